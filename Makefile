@@ -1,0 +1,39 @@
+# Two commands: `make demo` and `make test`. Each makes its own .venv from requirements.lock.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test slow lint bench docs lock
+demo: $(READY)
+	$(BIN)/bdl demo
+
+test: lint
+	$(BIN)/pytest -q -n 2 -m "not slow"
+
+slow: $(READY)
+	$(BIN)/pytest -q -n 2 -m slow
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)
+	$(BIN)/python -m bench
+
+docs: $(READY)
+	$(BIN)/mkdocs build --strict
+
+# The versions installed now become the lock; torch stands first because it must be there
+# before anything asks for a newer one.
+lock: $(READY)
+	@{ echo "torch==$$($(BIN)/pip show torch | sed -n 's/^Version: \([^+]*\).*/\1/p')"; \
+	   $(BIN)/pip freeze --exclude-editable --exclude torch | grep -v '^bdl' ; } > requirements.lock
+
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check "$$(head -n 1 requirements.lock)"
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $(READY)

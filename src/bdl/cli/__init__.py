@@ -1,0 +1,39 @@
+"""The command line: each command calls one function of the library.
+
+A module here holds a family of commands as ``commands``, a typer application; all are joined
+into ``bdl``. Heavy imports stand inside the commands, so that ``bdl --help`` starts at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import typer
+from rich.console import Console
+
+from bdl.errors import BdlError
+
+MODULES = ("tables",)
+
+app = typer.Typer(
+    name="bdl",
+    help="Event times from long recordings: fit, detect, score.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+for _name in MODULES:
+    app.add_typer(import_module(f"bdl.cli.{_name}").commands)
+
+
+def main() -> None:
+    """Run the command line; our own errors become one message and exit code 2."""
+    try:
+        app()
+    except BdlError as error:
+        Console(stderr=True, soft_wrap=True).print(f"[red]error:[/red] {error}", highlight=False)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        Console(stderr=True).print("interrupted; run the same command again to go on")
+        sys.exit(130)

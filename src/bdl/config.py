@@ -1,0 +1,55 @@
+"""Base of every configuration value: kernels, objectives, encoders, decoders, protocols.
+
+A value is immutable, compares by content, refuses unknown keys and round-trips through JSON.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from bdl.errors import ConfigError
+
+
+def explain(error: ValidationError, what: str) -> str:
+    """One line a problem: the key, what was expected and what came."""
+    lines = []
+    for problem in error.errors():
+        key = ".".join(str(part) for part in problem["loc"]) or "(whole)"
+        came = "" if problem["type"] == "missing" else f", got {problem['input']!r}"
+        lines.append(f"{what}: {key}: {problem['msg']}{came}")
+    return "\n".join(lines)
+
+
+def validate(kind: Any, data: object, what: str) -> Any:
+    """Validate plain data as ``kind`` (a class or a union), with our own error."""
+    try:
+        return TypeAdapter(kind).validate_python(data)
+    except ValidationError as error:
+        raise ConfigError(explain(error, what)) from error
+
+
+class Value(BaseModel):
+    """An immutable configuration value.
+
+    >>> class Box(Value):
+    ...     side: float = 1.0
+    >>> Box(side=2.0)
+    Box(side=2.0)
+    >>> Box(sides=2.0)
+    Traceback (most recent call last):
+    bdl.errors.ConfigError: Box: sides: Extra inputs are not permitted, got 2.0
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    def __init__(self, **data: Any) -> None:
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            raise ConfigError(explain(error, type(self).__name__)) from error
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields changed, validated again."""
+        return type(self)(**{**dict(self), **changes})

@@ -1,0 +1,1 @@
+"""Event times from long recordings."""

@@ -1,0 +1,49 @@
+"""The errors of the package: one base, and a kind for each thing a caller may want to tell apart.
+
+Every message names what was read (file, row, key), what was expected, what came, and the likely
+cause, so that it can be shown to a user as it stands.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+
+class BdlError(Exception):
+    """Base of every error raised on purpose by this package."""
+
+
+class InputError(BdlError, ValueError):
+    """Data that came in (a file, a table, a recording) is not what it must be."""
+
+
+class ConfigError(BdlError, ValueError):
+    """A parameter, a configuration file or a protocol asks for something impossible."""
+
+
+class MissingExtraError(BdlError, ImportError):
+    """An optional part of the installation is needed and not there."""
+
+
+class TrainingError(BdlError, RuntimeError):
+    """Training cannot go on: the loss is not a number or has run away."""
+
+
+class StudyError(BdlError, RuntimeError):
+    """A study's run directory, protocol or worker does not allow the next step."""
+
+
+def require(module: str, extra: str) -> ModuleType:
+    """Import ``module``, or say in one line which extra brings it.
+
+    >>> require("json", "all").dumps([1])
+    '[1]'
+    >>> require("no_such_module", "eeg")
+    Traceback (most recent call last):
+    bdl.errors.MissingExtraError: no_such_module is not installed: pip install 'bdl[eeg]'
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(f"{module} is not installed: pip install 'bdl[{extra}]'") from error

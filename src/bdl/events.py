@@ -1,0 +1,328 @@
+"""Events: one table of (recording, event type, time in seconds), with scores for detections.
+
+A multiset: empty recordings, repeated times and several types are ordinary. Names are kept as
+integer codes into sorted tuples of distinct names, so that sorting, matching and bootstrapping
+work on integers. Rows keep the order in which they came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import ArrayLike, NDArray
+
+from bdl.errors import InputError
+
+Frame = Any
+Backend = Literal["pandas", "polars", "pyarrow"]
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class IntervalType:
+    """Names that tie an interval to its two scored event types.
+
+    >>> IntervalType("sleep", onset="onset", offset="wakeup")
+    IntervalType(name='sleep', onset='onset', offset='wakeup')
+    >>> IntervalType.named("seizure").offset
+    'seizure:offset'
+    """
+
+    name: str
+    onset: str
+    offset: str
+
+    @classmethod
+    def named(
+        cls, name: str, onset: str = "{name}:onset", offset: str = "{name}:offset"
+    ) -> IntervalType:
+        """The interval type whose event types are made from its name by two patterns."""
+        return cls(name, onset.format(name=name), offset.format(name=name))
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """A table of events; see `Events.of` and `Events.from_frame` to make one.
+
+    Parameters
+    ----------
+    recordings, types : distinct names, sorted.
+    recording_code, type_code : (n,) index of each row's name.
+    time : (n,) seconds from the recording's start, finite.
+    score : (n,) ranking score (never NaN), or None where the events are annotations.
+    dropped : rows left out on reading because their time or score was missing.
+    backend : kind of data frame the table came from, and goes back to.
+
+    >>> Events.of("night1", ["onset", "wakeup"], [3600.0, 30000.0])
+    Events: 2 in 1 recording
+      onset   1
+      wakeup  1
+    """
+
+    recordings: tuple[str, ...]
+    types: tuple[str, ...]
+    recording_code: Codes
+    type_code: Codes
+    time: Floats
+    score: Floats | None = None
+    dropped: int = 0
+    backend: Backend = "polars"
+
+    @classmethod
+    def of(
+        cls,
+        recording: str | Sequence[str] | NDArray[Any],
+        event: str | Sequence[str] | NDArray[Any],
+        time: ArrayLike,
+        score: ArrayLike | None = None,
+    ) -> Events:
+        """Events from arrays of one length; a single name stands for all rows."""
+        times = np.atleast_1d(np.asarray(time, dtype=np.float64))
+        names = [
+            [column] * len(times) if isinstance(column, str) else column
+            for column in (recording, event)
+        ]
+        columns: dict[str, Any] = {"recording": names[0], "event": names[1], "time": times}
+        if score is not None:
+            columns["score"] = np.atleast_1d(np.asarray(score, dtype=np.float64))
+        lengths = {name: len(column) for name, column in columns.items()}
+        if len(set(lengths.values())) != 1:
+            raise InputError(f"events need columns of one length, got {lengths}")
+        texts = {name: pa.array(columns[name], pa.string()) for name in ("recording", "event")}
+        return cls.from_frame(pa.table({**columns, **texts}), missing="error")._with("polars")
+
+    @classmethod
+    def empty(cls, *, scored: bool = False) -> Events:
+        """No events at all.
+
+        >>> len(Events.empty())
+        0
+        """
+        none = np.zeros(0, np.int32)
+        floats = np.zeros(0)
+        return cls((), (), none, none.copy(), floats, floats.copy() if scored else None)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Frame,
+        *,
+        recording: str = "recording",
+        event: str = "event",
+        time: str = "time",
+        score: str | None = "score",
+        missing: Literal["error", "drop"] = "error",
+        source: str = "event table",
+    ) -> Events:
+        """Events from a pandas, polars or pyarrow table.
+
+        ``score`` is read where the column is there. A row without time, or without score in a
+        table that has scores, is an error or is dropped and counted (``missing``).
+
+        >>> import polars as pl
+        >>> frame = pl.DataFrame({"recording": ["a"], "event": ["beat"], "time": [1.5]})
+        >>> Events.from_frame(frame).to_frame().columns
+        ['recording', 'event', 'time']
+        """
+        try:
+            table = nw.from_native(frame, eager_only=True)
+        except TypeError as error:
+            raise InputError(
+                f"{source}: a pandas, polars or pyarrow table expected, got {type(frame).__name__}"
+            ) from error
+        for name in (recording, event, time):
+            if name not in table.columns:
+                raise InputError(
+                    f"{source}: column {name!r} is missing; it has {', '.join(table.columns)}"
+                )
+        recordings, recording_code = _encode(table[recording], f"{source}: column {recording!r}")
+        types, type_code = _encode(table[event], f"{source}: column {event!r}")
+        times = _numbers(table[time], f"{source}: column {time!r}")
+        scores = None
+        if score is not None and score in table.columns:
+            scores = _numbers(table[score], f"{source}: column {score!r}")
+        lost = ~np.isfinite(times)
+        if scores is not None:
+            lost |= np.isnan(scores)
+        backend = _backend(table)
+        made = cls(recordings, types, recording_code, type_code, times, scores, 0, backend)
+        if not lost.any():
+            return made
+        if missing == "error":
+            row = int(np.flatnonzero(lost)[0])
+            raise InputError(
+                f"{source}: row {row} has no finite time or no score "
+                f"(time {times[row]}{'' if scores is None else f', score {scores[row]}'}); "
+                f"{int(lost.sum())} such rows"
+            )
+        return replace(made._rows(~lost), dropped=int(lost.sum()))
+
+    def to_frame(self, backend: Backend | None = None) -> Frame:
+        """The table as a data frame of the kind it came from, or of ``backend``."""
+        columns: dict[str, Any] = {
+            "recording": self.recording,
+            "event": self.event,
+            "time": self.time,
+        }
+        if self.score is not None:
+            columns["score"] = self.score
+        return nw.from_dict(columns, backend=backend or self.backend).to_native()
+
+    @property
+    def recording(self) -> NDArray[np.object_]:
+        """Recording id of each row."""
+        return np.array(self.recordings, dtype=object)[self.recording_code]
+
+    @property
+    def event(self) -> NDArray[np.object_]:
+        """Event type of each row."""
+        return np.array(self.types, dtype=object)[self.type_code]
+
+    def times(self, recording: str, event: str) -> Floats:
+        """Sorted times of one recording and type; empty where there are none.
+
+        >>> Events.of("a", "beat", [2.0, 1.0]).times("a", "beat").tolist()
+        [1.0, 2.0]
+        """
+        if recording not in self.recordings or event not in self.types:
+            return np.zeros(0)
+        rows = self.recording_code == self.recordings.index(recording)
+        return np.sort(self.time[rows & (self.type_code == self.types.index(event))])
+
+    def select(
+        self, *, recordings: Iterable[str] | None = None, types: Iterable[str] | None = None
+    ) -> Events:
+        """The rows of the given recordings and types, in their order.
+
+        >>> Events.of(["a", "b"], "beat", [1.0, 2.0]).select(recordings=["b"]).time.tolist()
+        [2.0]
+        """
+        keep = np.ones(len(self), dtype=bool)
+        for wanted, names, codes in (
+            (recordings, self.recordings, self.recording_code),
+            (types, self.types, self.type_code),
+        ):
+            if wanted is not None:
+                chosen = set(wanted)
+                keep &= np.array([name in chosen for name in names], dtype=bool)[codes]
+        return self._rows(keep)
+
+    @classmethod
+    def concat(cls, parts: Iterable[Events]) -> Events:
+        """All rows of several tables, scored only if each of them is.
+
+        >>> len(Events.concat([Events.of("a", "beat", [1.0]), Events.empty()]))
+        1
+        """
+        listed = [part for part in parts if len(part)]
+        if not listed:
+            return cls.empty()
+        recordings, recording_code = _merge([(p.recordings, p.recording_code) for p in listed])
+        types, type_code = _merge([(p.types, p.type_code) for p in listed])
+        scores = [p.score for p in listed if p.score is not None]
+        score = np.concatenate(scores) if len(scores) == len(listed) else None
+        return cls(
+            recordings,
+            types,
+            recording_code,
+            type_code,
+            np.concatenate([p.time for p in listed]),
+            score,
+            sum(p.dropped for p in listed),
+            listed[0].backend,
+        )
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Events):
+            return NotImplemented
+        if (self.score is None) != (other.score is None) or len(self) != len(other):
+            return False
+        same = np.array_equal(self.time, other.time)
+        if self.score is not None and other.score is not None:
+            same = same and np.array_equal(self.score, other.score)
+        return bool(
+            same
+            and np.array_equal(self.recording, other.recording)
+            and np.array_equal(self.event, other.event)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        used = len(np.unique(self.recording_code))
+        scored = "" if self.score is None else ", scored"
+        head = f"Events: {len(self):,} in {used:,} recording{'' if used == 1 else 's'}{scored}"
+        counts = np.bincount(self.type_code, minlength=len(self.types))
+        width = max((len(name) for name in self.types), default=0)
+        rows = [f"  {n:<{width}}  {c:,}" for n, c in zip(self.types, counts, strict=True)]
+        return "\n".join([head, *rows])
+
+    def _rows(self, keep: NDArray[Any]) -> Events:
+        return replace(
+            self,
+            recording_code=self.recording_code[keep],
+            type_code=self.type_code[keep],
+            time=self.time[keep],
+            score=None if self.score is None else self.score[keep],
+        )
+
+    def _with(self, backend: Backend) -> Events:
+        return replace(self, backend=backend)
+
+
+def _encode(column: nw.Series[Any], where: str) -> tuple[tuple[str, ...], Codes]:
+    """Sorted distinct names of a text column, and each row's index among them."""
+    arrow = column.to_arrow()
+    if isinstance(arrow, pa.ChunkedArray):
+        arrow = arrow.combine_chunks()
+    if pa.types.is_dictionary(arrow.type):
+        arrow = arrow.cast(pa.string())
+    if arrow.null_count:
+        row = int(np.flatnonzero(np.asarray(arrow.is_null()))[0])
+        raise InputError(f"{where}: row {row} is empty, a name expected")
+    if not (pa.types.is_string(arrow.type) or pa.types.is_large_string(arrow.type)):
+        arrow = arrow.cast(pa.string())
+    encoded = arrow.dictionary_encode()
+    names = encoded.dictionary.to_pylist()
+    order = sorted(range(len(names)), key=names.__getitem__)
+    rank = np.empty(len(names), np.int32)
+    rank[order] = np.arange(len(names), dtype=np.int32)
+    codes = np.asarray(encoded.indices)
+    return tuple(names[i] for i in order), rank[codes]
+
+
+def _numbers(column: nw.Series[Any], where: str) -> Floats:
+    """A column as float64, NaN where it is null; text is an error that names the row."""
+    if not column.dtype.is_numeric() and len(column):
+        values = column.to_list()
+        out = np.full(len(values), np.nan)
+        for row, value in enumerate(values):
+            try:
+                out[row] = np.nan if value is None else float(value)
+            except (TypeError, ValueError):
+                raise InputError(f"{where}: row {row}: a number expected, got {value!r}") from None
+        return out
+    arrow = column.to_arrow()
+    return np.asarray(arrow.to_numpy(), dtype=np.float64).copy()
+
+
+def _backend(table: nw.DataFrame[Any]) -> Backend:
+    name = str(table.implementation).split(".")[-1].lower()
+    return name if name in ("pandas", "polars", "pyarrow") else "polars"  # type: ignore[return-value]
+
+
+def _merge(parts: list[tuple[tuple[str, ...], Codes]]) -> tuple[tuple[str, ...], Codes]:
+    """One code book for several."""
+    names = tuple(sorted({name for part, _ in parts for name in part}))
+    place = {name: i for i, name in enumerate(names)}
+    codes = [np.array([place[name] for name in part], dtype=np.int32)[code] for part, code in parts]
+    return names, np.concatenate(codes)
