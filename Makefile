@@ -27,7 +27,7 @@ docs: $(READY)
 
 # The versions installed now become the lock; torch stands first because it must be there
 # before anything asks for a newer one.
-lock: $(READY)
+lock:
 	@{ echo "torch==$$($(BIN)/pip show torch | sed -n 's/^Version: \([^+]*\).*/\1/p')"; \
 	   $(BIN)/pip freeze --exclude-editable --exclude torch | grep -v '^bdl' ; } > requirements.lock
 

@@ -1,0 +1,50 @@
+"""One line of a benchmark: ours and the straightforward way, measured side by side in one run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from time import perf_counter
+
+
+@dataclass(frozen=True)
+class Row:
+    """A measured pair. ``limit`` is an estimate of what the hardware allows, in the same unit."""
+
+    name: str
+    ours: float
+    plain: float
+    limit: float | None = None
+    unit: str = "s"
+    note: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """How many times ours is better than the straightforward way."""
+        return self.plain / self.ours
+
+
+def best(work: Callable[[], object], repeats: int = 3) -> float:
+    """Shortest time of several runs in seconds: the one least disturbed by the machine."""
+    times = []
+    for _ in range(repeats):
+        begin = perf_counter()
+        work()
+        times.append(perf_counter() - begin)
+    return min(times)
+
+
+def table(rows: Iterable[Row]) -> str:
+    """Rows as a Markdown table."""
+    lines = [
+        "| work | ours | plain | ratio | limit | share of limit | note |",
+        "|---|---:|---:|---:|---:|---:|---|",
+    ]
+    for row in rows:
+        limit = "" if row.limit is None else f"{row.limit:.4g} {row.unit}"
+        share = "" if row.limit is None else f"{row.limit / row.ours:.0%}"
+        lines.append(
+            f"| {row.name} | {row.ours:.4g} {row.unit} | {row.plain:.4g} {row.unit} "
+            f"| {row.ratio:.1f} | {limit} | {share} | {row.note} |"
+        )
+    return "\n".join(lines)
