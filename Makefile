@@ -29,7 +29,7 @@ docs: $(READY)
 # before anything asks for a newer one.
 lock:
 	@{ echo "torch==$$($(BIN)/pip show torch | sed -n 's/^Version: \([^+]*\).*/\1/p')"; \
-	   $(BIN)/pip freeze --exclude-editable --exclude torch | grep -v '^bdl' ; } > requirements.lock
+	   $(BIN)/pip freeze --all --exclude-editable --exclude torch --exclude pip | grep -v '^bdl' ; } > requirements.lock
 
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv
