@@ -1,0 +1,89 @@
+"""Credit-card fraud: point events in a stream of transactions (ULB and Worldline, ODbL 1.0).
+
+Published layout: ``credit_card_fraud_dataset.csv`` (an unnamed first column of time stamps, one
+a second in file order, V1 to V28, Amount) and ``credit_card_fraud_events.csv`` (column events,
+time stamps of frauds). The original rows, ``transactions.parquet`` (Time, V1 to V28, Amount,
+Class), are read as well: row i is stamped i seconds. The stream is cut into series of one hour,
+3,600 transactions; detections in event-free series count as false alarms.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from bdl.datasets.dataset import Dataset, Settings, find
+from bdl.datasets.stream import cut, read_stamps, stamp_column
+from bdl.errors import InputError
+
+PERIOD = 1.0
+SERIES = 3600
+CHANNELS = (*(f"V{i}" for i in range(1, 29)), "Amount")
+TABLE, EVENTS = "credit_card_fraud_dataset.csv", "credit_card_fraud_events.csv"
+LICENCE = "licence: ODbL 1.0; Machine Learning Group of ULB with Worldline"
+SETTINGS = Settings(
+    types=("fraud",),
+    tolerances=(2.0,),
+    stride=1,
+    window=3600.0,
+    reference_spacing=579.0,
+    sigma=1.0,
+    separation=1.0,
+    event_free="count",
+)
+
+
+def load(path: Path) -> Dataset:
+    """Frauds as point events of hourly series.
+
+    Parameters
+    ----------
+    path : folder with the two published CSV files, or with ``transactions.parquet``.
+    """
+    rows = path / "transactions.parquet" if path.is_dir() else path
+    if rows.suffix == ".parquet" and rows.exists():
+        values, at = _rows(rows)
+    else:
+        values, at = _published(*find(path, TABLE, EVENTS, what="credit-card fraud data"))
+    recordings, events = cut(
+        values, at, kind="fraud", series=SERIES, period=PERIOD, channels=CHANNELS, name="hour{:03d}"
+    )
+    return Dataset("fraud", recordings, events, (), SETTINGS, (LICENCE,))
+
+
+def _rows(file: Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    frame = pl.read_parquet(file)
+    _check(frame.columns, (*CHANNELS, "Class"), file)
+    return frame.select(CHANNELS).to_numpy().astype(np.float32), np.flatnonzero(frame["Class"])
+
+
+def _published(table: Path, events: Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    frame = pl.read_csv(table, schema_overrides=dict.fromkeys(CHANNELS, pl.Float32))
+    _check(frame.columns, CHANNELS, table)
+    stamps = stamp_column(frame, frame.columns[0], table)
+    start = stamps[0]
+    steps = (stamps - start) / PERIOD
+    wrong = np.flatnonzero(steps != np.arange(len(steps)))
+    if len(wrong):
+        raise InputError(
+            f"{table}: row {wrong[0]} is stamped {steps[wrong[0]]:g} s after the first, "
+            f"{wrong[0]} s expected; rows are missing, repeated or out of order"
+        )
+    at = np.rint((read_stamps(events) - start) / PERIOD).astype(np.int64)
+    outside = at[(at < 0) | (at >= len(frame))]
+    if len(outside):
+        raise InputError(
+            f"{events}: {len(outside)} events outside the {len(frame)} rows of {table}"
+        )
+    return frame.select(CHANNELS).to_numpy(), at
+
+
+def _check(columns: list[str], wanted: tuple[str, ...], file: Path) -> None:
+    absent = [name for name in wanted if name not in columns]
+    if absent:
+        raise InputError(
+            f"{file}: columns {', '.join(absent)} missing; it has {', '.join(columns)}"
+        )
