@@ -18,6 +18,10 @@ class InputError(BdlError, ValueError):
     """Data that came in (a file, a table, a recording) is not what it must be."""
 
 
+class OutputError(BdlError, OSError):
+    """A file or folder cannot be written: no space left, no permission, a name that is taken."""
+
+
 class ConfigError(BdlError, ValueError):
     """A parameter, a configuration file or a protocol asks for something impossible."""
 

@@ -1,0 +1,167 @@
+"""Files: whole-or-nothing writing, ids as file names, finding and hashing sources.
+
+A writer works on a temporary file in the target's own folder and renames it when it is whole:
+a killed or failed write leaves the old file, or none. A recording's id becomes a file name only
+if it cannot leave the folder. What a library raises on a damaged file becomes an `InputError`
+that names the file.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from bdl.errors import BdlError, InputError, OutputError
+
+BLOCK = 1 << 20
+
+
+@contextmanager
+def atomic(path: str | Path) -> Iterator[Path]:
+    """A temporary path beside ``path``, renamed to it when the block ends without an error.
+
+    Parent folders are made. Trouble with the disk (no space left, no permission) becomes an
+    `OutputError`; the target is then as it was before.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with atomic(folder / "a.txt") as temporary:
+    ...     _ = temporary.write_text("whole")
+    >>> [entry.name for entry in folder.iterdir()]
+    ['a.txt']
+    """
+    target = Path(path)
+    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        os.replace(temporary, target)
+    except OSError as error:
+        if isinstance(error, BdlError):
+            raise
+        raise OutputError(
+            f"{target}: cannot be written: {error.strerror or error}; nothing was changed there"
+        ) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def safe_name(id: str) -> str:
+    """The id itself, if it can be a file name that stays in its folder; else an error.
+
+    >>> safe_name("night 1")
+    'night 1'
+    >>> safe_name("../../x")
+    Traceback (most recent call last):
+    bdl.errors.InputError: the id '../../x' cannot be a file name
+    """
+    why = None
+    if id in ("", ".", ".."):
+        why = "it is not a name"
+    elif any(mark in id for mark in "/\\"):
+        why = "it holds a path separator and could leave the folder"
+    elif any(ord(mark) < 32 or 0xD800 <= ord(mark) < 0xE000 for mark in id):
+        why = "it holds a control character"
+    elif id.startswith("."):
+        why = "it starts with a dot, as hidden and temporary files do"
+    elif len(id.encode()) > 200:
+        why = "it is longer than 200 bytes"
+    if why:
+        raise InputError(f"the id {id!r} cannot be a file name: {why}; rename the recording")
+    return id
+
+
+@contextmanager
+def reading(path: str | Path, what: str) -> Iterator[None]:
+    """Turn whatever a library raises on a damaged file into an `InputError` naming the file.
+
+    >>> with reading("x.edf", "an EDF file"):
+    ...     raise KeyError("odd")
+    Traceback (most recent call last):
+    bdl.errors.InputError: x.edf: cannot be read as an EDF file: KeyError: 'odd'
+    """
+    try:
+        yield
+    except BdlError:
+        raise
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file") from error
+    except Exception as error:
+        told = " ".join(str(error).split())[:300]
+        raise InputError(
+            f"{path}: cannot be read as {what}: {type(error).__name__}: {told} "
+            "(is it truncated, damaged or of another kind?)"
+        ) from error
+
+
+def existing(path: str | Path) -> Path:
+    """The path of a file that is there and is not empty.
+
+    >>> existing("/no/such")
+    Traceback (most recent call last):
+    bdl.errors.InputError: /no/such: no such file
+    """
+    file = Path(path)
+    try:
+        if not file.is_file():
+            raise InputError(f"{file}: no such file")
+        if file.stat().st_size == 0:
+            raise InputError(
+                f"{file}: the file has zero bytes; was the copy or download interrupted?"
+            )
+    except (OSError, ValueError) as error:
+        if isinstance(error, BdlError):
+            raise
+        raise InputError(f"{file}: cannot be opened: {error}") from error
+    return file
+
+
+def matching(path: str | Path, suffixes: Iterable[str], pattern: str | None = None) -> list[Path]:
+    """The files that a path, a folder or a glob stands for, sorted by name.
+
+    A folder gives its files with one of ``suffixes``, or those that match ``pattern`` (which
+    may hold ``**``). Hidden files are left out.
+    """
+    wanted = tuple(suffixes)
+    place = Path(path)
+    if place.is_dir():
+        found = place.glob(pattern) if pattern else place.iterdir()
+        files = [file for file in found if file.is_file() and not file.name.startswith(".")]
+        if pattern is None:
+            files = [file for file in files if file.suffix.lower() in wanted]
+        told = pattern or f"a suffix among {', '.join(wanted)}"
+        if not files:
+            raise InputError(f"{place}: the folder has no file matching {told}")
+    elif glob.has_magic(str(path)) and not place.exists():
+        files = [Path(name) for name in glob.glob(str(path), recursive=True)]
+        files = [file for file in files if file.is_file()]
+        if not files:
+            raise InputError(f"{path}: no file matches this pattern")
+    else:
+        files = [existing(place)]
+    return sorted(files)
+
+
+def content_hash(files: Iterable[Path]) -> str:
+    """SHA-256 over the names and contents of files, in sorted order.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "a"
+    >>> _ = file.write_text("x")
+    >>> content_hash([file])[:12]
+    '9bd8a4b3f9c0'
+    """
+    total = hashlib.sha256()
+    for file in sorted(files):
+        one = hashlib.sha256()
+        with reading(file, "a file"), open(file, "rb") as stream:
+            while block := stream.read(BLOCK):
+                one.update(block)
+        total.update(file.name.encode() + b"\0" + one.digest())
+    return total.hexdigest()
