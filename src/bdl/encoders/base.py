@@ -1,0 +1,110 @@
+"""What every encoder shares: its inputs, its mask, and how a causal one carries its state.
+
+An encoder maps summary features of the bins to one logit a bin and output channel. Shapes are
+(batch, bins, ...). ``mask`` is True where a bin holds data; padding stands at the end of an item
+and never changes what is said about the bins before it. A causal encoder also runs tile by tile:
+``step`` takes the state that ``initial_state`` or the step before gave, and the tiles together
+give what one ``forward`` over the whole recording gives, up to float rounding.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from bdl.errors import ConfigError, InputError
+
+State = tuple[Tensor, ...]
+HOURS = 24
+CALENDAR_WIDTH = 4
+
+
+class EncoderModule(nn.Module):
+    """Base of the package's encoders.
+
+    Parameters
+    ----------
+    inputs : numbers a bin in ``values``.
+    calendar : hour of day and weekday come along and are embedded by tables of 24 rows of 4
+        numbers each (weekday uses 7 of its rows, as published).
+
+    >>> from bdl.encoders import GRU
+    >>> module = GRU().build(inputs=8, outputs=2, calendar=True)
+    >>> module.features, module.causal, module.fixed_bins
+    (16, False, None)
+    """
+
+    causal: bool = False
+    fixed_bins: int | None = None
+
+    def __init__(self, inputs: int, calendar: bool) -> None:
+        super().__init__()
+        if inputs < 1:
+            raise ConfigError(f"encoder: at least one input a bin expected, got {inputs}")
+        self.inputs = inputs
+        self.hour = nn.Embedding(HOURS, CALENDAR_WIDTH) if calendar else None
+        self.weekday = nn.Embedding(HOURS, CALENDAR_WIDTH) if calendar else None
+
+    @property
+    def features(self) -> int:
+        """Numbers a bin after the calendar is embedded."""
+        return self.inputs + (2 * CALENDAR_WIDTH if self.hour is not None else 0)
+
+    def embed(self, values: Tensor, hour: Tensor | None, weekday: Tensor | None) -> Tensor:
+        """(batch, bins, inputs) and the calendar → (batch, bins, features)."""
+        if values.ndim != 3 or values.shape[2] != self.inputs:
+            raise InputError(
+                f"encoder: values of shape (batch, bins, {self.inputs}) expected, "
+                f"got {tuple(values.shape)}"
+            )
+        if self.fixed_bins is not None and values.shape[1] != self.fixed_bins:
+            raise InputError(
+                f"encoder: windows of exactly {self.fixed_bins} bins expected, "
+                f"got {values.shape[1]}: pad or tile them"
+            )
+        if self.hour is None or self.weekday is None:
+            return values
+        if hour is None or weekday is None:
+            raise InputError("encoder: it was built with a calendar; hour and weekday are missing")
+        return torch.cat([values, self.hour(hour), self.weekday(weekday)], dim=2)
+
+    def initial_state(self, batch: int) -> State:
+        """State before the first bin, for ``batch`` items."""
+        raise InputError(f"{type(self).__name__} looks ahead: it has no state to carry")
+
+    def step(
+        self,
+        values: Tensor,
+        state: State,
+        hour: Tensor | None = None,
+        weekday: Tensor | None = None,
+    ) -> tuple[Tensor, State]:
+        """Logits (batch, bins, outputs) of the next tile, and the state after it."""
+        raise InputError(f"{type(self).__name__} looks ahead: it cannot run tile by tile")
+
+
+def lengths_of(mask: Tensor | None) -> Tensor | None:
+    """Bins up to the last one that holds data, an item; None where no item is padded.
+
+    A hole before the last valid bin stays inside the length: it is a gap, not padding.
+
+    >>> lengths_of(torch.tensor([[True, False, True], [True, False, False]])).tolist()
+    [3, 1]
+    >>> lengths_of(torch.ones(2, 3, dtype=torch.bool)) is None
+    True
+    """
+    if mask is None or bool(mask[:, -1:].all()):
+        return None
+    places = torch.arange(1, mask.shape[1] + 1, device=mask.device)
+    return (mask * places).amax(dim=1)
+
+
+def valid_of(lengths: Tensor | None, bins: int) -> Tensor | None:
+    """Lengths → (batch, bins) bool, True before each item's end.
+
+    >>> valid_of(torch.tensor([1, 2]), 2).tolist()
+    [[True, False], [True, True]]
+    """
+    if lengths is None:
+        return None
+    return torch.arange(bins, device=lengths.device) < lengths[:, None]

@@ -1,0 +1,234 @@
+"""Self-attention encoders: offline, causal, and causal with a local convolution beside attention.
+
+Linear → layer norm into the width, plus sinusoidal positions; then layers of attention and
+feed-forward; a final layer norm; a linear output. What the published parameter counts leave open
+is chosen for stable training: each layer norm stands before its branch, the activation is GELU.
+Dropout acts on the residual branches and inside the feed-forward, never on attention weights: that
+would give up the memory-saving attention of torch at 12,096 bins.
+
+The local path is a depthwise convolution over the bin and the ones before it, added to attention.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, Self
+
+import torch
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from bdl.config import Value
+from bdl.encoders.base import EncoderModule, State, lengths_of, valid_of
+
+STEP_QUERIES = 512  # queries a slice in a step: bounds the size of its mask
+
+
+class Transformer(Value):
+    """A self-attention encoder.
+
+    Parameters
+    ----------
+    feedforward : hidden width of a layer's feed-forward part; four times the width if None.
+    causal : attention sees no later bin.
+    local_convolution : a causal depthwise convolution path of ``kernel`` bins beside attention.
+
+    >>> module = Transformer().build(inputs=8, outputs=2, calendar=True)
+    >>> sum(p.numel() for p in module.parameters())
+    201602
+    """
+
+    kind: Literal["transformer"] = "transformer"
+    width: int = Field(default=64, ge=2)
+    layers: int = Field(default=4, ge=1)
+    heads: int = Field(default=4, ge=1)
+    feedforward: int | None = Field(default=None, ge=1)
+    dropout: float = Field(default=0.1, ge=0, lt=1)
+    causal: bool = False
+    local_convolution: bool = False
+    kernel: int = Field(default=15, ge=2)
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.width % self.heads or self.width % 2:
+            raise ValueError(
+                f"width must be even and a multiple of heads, got {self.width} and {self.heads}"
+            )
+        return self
+
+    @property
+    def fixed_bins(self) -> int | None:
+        """Any length goes."""
+        return None
+
+    def build(self, inputs: int, outputs: int, calendar: bool) -> TransformerEncoder:
+        """A new module with random weights (torch's generator)."""
+        return TransformerEncoder(self, inputs, outputs, calendar)
+
+
+def positions(first: int, bins: int, width: int, like: Tensor) -> Tensor:
+    """Sinusoidal positions (bins, width) of the bins from ``first`` on.
+
+    >>> positions(0, 2, 2, torch.zeros(1)).argmax(dim=1).tolist()
+    [1, 0]
+    """
+    # In float64: float32 angles at bin 46,000 would be wrong in the third digit.
+    places = torch.arange(first, first + bins, dtype=torch.float64)[:, None]
+    rates = torch.exp(torch.arange(0, width, 2, dtype=torch.float64) * (-math.log(1e4) / width))
+    angles = places * rates
+    both = torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)
+    return both.to(dtype=like.dtype, device=like.device)
+
+
+class Layer(nn.Module):
+    """(batch, bins, width) → the same."""
+
+    def __init__(self, settings: Transformer) -> None:
+        super().__init__()
+        width = settings.width
+        hidden = settings.feedforward or 4 * width
+        self.heads = settings.heads
+        self.causal = settings.causal
+        self.norm1 = nn.LayerNorm(width)
+        self.project = nn.Linear(width, 3 * width)
+        self.merge = nn.Linear(width, width)
+        self.local = (
+            nn.Conv1d(width, width, settings.kernel, groups=width)
+            if settings.local_convolution
+            else None
+        )
+        self.norm2 = nn.LayerNorm(width)
+        self.feedforward = nn.Sequential(
+            nn.Linear(width, hidden),
+            nn.GELU(),
+            nn.Dropout(settings.dropout),
+            nn.Linear(hidden, width),
+        )
+        self.drop = nn.Dropout(settings.dropout)
+
+    def split(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values, each (batch, heads, bins, width / heads)."""
+        batch, bins, width = x.shape
+        parts = self.project(x).view(batch, bins, 3, self.heads, width // self.heads)
+        q, k, v = parts.permute(2, 0, 3, 1, 4).unbind(0)
+        return q, k, v
+
+    def finish(self, x: Tensor, normed: Tensor, attended: Tensor, past: Tensor) -> Tensor:
+        """Add the attention branch, the local one and the feed-forward."""
+        branch = self.merge(attended.transpose(1, 2).reshape(x.shape))
+        if self.local is not None:
+            seen = torch.cat([past, normed], dim=1).transpose(1, 2)
+            branch = branch + self.local(seen).transpose(1, 2)
+        x = x + self.drop(branch)
+        out: Tensor = x + self.drop(self.feedforward(self.norm2(x)))
+        return out
+
+    def past(self, batch: int) -> Tensor:
+        """What the local path sees before the first bin: zeros (batch, kernel - 1, width)."""
+        before = 0 if self.local is None else self.local.kernel_size[0] - 1
+        weight = self.merge.weight
+        return weight.new_zeros(batch, before, weight.shape[0])
+
+    def forward(self, x: Tensor, valid: Tensor | None) -> Tensor:
+        normed = self.norm1(x)
+        q, k, v = self.split(normed)
+        if self.causal or valid is None:  # padding stands last, a causal layer never sees it
+            attended = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
+        else:
+            attended = F.scaled_dot_product_attention(q, k, v, attn_mask=valid[:, None, None])
+        return self.finish(x, normed, attended, self.past(x.shape[0]))
+
+    def step(self, x: Tensor, state: State) -> tuple[Tensor, State]:
+        """The next tile; the state is all keys and values so far and the local path's past."""
+        normed = self.norm1(x)
+        q, k, v = self.split(normed)
+        k, v = torch.cat([state[0], k], dim=2), torch.cat([state[1], v], dim=2)
+        before, total = state[0].shape[2], k.shape[2]
+        slices = []
+        for first in range(0, q.shape[2], STEP_QUERIES):
+            part = q[:, :, first : first + STEP_QUERIES]
+            rows = torch.arange(part.shape[2], device=x.device)[:, None] + (before + first)
+            sees = torch.arange(total, device=x.device) <= rows
+            slices.append(F.scaled_dot_product_attention(part, k, v, attn_mask=sees))
+        y = self.finish(x, normed, torch.cat(slices, dim=2), state[2])
+        keep = state[2].shape[1]
+        past = torch.cat([state[2], normed], dim=1)[:, normed.shape[1] :] if keep else state[2]
+        return y, (k, v, past)
+
+
+class TransformerEncoder(EncoderModule):
+    """Module of :class:`Transformer`.
+
+    >>> module = Transformer(causal=True).build(inputs=3, outputs=1, calendar=False).eval()
+    >>> x = torch.randn(1, 9, 3)
+    >>> first, state = module.step(x[:, :4], module.initial_state(1))
+    >>> second, state = module.step(x[:, 4:], state)
+    >>> torch.allclose(torch.cat([first, second], dim=1), module(x), atol=1e-5)
+    True
+    """
+
+    def __init__(self, settings: Transformer, inputs: int, outputs: int, calendar: bool) -> None:
+        super().__init__(inputs, calendar)
+        self.causal = settings.causal
+        self.width = settings.width
+        self.first = nn.Sequential(
+            nn.Linear(self.features, settings.width), nn.LayerNorm(settings.width)
+        )
+        self.layers = nn.ModuleList(Layer(settings) for _ in range(settings.layers))
+        self.norm = nn.LayerNorm(settings.width)
+        self.last = nn.Linear(settings.width, outputs)
+
+    def start(
+        self, values: Tensor, hour: Tensor | None, weekday: Tensor | None, first: int
+    ) -> Tensor:
+        """Features into the width, with the positions of the bins from ``first`` on."""
+        x: Tensor = self.first(self.embed(values, hour, weekday))
+        return x + positions(first, x.shape[1], self.width, x)
+
+    def forward(
+        self,
+        values: Tensor,
+        hour: Tensor | None = None,
+        weekday: Tensor | None = None,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """Logits (batch, bins, outputs)."""
+        valid = valid_of(lengths_of(mask), values.shape[1])
+        if valid is not None:  # an item without any data still needs something to attend to
+            valid = valid | (torch.arange(values.shape[1], device=valid.device) == 0)
+        x = self.start(values, hour, weekday, 0)
+        for layer in self.layers:
+            x = layer(x, valid)
+        logits: Tensor = self.last(self.norm(x))
+        return logits
+
+    def initial_state(self, batch: int) -> State:
+        """Nothing seen: three tensors a layer (keys, values, the local path's past)."""
+        if not self.causal:
+            return super().initial_state(batch)
+        state: list[Tensor] = []
+        for layer in self.layers:
+            assert isinstance(layer, Layer)
+            past = layer.past(batch)
+            none = past.new_zeros(batch, layer.heads, 0, self.width // layer.heads)
+            state += [none, none, past]
+        return tuple(state)
+
+    def step(
+        self,
+        values: Tensor,
+        state: State,
+        hour: Tensor | None = None,
+        weekday: Tensor | None = None,
+    ) -> tuple[Tensor, State]:
+        """Logits of the next tile and the state after it."""
+        if not self.causal:
+            return super().step(values, state, hour, weekday)
+        x = self.start(values, hour, weekday, state[0].shape[2])
+        after: list[Tensor] = []
+        for i, layer in enumerate(self.layers):
+            assert isinstance(layer, Layer)
+            x, own = layer.step(x, state[3 * i : 3 * i + 3])
+            after += own
+        return self.last(self.norm(x)), tuple(after)
