@@ -1,1 +1,20 @@
-"""Event times from long recordings."""
+"""Scoring of detected events: matching, average precision, uncertainty, counts, states."""
+
+from __future__ import annotations
+
+from bdl.evaluation.matches import BestF1, Curve, LeftOut, Matches
+from bdl.evaluation.matching import Matcher, match
+from bdl.evaluation.regions import Regions
+from bdl.evaluation.scoring import Score, score
+
+__all__ = [
+    "BestF1",
+    "Curve",
+    "LeftOut",
+    "Matcher",
+    "Matches",
+    "Regions",
+    "Score",
+    "match",
+    "score",
+]

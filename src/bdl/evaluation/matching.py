@@ -1,0 +1,253 @@
+"""Matching detections to truths by the rules of the sleep benchmark, exactly.
+
+Detections are taken by decreasing score; each takes the nearest still free truth of its recording
+and event type whose distance is *strictly less* than the tolerance; of two equally near, the
+earlier. Equal scores within a recording and type are taken in order of time, then of input. Two
+truths at the same time are two events. Times and tolerances are in one unit, seconds or steps.
+
+Which recordings are scored: those with at least one truth (``event_free="ignore"``, the
+benchmark's rule), or all known recordings, where detections in recordings without truths are
+false alarms (``event_free="count"``, for screening). Known are the names in ``recordings`` or
+else in the truth table; a row without a time makes its recording known too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.errors import ConfigError, InputError
+from bdl.evaluation.greedy import sweep
+from bdl.evaluation.matches import LeftOut, Matches
+from bdl.evaluation.ranking import rank
+from bdl.evaluation.regions import Regions
+from bdl.events import Events
+
+EventFree = Literal["ignore", "count"]
+Unknown = Literal["error", "ignore", "event-free"]
+Ints = NDArray[np.int32]
+
+
+def match(
+    truth: Events,
+    detections: Events,
+    tolerances: Sequence[float],
+    *,
+    types: Sequence[str] | None = None,
+    event_free: EventFree = "ignore",
+    recordings: Iterable[str] | None = None,
+    regions: Regions | None = None,
+    unknown: Unknown = "error",
+) -> Matches:
+    """Match detections to truths at every tolerance.
+
+    Parameters
+    ----------
+    truth : annotated events.
+    detections : events with scores.
+    tolerances : positive, distinct; a hit is *strictly* nearer.
+    types : event types to score, by default all in the truth table.
+    event_free : recordings without truths are left out, or their detections are false alarms.
+    recordings : the recordings to score, by default those named in the truth table.
+    regions : parts of recordings outside which neither truths nor detections count.
+    unknown : what to do with detections in recordings or of types that nobody named: an error,
+        ignore them, or (recordings only) take the recordings as event-free ones.
+
+    The nearest truth wins, and each truth is found once:
+
+    >>> truth = Events.of("a", "beat", [10.0, 20.0])
+    >>> found = Events.of("a", "beat", [11.0, 12.0, 19.0], score=[0.9, 0.8, 0.7])
+    >>> match(truth, found, [5.0]).average_precision()
+    array([[0.83333333]])
+    """
+    if unknown == "event-free":
+        named = truth.recordings if recordings is None else tuple(recordings)
+        used = np.unique(detections.recording_code)
+        recordings = {*named, *(detections.recordings[code] for code in used)}
+    matcher = Matcher(
+        truth,
+        tolerances,
+        types=types,
+        event_free=event_free,
+        recordings=recordings,
+        regions=regions,
+        unknown="ignore" if unknown == "ignore" else "error",
+    )
+    return matcher.match(detections)
+
+
+class Matcher:
+    """Truths made ready once, for scoring many sets of detections.
+
+    >>> matcher = Matcher(Events.of("a", "beat", [10.0]), [5.0])
+    >>> found = [Events.of("a", "beat", [at], score=[1.0]) for at in (9.0, 15.0)]
+    >>> [matcher.match(detections).mean_average_precision() for detections in found]
+    [1.0, 0.0]
+    """
+
+    def __init__(
+        self,
+        truth: Events,
+        tolerances: Sequence[float],
+        *,
+        types: Sequence[str] | None = None,
+        event_free: EventFree = "ignore",
+        recordings: Iterable[str] | None = None,
+        regions: Regions | None = None,
+        unknown: Literal["error", "ignore"] = "error",
+    ) -> None:
+        self.tolerances = check_tolerances(tolerances)
+        if event_free not in ("ignore", "count"):
+            raise ConfigError(f"event_free: 'ignore' or 'count' expected, got {event_free!r}")
+        self.types = truth.types if types is None else tuple(types)
+        if len(set(self.types)) != len(self.types):
+            raise ConfigError(f"event types repeat: {self.types}")
+        self.event_free = event_free
+        self.regions = regions
+        self.unknown = unknown
+        universe = set(truth.recordings if recordings is None else recordings)
+        self.known = universe.union(truth.recordings)
+        scored = tuple(sorted(universe if regions is None else universe & set(regions.spans)))
+        code = _translate(truth.recordings, scored)[truth.recording_code]
+        kind = _translate(truth.types, self.types)[truth.type_code]
+        kept = (code >= 0) & (kind >= 0)
+        if regions is not None:
+            kept &= regions.holds(scored, code, truth.time)
+        self.truths_outside = len(truth) - int(kept.sum())
+        self.truths_without_time = truth.dropped
+        code, kind, time = code[kept], kind[kept], truth.time[kept]
+        if not len(time):
+            raise InputError(
+                f"no truths at all: {len(truth)} rows in the truth table"
+                + (f", {truth.dropped} more without a time" if truth.dropped else "")
+                + ", none of them in the scored recordings, types and regions; "
+                "without truths there is no recall"
+            )
+        if event_free == "ignore":
+            used = np.zeros(len(scored), dtype=bool)
+            used[code] = True
+            code = (np.cumsum(used) - 1)[code].astype(np.int32)
+            scored = tuple(name for name, has in zip(scored, used, strict=True) if has)
+        self.recordings = scored
+        group = kind.astype(np.int64) * len(scored) + code
+        order = np.lexsort((time, group))
+        counts = np.bincount(group, minlength=len(scored) * len(self.types))
+        self.truth_start = np.append(0, np.cumsum(counts))
+        self.truth_time = time[order]
+
+    def match(self, detections: Events) -> Matches:
+        """Match one set of detections."""
+        if detections.score is None:
+            raise InputError("detections need a score to be ranked by; a column 'score' is missing")
+        kind_of = _translate(detections.types, self.types)
+        code_of = _translate(detections.recordings, self.recordings)
+        strangers = self._strangers(detections, kind_of)
+        code = code_of[detections.recording_code]
+        kind = kind_of[detections.type_code]
+        outside = 0
+        if self.regions is not None:
+            inside = self.regions.holds(self.recordings, code, detections.time)
+            outside = int(((code >= 0) & (kind >= 0) & ~inside).sum())
+            code = np.where(inside, code, np.int32(-1))
+        order, start = rank(code, kind, detections.time, detections.score, len(self.types))
+        lost = len(code) - len(order) - outside - sum(strangers)
+        recording, time = code[order], detections.time[order]
+        count, row, truth = sweep(
+            start,
+            recording,
+            time,
+            len(self.recordings),
+            self.truth_start,
+            self.truth_time,
+            np.array(self.tolerances),
+        )
+        return Matches(
+            recordings=self.recordings,
+            types=self.types,
+            tolerances=self.tolerances,
+            event_free=self.event_free,
+            start=start,
+            recording=recording,
+            time=time,
+            score=detections.score[order],
+            truth_start=self.truth_start,
+            truth_time=self.truth_time,
+            count=count,
+            row=row,
+            truth=truth,
+            left_out=LeftOut(
+                truths_without_time=self.truths_without_time,
+                detections_without_time_or_score=detections.dropped,
+                detections_in_unknown_recordings=strangers[0],
+                detections_of_unknown_types=strangers[1],
+                detections_in_unscored_recordings=lost,
+                detections_outside_regions=outside,
+                truths_outside_scope=self.truths_outside,
+            ),
+        )
+
+    def _strangers(self, detections: Events, kind_of: Ints) -> tuple[int, int]:
+        """Number of detections in unknown recordings, and of unknown types in known ones."""
+        foreign = np.array([name not in self.known for name in detections.recordings], dtype=bool)
+        odd = kind_of < 0
+        if not (foreign.any() or odd.any()):
+            return 0, 0
+        in_foreign = foreign[detections.recording_code]
+        of_odd = odd[detections.type_code] & ~in_foreign
+        if self.unknown == "error":
+            for rows, names, codes, what, cure in (
+                (
+                    in_foreign,
+                    detections.recordings,
+                    detections.recording_code,
+                    "recordings",
+                    "name all scored recordings, take them as event-free, or ignore them",
+                ),
+                (
+                    of_odd,
+                    detections.types,
+                    detections.type_code,
+                    "event types",
+                    "name the scored types, or ignore the others",
+                ),
+            ):
+                if rows.any():
+                    found = [names[code] for code in np.unique(codes[rows])]
+                    some = ", ".join(repr(n) for n in found[:3]) + ", ..." * (len(found) > 3)
+                    raise InputError(
+                        f"{int(rows.sum()):,} detections in {len(found)} {what} that the truth "
+                        f"table does not know: {some}; {cure}"
+                    )
+        return int(in_foreign.sum()), int(of_odd.sum())
+
+
+def check_tolerances(tolerances: Sequence[float]) -> tuple[float, ...]:
+    """Tolerances as floats; they must be positive, finite and distinct.
+
+    >>> check_tolerances([60, 60])
+    Traceback (most recent call last):
+    bdl.errors.ConfigError: tolerances must be distinct, got 60 twice
+    """
+    checked = tuple(float(tolerance) for tolerance in tolerances)
+    if not checked:
+        raise ConfigError("at least one tolerance expected, got none")
+    for tolerance in checked:
+        if not (np.isfinite(tolerance) and tolerance > 0):
+            raise ConfigError(
+                f"tolerances must be positive numbers, got {tolerance:g}: a hit is strictly "
+                "nearer than its tolerance"
+            )
+        if checked.count(tolerance) > 1:
+            raise ConfigError(f"tolerances must be distinct, got {tolerance:g} twice")
+    return checked
+
+
+def _translate(names: tuple[str, ...], into: tuple[str, ...]) -> Ints:
+    """Code of each name among ``into``, -1 where it is not there."""
+    if names == into:
+        return np.arange(len(names), dtype=np.int32)
+    place = {name: code for code, name in enumerate(into)}
+    return np.array([place.get(name, -1) for name in names], dtype=np.int32)

@@ -1,0 +1,102 @@
+"""Scored regions: the parts of recordings in which detections and truths count.
+
+A region is half open, ``start <= time < end``, in seconds. Where regions are given, nothing else
+is scored: a recording without a region is not scored at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.errors import InputError
+from bdl.events import Frame
+
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Regions:
+    """Scored spans of each recording, in order and without overlap.
+
+    >>> regions = Regions.of({"a": [(50, 60), (0, 10), (5, 20)]})
+    >>> regions
+    Regions(spans={'a': ((0.0, 20.0), (50.0, 60.0))})
+    >>> regions.durations
+    {'a': 30.0}
+    """
+
+    spans: Mapping[str, tuple[Span, ...]]
+
+    @classmethod
+    def of(cls, spans: Mapping[str, Iterable[Span]]) -> Regions:
+        """Regions from (start, end) pairs in seconds; touching or overlapping ones are joined."""
+        joined = {}
+        for recording, pairs in spans.items():
+            listed: list[Span] = []
+            for start, end in sorted((float(a), float(b)) for a, b in pairs):
+                if not start < end:
+                    raise InputError(
+                        f"region of recording {recording!r}: start < end expected, got "
+                        f"({start}, {end})"
+                    )
+                if listed and start <= listed[-1][1]:
+                    listed[-1] = (listed[-1][0], max(end, listed[-1][1]))
+                else:
+                    listed.append((start, end))
+            joined[recording] = tuple(listed)
+        return cls(joined)
+
+    @classmethod
+    def from_frame(
+        cls, frame: Frame, *, recording: str = "recording", start: str = "start", end: str = "end"
+    ) -> Regions:
+        """Regions from a table with one span a row.
+
+        >>> import polars as pl
+        >>> Regions.from_frame(pl.DataFrame({"recording": ["a"], "start": [0], "end": [9]}))
+        Regions(spans={'a': ((0.0, 9.0),)})
+        """
+        table = nw.from_native(frame, eager_only=True)
+        for name in (recording, start, end):
+            if name not in table.columns:
+                raise InputError(
+                    f"table of regions: column {name!r} is missing; it has "
+                    f"{', '.join(table.columns)}"
+                )
+        spans: dict[str, list[Span]] = {}
+        rows = zip(table[recording], table[start], table[end], strict=True)
+        for number, (name, begin, finish) in enumerate(rows):
+            if begin is None or finish is None:
+                raise InputError(f"table of regions: row {number} lacks its start or end")
+            spans.setdefault(str(name), []).append((float(begin), float(finish)))
+        return cls.of(spans)
+
+    @property
+    def durations(self) -> dict[str, float]:
+        """Scored seconds of each recording."""
+        return {name: sum(b - a for a, b in spans) for name, spans in self.spans.items()}
+
+    def holds(
+        self, names: tuple[str, ...], code: NDArray[np.int32], time: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Which of the rows (code into ``names``, time) lie in a region; negative codes do not.
+
+        >>> regions = Regions.of({"a": [(0, 10)]})
+        >>> regions.holds(("a", "b"), np.array([0, 0, 1], np.int32), np.array([0.0, 10.0, 5.0]))
+        array([ True, False, False])
+        """
+        inside = np.zeros(len(time), dtype=bool)
+        order = np.argsort(code, kind="stable")
+        cuts = np.searchsorted(code[order], np.arange(len(names) + 1))
+        for i, name in enumerate(names):
+            spans = self.spans.get(name)
+            rows = order[cuts[i] : cuts[i + 1]]
+            if spans and len(rows):
+                edges = np.array(spans).ravel()
+                inside[rows] = np.searchsorted(edges, time[rows], side="right") % 2 == 1
+        return inside

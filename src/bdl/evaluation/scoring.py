@@ -1,0 +1,128 @@
+"""All figures of one set of detections: `score` matches once and everything is read from that.
+
+Printed, a score says which rule for event-free recordings was used and how many rows were left
+out, since both change the figures.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bdl.evaluation.matches import Matches
+from bdl.evaluation.matching import EventFree, Unknown, match
+from bdl.evaluation.regions import Regions
+from bdl.events import Events
+
+EVENT_FREE = {
+    "ignore": "recordings without truths are ignored",
+    "count": "detections in recordings without truths count as false alarms",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """Figures of one set of detections.
+
+    Parameters
+    ----------
+    matches : what everything is read from.
+    durations : scored seconds of each recording, where known.
+    """
+
+    matches: Matches
+    durations: Mapping[str, float] | None = None
+
+    @property
+    def mean_average_precision(self) -> float:
+        """Mean of AP over tolerances, then types."""
+        return self.matches.mean_average_precision()
+
+    @property
+    def mean_f1(self) -> float:
+        """Mean of the best F1 over tolerances, then types."""
+        return self.matches.mean_f1()
+
+    @property
+    def average_precision(self) -> dict[str, dict[str, float | None]]:
+        """AP by event type and tolerance; None for a type without truths."""
+        return by_name(self.matches, self.matches.average_precision())
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures as plain data, ready for JSON."""
+        matches = self.matches
+        best = matches.best_f1()
+        return {
+            "mAP": _plain(self.mean_average_precision),
+            "AP": self.average_precision,
+            "mF1": _plain(self.mean_f1),
+            "F1": by_name(matches, best.f1),
+            "F1_threshold": by_name(matches, best.threshold),
+            "event_free": matches.event_free,
+            "recordings": len(matches.recordings),
+            "truths": dict(zip(matches.types, matches.truths.sum(axis=0).tolist(), strict=True)),
+            "detections": dict(
+                zip(matches.types, matches.detections.sum(axis=0).tolist(), strict=True)
+            ),
+            "left_out": matches.left_out.told(),
+        }
+
+
+def score(
+    truth: Events,
+    detections: Events,
+    tolerances: Sequence[float],
+    *,
+    types: Sequence[str] | None = None,
+    event_free: EventFree = "ignore",
+    recordings: Iterable[str] | None = None,
+    regions: Regions | None = None,
+    unknown: Unknown = "error",
+    durations: Mapping[str, float] | None = None,
+) -> Score:
+    """Match and score; the parameters are those of `bdl.evaluation.match`.
+
+    ``durations`` (seconds of each recording) are needed for false alarms per 24 hours only.
+
+    >>> truth = Events.of("a", "beat", [10.0, 20.0])
+    >>> found = Events.of("a", "beat", [11.0, 12.0, 19.0], score=[0.9, 0.8, 0.7])
+    >>> score(truth, found, [5.0, 0.5]).average_precision
+    {'beat': {'5': 0.8333333333333333, '0.5': 0.0}}
+    """
+    matches = match(
+        truth,
+        detections,
+        tolerances,
+        types=types,
+        event_free=event_free,
+        recordings=recordings,
+        regions=regions,
+        unknown=unknown,
+    )
+    if durations is None and regions is not None:
+        durations = regions.durations
+    return Score(matches, durations)
+
+
+def by_name(matches: Matches, table: Any) -> dict[str, dict[str, float | None]]:
+    """A (types, tolerances) table as {type: {tolerance: value}}, None for NaN."""
+    names = [number(tolerance) for tolerance in matches.tolerances]
+    return {
+        kind: {name: _plain(value) for name, value in zip(names, row, strict=True)}
+        for kind, row in zip(matches.types, table.tolist(), strict=True)
+    }
+
+
+def number(value: float) -> str:
+    """A number as short text that reads back as the same number.
+
+    >>> number(60.0), number(0.1)
+    ('60', '0.1')
+    """
+    return str(int(value)) if value == int(value) else repr(value)
+
+
+def _plain(value: float) -> float | None:
+    return value if math.isfinite(value) else None
