@@ -1,0 +1,73 @@
+"""Hashes: of plain data, and of the values of a data set.
+
+Plain data is hashed by its canonical JSON (sorted keys, no spaces, no NaN), so that two
+equal values have one hash on every machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+
+from bdl.errors import StudyError
+from bdl.events import Events
+from bdl.recording import Recording
+
+
+def canonical(data: Any) -> bytes:
+    """The one JSON text of plain data.
+
+    >>> canonical({"b": 1, "a": [1.5, None]})
+    b'{"a":[1.5,null],"b":1}'
+    """
+    try:
+        text = json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise StudyError(f"only finite plain data can be hashed: {error}") from error
+    return text.encode()
+
+
+def digest(data: Any) -> str:
+    """SHA-256 of plain data, in hex.
+
+    >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+    True
+    """
+    return hashlib.sha256(canonical(data)).hexdigest()
+
+
+def recording_digest(recording: Recording) -> str:
+    """SHA-256 of all that a recording holds: its clock, channels, group and values.
+
+    >>> one = Recording.of(np.zeros(3), id="a", period=1.0)
+    >>> recording_digest(one) == recording_digest(Recording.of(np.zeros(3), id="a", period=2.0))
+    False
+    """
+    info = recording.info
+    head = {
+        "id": info.id,
+        "samples": info.samples,
+        "channels": list(info.channels),
+        "period": info.period,
+        "start": None if info.start is None else info.start.isoformat(),
+        "offsets": [list(change) for change in info.offset_changes],
+        "group": info.group,
+    }
+    found = hashlib.sha256(canonical(head))
+    found.update(np.ascontiguousarray(recording.values).tobytes())
+    return found.hexdigest()
+
+
+def events_digest(events: Events) -> str:
+    """SHA-256 of a table of events, in the order of its rows.
+
+    >>> events_digest(Events.of("a", "beat", [1.0])) == events_digest(Events.of("a", "x", [1.0]))
+    False
+    """
+    rows = [events.recording.tolist(), events.event.tolist(), events.time.tolist()]
+    if events.score is not None:
+        rows.append(events.score.tolist())
+    return digest(rows)

@@ -1,0 +1,69 @@
+"""Layouts of tables: which figure of a study stands in which cell, and what the paper has there.
+
+A cell names a row of the study, a stage (which decoder: ``tuned``, ``default``, ``fixed``, or a
+named one), a metric and, where it is not the mean over seeds of the pooled score, a seed or
+a fold. With ``minus`` it is a paired difference.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from bdl.config import Value
+
+
+class Cell(Value):
+    """One figure, ours and the paper's.
+
+    >>> Cell(of="BDL-Hard", minus="Segmentation CE", paper=0.119, interval=(0.108, 0.130)).metric
+    'mAP'
+    """
+
+    of: str
+    minus: str | None = None
+    metric: str = "mAP"
+    stage: str = "tuned"
+    minus_stage: str | None = None
+    seed: int | None = None
+    fold: int | None = None
+    folds: bool = False
+    paper: float | None = None
+    sd: float | None = None
+    interval: tuple[float, float] | None = None
+
+
+class Line(Value):
+    """One line of a table: its name and a cell a column (None leaves it empty).
+
+    >>> Line(name="BDL-Hard", cells=(Cell(of="BDL-Hard", paper=0.705),)).name
+    'BDL-Hard'
+    """
+
+    name: str
+    cells: tuple[Cell | None, ...]
+
+
+class Table(Value):
+    """A table of the paper: label, caption, the head of the first column, columns and lines.
+
+    >>> Table(label="a", caption="A", columns=("mAP",), lines=()).header
+    'Method'
+    """
+
+    label: str
+    caption: str
+    header: str = "Method"
+    columns: tuple[str, ...]
+    lines: tuple[Line, ...]
+    digits: int = Field(3, ge=0, le=8)
+
+
+class Paper(Value):
+    """What the paper reports: its tables, and a word on what it leaves open.
+
+    >>> Paper().tables
+    ()
+    """
+
+    tables: tuple[Table, ...] = ()
+    note: str = ""
