@@ -1,0 +1,80 @@
+"""Simulated sleep recordings in the layout of the Kaggle competition's files.
+
+Hard for the reasons real recordings are hard, and for no others: circadian activity, sedentary
+evenings, lying awake, restless and interrupted nights, naps, devices taken off, repeated days,
+daylight saving, people who differ, and annotators who scatter. Nothing here knows of any
+training objective.
+"""
+
+from __future__ import annotations
+
+import csv
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.random import Generator, default_rng
+
+from bdl.datasets.simulate import Progress
+from bdl.datasets.simulate.sleep import days as course
+from bdl.datasets.simulate.sleep import labels, person, signal
+from bdl.datasets.simulate.sleep.clock import DAY, PERIOD, Clock
+
+SCHEMA = pa.schema(
+    [
+        ("series_id", pa.string()),
+        ("step", pa.uint32()),
+        ("timestamp", pa.string()),
+        ("anglez", pa.float32()),
+        ("enmo", pa.float32()),
+    ]
+)
+
+
+def write(out: Path, *, recordings: int, days: float | None, seed: int, progress: Progress) -> None:
+    """Write ``train_series.parquet`` and ``train_events.csv``; 26 days a series by default."""
+    samples = max(1, round((26 if days is None else days) * DAY / PERIOD))
+    series, events = out / "train_series.parquet", out / "train_events.csv"
+    with (
+        pq.ParquetWriter(series, SCHEMA, compression="zstd", use_dictionary=["series_id"]) as file,
+        events.open("w", newline="") as text,
+    ):
+        table = csv.writer(text, lineterminator="\n")
+        table.writerow(["series_id", "night", "event", "step", "timestamp"])
+        for number in range(recordings):
+            rng = default_rng([seed, number])
+            name, rows, nights = make(rng, samples)
+            file.write_table(rows, row_group_size=samples)
+            stamps = rows.column("timestamp")
+            for night, steps in enumerate(nights, start=1):
+                for kind, step in zip(("onset", "wakeup"), steps, strict=True):
+                    stamp = "" if step is None else stamps[step].as_py()
+                    table.writerow([name, night, kind, "" if step is None else step, stamp])
+            progress(number + 1, recordings)
+
+
+def make(rng: Generator, samples: int) -> tuple[str, pa.Table, list[tuple[int | None, int | None]]]:
+    """One series: its id, its rows, and the steps of onset and wakeup of each night."""
+    name = f"{int(rng.integers(1 << 48)):012x}"
+    start = datetime(2017, 6, 1) + timedelta(
+        days=int(rng.integers(0, 730)), minutes=15 * int(rng.integers(32, 76))
+    )
+    clock = Clock(start)
+    wearer = person.draw(rng)
+    planned = course.draw(rng, wearer, clock, samples)
+    angle, enmo = signal.draw(rng, wearer, clock, planned)
+    rows = pa.table(
+        {
+            "series_id": pa.DictionaryArray.from_arrays(
+                np.zeros(samples, np.int32), pa.array([name])
+            ).cast(pa.string()),
+            "step": np.arange(samples, dtype=np.uint32),
+            "timestamp": clock.stamps(0, samples),
+            "anglez": angle,
+            "enmo": enmo,
+        },
+        schema=SCHEMA,
+    )
+    return name, rows, labels.draw(rng, planned)

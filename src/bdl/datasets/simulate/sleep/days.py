@@ -1,0 +1,149 @@
+"""The course of the days: when a wearer is up, sedentary, in bed, asleep, or without the device.
+
+A night is asleep from its onset to its final waking, but for interruptions: a few short ones in
+bed or up, now and then one of more than half an hour. Before the onset lies an evening that is
+sedentary and a while awake in bed; after the waking some lingering. Naps fall on some days.
+The device may be off for hours or days.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bdl.datasets.simulate.sleep.clock import DAY, PERIOD, Clock
+from bdl.datasets.simulate.sleep.person import Person
+
+UP, EVENING, BED, ASLEEP = range(4)
+HOUR = 3600 // PERIOD
+
+
+@dataclass(frozen=True)
+class Off:
+    """A stretch without the device, in samples: flat, or filled with a copy of the day before."""
+
+    first: int
+    stop: int
+    repeated: bool
+
+
+@dataclass(frozen=True)
+class Days:
+    """The course of one recording.
+
+    Parameters
+    ----------
+    state : (samples,) int8: UP, EVENING, BED or ASLEEP.
+    nights : for each night, the (n, 2) first and stop samples of its stretches of sleep; they
+        may reach beyond the recording.
+    offs : stretches without the device.
+    """
+
+    state: NDArray[np.int8]
+    nights: list[NDArray[np.int64]]
+    offs: list[Off]
+
+
+def draw(rng: Generator, person: Person, clock: Clock, samples: int) -> Days:
+    """A random course of days of one wearer."""
+    state = np.full(samples, UP, np.int8)
+    first = clock.local_start // DAY
+    last = int(clock.local(np.array([samples - 1]))[0]) // DAY
+    nights = []
+    wakes = -np.inf
+    for day in range(first - 1, last + 1):
+        onset, wake = _night(rng, person, day)
+        onset = max(onset, wakes + 5 * 3600.0)
+        wake = max(wake, onset + 900.0)
+        wakes = wake
+        # (4) hours and a nap in them; drawn always, so that a day never shifts another's numbers
+        evening = person.evening * 3600 * rng.lognormal(-0.1, 0.45)
+        latency = rng.exponential(person.latency * 60)
+        linger = rng.exponential(person.linger * 60)
+        nap_at = rng.uniform(12.0, 18.5) * 3600 + day * DAY
+        nap_length = rng.uniform(20, 110) * 60
+        napping = rng.random() < person.nap
+        local = np.array(
+            [
+                onset - latency - evening,
+                onset - latency,
+                onset,
+                wake,
+                wake + linger,
+                nap_at,
+                nap_at + nap_length,
+            ]
+        )
+        at = np.rint(clock.samples(local)).astype(np.int64)
+        _paint(state, at[0], at[1], EVENING)
+        _paint(state, at[1], at[2], BED)
+        _paint(state, at[3], at[4], BED)
+        _paint(state, at[2], at[3], ASLEEP)
+        nights.append(_interrupt(rng, person, state, int(at[2]), int(at[3])))
+        if napping and at[6] < at[0]:
+            _paint(state, at[5] - HOUR // 6, at[6] + HOUR // 12, BED)
+            _paint(state, at[5], at[6], ASLEEP)
+    return Days(state, nights, _offs(rng, samples))
+
+
+def _night(rng: Generator, person: Person, day: int) -> tuple[float, float]:
+    """Onset and final waking of the night that follows ``day``, in local seconds."""
+    weekday = (day + 3) % 7
+    late = person.weekend if weekday in (4, 5) else 0.0
+    onset = 24 + person.bed + late + rng.normal(0, person.bed_spread)
+    length = np.clip(rng.normal(person.length, person.length_spread), 2.5, 13)
+    if rng.random() < 0.01:
+        length = rng.uniform(0.2, 1.5)  # a night that hardly was one
+    wake = onset + length
+    alarm = 24 + person.alarm + rng.normal(0, 0.25)
+    if weekday not in (4, 5) and alarm > onset + 3:
+        wake = min(wake, alarm)
+    return day * DAY + onset * 3600, day * DAY + wake * 3600
+
+
+def _interrupt(
+    rng: Generator, person: Person, state: NDArray[np.int8], first: int, stop: int
+) -> NDArray[np.int64]:
+    """Paint the interruptions of a night and return its stretches of sleep."""
+    count = rng.poisson(person.awakenings)
+    minutes = np.minimum(rng.lognormal(np.log(5), 0.9, size=count), 28)
+    if rng.random() < person.insomnia:
+        minutes = np.append(minutes, rng.uniform(31, 120))
+    starts = rng.uniform(0.08, 0.92, size=len(minutes)) * (stop - first) + first
+    up = rng.random(len(minutes)) < 0.35
+    pieces, at = [], first
+    for k in np.argsort(starts):
+        begin = max(int(starts[k]), at + 12)
+        end = begin + int(minutes[k] * 60 / PERIOD)
+        if end > stop - 12:
+            break
+        _paint(state, begin, end, UP if up[k] else BED)
+        pieces.append((at, begin))
+        at = end
+    pieces.append((at, stop))
+    return np.array(pieces, dtype=np.int64)
+
+
+def _offs(rng: Generator, samples: int) -> list[Off]:
+    """Stretches without the device: hours here and there, sometimes days, sometimes the end."""
+    found = []
+    for _ in range(rng.poisson(0.09 * samples / (DAY // PERIOD))):
+        hours = rng.uniform(0.5, 4) if rng.random() < 0.5 else rng.uniform(6, 40)
+        first = int(rng.uniform(0, samples))
+        found.append((first, min(samples, first + int(hours * HOUR)), hours))
+    if rng.random() < 0.15:
+        hours = rng.uniform(0.05, 0.3) * samples / HOUR
+        found.append((samples - int(hours * HOUR), samples, hours))
+    offs: list[Off] = []
+    for first, stop, hours in sorted(found):
+        repeated = bool(rng.random() < 0.4) and hours > 6 and first >= DAY // PERIOD
+        if not offs or first >= offs[-1].stop:
+            offs.append(Off(first, stop, repeated))
+    return offs
+
+
+def _paint(state: NDArray[np.int8], first: int, stop: int, value: int) -> None:
+    state[max(0, first) : max(0, stop)] = value

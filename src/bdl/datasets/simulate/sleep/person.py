@@ -1,0 +1,90 @@
+"""People differ: the traits that stay with one wearer through a recording.
+
+The spreads are wide on purpose. What a wearer's quiet evening looks like is what another one's
+night looks like, so a detector has to use the course of the day and not a threshold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Person:
+    """Traits of one wearer; hours, minutes and rates as named.
+
+    Parameters
+    ----------
+    bed : mean onset in hours after midnight (negative is before).
+    bed_spread : night-to-night standard deviation of the onset in hours.
+    length, length_spread : mean and spread of the time asleep in hours.
+    weekend : hours by which Friday and Saturday nights begin later.
+    alarm : hour of the alarm on workdays, or infinity.
+    evening : mean hours of sedentary evening.
+    latency, linger : mean minutes awake in bed before onset and after waking.
+    restless : movements an hour when fast asleep.
+    awakenings : mean number of short interruptions a night.
+    insomnia : probability of an interruption of more than half an hour.
+    nap : probability of a nap on a day.
+    stillness : share of quiet bouts of the waking day, evening and bed, (3,).
+    activity : factor on waking movement.
+    peak : hour of highest activity.
+    floor : enmo of a still device in g.
+    tremor : standard deviation of the angle of a still arm in degrees.
+    sleep_angles, rest_angles : habitual arm angles in degrees.
+    """
+
+    bed: float
+    bed_spread: float
+    length: float
+    length_spread: float
+    weekend: float
+    alarm: float
+    evening: float
+    latency: float
+    linger: float
+    restless: float
+    awakenings: float
+    insomnia: float
+    nap: float
+    stillness: NDArray[np.float64]
+    activity: float
+    peak: float
+    floor: float
+    tremor: float
+    sleep_angles: NDArray[np.float64]
+    rest_angles: NDArray[np.float64]
+
+
+def draw(rng: Generator) -> Person:
+    """A random wearer.
+
+    >>> draw(np.random.default_rng(0)) == draw(np.random.default_rng(1))
+    False
+    """
+    return Person(
+        bed=float(np.clip(rng.normal(-0.8, 1.2), -3.5, 3.0)),
+        bed_spread=float(rng.uniform(0.3, 1.4)),
+        length=float(np.clip(rng.normal(8.4, 1.0), 5.5, 11.0)),
+        length_spread=float(rng.uniform(0.4, 1.3)),
+        weekend=float(max(0.0, rng.normal(0.7, 0.6))),
+        alarm=float(rng.normal(6.8, 0.7)) if rng.random() < 0.6 else np.inf,
+        evening=float(rng.uniform(0.5, 3.5)),
+        latency=float(rng.lognormal(np.log(14), 0.6)),
+        linger=float(rng.lognormal(np.log(11), 0.6)),
+        restless=float(rng.lognormal(np.log(5), 0.5)),
+        awakenings=float(rng.gamma(2.0, 0.9)),
+        insomnia=float(rng.beta(1.0, 9.0)),
+        nap=float(rng.beta(1.0, 6.0)),
+        stillness=np.array([rng.beta(2, 12), rng.beta(4, 5), rng.beta(6, 4)]),
+        activity=float(rng.lognormal(0.0, 0.35)),
+        peak=float(rng.normal(14.5, 1.5)),
+        floor=float(rng.gamma(1.2, 0.004)),
+        tremor=float(rng.lognormal(np.log(0.35), 0.5)),
+        sleep_angles=np.clip(rng.normal(0, 40, size=5), -85, 85),
+        rest_angles=np.clip(rng.normal(-15, 30, size=4), -85, 85),
+    )

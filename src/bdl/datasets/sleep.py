@@ -1,0 +1,140 @@
+"""Sleep: wrist accelerometers with onset and wakeup annotations (Child Mind Institute, Kaggle).
+
+Layout: ``train_series.parquet`` (series_id, step, timestamp in ISO 8601 with UTC offset, anglez,
+enmo; a row every 5 s, a series contiguous and in order of steps) and ``train_events.csv``
+(series_id, night, event, step, timestamp; no step where a night has no label).
+
+The benchmark's convention: rows without a step are dropped; of the rest, in order of steps within
+a series, only an onset directly followed by a wakeup is retained, as the paper does (9,580 of
+9,585 endpoints). Series without any valid event stay, and are marked in the notes. Local hour and
+weekday follow the offset that the time stamps themselves carry.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from bdl.datasets.dataset import Dataset, Settings, find
+from bdl.errors import InputError
+from bdl.events import Events, IntervalType
+from bdl.recording import RecordingInfo, Recordings, Values
+
+PERIOD = 5.0
+CHANNELS = ("anglez", "enmo")
+SERIES, EVENTS = "train_series.parquet", "train_events.csv"
+INTERVAL = IntervalType("sleep", onset="onset", offset="wakeup")
+LICENCE = "licence: the competition's rules; Child Mind Institute, Detect Sleep States, Kaggle 2023"
+STEPS = (12, 36, 60, 90, 120, 150, 180, 240, 300, 360)
+SETTINGS = Settings(
+    types=("onset", "wakeup"),
+    tolerances=tuple(PERIOD * steps for steps in STEPS),
+    stride=10,
+    window=7 * 86400.0,
+    reference_spacing=86400.0,
+    sigma=250.0,
+    separation=1800.0,
+    calendar=True,
+)
+
+
+def load(path: Path) -> Dataset:
+    """Sleep onsets and wakeups.
+
+    Parameters
+    ----------
+    path : folder with ``train_series.parquet`` and ``train_events.csv``.
+    """
+    series, table = find(path, SERIES, EVENTS, what="sleep data")
+    recordings = _recordings(series)
+    events, notes = _events(table, {info.id: info.samples for info in recordings.infos})
+    empty = len(recordings) - len(set(events.recordings))
+    if empty:
+        notes.append(f"{empty} series without any valid event kept, as event-free")
+    return Dataset("sleep", recordings, events, (INTERVAL,), SETTINGS, (LICENCE, *notes))
+
+
+def _recordings(file: Path) -> Recordings:
+    lazy = pl.scan_parquet(file)
+    columns = lazy.collect_schema().names()
+    absent = [n for n in ("series_id", "step", "timestamp", *CHANNELS) if n not in columns]
+    if absent:
+        raise InputError(f"{file}: columns {', '.join(absent)} missing; it has {columns}")
+    zone = pl.col("timestamp").str.slice(-5)
+    found = (
+        lazy.group_by("series_id", maintain_order=True)
+        .agg(
+            pl.len(),
+            pl.col("step").first().alias("first"),
+            (pl.col("step").cast(pl.Int64).diff() != 1).arg_true().first().alias("gap"),
+            pl.col("timestamp").first(),
+            (zone != zone.shift(1)).arg_true().alias("at"),
+            zone.gather((zone != zone.shift(1)).arg_true()).alias("zone"),
+        )
+        .collect()
+    )
+    infos = []
+    for row in found.iter_rows(named=True):
+        if row["first"] != 0 or row["gap"] is not None:
+            raise InputError(
+                f"{file}: series {row['series_id']!r}: steps must run 0, 1, 2, ...; "
+                f"row {row['gap'] or 0} breaks that (a step is missing or repeated)"
+            )
+        changes = tuple((int(a), _offset(z)) for a, z in zip(row["at"], row["zone"], strict=True))
+        start = datetime.strptime(row["timestamp"], "%Y-%m-%dT%H:%M:%S%z")
+        infos.append(RecordingInfo(row["series_id"], row["len"], CHANNELS, PERIOD, start, changes))
+
+    def read(info: RecordingInfo) -> Values:
+        frame = lazy.filter(pl.col("series_id") == info.id).select(CHANNELS).collect()
+        return np.ascontiguousarray(frame.to_numpy(), dtype=np.float32)
+
+    return Recordings(tuple(infos), read)
+
+
+def _offset(zone: str) -> int:
+    """Seconds east of UTC of a suffix such as -0400."""
+    seconds = int(zone[1:3]) * 3600 + int(zone[3:5]) * 60
+    return -seconds if zone[0] == "-" else seconds
+
+
+def _events(table: Path, samples: dict[str, int]) -> tuple[Events, list[str]]:
+    frame = pl.read_csv(table, schema_overrides={"series_id": pl.String}, infer_schema_length=None)
+    for column in ("series_id", "event", "step"):
+        if column not in frame.columns:
+            raise InputError(f"{table}: column {column!r} missing; it has {frame.columns}")
+    kinds = set(frame["event"].unique()) - {"onset", "wakeup"}
+    if kinds:
+        raise InputError(
+            f"{table}: events onset and wakeup expected, got {sorted(map(str, kinds))}"
+        )
+    stray = sorted(set(frame["series_id"]) - samples.keys())
+    if stray:
+        raise InputError(
+            f"{table}: series {stray[0]!r} is not in {SERIES} ({len(stray)} such series); "
+            "the two files belong to different downloads"
+        )
+    rows = frame.drop_nulls("step").sort("series_id", "step", maintain_order=True)
+    ends = rows.select(pl.col("series_id").replace_strict(samples, return_dtype=pl.Int64))
+    late = (rows["step"] < 0) | (rows["step"] >= ends["series_id"])
+    if late.any():
+        bad = rows.filter(late).row(0, named=True)
+        raise InputError(
+            f"{table}: {bad['event']} of {bad['series_id']!r} at step {bad['step']:g} lies outside "
+            f"its {samples[bad['series_id']]} steps"
+        )
+    opens = (
+        (pl.col("event") == "onset")
+        & (pl.col("event").shift(-1) == "wakeup")
+        & (pl.col("series_id").shift(-1) == pl.col("series_id"))
+    ).fill_null(False)
+    kept = rows.filter(opens | opens.shift(1, fill_value=False))
+    notes = []
+    if frame.height > rows.height:
+        notes.append(f"{frame.height - rows.height} rows without a step dropped (night unlabelled)")
+    if rows.height > kept.height:
+        notes.append(f"{rows.height - kept.height} unpaired endpoints dropped")
+    times = kept["step"].cast(pl.Float64).to_numpy() * PERIOD
+    return Events.of(kept["series_id"].to_numpy(), kept["event"].to_numpy(), times), notes
