@@ -1,0 +1,183 @@
+"""Labels: a table of events on the sample clocks of recordings.
+
+An event stands at its nearest sample, ``floor(t / period + 0.5)``; events outside ``[0, samples)``
+are counted and left out. Onsets and offsets are paired as adjacent neighbours in time (an onset
+directly followed by an offset); any other endpoint is unpaired, counted, and still an event of its
+own. Pairing goes by seconds, before anything is rounded or left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.errors import ConfigError
+from bdl.events import Events, IntervalType
+from bdl.recording import RecordingInfo
+
+Samples = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Edges = Literal["drop", "extend"]
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Annotations of one recording on its sample clock.
+
+    Parameters
+    ----------
+    recording : id of the recording.
+    period : seconds from one sample to the next.
+    samples : length of the recording in samples.
+    events : per event type, sorted samples of the visible events.
+    intervals : per interval type, (n, 2) samples ``[onset, offset)`` inside the recording.
+    outside : events that lie outside the recording, over all types.
+    unpaired : endpoints that belong to no interval, over all interval types.
+    """
+
+    recording: str
+    period: float
+    samples: int
+    events: tuple[Samples, ...]
+    intervals: tuple[Samples, ...] = ()
+    outside: int = 0
+    unpaired: int = 0
+
+    def jittered(self, reach: int, rng: np.random.Generator) -> Labels:
+        """Every event and endpoint moved by a uniform whole number in ``[-reach, reach]``.
+
+        Moved times stay in the recording, so that no event is lost; an interval's ends never
+        change places.
+
+        >>> labels = Labels("a", 1.0, 100, (np.array([0, 50]),))
+        >>> moved = labels.jittered(3, np.random.default_rng(0)).events[0]
+        >>> bool((np.abs(moved - [0, 50]) <= 3).all() and moved.min() >= 0)
+        True
+        """
+        if reach < 0:
+            raise ConfigError(f"label jitter is a number of samples, 0 or more, got {reach}")
+        if reach == 0:
+            return self
+
+        def move(places: Samples, last: int) -> Samples:
+            moved = places + rng.integers(-reach, reach, size=places.shape, endpoint=True)
+            inside: Samples = np.clip(moved, 0, max(last, 0))
+            return inside
+
+        return replace(
+            self,
+            events=tuple(np.sort(move(places, self.samples - 1)) for places in self.events),
+            intervals=tuple(np.sort(move(pairs, self.samples), axis=1) for pairs in self.intervals),
+        )
+
+
+def to_samples(times: Floats, period: float) -> Samples:
+    """Nearest sample of each time in seconds; halves go up.
+
+    >>> to_samples(np.array([0.0, 2.4, 2.5, 7.5]), 5.0).tolist()
+    [0, 0, 1, 2]
+    """
+    return np.floor(times / period + 0.5).astype(np.int64)
+
+
+def label(
+    events: Events,
+    infos: Iterable[RecordingInfo],
+    *,
+    types: Sequence[str],
+    intervals: Sequence[IntervalType] = (),
+    edges: Edges = "drop",
+) -> dict[str, Labels]:
+    """Labels of each recording, by id.
+
+    Parameters
+    ----------
+    events : annotations; rows of recordings not in ``infos`` or types not named are left alone.
+    infos : the recordings.
+    types : event types, in the order of the target's columns.
+    intervals : interval types, in the order of the occupancy's columns.
+    edges : what an offset before any onset, or an onset after the last offset, means: ``drop`` it
+        (the sleep benchmark's convention), or ``extend`` the interval to the recording's edge.
+
+    >>> info = RecordingInfo("a", 100, ("x",), 2.0)
+    >>> table = Events.of("a", ["on", "off", "on"], [10.0, 31.0, 500.0])
+    >>> spell = IntervalType("spell", "on", "off")
+    >>> found = label(table, [info], types=["on", "off"], intervals=[spell])
+    >>> [places.tolist() for places in found["a"].events], found["a"].outside
+    ([[5], [16]], 1)
+    >>> found["a"].intervals[0].tolist(), found["a"].unpaired
+    ([[5, 16]], 1)
+    """
+    for name, given in (("event types", types), ("intervals", [i.name for i in intervals])):
+        if len(set(given)) != len(given):
+            raise ConfigError(f"{name} repeat: {', '.join(given)}")
+    order = np.argsort(events.recording_code, kind="stable")
+    bounds = np.searchsorted(events.recording_code[order], np.arange(len(events.recordings) + 1))
+    place = {name: i for i, name in enumerate(events.recordings)}
+    code = {name: i for i, name in enumerate(events.types)}
+    out: dict[str, Labels] = {}
+    for info in infos:
+        at = place.get(info.id)
+        rows = order[:0] if at is None else order[bounds[at] : bounds[at + 1]]
+
+        def times(name: str, rows: Samples = rows) -> Floats:
+            return np.sort(events.time[rows[events.type_code[rows] == code.get(name, -1)]])
+
+        found = [to_samples(times(name), info.period) for name in types]
+        seen = [places[(places >= 0) & (places < info.samples)] for places in found]
+        pairs, unpaired = [], 0
+        for interval in intervals:
+            spans, lost = pair(times(interval.onset), times(interval.offset), edges=edges)
+            pairs.append(_clip(spans, info))
+            unpaired += lost
+        outside = sum(map(len, found)) - sum(map(len, seen))
+        out[info.id] = Labels(
+            info.id, info.period, info.samples, tuple(seen), tuple(pairs), outside, unpaired
+        )
+    return out
+
+
+def pair(onsets: Floats, offsets: Floats, *, edges: Edges = "drop") -> tuple[Floats, int]:
+    """Intervals (n, 2) from sorted endpoints in seconds, and the number of unpaired endpoints.
+
+    At equal times an open interval is closed before the next opens. With ``extend`` a leading
+    offset begins at minus infinity and a trailing onset ends at infinity.
+
+    >>> spans, unpaired = pair(np.array([1.0, 2.0, 7.0]), np.array([4.0, 9.0, 9.5]))
+    >>> spans.tolist(), unpaired
+    ([[2.0, 4.0], [7.0, 9.0]], 2)
+    """
+    spans: list[tuple[float, float]] = []
+    unpaired, i, j = 0, 0, 0
+    opened: float | None = None
+    while i < len(onsets) or j < len(offsets):
+        onset = onsets[i] if i < len(onsets) else np.inf
+        offset = offsets[j] if j < len(offsets) else np.inf
+        closes = offset < onset or (offset == onset and opened is not None)
+        if i == len(onsets) or (closes and j < len(offsets)):
+            if opened is not None:
+                spans.append((opened, offset))
+            elif edges == "extend" and i == 0 and j == 0:
+                spans.append((-np.inf, offset))
+            else:
+                unpaired += 1
+            opened, j = None, j + 1
+        else:
+            unpaired += opened is not None
+            opened, i = onset, i + 1
+    if opened is not None and edges == "extend":
+        spans.append((opened, np.inf))
+    elif opened is not None:
+        unpaired += 1
+    return np.array(spans, dtype=np.float64).reshape(-1, 2), unpaired
+
+
+def _clip(spans: Floats, info: RecordingInfo) -> Samples:
+    """Intervals in seconds as samples inside the recording; those wholly outside disappear."""
+    clipped = to_samples(np.clip(spans, -info.period, info.duration + info.period), info.period)
+    inside = np.clip(clipped, 0, info.samples)
+    return inside[(inside[:, 1] > inside[:, 0])]

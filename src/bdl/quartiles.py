@@ -1,0 +1,117 @@
+"""Exact quartiles of every channel over any amount of data, in bounded memory.
+
+Floats sort as integers once their sign is folded in. One pass counts the high halves of all
+values, which tells the high half of every wanted rank; a second pass counts the low halves of the
+values that share it. The counts take 3 MiB a channel, whatever the number of samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from bdl.errors import InputError
+from bdl.recording import Recordings
+
+# Samples of all channels read at a time.
+CHUNK = 1 << 21
+
+
+def quartiles(recordings: Recordings) -> NDArray[np.float64]:
+    """Lower quartile, median and upper quartile of each channel: (channels, 3).
+
+    All samples of all recordings count alike, missing ones (NaN) not at all. Between two samples
+    the quartile is interpolated linearly, as numpy does.
+
+    >>> from bdl.recording import Recording
+    >>> parts = [Recording.of(np.arange(5.0) + i, id=str(i), period=1.0) for i in (0, 4)]
+    >>> quartiles(Recordings.of(parts)).tolist()
+    [[2.25, 4.0, 5.75]]
+    """
+    names = _same_channels(recordings)
+    counts = np.zeros((len(names), 1 << 16), dtype=np.int64)
+    for part in _chunks(recordings):
+        _count_high(part, counts)
+    present = counts.sum(axis=1)
+    if (present == 0).any():
+        lost = ", ".join(name for name, n in zip(names, present, strict=True) if n == 0)
+        raise InputError(f"quartiles need samples, and all are missing of channel {lost}")
+    # Ranks below and above each quartile; every one is found exactly by its float's high half
+    # (first pass) and low half (second pass).
+    exact = np.array([0.25, 0.5, 0.75]) * (present[:, None] - 1)
+    ranks = np.stack([np.floor(exact), np.ceil(exact)], axis=2).astype(np.int64)
+    ranks = ranks.reshape(len(names), 6)
+    sums = np.cumsum(counts, axis=1)
+    high = np.stack([np.searchsorted(s, r, side="right") for s, r in zip(sums, ranks, strict=True)])
+    before = np.take_along_axis(sums - counts, high, axis=1)
+    slot = np.full((len(names), 1 << 16), -1, dtype=np.int8)
+    for channel, wanted in enumerate(high):
+        slot[channel, wanted] = np.arange(6)
+    low_counts = np.zeros((len(names), 6, 1 << 16), dtype=np.int64)
+    for part in _chunks(recordings):
+        _count_low(part, slot, low_counts)
+    found = np.empty((len(names), 6))
+    for channel, wanted in enumerate(high):
+        for i, bucket in enumerate(wanted):
+            inner = np.cumsum(low_counts[channel, slot[channel, bucket]])
+            low = np.searchsorted(inner, ranks[channel, i] - before[channel, i], side="right")
+            found[channel, i] = _from_key(int(bucket) << 16 | int(low))
+    pairs = found.reshape(len(names), 3, 2)
+    values: NDArray[np.float64] = pairs[:, :, 0]
+    values += (exact - np.floor(exact)) * (pairs[:, :, 1] - pairs[:, :, 0])
+    return values
+
+
+def _same_channels(recordings: Recordings) -> tuple[str, ...]:
+    if not len(recordings):
+        raise InputError("quartiles need at least one recording")
+    names = recordings.infos[0].channels
+    for info in recordings.infos:
+        if info.channels != names:
+            raise InputError(
+                f"recording {info.id!r} has channels {', '.join(info.channels)}, and "
+                f"{recordings.infos[0].id!r} has {', '.join(names)}; one scaling needs the same"
+            )
+    return names
+
+
+def _chunks(recordings: Recordings) -> Iterator[NDArray[np.uint32]]:
+    for recording in recordings:
+        step = max(1, CHUNK // max(1, len(recording.info.channels)))
+        for first in range(0, recording.info.samples, step):
+            part = np.asarray(recording.values[first : first + step])
+            yield np.ascontiguousarray(part).view(np.uint32)
+
+
+def _from_key(key: int) -> float:
+    """The float32 whose place in the order of all floats is ``key``."""
+    bits = key & 0x7FFFFFFF if key & 0x80000000 else ~key & 0xFFFFFFFF
+    return float(np.array([bits], dtype=np.uint32).view(np.float32)[0])
+
+
+@njit(cache=True, nogil=True)
+def _key(bits):  # type: ignore[no-untyped-def]
+    # Unsigned integers in the order of the floats they stand for.
+    return ~bits if bits & np.uint32(0x80000000) else bits | np.uint32(0x80000000)
+
+
+@njit(cache=True, nogil=True)
+def _count_high(bits, counts):  # type: ignore[no-untyped-def]
+    for row in range(bits.shape[0]):
+        for channel in range(bits.shape[1]):
+            if bits[row, channel] & np.uint32(0x7FFFFFFF) <= np.uint32(0x7F800000):
+                counts[channel, _key(bits[row, channel]) >> np.uint32(16)] += 1
+
+
+@njit(cache=True, nogil=True)
+def _count_low(bits, slot, counts):  # type: ignore[no-untyped-def]
+    for row in range(bits.shape[0]):
+        for channel in range(bits.shape[1]):
+            if bits[row, channel] & np.uint32(0x7FFFFFFF) <= np.uint32(0x7F800000):
+                key = _key(bits[row, channel])
+                place = slot[channel, key >> np.uint32(16)]
+                if place >= 0:
+                    counts[channel, place, key & np.uint32(0xFFFF)] += 1
