@@ -1,0 +1,224 @@
+"""The search of the expected-AP decoder: best bin first, local updates, a lazy heap.
+
+Taking a detection changes residual masses only within its windows, and scores only within twice
+that. Those few are brought up to date at once; the heap still holds their older, larger scores.
+Since scores never grow, the top of the heap is an upper bound of all: if it is up to date it is
+the best bin, else it sinks to where its score of today belongs. The work is one pass over the
+bins, then for each detection the bins in reach and a few sinkings: near-linear in bins.
+
+A bin's mass is held as so much a sample, an integer in units of 2**-40, so that the mass inside
+any stretch of samples is an exact integer.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+UNIT = 1 << 40
+
+Ints = NDArray[np.int64]
+
+
+def take(
+    values: NDArray[np.float32],
+    windows: Ints,
+    *,
+    stride: int,
+    samples: int,
+    floor: int,
+    distance: int,
+    most: int,
+) -> tuple[Ints, NDArray[np.float64]]:
+    """Bins taken, in order, and the score of each.
+
+    Parameters
+    ----------
+    values : (bins,) mass of each bin.
+    windows : (tolerances,) twice the tolerance in samples: a sample is inside a bin's window when
+        twice its distance to the bin's centre is below it.
+    stride, samples : samples a bin and in all.
+    floor : least score, as a sum over tolerances in units of 2**-40; at least 1.
+    distance : two bins taken have centres at least so many samples apart; 0 lets one be taken
+        again while it holds mass.
+    most : stop after so many.
+
+    >>> values = np.array([0.0, 1.5, 0.0], np.float32)
+    >>> taken = take(values, np.array([1]), stride=1, samples=3, floor=1, distance=0, most=9)
+    >>> [part.tolist() for part in taken]
+    [[1, 1], [1.0, 0.5]]
+    """
+    masses = per_sample(values, windows, stride=stride, samples=samples)
+    bins, scores = _take(masses, windows, stride, samples, max(1, floor), distance, most)
+    return bins, scores / (UNIT * len(windows))
+
+
+def per_sample(values: NDArray[np.float32], windows: Ints, *, stride: int, samples: int) -> Ints:
+    """Mass of each bin a sample, in units of 2**-40, rounded down.
+
+    A bin's mass is capped (at thousands of units for any real window) where sums over a window
+    could leave 63 bits.
+
+    >>> per_sample(np.array([1.0, 1.0]), np.array([3]), stride=2, samples=3) / UNIT
+    array([0.5, 1. ])
+    """
+    edges = np.minimum(np.arange(len(values) + 1) * stride, samples)
+    most = float((1 << 61) // max(stride, int(windows.max()) + 1))
+    share = values.astype(np.float64) * UNIT / np.maximum(np.diff(edges), 1)
+    return np.minimum(share, most).astype(np.int64)
+
+
+@njit(cache=True)
+def _reach(b: int, window: int, stride: int, samples: int) -> tuple[int, int]:
+    """First sample inside the window around a bin's centre, and the first one after it."""
+    begin = b * stride
+    end = min(begin + stride, samples)
+    first = (begin + end - 1 - window + 2) // 2
+    after = (begin + end - 1 + window + 1) // 2
+    return max(first, 0), min(after, samples)
+
+
+@njit(cache=True)
+def _inside(
+    b: int, window: int, stride: int, samples: int, mass: Ints, prefix: Ints, base: int
+) -> int:
+    """Mass inside the window of a bin; ``prefix[i]`` is the mass of bins base to base + i - 1."""
+    first, after = _reach(b, window, stride, samples)
+    if first >= after:
+        return 0
+    low, high = first // stride, after // stride
+    total: int = prefix[high - base] - prefix[low - base] - mass[low] * (first - low * stride)
+    if high < len(mass):
+        total += mass[high] * (after - high * stride)
+    return total
+
+
+@njit(cache=True)
+def _remove(
+    b: int, window: int, stride: int, samples: int, mass: Ints, inside: int
+) -> tuple[int, int]:
+    """Take one unit, or what there is, out of a window; the first and last bin changed."""
+    first, after = _reach(b, window, stride, samples)
+    low, high = first // stride, (after - 1) // stride
+    share = 1.0 if inside <= UNIT else UNIT / inside
+    for i in range(low, high + 1):
+        begin, end = i * stride, min((i + 1) * stride, samples)
+        within = mass[i] * (min(end, after) - max(begin, first))
+        gone = within if inside <= UNIT else int(within * share)
+        mass[i] = (mass[i] * (end - begin) - gone) // (end - begin)
+    return low, high
+
+
+@njit(cache=True)
+def _above(items: Ints, keys: Ints, i: int, j: int) -> bool:
+    if keys[i] != keys[j]:
+        return bool(keys[i] > keys[j])
+    return bool(items[i] < items[j])
+
+
+@njit(cache=True)
+def _sink(keys: Ints, items: Ints, size: int, i: int) -> None:
+    """Restore the heap below place i: larger keys first, of equal ones the earlier bin."""
+    while True:
+        top, left, right = i, 2 * i + 1, 2 * i + 2
+        if left < size and _above(items, keys, left, top):
+            top = left
+        if right < size and _above(items, keys, right, top):
+            top = right
+        if top == i:
+            return
+        keys[i], keys[top] = keys[top], keys[i]
+        items[i], items[top] = items[top], items[i]
+        i = top
+
+
+@njit(cache=True)
+def _take(
+    start: Ints, windows: Ints, stride: int, samples: int, floor: int, distance: int, most: int
+) -> tuple[Ints, Ints]:
+    bins, kinds = len(start), len(windows)
+    mass = np.empty((kinds, bins), np.int64)
+    inside = np.empty((kinds, bins), np.int64)
+    score = np.zeros(bins, np.int64)
+    prefix = np.zeros(bins + 1, np.int64)
+    for i in range(bins):
+        length = min((i + 1) * stride, samples) - i * stride
+        prefix[i + 1] = prefix[i] + start[i] * length
+    for k in range(kinds):
+        for b in range(bins):
+            mass[k, b] = start[b]
+        for b in range(bins):
+            inside[k, b] = _inside(b, windows[k], stride, samples, mass[k], prefix, 0)
+            score[b] += min(UNIT, inside[k, b])
+
+    items = np.flatnonzero(score >= floor)
+    size = len(items)
+    keys = score[items]
+    for i in range(size // 2 - 1, -1, -1):
+        _sink(keys, items, size, i)
+
+    barred = np.zeros(bins, np.bool_)
+    taken = np.empty(64, np.int64)
+    scores = np.empty(64, np.int64)
+    count = 0
+    while size and count < most:
+        b = items[0]
+        if barred[b] or score[b] < floor:
+            size -= 1
+            keys[0], items[0] = keys[size], items[size]
+            _sink(keys, items, size, 0)
+            continue
+        if keys[0] != score[b]:
+            keys[0] = score[b]
+            _sink(keys, items, size, 0)
+            continue
+        if count == len(taken):
+            taken = np.concatenate((taken, np.empty_like(taken)))
+            scores = np.concatenate((scores, np.empty_like(scores)))
+        taken[count], scores[count] = b, score[b]
+        count += 1
+        for k in range(kinds):
+            if inside[k, b] > 0:
+                low, high = _remove(b, windows[k], stride, samples, mass[k], inside[k, b])
+                _refresh(low, high, windows[k], stride, samples, mass[k], inside[k], score, prefix)
+        if distance:
+            _bar(b, distance, stride, samples, barred)
+    return taken[:count].copy(), scores[:count].copy()
+
+
+@njit(cache=True)
+def _refresh(
+    low: int,
+    high: int,
+    window: int,
+    stride: int,
+    samples: int,
+    mass: Ints,
+    inside: Ints,
+    score: Ints,
+    prefix: Ints,
+) -> None:
+    """Bring what windows hold, and scores, up to date after bins low to high changed."""
+    reach = (window // 2 + stride) // stride + 1
+    begin, end = max(low - reach, 0), min(high + reach + 1, len(mass))
+    base, stop = max(begin - reach, 0), min(end + reach, len(mass))
+    prefix[0] = 0
+    for i in range(base, stop):
+        length = min((i + 1) * stride, samples) - i * stride
+        prefix[i - base + 1] = prefix[i - base] + mass[i] * length
+    for b in range(begin, end):
+        now = _inside(b, window, stride, samples, mass, prefix, base)
+        score[b] += min(UNIT, now) - min(UNIT, inside[b])
+        inside[b] = now
+
+
+@njit(cache=True)
+def _bar(b: int, distance: int, stride: int, samples: int, barred: NDArray[np.bool_]) -> None:
+    """No bin whose centre is nearer than so many samples may be taken any more."""
+    centre = b * stride + min((b + 1) * stride, samples) - 1
+    reach = distance // stride + 1
+    for i in range(max(b - reach, 0), min(b + reach + 1, len(barred))):
+        other = i * stride + min((i + 1) * stride, samples) - 1
+        if abs(other - centre) < 2 * distance:
+            barred[i] = True
