@@ -312,7 +312,7 @@ def _numbers(column: nw.Series[Any], where: str) -> Floats:
                 raise InputError(f"{where}: row {row}: a number expected, got {value!r}") from None
         return out
     arrow = column.to_arrow()
-    return np.asarray(arrow.to_numpy(), dtype=np.float64).copy()
+    return np.array(arrow.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def _backend(table: nw.DataFrame[Any]) -> Backend:

@@ -1,0 +1,109 @@
+"""The rules of event AP, word for word, over plain lists; slow and obviously right.
+
+A truth is (recording, event, time); a detection is (recording, event, time, score).
+"""
+
+from __future__ import annotations
+
+import math
+
+Truth = tuple[str, str, float]
+Detection = tuple[str, str, float, float]
+
+
+def take_in_order(detections: list[Detection]) -> list[Detection]:
+    """By decreasing score, then time, then input; a missing score or time drops a detection."""
+    kept = [d for d in detections if not (math.isnan(d[2]) or math.isnan(d[3]))]
+    return sorted(kept, key=lambda d: (-d[3], d[2]))
+
+
+def match_one(times: list[float], ordered: list[Detection], tolerance: float) -> list[int | None]:
+    """Truth taken by each detection of one recording and type, in order."""
+    free = sorted(range(len(times)), key=lambda i: times[i])
+    taken: list[int | None] = []
+    for _, _, time, _ in ordered:
+        best = None
+        for i in free:  # from early to late: of two equally near, the earlier stays
+            distance = abs(time - times[i])
+            if distance < tolerance and (best is None or distance < abs(time - times[best])):
+                best = i
+        if best is not None:
+            free.remove(best)
+        taken.append(best)
+    return taken
+
+
+def ranked_hits(
+    truths: list[Truth], detections: list[Detection], event: str, tolerance: float, event_free: str
+) -> tuple[list[tuple[float, bool]], int]:
+    """(score, hit) of every scored detection of a type, and the number of its truths."""
+    with_truth = {r for r, _, _ in truths}
+    pooled = []
+    for recording in sorted({d[0] for d in detections}):
+        if recording not in with_truth and event_free == "ignore":
+            continue
+        ordered = take_in_order([d for d in detections if d[:2] == (recording, event)])
+        times = [t for r, e, t in truths if (r, e) == (recording, event)]
+        taken = match_one(times, ordered, tolerance)
+        pooled += [(d[3], hit is not None) for d, hit in zip(ordered, taken, strict=True)]
+    return pooled, sum(e == event for _, e, _ in truths)
+
+
+def curve(pooled: list[tuple[float, bool]], truths: int) -> list[tuple[float, float, float, float]]:
+    """(score, precision, recall, F1) at each distinct score, highest first."""
+    points = []
+    for threshold in sorted({score for score, _ in pooled}, reverse=True):
+        chosen = [hit for score, hit in pooled if score >= threshold]
+        hits = sum(chosen)
+        f1 = 2 * hits / (len(chosen) + truths)
+        points.append((threshold, hits / len(chosen), hits / truths, f1))
+    return points
+
+
+def figures(
+    truths: list[Truth],
+    detections: list[Detection],
+    types: list[str],
+    tolerances: list[float],
+    event_free: str = "ignore",
+) -> tuple[list[list[float]], list[list[float]]]:
+    """AP and best F1 by type and tolerance; NaN for a type without truths."""
+    precisions, f1s = [], []
+    for event in types:
+        ap_row, f1_row = [], []
+        for tolerance in tolerances:
+            pooled, count = ranked_hits(truths, detections, event, tolerance, event_free)
+            if count == 0:
+                ap_row.append(math.nan)
+                f1_row.append(math.nan)
+                continue
+            points = curve(pooled, count)
+            reached, area = 0.0, 0.0
+            for _, precision, recall, _ in points:
+                area += (recall - reached) * precision
+                reached = recall
+            ap_row.append(area)
+            f1_row.append(max((f1 for *_, f1 in points), default=0.0))
+        precisions.append(ap_row)
+        f1s.append(f1_row)
+    return precisions, f1s
+
+
+def mean(table: list[list[float]]) -> float:
+    """Over tolerances, then over types with truths."""
+    rows = [sum(row) / len(row) for row in table if not math.isnan(row[0])]
+    return sum(rows) / len(rows) if rows else math.nan
+
+
+def resample(
+    truths: list[Truth], detections: list[Detection], drawn: list[list[str]]
+) -> tuple[list[Truth], list[Detection]]:
+    """Recordings of the drawn clusters, with each copy under a name of its own."""
+    new_truths: list[Truth] = []
+    new_detections: list[Detection] = []
+    for number, cluster in enumerate(drawn):
+        for recording in cluster:
+            name = f"{recording}#{number}"
+            new_truths += [(name, e, t) for r, e, t in truths if r == recording]
+            new_detections += [(name, e, t, s) for r, e, t, s in detections if r == recording]
+    return new_truths, new_detections
