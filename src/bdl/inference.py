@@ -1,0 +1,132 @@
+"""Inference: what a model says of every bin of one recording, in bounded memory.
+
+Recordings go through the model one at a time, so that no result depends on what shares a batch.
+
+- A causal encoder runs through tiles of a fixed number of bins and carries its state from one to
+  the next: its output is exact however long the recording is.
+- Any other encoder sees the whole recording where that has at most ``tile`` bins. A longer one is
+  cut into tiles that overlap by half, and every bin is taken from the tile in which it lies
+  deepest: at least a quarter of a tile of context stands on either side, and outputs differ from
+  those of the whole by what lies further off than that.
+- An encoder of fixed length has tiles of that length; a shorter recording is padded and masked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from bdl.errors import ConfigError
+from bdl.features import Binned
+from bdl.windows import Joining, Tile, stitch, tiles
+
+WHOLE = 1 << 17  # bins that go through a model at once: 75 days of the sleep benchmark
+CARRIED = 1 << 13  # bins a causal encoder takes at a time
+
+
+def logits(
+    module: nn.Module,
+    binned: Binned,
+    *,
+    outputs: int,
+    tile: int = WHOLE,
+    joining: Joining = "discard",
+) -> NDArray[np.float32]:
+    """Logits (bins, outputs) of one recording; the module's mode is set back afterwards.
+
+    Parameters
+    ----------
+    module : an encoder; see `bdl.encoders` for how it is called.
+    binned : features of the recording.
+    outputs : channels that the module must give.
+    tile : most bins at once, for an encoder that is neither causal nor of fixed length.
+    joining : how overlapping tiles are joined, ``discard`` or ``blend``.
+
+    >>> from bdl.encoders import GRU
+    >>> module = GRU(width=4).build(inputs=1, outputs=2, calendar=False)
+    >>> one = Binned(np.zeros((1, 1), np.float32), None, None, np.zeros(1, bool))
+    >>> logits(module, one, outputs=2).shape
+    (1, 2)
+    """
+    bins = len(binned)
+    if bins == 0:
+        return np.zeros((0, outputs), dtype=np.float32)
+    if tile < 2:
+        raise ConfigError(f"tile: at least 2 bins expected, got {tile}")
+    mode = module.training
+    module.eval()
+    try:
+        with torch.inference_mode():
+            if getattr(module, "causal", False) and hasattr(module, "step"):
+                return np.concatenate([*_carried(module, binned, outputs)])
+            fixed: int | None = getattr(module, "fixed_bins", None)
+            size = fixed or min(tile, bins)
+            cover = tiles(bins, size=size, overlap=size // 2)
+            parts = ((one, _tile(module, binned, one, fixed, outputs)) for one in cover)
+            return stitch(parts, bins=bins, outputs=outputs, joining=joining)
+    finally:
+        module.train(mode)
+
+
+def check_output(given: object, values: Tensor, outputs: int) -> Tensor:
+    """The module's output, if it has the shape that training and decoding need."""
+    expected = (*values.shape[:2], outputs)
+    if not isinstance(given, Tensor):
+        raise ConfigError(
+            f"the encoder must give a tensor of shape {expected}, got {type(given).__name__}"
+        )
+    if tuple(given.shape) != expected:
+        raise ConfigError(
+            f"the encoder must give logits of shape {expected} (batch, bins, outputs) for values "
+            f"of shape {tuple(values.shape)}, got {tuple(given.shape)}"
+        )
+    return given
+
+
+def _tile(
+    module: nn.Module, binned: Binned, tile: Tile, fixed: int | None, outputs: int
+) -> NDArray[np.float32]:
+    values, hour, weekday = _slice(module, binned, tile.first, tile.stop)
+    length = tile.stop - tile.first
+    mask = None
+    if fixed is not None and length < fixed:
+        pad = fixed - length
+        values = torch.nn.functional.pad(values, (0, 0, 0, pad))
+        hour = None if hour is None else torch.nn.functional.pad(hour, (0, pad))
+        weekday = None if weekday is None else torch.nn.functional.pad(weekday, (0, pad))
+        mask = (torch.arange(fixed, device=values.device) < length)[None]
+    given = check_output(module(values, hour, weekday, mask), values, outputs)
+    return _numpy(given)[:length]
+
+
+def _carried(module: nn.Module, binned: Binned, outputs: int) -> Iterator[NDArray[np.float32]]:
+    state = module.initial_state(1)  # type: ignore[operator]
+    for first in range(0, len(binned), CARRIED):
+        values, hour, weekday = _slice(module, binned, first, first + CARRIED)
+        given, state = module.step(values, state, hour, weekday)  # type: ignore[operator]
+        yield _numpy(check_output(given, values, outputs))
+
+
+def _slice(
+    module: nn.Module, binned: Binned, first: int, stop: int
+) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """A batch of one, on the module's device."""
+    like = next(module.parameters(), torch.zeros(0))
+
+    def part(values: NDArray[np.generic] | None) -> Tensor | None:
+        if values is None:
+            return None
+        return torch.from_numpy(values[first:stop][None]).to(like.device)
+
+    values = part(binned.values)
+    assert values is not None
+    return values, part(binned.hour), part(binned.weekday)
+
+
+def _numpy(given: Tensor) -> NDArray[np.float32]:
+    values: NDArray[np.float32] = given[0].float().cpu().numpy()
+    return values
