@@ -1,0 +1,174 @@
+"""Figures of the report, as plotly data that the page draws: no image is rendered here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Figure = dict[str, Any]
+Floats = NDArray[np.float64]
+COLOURS = ("#0b5cad", "#b3430f", "#17713f", "#7a3e9d", "#946200", "#00707a")
+
+
+def _layout(x: str, y: str, **more: Any) -> dict[str, Any]:
+    return {
+        "margin": {"l": 56, "r": 12, "t": 10, "b": 46},
+        "xaxis": {"title": {"text": x}, **more.pop("xaxis", {})},
+        "yaxis": {"title": {"text": y}, **more.pop("yaxis", {})},
+        "legend": {"orientation": "h", "y": -0.22},
+        "paper_bgcolor": "#fff",
+        "plot_bgcolor": "#fff",
+        "hovermode": "closest",
+        **more,
+    }
+
+
+def _plain(values: Any) -> list[float | None]:
+    return [float(v) if np.isfinite(v) else None for v in np.asarray(values, dtype=float)]
+
+
+def ap_over_tolerance(
+    tolerances: Sequence[float], systems: Sequence[tuple[str, Floats, Floats, Floats]]
+) -> Figure:
+    """AP over the matching tolerance; a system is (name, AP, low, high) with its 95 % interval.
+
+    >>> made = ap_over_tolerance([1.0, 2.0], [("a", np.ones(2), np.ones(2), np.ones(2))])
+    >>> [trace["name"] for trace in made["data"]]
+    ['a, 95 % interval', 'a']
+    """
+    data = []
+    for i, (name, value, low, high) in enumerate(systems):
+        colour = COLOURS[i % len(COLOURS)]
+        band = [*_plain(high), *_plain(low)[::-1]]
+        data.append(
+            {
+                "x": [*tolerances, *tolerances[::-1]],
+                "y": band,
+                "fill": "toself",
+                "fillcolor": colour + "22",
+                "line": {"width": 0},
+                "name": f"{name}, 95 % interval",
+                "showlegend": False,
+                "hoverinfo": "skip",
+            }
+        )
+        data.append(
+            {
+                "x": list(tolerances),
+                "y": _plain(value),
+                "name": name,
+                "mode": "lines+markers",
+                "line": {"color": colour},
+            }
+        )
+    return {
+        "data": data,
+        "layout": _layout("tolerance (s)", "AP", xaxis={"type": "log"}, yaxis={"range": [0, 1.02]}),
+    }
+
+
+def precision_recall(curves: Sequence[tuple[str, Floats, Floats]]) -> Figure:
+    """Precision over recall; a curve is (name, recall, precision), highest score first.
+
+    >>> len(precision_recall([("a", np.array([0.5]), np.array([1.0]))])["data"])
+    1
+    """
+    data = []
+    for i, (name, recall, precision) in enumerate(curves):
+        # A thousand points draw the same line as a million.
+        keep = np.unique(np.linspace(0, len(recall) - 1, min(len(recall), 1000)).astype(int))
+        data.append(
+            {
+                "x": _plain(recall[keep]),
+                "y": _plain(precision[keep]),
+                "name": name,
+                "mode": "lines",
+                "line": {"color": COLOURS[i % len(COLOURS)]},
+            }
+        )
+    axis = {"range": [0, 1.02]}
+    return {"data": data, "layout": _layout("recall", "precision", xaxis=axis, yaxis=axis)}
+
+
+def timing_errors(errors: Sequence[tuple[str, Floats]]) -> Figure:
+    """Histogram of the signed timing error (detected minus true, seconds) of matched events.
+
+    >>> timing_errors([("a", np.array([1.0, -1.0]))])["data"][0]["type"]
+    'bar'
+    """
+    every = np.concatenate([values for _, values in errors]) if errors else np.zeros(0)
+    reach = float(np.abs(every).max()) if len(every) else 1.0
+    edges = np.linspace(-reach, reach, 42)
+    data = [
+        {
+            "x": ((edges[:-1] + edges[1:]) / 2).tolist(),
+            "y": np.histogram(values, edges)[0].tolist(),
+            "name": name,
+            "type": "bar",
+            "opacity": 0.7,
+            "marker": {"color": COLOURS[i % len(COLOURS)]},
+        }
+        for i, (name, values) in enumerate(errors)
+    ]
+    return {
+        "data": data,
+        "layout": _layout("detected minus true (s)", "events", barmode="overlay", bargap=0.02),
+    }
+
+
+def count_calibration(counts: Sequence[tuple[str, Floats, Floats]]) -> Figure:
+    """Summed density against the number of events, a point a recording and type.
+
+    >>> count_calibration([("a", np.array([2.0]), np.array([1.8]))])["data"][-1]["name"]
+    'equal'
+    """
+    data: list[dict[str, Any]] = [
+        {
+            "x": _plain(observed),
+            "y": _plain(expected),
+            "name": name,
+            "mode": "markers",
+            "marker": {"color": COLOURS[i % len(COLOURS)], "size": 7, "opacity": 0.7},
+        }
+        for i, (name, observed, expected) in enumerate(counts)
+    ]
+    top = max((float(max(o.max(), e.max())) for _, o, e in counts if len(o)), default=1.0)
+    data.append(
+        {
+            "x": [0, top],
+            "y": [0, top],
+            "name": "equal",
+            "mode": "lines",
+            "line": {"color": "#4a5a68", "dash": "dot"},
+        }
+    )
+    return {"data": data, "layout": _layout("events annotated", "events expected (density)")}
+
+
+def training_curves(
+    histories: Sequence[tuple[str, str, Sequence[float], Sequence[float]]],
+) -> Figure:
+    """Loss or validation score by epoch; a curve is (system, quantity, epochs, values).
+
+    >>> training_curves([("a", "loss", [1, 2], [0.5, 0.4])])["data"][0]["name"]
+    'a: loss'
+    """
+    data = []
+    for system, quantity, epochs, values in histories:
+        scored = quantity != "loss"
+        data.append(
+            {
+                "x": list(epochs),
+                "y": _plain(values),
+                "name": f"{system}: {quantity}",
+                "mode": "lines+markers" if scored else "lines",
+                **({"yaxis": "y2"} if scored else {}),
+            }
+        )
+    layout = _layout("epoch", "loss", yaxis={"type": "log"})
+    layout["yaxis2"] = {"title": {"text": "validation score"}, "overlaying": "y", "side": "right"}
+    layout["margin"]["r"] = 56
+    return {"data": data, "layout": layout}

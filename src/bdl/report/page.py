@@ -1,0 +1,308 @@
+"""The page: one HTML file with everything inside, which works offline.
+
+The plotting library and the curves travel deflated; the tables are plain HTML, so the page says
+the essential without scripts and in print.
+"""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from bdl.errors import require
+from bdl.evaluation.scoring import number
+from bdl.formats.files import atomic
+from bdl.report import figures, tables
+from bdl.report.arrays import curve, deflate, pack
+from bdl.report.content import Content, hit_masks, timing_errors, type_codes
+from bdl.report.intervals import Interval, ap_bands, paired_difference
+
+BUDGET = 4_000_000  # bytes of curves in a page, so that fifty recordings stay below 8 MB
+SIGNALS = 4  # channels drawn a recording
+
+
+def write_report(content: Content, path: Path | str) -> Path:
+    """Write the page to ``path``, whole or not at all, and return the path.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from bdl.events import Events
+    >>> from bdl.report.content import System
+    >>> truth = Events.of("a", "beat", [10.0])
+    >>> mine = System("mine", Events.of("a", "beat", [10.5], score=[1.0]))
+    >>> with TemporaryDirectory() as folder:
+    ...     page = write_report(Content("Test", truth, (mine,), (2.0,)), Path(folder) / "r.html")
+    ...     "mAP" in page.read_text()
+    True
+    """
+    target = Path(path)
+    html = render(content)
+    with atomic(target) as temporary:
+        Path(temporary).write_text(html, encoding="utf-8")
+    return target
+
+
+def render(content: Content) -> str:
+    """The page as text."""
+    assets = files("bdl.report") / "assets"
+    bands = [ap_bands(content, matches) for matches in content.matches]
+    drawn = _figures(content, bands)
+    training = _training(content)
+    if training is not None:
+        drawn["training"] = training
+    plotly = require("plotly.offline", "report").get_plotlyjs()
+    return Template((assets / "page.html").read_text("utf-8")).substitute(
+        title=escape(content.title),
+        css=(assets / "page.css").read_text("utf-8"),
+        js=(assets / "page.js").read_text("utf-8"),
+        lead=escape(_lead(content)),
+        summary=_summary(content, bands),
+        quality="".join(_plot(id, *CAPTIONS[id]) for id in drawn if id != "training"),
+        quality_tables=_ap_table(content, bands),
+        recordings=tables.recordings(content.matches[0], _middle(content), _hours(content)),
+        training_link='<a href="#training">Training</a>' if training else "",
+        training=TRAINING if training else "",
+        provenance=tables.provenance({**content.provenance, "bdl": version("bdl")}),
+        version=version("bdl"),
+        # "</" would end the script element that holds the data.
+        data=json.dumps(_data(content, drawn), allow_nan=False).replace("</", "<\\/"),
+        plotly=deflate(plotly.encode("utf-8")),
+    )
+
+
+CAPTIONS = {
+    "ap": (
+        "AP over tolerance",
+        "Average precision at each matching tolerance; the band is the 95 % interval.",
+    ),
+    "pr": ("Precision and recall", "Each point is a score cutoff, at the middle tolerance."),
+    "timing": ("Timing error", "Matched events at the widest tolerance: how early or late."),
+    "counts": (
+        "Counts",
+        "Summed density against the number of annotated events, a point a recording and type.",
+    ),
+}
+TRAINING = (
+    '<section id="training" aria-labelledby="training-title"><h2 id="training-title">Training</h2>'
+    '<div id="plot-training" class="plot" role="img" aria-label="Training curves"></div></section>'
+)
+
+
+def _plot(id: str, name: str, caption: str) -> str:
+    return (
+        f'<figure><h3>{name}</h3><div id="plot-{id}" class="plot" role="img" aria-label="{name}">'
+        f"</div><figcaption>{caption}</figcaption></figure>"
+    )
+
+
+def _middle(content: Content) -> float:
+    return sorted(content.tolerances)[len(content.tolerances) // 2]
+
+
+def _lead(content: Content) -> str:
+    matches = content.matches[0]
+    rule = "left out" if content.event_free == "ignore" else "counted as false alarms"
+    days = "" if content.days is None else f", {content.days:,.1f} days"
+    return (
+        f"{len(matches.truth_time):,} events of {len(matches.types)} "
+        f"{'type' if len(matches.types) == 1 else 'types'} in {len(matches.recordings):,} "
+        f"recordings{days}. Detections in recordings without events are {rule}."
+    )
+
+
+def _summary(content: Content, bands: list[dict[str, Interval]]) -> str:
+    strict = min(content.tolerances)
+    rows = []
+    for system, matches, band in zip(content.systems, content.matches, bands, strict=True):
+        errors = np.abs(timing_errors(matches, max(content.tolerances)))
+        rows.append(
+            (
+                escape(system.name),
+                str(band["mAP"]),
+                str(band[f"AP@{number(strict)}"]),
+                f"{matches.mean_f1():.3f}",
+                f"{np.median(errors):.3g} s" if len(errors) else "–",
+                f"{len(matches.score):,}",
+            )
+        )
+    head = ["system", "mAP", f"AP at {strict:g} s", "mean best F1", "median error", "detections"]
+    first = bands[0]
+    errors = np.abs(timing_errors(content.matches[0], max(content.tolerances)))
+    lines = [
+        tables.cards(
+            [
+                ("mAP", f"{first['mAP'].value:.3f}", first["mAP"].range),
+                (
+                    f"AP at {strict:g} s",
+                    f"{first[f'AP@{number(strict)}'].value:.3f}",
+                    first[f"AP@{number(strict)}"].range,
+                ),
+                (
+                    "Mean best F1",
+                    f"{content.matches[0].mean_f1():.3f}",
+                    "over tolerances and types",
+                ),
+                (
+                    "Median timing error",
+                    f"{np.median(errors):.3g} s" if len(errors) else "–",
+                    "of matched events",
+                ),
+            ]
+        ),
+        tables.table("Every system, with 95 % intervals in brackets", head, rows),
+    ]
+    lines += [
+        f"<p>{escape(content.systems[0].name)} minus {escape(other.name)}: mAP "
+        f"{escape(str(paired_difference(content, 0, i)))}, paired over the same recordings.</p>"
+        for i, other in enumerate(content.systems)
+        if i and content.replicates
+    ]
+    return "".join(lines)
+
+
+def _ap_table(content: Content, bands: list[dict[str, Interval]]) -> str:
+    rows = [
+        [f"{tolerance:g} s", *(str(band[f"AP@{number(tolerance)}"]) for band in bands)]
+        for tolerance in sorted(content.tolerances)
+    ]
+    head = ["tolerance", *(system.name for system in content.systems)]
+    return tables.table("AP at each tolerance, mean over event types", head, rows)
+
+
+def _figures(content: Content, bands: list[dict[str, Interval]]) -> dict[str, figures.Figure]:
+    ordered = sorted(content.tolerances)
+    middle, widest = _middle(content), ordered[-1]
+    curves = []
+    for system, band in zip(content.systems, bands, strict=True):
+        found = [band[f"AP@{number(t)}"] for t in ordered]
+        columns = np.array([[i.value, i.low, i.high] for i in found]).T
+        curves.append((system.name, columns[0], columns[1], columns[2]))
+    named = list(zip(content.systems, content.matches, strict=True))
+    made = {
+        "ap": figures.ap_over_tolerance(ordered, curves),
+        "pr": figures.precision_recall(
+            [
+                (f"{system.name}, {name}", line.recall, line.precision)
+                for system, matches in named
+                for name in matches.types
+                for line in [matches.curve(name, middle)]
+            ]
+        ),
+        "timing": figures.timing_errors(
+            [(system.name, timing_errors(matches, widest)) for system, matches in named]
+        ),
+    }
+    counts = _counts(content)
+    if counts:
+        made["counts"] = figures.count_calibration(counts)
+    return made
+
+
+def _counts(content: Content) -> list[tuple[str, figures.Floats, figures.Floats]]:
+    rows = []
+    for system in content.systems:
+        dense = [d for d in system.densities.values() if d.kind == "events"]
+        if dense:
+            pairs = [
+                (len(content.truth.times(d.recording, name)), float(d.values[:, j].sum()))
+                for d in dense
+                for j, name in enumerate(d.types)
+            ]
+            observed, expected = np.array(pairs, dtype=float).T
+            rows.append((system.name, observed, expected))
+    return rows
+
+
+def _training(content: Content) -> figures.Figure | None:
+    lines = [
+        (system.name, quantity, epochs, values)
+        for system in content.systems
+        for quantity, (epochs, values) in system.history.items()
+    ]
+    return figures.training_curves(lines) if lines else None
+
+
+def _hours(content: Content) -> dict[str, float]:
+    if content.recordings is None:
+        return {}
+    return {info.id: info.duration / 3600 for info in content.recordings.infos}
+
+
+def _data(content: Content, drawn: dict[str, figures.Figure]) -> dict[str, Any]:
+    first = content.matches[0]
+    truths = first.truths.T.ravel()
+    best = first.best_f1().threshold[:, first.tolerance_index(_middle(content))]
+    known = best[np.isfinite(best)]
+    return {
+        "types": first.types,
+        "tolerances": content.tolerances,
+        "days": content.days,
+        "cutoff": float(known.min()) if len(known) else 0.0,
+        "figures": drawn,
+        "truth": {
+            "recording": pack(
+                np.repeat(np.tile(np.arange(len(first.recordings)), len(first.types)), truths), "u2"
+            ),
+            "type": pack(np.repeat(np.arange(len(first.types)), first.truths.sum(axis=0)), "u1"),
+            "time": pack(first.truth_time, "f8"),
+        },
+        "systems": [
+            {
+                "name": system.name,
+                "detections": {
+                    "score": pack(matches.score, "f8"),
+                    "hits": pack(hit_masks(matches), "u4"),
+                    "type": pack(type_codes(matches), "u1"),
+                    "recording": pack(matches.recording, "u2"),
+                    "time": pack(matches.time, "f8"),
+                },
+            }
+            for system, matches in zip(content.systems, content.matches, strict=True)
+        ],
+        "recordings": _views(content),
+    }
+
+
+def _views(content: Content) -> list[dict[str, Any]]:
+    """The curves of each recording, together within the budget."""
+    ids = content.matches[0].recordings
+    dense = max(sum(len(d.types) for s in content.systems for d in [*s.densities.values()][:1]), 1)
+    points = max(500, int(BUDGET / max(len(ids), 1) / (SIGNALS + dense) / 6))
+    hours = _hours(content)
+    views = []
+    for id in ids:
+        signals = []
+        if content.recordings is not None:
+            recording = content.recordings[id]
+            times = np.arange(recording.info.samples) * recording.info.period
+            signals = [
+                curve(name, times, recording.values[:, j], points)
+                for j, name in enumerate(recording.info.channels[:SIGNALS])
+            ]
+        densities = [
+            {"system": i, **curve(name, density.times, density.values[:, j], points)}
+            for i, system in enumerate(content.systems)
+            if (density := system.densities.get(id)) is not None
+            for j, name in enumerate(density.types)
+        ]
+        last = max(
+            (
+                content.truth.time.max(initial=0.0),
+                *(m.time.max(initial=0.0) for m in content.matches),
+            )
+        )
+        views.append(
+            {
+                "id": id,
+                "hours": hours.get(id, last / 3600),
+                "signals": signals,
+                "densities": densities,
+            }
+        )
+    return views

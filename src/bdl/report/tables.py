@@ -1,0 +1,77 @@
+"""Tables of the report as HTML: complete without scripts, readable when printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+import numpy as np
+
+from bdl.evaluation import Matches
+
+
+def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """An HTML table; cells are HTML already, so texts from outside come escaped.
+
+    >>> "<td>1</td>" in table("t", ["a"], [["1"]])
+    True
+    """
+    columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    return (
+        f"<table><caption>{escape(caption)}</caption><thead><tr>{columns}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
+    )
+
+
+def cards(items: Iterable[tuple[str, str, str]]) -> str:
+    """Large figures with a name and a remark each.
+
+    >>> "<dd>0.7" in cards([("mAP", "0.7", "all tolerances")])
+    True
+    """
+    parts = (
+        f'<div><dt>{escape(name)}</dt><dd>{escape(value)} <span class="small">{escape(remark)}'
+        "</span></dd></div>"
+        for name, value, remark in items
+    )
+    return f'<dl class="cards">{"".join(parts)}</dl>'
+
+
+def recordings(matches: Matches, tolerance: float, hours: Mapping[str, float]) -> str:
+    """A row a recording, worst first: by missed events and false alarms at the best F1's cutoff."""
+    k = matches.tolerance_index(tolerance)
+    best = matches.best_f1().threshold[:, k]
+    truths = matches.truths.sum(axis=1)
+    hits = np.zeros(len(matches.recordings), int)
+    kept = np.zeros(len(matches.recordings), int)
+    for j, name in enumerate(matches.types):
+        part = slice(matches.start[j], matches.start[j + 1])
+        above = matches.score[part] >= best[j]
+        kept += np.bincount(matches.recording[part][above], minlength=len(kept))
+        rows, _ = matches.hits(name, tolerance)
+        rows = rows[matches.score[rows] >= best[j]]
+        hits += np.bincount(matches.recording[rows], minlength=len(hits))
+    missed, false = truths - hits, kept - hits
+    order = np.lexsort((matches.recordings, -(missed + false)))
+    body = [
+        [
+            f'<button class="link" type="button" data-recording="{i}">'
+            f"{escape(matches.recordings[i])}</button>",
+            f"{hours[matches.recordings[i]]:.1f}" if matches.recordings[i] in hours else "–",
+            *(str(n[i]) for n in (truths, hits, missed, false)),
+        ]
+        for i in order
+    ]
+    caption = f"At the cutoff of the best F1 of each event type, tolerance {tolerance:g} s"
+    return table(caption, ["recording", "hours", "events", "found", "missed", "false"], body)
+
+
+def provenance(items: Mapping[str, str]) -> str:
+    """Names and values as they are.
+
+    >>> provenance({"seed": "0"})
+    '<dl class="provenance"><dt>seed</dt><dd>0</dd></dl>'
+    """
+    rows = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in items.items())
+    return f'<dl class="provenance">{rows}</dl>'
