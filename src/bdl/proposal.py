@@ -47,7 +47,7 @@ def propose(recordings: Recordings, events: Events) -> dict[str, Setting]:
     >>> beats = Events.of("a", "beat", np.arange(1.0, 359.0, 0.8))
     >>> made = propose(ecg, beats)
     >>> made["stride"].value, made["tolerances"].value[-1]
-    (5, 0.15)
+    (3, 0.15)
     """
     if not len(recordings):
         raise InputError("no recordings, so nothing can be proposed")

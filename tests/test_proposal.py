@@ -1,0 +1,59 @@
+"""Settings proposed from the data fit the data."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from bdl.errors import InputError
+from bdl.events import Events, IntervalType
+from bdl.proposal import propose
+from bdl.recording import Recording, Recordings
+
+
+def _wrist(days: int = 14) -> Recordings:
+    start = datetime(2024, 1, 1, tzinfo=UTC)
+    values = np.zeros(days * 17280, np.float32)
+    return Recordings.of([Recording.of(values, id="a", period=5.0, start=start)])
+
+
+def _nights(days: int = 14) -> Events:
+    onset = np.arange(days) * 86400.0 + 3600
+    times = np.concatenate([onset, onset + 8 * 3600])
+    return Events.of("a", np.repeat(["onset", "wakeup"], days), times)
+
+
+def test_sleep_like_data_get_sleep_like_settings() -> None:
+    made = propose(_wrist(), _nights())
+    assert made["intervals"].value == (IntervalType("interval", "onset", "wakeup"),)
+    assert made["calendar"].value is True
+    assert max(made["tolerances"].value) == pytest.approx(2000.0)
+    assert made["stride"].value * 5.0 <= min(made["tolerances"].value)
+    assert made["reference_spacing"].value == pytest.approx(86400.0)
+    assert made["separation"].value <= 43200.0
+
+
+def test_every_setting_has_a_reason() -> None:
+    assert all(len(setting.reason) > 10 for setting in propose(_wrist(), _nights()).values())
+
+
+def test_coarse_annotations_spread_the_target() -> None:
+    fine = propose(_wrist(), _nights())["kernel"].value
+    quick = Recordings.of([Recording.of(np.zeros(60000), id="a", period=0.01)])
+    coarse = propose(quick, Events.of("a", "beat", np.arange(1.0, 590.0, 1.0)))["kernel"].value
+    assert fine["kind"] == "gaussian"
+    assert coarse == {"kind": "gaussian", "sigma": 0.5}
+    jittered = np.arange(1.0, 590.0, 1.0) + 0.0137
+    assert propose(quick, Events.of("a", "beat", jittered))["kernel"].value == {"kind": "hard"}
+
+
+def test_bad_input_is_named() -> None:
+    with pytest.raises(InputError, match="names of the recordings"):
+        propose(_wrist(), Events.of("b", "onset", [1.0]))
+    mixed = Recordings.of(
+        [Recording.of(np.zeros(9), id=i, period=p) for i, p in (("a", 1.0), ("b", 2.0))]
+    )
+    with pytest.raises(InputError, match="different sampling periods"):
+        propose(mixed, Events.of("a", "x", [1.0]))
