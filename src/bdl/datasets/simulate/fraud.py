@@ -1,0 +1,75 @@
+"""Simulated transactions in the published layout of the fraud data.
+
+Transactions are heavy-tailed vectors with slow drifts of their scale. About one in 579 is a
+fraud; frauds come in bursts by the same hand, shifted along a direction of that hand, some by
+much and some by next to nothing. Ordinary outliers look like frauds of another kind.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.random import Generator, default_rng
+from numpy.typing import NDArray
+
+from bdl.datasets.fraud import CHANNELS, EVENTS, SERIES, TABLE
+from bdl.datasets.simulate import Progress
+from bdl.errors import ConfigError
+from bdl.formats.files import atomic
+
+SPACING = 579
+START = datetime(2013, 9, 1)
+SCALE = np.linspace(1.9, 0.3, 28)
+
+
+def write(out: Path, *, recordings: int, days: float | None, seed: int, progress: Progress) -> None:
+    """Write the two CSV files: ``recordings`` hours of 3,600 transactions."""
+    if days is not None:
+        raise ConfigError("days: a fraud series is an hour by definition; give recordings only")
+    world = default_rng([seed, 1 << 32])
+    hands = world.normal(size=(12, 28)) * (world.random((12, 28)) < 0.35)
+    with (
+        atomic(out / TABLE) as table,
+        atomic(out / EVENTS) as events,
+        table.open("wb") as rows,
+        events.open("wb") as stamped,
+    ):
+        # The first column, the time stamps, has no name.
+        rows.write(("," + ",".join(CHANNELS) + "\n").encode())
+        stamped.write(b"events\n")
+        for number in range(recordings):
+            values, at = make(default_rng([seed, number]), hands)
+            first = START + timedelta(seconds=SERIES * number)
+            last = first + timedelta(seconds=SERIES - 1)
+            stamps = pl.datetime_range(first, last, "1s", eager=True)
+            text = stamps.dt.to_string("%Y-%m-%d %H:%M:%S").alias("stamp")
+            frame = pl.DataFrame(values, schema=list(CHANNELS)).insert_column(0, text)
+            frame.write_csv(rows, include_header=False, float_precision=6)
+            text.gather(at).to_frame().write_csv(stamped, include_header=False)
+            progress(number + 1, recordings)
+
+
+def make(rng: Generator, hands: NDArray[np.float64]) -> tuple[NDArray[np.float32], list[int]]:
+    """Values (3600, 29) of an hour and the rows of its frauds."""
+    tails = rng.chisquare(5, size=(SERIES, 1)) / 5
+    drift = np.exp(0.1 * np.cumsum(rng.normal(size=(SERIES // 100, 28)), axis=0) / 6)
+    scale = np.repeat(drift, 100, axis=0) * SCALE
+    values = rng.normal(size=(SERIES, 28)) / np.sqrt(tails) * scale
+    odd = rng.random(SERIES) < 0.004
+    values[odd] += rng.normal(size=(int(odd.sum()), 28)) * 2.5 * SCALE
+    amount = rng.lognormal(3.1, 1.6, size=SERIES)
+    at: set[int] = set()
+    # Bursts of one to four; their number is such that one row in 579 is a fraud.
+    for _ in range(rng.poisson(SERIES / SPACING / 1.9)):
+        size = rng.choice([1, 2, 3, 4], p=[0.5, 0.25, 0.1, 0.15])
+        first = rng.integers(0, SERIES)
+        chosen = np.minimum(first + np.cumsum(rng.integers(1, 40, size=size)) - 1, SERIES - 1)
+        hand = hands[rng.integers(len(hands))]
+        for row in chosen:
+            values[row] += hand * SCALE * rng.gamma(2.0, 1.6)
+            amount[row] = rng.choice([1.0, 99.99, rng.lognormal(4.0, 1.5)])
+            at.add(int(row))
+    return np.column_stack([values, amount]).astype(np.float32), sorted(at)
