@@ -5,21 +5,32 @@ Times and parameters are in seconds. `Peaks` and `Transitions` are the paper's d
 """
 
 from bdl.decoding import intervals
+from bdl.decoding.calibration import Calibration, Trial, calibrate, grid_from_dict
 from bdl.decoding.decoder import Decoder, decode, default, from_dict
 from bdl.decoding.expected import ExpectedAP
+from bdl.decoding.grids import ExpectedAPGrid, Grid, PeakGrid, TransitionGrid, preset
 from bdl.decoding.intervals import Interval, pair
 from bdl.decoding.peaks import Peaks
 from bdl.decoding.transitions import Transitions
 
 __all__ = [
+    "Calibration",
     "Decoder",
     "ExpectedAP",
+    "ExpectedAPGrid",
+    "Grid",
     "Interval",
+    "PeakGrid",
     "Peaks",
+    "TransitionGrid",
     "Transitions",
+    "Trial",
+    "calibrate",
     "decode",
     "default",
     "from_dict",
+    "grid_from_dict",
     "intervals",
     "pair",
+    "preset",
 ]

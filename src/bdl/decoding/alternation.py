@@ -9,6 +9,8 @@ same time), and so on from the end backwards.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 from bdl.decoding.detections import ByType, Detections, check_intervals
 from bdl.events import IntervalType
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]
 
 

@@ -39,6 +39,9 @@ from bdl.decoding.refinement import Refine, refine
 from bdl.density import Density
 from bdl.events import Events, IntervalType
 
+MANY = 2**62
+
+Floats = NDArray[np.float64]
 Tolerance = Annotated[float, Field(gt=0)]
 
 
@@ -73,26 +76,38 @@ class ExpectedAP(Value):
     def detect(self, density: Density, intervals: tuple[IntervalType, ...] = ()) -> ByType:
         """Times and scores by event type."""
         check_kind(density, "events", "ExpectedAP")
-        found = {event: self.column(density, j) for j, event in enumerate(density.types)}
+        found = {}
+        for j, event in enumerate(density.types):
+            bins, scores = self.picks(density, j)
+            found[event] = self.place(density, j, bins, scores)
         return alternate(found, intervals) if self.alternate else found
 
     def decode(self, density: Density, intervals: tuple[IntervalType, ...] = ()) -> Events:
         """Scored events of one recording, by type, then by time."""
         return to_events([(density.recording, self.detect(density, intervals))])
 
-    def column(self, density: Density, column: int) -> Detections:
-        """Detections of one column, by time, before alternation."""
-        duration = density.samples * density.period
-        most = math.ceil(duration / self.spacing - 1e-9) if self.spacing else len(density.values)
-        bins, scores = take(
+    def most(self, density: Density) -> int:
+        """How many detections of a type the recording may have."""
+        if not self.spacing:
+            return MANY
+        return steps(density.samples * density.period, self.spacing)
+
+    def picks(self, density: Density, column: int) -> tuple[NDArray[np.int64], Floats]:
+        """Bins of one column in the order they are taken, and their scores."""
+        return take(
             density.values[:, column],
             windows(density, self.tolerances),
             stride=density.stride,
             samples=density.samples,
             floor=math.ceil(self.floor * UNIT * len(self.tolerances)),
             distance=steps(self.separation, density.period),
-            most=most,
+            most=self.most(density),
         )
+
+    def place(
+        self, density: Density, column: int, bins: NDArray[np.int64], scores: Floats
+    ) -> Detections:
+        """Bins taken as detections in order of time."""
         times = refine(density, column, bins, self.refine)
         order = np.lexsort((-scores, times))
         return Detections(times[order], scores[order])

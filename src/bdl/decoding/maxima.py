@@ -23,7 +23,7 @@ Places = NDArray[np.int64]
 Keep = Literal["higher", "earlier"]
 
 
-def local_maxima(values: Floats | Places) -> tuple[Places, Places]:
+def local_maxima(values: NDArray[Any]) -> tuple[Places, Places]:
     """First and last place of every local maximum, in order.
 
     >>> [edge.tolist() for edge in local_maxima(np.array([0.0, 2.0, 1.0, 3.0, 3.0, 0.0]))]
@@ -58,7 +58,7 @@ def separate(places: Places, heights: Floats, distance: int, keep: Keep = "highe
 
 
 @njit(cache=True)
-def _maxima(values: Floats) -> tuple[Places, Places]:
+def _maxima(values: NDArray[Any]) -> tuple[Places, Places]:
     n = len(values)
     first = np.empty(n // 2 + 1, np.int64)
     last = np.empty(n // 2 + 1, np.int64)

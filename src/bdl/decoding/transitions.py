@@ -78,21 +78,27 @@ class Transitions(Value):
 
     def detect(self, density: Density, intervals: tuple[IntervalType, ...] = ()) -> ByType:
         """Times and scores by event type."""
-        check_kind(density, "state", "Transitions")
         found = {}
+        kinds = self.names(density, intervals)
+        for j, kind in enumerate(kinds):
+            onset, offset = transitions(density, j, self)
+            found[kind.onset] = onset.above(self.cutoff)
+            found[kind.offset] = offset.above(self.cutoff)
+        return alternate(found, kinds) if self.alternate else found
+
+    def names(
+        self, density: Density, intervals: tuple[IntervalType, ...]
+    ) -> tuple[IntervalType, ...]:
+        """The interval type of each column, found by its name."""
+        check_kind(density, "state", "Transitions")
         named = {one.name: one for one in intervals}
-        for j, name in enumerate(density.types):
+        for name in density.types:
             if name not in named:
                 raise ConfigError(
                     f"occupancy {name!r} of recording {density.recording!r} needs an interval "
                     f"type of that name, to name its events; given: {', '.join(named) or 'none'}"
                 )
-            kind = named[name]
-            onset, offset = transitions(density, j, self)
-            found[kind.onset] = onset.above(self.cutoff)
-            found[kind.offset] = offset.above(self.cutoff)
-        used = tuple(named[name] for name in density.types)
-        return alternate(found, used) if self.alternate else found
+        return tuple(named[name] for name in density.types)
 
     def decode(self, density: Density, intervals: tuple[IntervalType, ...] = ()) -> Events:
         """Scored events of one recording, by type, then by time."""
@@ -100,12 +106,16 @@ class Transitions(Value):
 
 
 def transitions(
-    density: Density, column: int, decoder: Transitions
+    density: Density, column: int, decoder: Transitions, levels: Fixed | None = None
 ) -> tuple[Detections, Detections]:
-    """Onsets and offsets of one column, separated, before cutoff and alternation."""
+    """Onsets and offsets of one column, separated, before cutoff and alternation.
+
+    ``levels`` are those of `occupancy`, where they are at hand.
+    """
     bins = decoder.clock == "bins"
     step = density.period * (density.stride if bins else 1)
-    levels = _levels(density, column, decoder)
+    if levels is None:
+        levels = occupancy(density, column, decoder)
     window = min(max(1, round(decoder.window / step)), max(1, len(levels)))
     rise = difference(levels, window)
     threshold = int(np.ceil(decoder.threshold * UNIT))
@@ -137,8 +147,14 @@ def difference(levels: Fixed, window: int) -> Fixed:
     return _difference(levels, window)
 
 
-def _levels(density: Density, column: int, decoder: Transitions) -> Fixed:
-    """The (smoothed) occupancy on the decoder's clock, in fixed point."""
+def occupancy(density: Density, column: int, decoder: Transitions) -> Fixed:
+    """The (smoothed) occupancy of one column on the decoder's clock, in units of 2**-30.
+
+    >>> values = np.array([[0.0], [0.5]], np.float32)
+    >>> density = Density("a", values, ("sleep",), 1.0, stride=2, samples=3, kind="state")
+    >>> (occupancy(density, 0, Transitions(window=1.0)) / UNIT).tolist()
+    [0.0, 0.0, 0.5]
+    """
     values = density.values[:, column].astype(np.float64)
     bins = decoder.clock == "bins"
     sigma = decoder.smooth / (density.period * (density.stride if bins else 1))

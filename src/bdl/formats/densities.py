@@ -1,0 +1,140 @@
+"""Densities on disk: a folder with one ``.npz`` a recording and a ``manifest.json``.
+
+The manifest lists the recordings in order, each with its file and its clock: id, file, types,
+period (s), stride, samples, kind, bounded. A file holds one array, ``values`` (bins, types)
+float32; it is read without pickle. Files are numbered, so that any id will do. The folder is
+written under another name and renamed when whole; a folder of densities that was there is
+replaced, anything else is left alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from bdl.config import Value, validate
+from bdl.density import Density, Kind
+from bdl.errors import InputError
+from bdl.formats.files import reading
+
+MANIFEST = "manifest.json"
+
+
+class Entry(Value):
+    """One recording of a manifest."""
+
+    id: Annotated[str, Field(min_length=1)]
+    file: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9_.-]*\.npz$")]
+    types: tuple[str, ...]
+    period: Annotated[float, Field(gt=0)]
+    stride: Annotated[int, Field(ge=1)]
+    samples: Annotated[int, Field(ge=0)]
+    kind: Kind
+    bounded: bool
+
+
+class Manifest(Value):
+    """What a folder of densities holds."""
+
+    format: Literal["bdl-densities"] = "bdl-densities"
+    version: Literal[1] = 1
+    recordings: tuple[Entry, ...]
+
+
+def write_densities(path: str | Path, densities: Iterable[Density]) -> None:
+    """Write densities, one at a time, to a new folder.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp()) / "densities"
+    >>> values = np.array([[0.0], [0.25]], np.float32)
+    >>> write_densities(folder, [Density("night/1", values, ("beat",), 1.0, 10, 15)])
+    >>> [(one.recording, one.values.tolist()) for one in read_densities(folder)]
+    [('night/1', [[0.0], [0.25]])]
+    """
+    target = Path(path)
+    if target.exists() and not (target / MANIFEST).is_file():
+        raise InputError(f"{target}: exists and is no folder of densities; give another name")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
+    try:
+        temporary.mkdir()
+        entries: list[Entry] = []
+        seen: set[str] = set()
+        for number, density in enumerate(densities):
+            if density.recording in seen:
+                raise InputError(f"{target}: two densities of recording {density.recording!r}")
+            seen.add(density.recording)
+            file = f"{number:06d}.npz"
+            np.savez(temporary / file, values=density.values)
+            entries.append(_entry(density, file))
+        manifest = Manifest(recordings=tuple(entries)).model_dump(mode="json")
+        (temporary / MANIFEST).write_text(json.dumps(manifest, indent=1))
+        if target.exists():
+            old = temporary.with_suffix(".old")
+            os.replace(target, old)
+            os.replace(temporary, target)
+            shutil.rmtree(old)
+        else:
+            os.replace(temporary, target)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def read_manifest(path: str | Path) -> Manifest:
+    """What a folder holds, without reading any values."""
+    file = Path(path) / MANIFEST
+    if not file.is_file():
+        raise InputError(f"{path}: no folder of densities: {MANIFEST} is not there")
+    with reading(file, "a manifest of densities"):
+        data = json.loads(file.read_text())
+    manifest: Manifest = validate(Manifest, data, str(file))
+    ids = [entry.id for entry in manifest.recordings]
+    if len(set(ids)) != len(ids):
+        raise InputError(f"{file}: recording ids repeat")
+    return manifest
+
+
+def read_densities(path: str | Path, ids: Iterable[str] | None = None) -> Iterator[Density]:
+    """The densities of a folder, one at a time, in its order or in that of ``ids``.
+
+    >>> next(read_densities("/no/such"))
+    Traceback (most recent call last):
+    bdl.errors.InputError: /no/such: no folder of densities: manifest.json is not there
+    """
+    entries = read_manifest(path).recordings
+    if ids is not None:
+        named = {entry.id: entry for entry in entries}
+        wanted = list(ids)
+        lost = [id for id in wanted if id not in named]
+        if lost:
+            raise InputError(f"{path}: no density of recording {lost[0]!r} ({len(lost)} missing)")
+        entries = tuple(named[id] for id in wanted)
+    for entry in entries:
+        file = Path(path) / entry.file
+        with reading(file, "a density file"), np.load(file, allow_pickle=False) as arrays:
+            values = arrays["values"]
+        if values.dtype != np.float32:
+            raise InputError(f"{file}: float32 values expected, got {values.dtype}")
+        shared = entry.model_dump(exclude={"id", "file"})
+        yield Density(entry.id, values, **shared)
+
+
+def _entry(density: Density, file: str) -> Entry:
+    return Entry(
+        id=density.recording,
+        file=file,
+        types=density.types,
+        period=density.period,
+        stride=density.stride,
+        samples=density.samples,
+        kind=density.kind,
+        bounded=density.bounded,
+    )
