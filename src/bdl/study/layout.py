@@ -23,7 +23,6 @@ class Cell(Value):
     minus: str | None = None
     metric: str = "mAP"
     stage: str = "tuned"
-    minus_stage: str | None = None
     seed: int | None = None
     fold: int | None = None
     folds: bool = False

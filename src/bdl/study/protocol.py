@@ -13,7 +13,7 @@ outcome is summed up. Two regimes:
   stands beside.
 
 Times are in seconds, strides in samples. Unknown keys are errors. The hash leaves out what
-changes no figure: title, notes and table layouts.
+changes no figure: name, title, notes and table layouts.
 """
 
 from __future__ import annotations
@@ -251,7 +251,7 @@ class Protocol(Value):
 
     def content(self) -> dict[str, Any]:
         """All that can change a figure, as plain data."""
-        return self.model_dump(mode="json", exclude={"title", "notes", "paper"})
+        return self.model_dump(mode="json", exclude={"name", "title", "notes", "paper"})
 
     def digest(self) -> str:
         """SHA-256 of the content."""

@@ -1,0 +1,55 @@
+"""The catalogue: every study of the paper as a preset, by name.
+
+A preset is a YAML file of this package; one that ``extends`` another takes over its keys and
+sets some anew. A path to a YAML file of one's own is taken wherever a name is.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from bdl.errors import ConfigError
+from bdl.study.protocol import Protocol, parse_protocol, read_yaml
+
+
+def names() -> tuple[str, ...]:
+    """Names of all presets, sorted.
+
+    >>> "sleep-nested" in names()
+    True
+    """
+    return tuple(sorted(path.stem for path in _folder().glob("*.yaml")))
+
+
+def load(name: str | Path) -> Protocol:
+    """The protocol of that name, or of that YAML file.
+
+    >>> load("sleep-nested").split.folds
+    5
+    >>> load("sleep-nestd")
+    Traceback (most recent call last):
+    bdl.errors.ConfigError: no study 'sleep-nestd'; there are bowshock, ...
+    """
+    path = Path(name)
+    if path.suffix in (".yaml", ".yml"):
+        return parse_protocol(_extended(read_yaml(path), path), str(path))
+    if str(name) not in names():
+        raise ConfigError(f"no study {str(name)!r}; there are {', '.join(names())}")
+    path = _folder() / f"{name}.yaml"
+    return parse_protocol(_extended(read_yaml(path), path), path.name)
+
+
+def _extended(data: dict[str, Any], path: Path, depth: int = 0) -> dict[str, Any]:
+    base = data.pop("extends", None)
+    if base is None:
+        return data
+    if depth > 4 or str(base) not in names():
+        raise ConfigError(f"{path}: extends {base!r}, which is not one of {', '.join(names())}")
+    parent = _folder() / f"{base}.yaml"
+    return {**_extended(read_yaml(parent), parent, depth + 1), **data}
+
+
+def _folder() -> Path:
+    return Path(str(files("bdl.study") / "presets"))

@@ -1,0 +1,180 @@
+"""Tables: ours beside the paper's, as Markdown, CSV and LaTeX (booktabs).
+
+Each column of the paper's layout becomes ``ours`` and, where the paper has a figure in it,
+``paper``. Spreads are over seeds, brackets are 95 % bootstrap intervals.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+
+from bdl.study.layout import Cell, Line, Table
+from bdl.study.protocol import Protocol
+from bdl.study.results import Figure, Results
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A table with its figures: per line and column ours and the paper's (None: no cell)."""
+
+    table: Table
+    cells: tuple[tuple[tuple[Figure, Figure] | None, ...], ...]
+
+    def compared(self, column: int) -> bool:
+        """Whether the paper has any figure in a column."""
+        pairs = [line[column] for line in self.cells]
+        return any(pair is not None and pair[1].value is not None for pair in pairs)
+
+
+def layouts(protocol: Protocol) -> tuple[Table, ...]:
+    """The paper's tables, or where it has none one with every row, metric and difference.
+
+    >>> from bdl.study.catalogue import load
+    >>> [table.label for table in layouts(load("hapt-nested"))]
+    ['hapt-nested', 'hapt-nested-differences']
+    """
+    if protocol.paper.tables:
+        return protocol.paper.tables
+    title = protocol.title or protocol.name
+    lines = [
+        Line(name=row.name, cells=tuple(Cell(of=row.name, metric=m) for m in protocol.metrics))
+        for row in protocol.rows
+    ]
+    tables = [
+        Table(label=protocol.name, caption=title, columns=protocol.metrics, lines=tuple(lines))
+    ]
+    if protocol.differences:
+        lines = [
+            Line(
+                name=f"{first} minus {second}",
+                cells=(
+                    *(Cell(of=first, minus=second, metric=m) for m in protocol.metrics),
+                    Cell(of=first, minus=second, folds=True),
+                ),
+            )
+            for first, second in protocol.differences
+        ]
+        tables.append(
+            Table(
+                label=f"{protocol.name}-differences",
+                caption=f"{title}: paired differences",
+                header="Difference",
+                columns=(*protocol.metrics, "mAP, mean over folds"),
+                lines=tuple(lines),
+            )
+        )
+    return tuple(tables)
+
+
+def fill(table: Table, results: Results) -> Filled:
+    """Read every cell's figures.
+
+    >>> from bdl.study.results import Record
+    >>> layout = Table(label="t", caption="T", columns=("mAP",),
+    ...                lines=(Line(name="BDL", cells=(Cell(of="BDL", paper=0.7),)),))
+    >>> print(markdown(fill(layout, Results((Record("BDL", "tuned", "mAP", 0.65, seed=0),)))))
+    **T**
+    <BLANKLINE>
+    | Method | mAP, ours | mAP, paper |
+    |:--|--:|--:|
+    | BDL | 0.650 | 0.700 |
+    """
+
+    def pair(cell: Cell | None) -> tuple[Figure, Figure] | None:
+        if cell is None:
+            return None
+        ours = results.figure(cell)
+        low, high = cell.interval or (None, None)
+        form = {"learning rate": "e", "epoch": "g"}.get(cell.metric, "f")
+        return ours, Figure(cell.paper, cell.sd, low, high, cell.minus is not None, form)
+
+    return Filled(table, tuple(tuple(pair(cell) for cell in line.cells) for line in table.lines))
+
+
+def markdown(filled: Filled) -> str:
+    """The table in Markdown."""
+    heads, lines = _texts(filled)
+    head = [filled.table.header, *(f"{name}, {whose}" for name, whose in heads)]
+    rule = "|:--|" + "--:|" * len(heads)
+    rows = [f"**{filled.table.caption}**", "", f"| {' | '.join(head)} |", rule]
+    return "\n".join([*rows, *(f"| {' | '.join(line)} |" for line in lines)])
+
+
+def latex(filled: Filled) -> str:
+    """The table in LaTeX, for booktabs."""
+    heads, lines = _texts(filled)
+    groups: list[tuple[str, int]] = []
+    for name, _ in heads:
+        if groups and groups[-1][0] == name:
+            groups[-1] = (name, groups[-1][1] + 1)
+        else:
+            groups.append((name, 1))
+    top = " & ".join(["", *(rf"\multicolumn{{{n}}}{{c}}{{{_tex(name)}}}" for name, n in groups)])
+    rules, at = [], 2
+    for _, n in groups:
+        rules.append(rf"\cmidrule(lr){{{at}-{at + n - 1}}}")
+        at += n
+    second = " & ".join([_tex(filled.table.header), *(whose for _, whose in heads)])
+    body = [" & ".join(_tex(text) for text in line) + r" \\" for line in lines]
+    return "\n".join(
+        [
+            rf"% {filled.table.caption}",
+            rf"\begin{{tabular}}{{l{'r' * len(heads)}}}",
+            r"\toprule",
+            rf"{top} \\",
+            "".join(rules),
+            rf"{second} \\",
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+    )
+
+
+def comma_separated(filled: Filled) -> str:
+    """The table as CSV, a line a cell, with full precision."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    names = ("value", "sd", "low", "high")
+    writer.writerow(
+        [
+            "table",
+            "line",
+            "column",
+            *(f"{whose}_{name}" for whose in ("ours", "paper") for name in names),
+        ]
+    )
+    for line, cells in zip(filled.table.lines, filled.cells, strict=True):
+        for column, pair in zip(filled.table.columns, cells, strict=True):
+            if pair is not None:
+                figures = [getattr(figure, name) for figure in pair for name in names]
+                texts = ["" if value is None else repr(value) for value in figures]
+                writer.writerow([filled.table.label, line.name, column, *texts])
+    return out.getvalue()
+
+
+def _texts(filled: Filled) -> tuple[list[tuple[str, str]], list[list[str]]]:
+    """Column heads as (name, ours or paper), and the lines' texts."""
+    heads: list[tuple[str, str]] = []
+    for column, name in enumerate(filled.table.columns):
+        heads.append((name, "ours"))
+        if filled.compared(column):
+            heads.append((name, "paper"))
+    lines = []
+    for line, cells in zip(filled.table.lines, filled.cells, strict=True):
+        texts = [line.name]
+        for column, pair in enumerate(cells):
+            texts.append("" if pair is None else pair[0].text(filled.table.digits))
+            if filled.compared(column):
+                texts.append("" if pair is None else pair[1].text(filled.table.digits))
+        lines.append(texts)
+    return heads, lines
+
+
+def _tex(text: str) -> str:
+    for plain, safe in (("&", r"\&"), ("%", r"\%"), ("_", r"\_"), ("#", r"\#")):
+        text = text.replace(plain, safe)
+    return text.replace(" ± ", r" $\pm$ ").replace("–", "--").replace("-0.", "$-$0.")
