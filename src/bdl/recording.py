@@ -181,7 +181,9 @@ class Recordings:
     Parameters
     ----------
     infos : metadata of each recording; ids are unique.
-    read : returns the values (samples, channels) of one recording; may be a memory map.
+    read : returns the values (samples, channels) of one recording; may be a memory map. It may
+        have a method ``chunks`` that gives them in order, some rows at a time.
+    notes : what was found or changed on opening, for a person to read.
 
     >>> pair = Recordings.of([Recording.of(np.ones(9), id=i, period=1.0) for i in "ab"])
     >>> len(pair), pair["b"].values.shape, pair.ids
@@ -190,6 +192,7 @@ class Recordings:
 
     infos: tuple[RecordingInfo, ...]
     read: Callable[[RecordingInfo], Values] = field(repr=False)
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         seen: set[str] = set()
