@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import evaluation as naive
-from naive import evaluation_cases as cases
-from naive.evaluation_pandas import event_detection_ap
 
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation import Matcher, Matches, match
 from bdl.events import Events
+from naive import evaluation as naive
+from naive import evaluation_cases as cases
+from naive.evaluation_pandas import event_detection_ap
 
 
 def check(case: cases.Case) -> Matches:
@@ -179,9 +179,9 @@ def test_unknown_recordings_and_types_are_refused_unless_ignored() -> None:
     truth = Events.of("a", "x", [0.0])
     stranger = Events.of(["a", "b"], "x", [0.0, 0.0], [0.5, 0.9])
     odd = Events.of("a", ["x", "y"], [0.0, 0.0], [0.5, 0.9])
-    with pytest.raises(InputError, match="1 detections in 1 recordings .* 'b'"):
+    with pytest.raises(InputError, match=r"1 detections in 1 recordings .* 'b'"):
         match(truth, stranger, [1.0])
-    with pytest.raises(InputError, match="1 detections in 1 event types .* 'y'"):
+    with pytest.raises(InputError, match=r"1 detections in 1 event types .* 'y'"):
         match(truth, odd, [1.0])
     for found, reason in ((stranger, "unknown recordings"), (odd, "unknown types")):
         ignoring = match(truth, found, [1.0], unknown="ignore")

@@ -5,16 +5,20 @@ from __future__ import annotations
 from bdl.evaluation.matches import BestF1, Curve, LeftOut, Matches
 from bdl.evaluation.matching import Matcher, match
 from bdl.evaluation.regions import Regions
+from bdl.evaluation.resampling import Bootstrap, Estimate, bootstrap
 from bdl.evaluation.scoring import Score, score
 
 __all__ = [
     "BestF1",
+    "Bootstrap",
     "Curve",
+    "Estimate",
     "LeftOut",
     "Matcher",
     "Matches",
     "Regions",
     "Score",
+    "bootstrap",
     "match",
     "score",
 ]
