@@ -38,6 +38,7 @@ class Sparse(Base):
     rate: PositiveFloat | None = None
 
     def resolve(self, labels: Iterable[Labels], *, stride: int) -> Self:
+        """A copy that knows its reference spacing and prior rate."""
         listed = [*labels]
         spacing = self.reference_spacing or estimated_spacing(listed)
         return self.replace(reference_spacing=spacing, rate=stride * one_period(listed) / spacing)
@@ -135,6 +136,7 @@ class LocalizedMSE(Sparse):
     scale: PositiveFloat | None = None
 
     def resolve(self, labels: Iterable[Labels], *, stride: int) -> Self:
+        """A copy that knows its spacing, rate and the scale of its map."""
         listed = [*labels]
         known = super().resolve(listed, stride=stride)
         period = one_period(listed)

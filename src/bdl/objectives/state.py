@@ -17,7 +17,7 @@ from bdl.density import Kind
 from bdl.errors import ConfigError, InputError
 from bdl.events import IntervalType
 from bdl.labels import Labels
-from bdl.objectives.base import Base, full
+from bdl.objectives.base import Base, estimated_spacing, full
 
 
 class Segmentation(Base):
@@ -56,6 +56,7 @@ class Segmentation(Base):
         return tuple(interval.name for interval in intervals)
 
     def resolve(self, labels: Iterable[Labels], *, stride: int) -> Self:
+        """A copy that knows its class ratios."""
         listed = [*labels]
         inside = np.array(
             [[(s[:, 1] - s[:, 0]).sum() for s in one.intervals] for one in listed], dtype=float
@@ -103,6 +104,11 @@ class EventClassifier(Base):
 
     kind: Literal["classifier"] = "classifier"
     bounded: ClassVar[bool] = True
+
+    def resolve(self, labels: Iterable[Labels], *, stride: int) -> Self:
+        """Nothing to fill in; only that there are events at all is made sure of."""
+        estimated_spacing(labels)
+        return self
 
     def _target(self, labels: Labels, stride: int, first: int, samples: int) -> NDArray[np.float64]:
         return targets.event_points(labels.events, stride=stride, first=first, samples=samples)

@@ -1,0 +1,83 @@
+"""Targets and features against the straightforward way: `python -m bench.targets`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bdl.features import Features, bin_features
+from bdl.kernels import Gaussian
+from bdl.recording import Recording
+from bdl.targets import event_targets
+from bench.row import Row, best, table
+
+RATE = 256
+HOUR = 3600 * RATE
+
+
+def _raw_targets(places: list[np.ndarray], stride: int) -> np.ndarray:
+    """A timeline of raw samples for each type, kernels added around events, then summed."""
+    sigma, reach = RATE, 3 * RATE
+    bell = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
+    timeline = np.zeros((HOUR, len(places)))
+    for column, where in enumerate(places):
+        for place in where:
+            low, high = max(place - reach, 0), min(place + reach + 1, HOUR)
+            part = bell[low - place + reach : high - place + reach]
+            timeline[low:high, column] += part / part.sum()
+    return timeline.reshape(-1, stride, len(places)).sum(axis=1)
+
+
+def _numpy_features(values: np.ndarray, stride: int) -> np.ndarray:
+    """Four reductions over reshaped bins that heed missing samples."""
+    bins = values.reshape(-1, stride, values.shape[1])
+    parts = [np.nanmean(bins, 1), np.nanmax(bins, 1), np.nanmin(bins, 1), np.nanstd(bins, 1)]
+    return np.stack(parts, axis=2).reshape(len(bins), -1)
+
+
+def run() -> list[Row]:
+    """An hour of EEG labels at one-second bins, and features of recordings of both benchmarks."""
+    rng = np.random.default_rng(0)
+    places = [np.sort(rng.integers(0, HOUR, 4)) for _ in range(2)]
+    kernel = Gaussian(sigma=1.0)
+
+    def ours() -> np.ndarray:
+        return event_targets(places, kernel, period=1 / RATE, stride=RATE, first=0, samples=HOUR)
+
+    np.testing.assert_allclose(ours(), _raw_targets(places, RATE), atol=1e-12)
+    repeats = 200
+
+    def many() -> None:
+        for _ in range(repeats):
+            ours()
+
+    rows = [
+        Row(
+            "targets, 1 h at 256 Hz, 2 types, sigma 1 s",
+            best(many) / repeats,
+            best(lambda: _raw_targets(places, RATE)),
+            note="raw timeline; required 20",
+        )
+    ]
+    for name, samples, channels, stride in (
+        ("features, sleep, 460,000 x 2, stride 10", 460_000, 2, 10),
+        ("features, EEG, 1 h x 21 channels, stride 256", HOUR, 21, 256),
+    ):
+        values = rng.normal(size=(samples, channels)).astype(np.float32)
+        recording = Recording.of(values, id="a", period=1.0)
+        asked = Features(stride=stride)
+        made = bin_features(recording, asked).values
+        np.testing.assert_allclose(made, _numpy_features(values, stride), atol=1e-4)
+        rows.append(
+            Row(
+                name,
+                best(lambda r=recording, f=asked: bin_features(r, f)),  # type: ignore[misc]
+                best(lambda v=values, s=stride: _numpy_features(v, s), 1),  # type: ignore[misc]
+                limit=best(lambda v=values: v.max()),  # type: ignore[misc]
+                note="numpy's nan functions; limit: one numpy pass over the values",
+            )
+        )
+    return rows
+
+
+if __name__ == "__main__":
+    print(table(run()))
