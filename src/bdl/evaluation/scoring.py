@@ -11,9 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from bdl.evaluation.errors import ErrorTable, error_table
 from bdl.evaluation.matches import Matches
 from bdl.evaluation.matching import EventFree, Unknown, match
+from bdl.evaluation.metrics import AtThreshold, evaluate
 from bdl.evaluation.regions import Regions
+from bdl.evaluation.timing import timing
 from bdl.events import Events
 
 EVENT_FREE = {
@@ -50,10 +55,46 @@ class Score:
         """AP by event type and tolerance; None for a type without truths."""
         return by_name(self.matches, self.matches.average_precision())
 
+    def errors(self, tolerance: float | None = None) -> ErrorTable:
+        """What went wrong at one tolerance, by default the widest; see `error_table`."""
+        return error_table(
+            self.matches, max(self.matches.tolerances) if tolerance is None else tolerance
+        )
+
+    def timing(self) -> dict[str, dict[str, dict[str, float | None]]]:
+        """Errors in time of the hits at the best-F1 threshold, by type and tolerance."""
+        matches = self.matches
+        out: dict[str, dict[str, dict[str, float | None]]] = {}
+        thresholds = matches.best_f1().threshold
+        for j, name in enumerate(matches.types):
+            out[name] = {}
+            for k, tolerance in enumerate(matches.tolerances):
+                found = timing(matches, name, tolerance, threshold=thresholds[j, k])
+                figures = found._asdict().items()
+                out[name][number(tolerance)] = {key: _plain(value) for key, value in figures}
+        return out
+
+    def false_alarms_per_day(self) -> dict[str, dict[str, float | None]] | None:
+        """False alarms per 24 hours at the best-F1 threshold; None without durations."""
+        if self.durations is None:
+            return None
+        matches = self.matches
+        thresholds = matches.best_f1().threshold
+        rates = np.full(thresholds.shape, np.nan)
+        for j, name in enumerate(matches.types):
+            for k, tolerance in enumerate(matches.tolerances):
+                if not np.isnan(thresholds[j, k]):
+                    metric = AtThreshold(
+                        "false_alarms_per_day", thresholds[j, k], tolerance, name, self.durations
+                    )
+                    rates[j, k] = evaluate(matches, metric)
+        return by_name(matches, rates)
+
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain data, ready for JSON."""
         matches = self.matches
         best = matches.best_f1()
+        errors = self.errors()
         return {
             "mAP": _plain(self.mean_average_precision),
             "AP": self.average_precision,
@@ -66,8 +107,33 @@ class Score:
             "detections": dict(
                 zip(matches.types, matches.detections.sum(axis=0).tolist(), strict=True)
             ),
+            "timing": self.timing(),
+            "false_alarms_per_day": self.false_alarms_per_day(),
+            "errors": {"tolerance": errors.tolerance, "reach": errors.reach, **errors.totals},
             "left_out": matches.left_out.told(),
         }
+
+    def __str__(self) -> str:
+        matches = self.matches
+        best = matches.best_f1()
+        rows = [
+            f"mAP {self.mean_average_precision:.4f}   mF1 {self.mean_f1:.4f}",
+            f"{len(matches.recordings):,} recordings, {len(matches.truth_time):,} truths, "
+            f"{len(matches.time):,} detections; {EVENT_FREE[matches.event_free]}",
+            *(f"left out: {line}" for line in matches.left_out.told()),
+            f"{'type':<16} {'tolerance':>10} {'AP':>8} {'best F1':>8} {'at score':>10} "
+            f"{'bias':>8} {'median':>8} {'95 %':>8}",
+        ]
+        for j, name in enumerate(matches.types):
+            for k, tolerance in enumerate(matches.tolerances):
+                found = timing(matches, name, tolerance, threshold=best.threshold[j, k])
+                rows.append(
+                    f"{name:<16} {number(tolerance):>10} "
+                    f"{matches.average_precision()[j, k]:8.4f} {best.f1[j, k]:8.4f} "
+                    f"{best.threshold[j, k]:10.4g} {found.bias:8.3g} {found.median:8.3g} "
+                    f"{found.p95:8.3g}"
+                )
+        return "\n".join(rows)
 
 
 def score(
