@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Literal
 
 from bdl.errors import ConfigError
 
@@ -25,6 +26,7 @@ def simulate(
     days: float | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    layout: Literal["physionet", "kaggle"] | None = None,
 ) -> None:
     """Write the raw files of a simulated data set into the folder ``out``.
 
@@ -36,6 +38,8 @@ def simulate(
     days : length of each in days; None is the length usual for the data set.
     seed : of all that is random.
     progress : called with (recordings done, recordings in all).
+    layout : of chbmit only: ``physionet`` (EDF and summaries, some without seizures; the default)
+        or ``kaggle`` (Feather and one table, a seizure in each).
 
     >>> simulate("sleeep", "out", recordings=1)
     Traceback (most recent call last):
@@ -49,10 +53,17 @@ def simulate(
         raise ConfigError(f"days: a positive number expected, got {days}")
     if seed < 0:
         raise ConfigError(f"seed: a nonnegative integer expected, got {seed}")
+    write = import_module(f"bdl.datasets.simulate.{name}").write
+    options = {}
+    if layout is not None:
+        if name != "chbmit":
+            raise ConfigError(f"layout: {name} has one layout only; leave it out")
+        if layout not in ("physionet", "kaggle"):
+            raise ConfigError(f"layout: physionet or kaggle expected, got {layout!r}")
+        options["layout"] = layout
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    write = import_module(f"bdl.datasets.simulate.{name}").write
-    write(out, recordings=recordings, days=days, seed=seed, progress=progress or _silent)
+    write(out, recordings=recordings, days=days, seed=seed, progress=progress or _silent, **options)
 
 
 def _silent(done: int, total: int) -> None:

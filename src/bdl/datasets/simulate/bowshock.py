@@ -91,8 +91,8 @@ def make(rng: Generator, first: int, orbit: Orbit) -> tuple[NDArray[np.float32],
     pressure = lfilter([0.004], [1, -0.9995], rng.normal(size=SERIES)) * 2
     gusts = np.zeros(SERIES)
     for _ in range(rng.poisson(5)):
-        first, length = rng.integers(SERIES), rng.integers(20, 200)
-        gusts[first : first + length] += rng.normal(0, 0.7)
+        begin, length = rng.integers(SERIES), rng.integers(20, 200)
+        gusts[begin : begin + length] += rng.normal(0, 0.7)
     turbulence = np.where(inside == 1, 0.45, 0.2)
     noise = lfilter([0.6], [1, -0.7], rng.normal(size=(SERIES, 4)), axis=0)
     low, high = LEVELS[:, 0], LEVELS[:, 1]

@@ -1,0 +1,190 @@
+"""The files of CHB-MIT: Feather and EDF recordings, the table and the summaries of seizures."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather as feather
+
+from bdl.errors import InputError, require
+from bdl.formats.files import reading
+from bdl.recording import RecordingInfo, Values
+
+Read = Callable[[RecordingInfo], Values]
+CHANNELS = (
+    "FP1-F7", "F7-T7", "T7-P7", "P7-O1", "FP1-F3", "F3-C3", "C3-P3", "P3-O1", "FP2-F4", "F4-C4",
+    "C4-P4", "P4-O2", "FP2-F8", "F8-T8", "T8-P8", "P8-O2", "FZ-CZ", "CZ-PZ", "T7-FT9", "FT9-FT10",
+    "FT10-T8",
+)  # fmt: skip
+# The older names of four electrodes.
+_OLD = {"T3": "T7", "T4": "T8", "T5": "P7", "T6": "P8"}
+
+
+def seizure_table(file: Path) -> dict[str, list[tuple[float, float]]]:
+    """Onset and offset in seconds of the seizures of each recording, by the file's stem."""
+    with reading(file, "a CSV file"):
+        frame = pl.read_csv(file, infer_schema_length=None)
+    for column in ("series_id", "onset", "offset"):
+        if column not in frame.columns:
+            raise InputError(f"{file}: column {column!r} missing; it has {frame.columns}")
+    found: dict[str, list[tuple[float, float]]] = {}
+    for row, (name, onset, offset) in enumerate(
+        frame.select("series_id", "onset", "offset").iter_rows()
+    ):
+        if not (isinstance(onset, int | float) and isinstance(offset, int | float)):
+            raise InputError(f"{file}: row {row}: onset and offset in seconds expected, "
+                             f"got {onset!r} and {offset!r}")  # fmt: skip
+        found.setdefault(PurePosixPath(str(name)).stem, []).append((float(onset), float(offset)))
+    return found
+
+
+def feather_rows(file: Path) -> int:
+    """Number of samples of a Feather file that has all channels, by way of one column."""
+    with reading(file, "a Feather file"):
+        with pa.memory_map(str(file)) as stored, pa.ipc.open_file(stored) as reader:
+            names = reader.schema.names
+        absent = [name for name in CHANNELS if name not in names]
+        if absent:
+            raise InputError(
+                f"{file}: channels {', '.join(absent)} missing; it has {', '.join(names)}"
+            )
+        return int(feather.read_table(file, columns=[CHANNELS[0]], memory_map=True).num_rows)
+
+
+def feather_values(file: Path) -> Values:
+    """(samples, 21) of a Feather file, missing values set to zero."""
+    with reading(file, "a Feather file"):
+        table = feather.read_table(file, columns=list(CHANNELS), memory_map=True)
+        values = np.empty((table.num_rows, len(CHANNELS)), np.float32)
+        for i, name in enumerate(CHANNELS):
+            values[:, i] = table.column(name).to_numpy()
+    np.nan_to_num(values, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
+    return values
+
+
+def sha256(file: Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal."""
+    total = hashlib.sha256()
+    with file.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            total.update(block)
+    return total.hexdigest()
+
+
+def manifests(found: list[Path]) -> set[str]:
+    """SHA-256 of the sorted checksum list of files, in the spellings that sha256sum may give.
+
+    The paper's archive defines the spelling and is not at hand: one line a file, its checksum,
+    two blanks and its name, with or without the folder, with or without a last line break.
+    """
+    sums = sorted((file.name, sha256(file), file.parent.name) for file in found)
+    spelled = set()
+    for prefix in (False, True):
+        lines = [f"{sum}  {f'{folder}/' if prefix else ''}{name}" for name, sum, folder in sums]
+        for ordered in (lines, sorted(lines)):
+            text = "\n".join(ordered)
+            spelled |= {hashlib.sha256((text + end).encode()).hexdigest() for end in ("", "\n")}
+    return spelled
+
+
+_FILE = re.compile(r"File Name:\s*(\S+)", re.IGNORECASE)
+_COUNT = re.compile(r"Number of Seizures in File:\s*(\d+)", re.IGNORECASE)
+_TIME = re.compile(r"Seizure(?:\s+\d+)?\s+(Start|End)\s+Time:\s*(\S+)", re.IGNORECASE)
+
+
+def summary(file: Path) -> dict[str, list[tuple[float, float]]]:
+    """Seizures of each recording that a chbNN-summary.txt names, empty where it says none.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "chb01-summary.txt"
+    >>> _ = file.write_text("File Name: chb01_03.edf\\nNumber of Seizures in File: 1\\n"
+    ...     "Seizure Start Time: 2996 seconds\\nSeizure End Time: 3036 seconds\\n")
+    >>> summary(file)
+    {'chb01_03': [(2996.0, 3036.0)]}
+    """
+    with reading(file, "a summary text"):
+        text = file.read_text(encoding="utf-8", errors="replace")
+    found: dict[str, list[tuple[float, float]]] = {}
+    places = [*_FILE.finditer(text)]
+    for k, place in enumerate(places):
+        part = text[place.end() : places[k + 1].start() if k + 1 < len(places) else len(text)]
+        name = place.group(1)
+        where = f"{file}: {name}"
+        count = _COUNT.search(part)
+        if count is None:
+            raise InputError(f"{where}: no line 'Number of Seizures in File'")
+        times: dict[str, list[float]] = {"start": [], "end": []}
+        for time in _TIME.finditer(part):
+            try:
+                times[time.group(1).lower()].append(float(time.group(2)))
+            except ValueError:
+                raise InputError(
+                    f"{where}: seizure {time.group(1).lower()} time {time.group(2)!r} is no number"
+                ) from None
+        told = int(count.group(1))
+        if len(times["start"]) != told or len(times["end"]) != told:
+            raise InputError(
+                f"{where}: {told} seizures announced, {len(times['start'])} start and "
+                f"{len(times['end'])} end times given"
+            )
+        found[PurePosixPath(name).stem] = [*zip(times["start"], times["end"], strict=True)]
+    if not found:
+        raise InputError(f"{file}: no line 'File Name: ...'; a CHB-MIT summary expected")
+    return found
+
+
+def standard(label: str) -> str:
+    """A channel's name in the spelling of `CHANNELS`, where it is one of them.
+
+    >>> standard("EEG Fp1-F7"), standard("T8-P8-0"), standard("T4-T6"), standard("ECG")
+    ('FP1-F7', 'T8-P8', 'T8-P8', 'ECG')
+    """
+    name = re.sub(r"^EEG\s+", "", label.strip().upper()).replace(" ", "")
+    name = re.sub(r"-\d$", "", name)
+    return "-".join(_OLD.get(part, part) for part in name.split("-"))
+
+
+@dataclass(frozen=True)
+class EdfHead:
+    """Samples, rate in hertz, labels as they stand, and the place of each wanted channel."""
+
+    samples: int
+    rate: float
+    labels: tuple[str, ...]
+    place: dict[str, int]
+
+
+def edf_head(file: Path) -> EdfHead:
+    """What an EDF file holds; of a channel that comes twice the first counts."""
+    with reading(file, "an EDF file"):
+        edf = require("edfio", "eeg").read_edf(file, lazy_load_data=True)
+        labels = tuple(signal.label for signal in edf.signals)
+        place: dict[str, int] = {}
+        for i, label in enumerate(labels):
+            name = standard(label)
+            if name in CHANNELS:
+                place.setdefault(name, i)
+        rates = {float(edf.signals[i].sampling_frequency) for i in place.values()}
+        if len(rates) > 1:
+            raise InputError(f"{file}: EEG channels of one rate expected, got {sorted(rates)} Hz")
+        rate = rates.pop() if rates else 1.0
+        return EdfHead(round(edf.duration * rate), rate, labels, place)
+
+
+def edf_values(file: Path) -> Values:
+    """(samples, 21) of an EDF file in microvolts, absent channels zero."""
+    head = edf_head(file)
+    values = np.zeros((head.samples, len(CHANNELS)), np.float32)
+    with reading(file, "an EDF file"):
+        edf = require("edfio", "eeg").read_edf(file, lazy_load_data=True)
+        for name, i in head.place.items():
+            values[:, CHANNELS.index(name)] = edf.signals[i].data
+    np.nan_to_num(values, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
+    return values

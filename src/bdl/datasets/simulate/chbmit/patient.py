@@ -1,0 +1,89 @@
+"""Patients differ: where their seizures begin, how these look, and what the rest looks like."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bdl.datasets.chbmit_files import CHANNELS
+
+# Rough place of each bipolar channel on the scalp: left-right and front-back, both in [-1, 1].
+_PLACES = {
+    "FP1": (-0.3, 1.0), "FP2": (0.3, 1.0), "F7": (-0.8, 0.6), "F8": (0.8, 0.6), "F3": (-0.4, 0.5),
+    "F4": (0.4, 0.5), "FZ": (0.0, 0.5), "T7": (-1.0, 0.0), "T8": (1.0, 0.0), "C3": (-0.5, 0.0),
+    "C4": (0.5, 0.0), "CZ": (0.0, 0.0), "P7": (-0.8, -0.6), "P8": (0.8, -0.6), "P3": (-0.4, -0.5),
+    "P4": (0.4, -0.5), "PZ": (0.0, -0.5), "O1": (-0.3, -1.0), "O2": (0.3, -1.0),
+    "FT9": (-1.0, 0.3), "FT10": (1.0, 0.3),
+}  # fmt: skip
+PLACES = np.array([np.mean([_PLACES[end] for end in name.split("-")], axis=0) for name in CHANNELS])
+FRONTAL = np.array([name.startswith("FP") for name in CHANNELS])
+POSTERIOR = np.array(["O" in name for name in CHANNELS])
+TEMPORAL = np.array(["T" in name for name in CHANNELS])
+
+
+@dataclass(frozen=True)
+class Patient:
+    """Traits of one case.
+
+    Parameters
+    ----------
+    rate : seizures an hour.
+    length : median length of a seizure in seconds.
+    fast, slow : rhythm at its beginning and end in hertz.
+    sharp : share of the second harmonic.
+    size : amplitude of a full seizure in microvolts.
+    build : seconds until a seizure has its full amplitude.
+    focus, spread : weight of each channel at the beginning and when fully spread, (21,).
+    background, alpha : amplitudes in microvolts.
+    blinks, muscle, chewing, discharges : artefacts and short discharges an hour.
+    sources : (8, 21) mixing of background sources.
+    """
+
+    rate: float
+    length: float
+    fast: float
+    slow: float
+    sharp: float
+    size: float
+    build: float
+    focus: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    background: float
+    alpha: float
+    blinks: float
+    muscle: float
+    chewing: float
+    discharges: float
+    sources: NDArray[np.float64]
+
+
+def draw(rng: Generator) -> Patient:
+    """A random case.
+
+    >>> draw(np.random.default_rng(0)).focus.shape
+    (21,)
+    """
+    centre = rng.uniform([-1, -0.8], [1, 1])
+    near = np.exp(-((PLACES - centre) ** 2).sum(axis=1) / 0.25)
+    wide = np.exp(-((PLACES - centre) ** 2).sum(axis=1) / rng.uniform(0.6, 6))
+    return Patient(
+        rate=0.5 + float(rng.gamma(1.0, 0.5)),
+        length=float(np.clip(rng.lognormal(np.log(45), 0.5), 12, 150)),
+        fast=float(rng.uniform(4.0, 9.0)),
+        slow=float(rng.uniform(1.5, 3.5)),
+        sharp=float(rng.uniform(0.1, 0.7)),
+        size=float(rng.lognormal(np.log(110), 0.4)),
+        build=float(rng.uniform(3, 20)),
+        focus=near * rng.uniform(0.6, 1.0, size=len(CHANNELS)),
+        spread=wide * rng.uniform(0.5, 1.0, size=len(CHANNELS)),
+        background=float(rng.lognormal(np.log(22), 0.25)),
+        alpha=float(rng.uniform(3, 14)),
+        blinks=float(rng.uniform(100, 700)),
+        muscle=float(rng.uniform(10, 60)),
+        chewing=float(rng.uniform(0, 4)),
+        discharges=float(rng.gamma(1.0, 8)),
+        sources=rng.normal(size=(8, len(CHANNELS))) / np.sqrt(8),
+    )
