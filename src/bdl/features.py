@@ -203,43 +203,52 @@ def _bin(values, stride, order, shift, scale, out, missing):  # type: ignore[no-
     """Statistics of each bin; returns the first bin that is not finite, or -1."""
     samples, channels = values.shape
     width = out.shape[1] // max(channels, 1)
+    origin = np.empty(channels, np.float32)
+    low = np.empty(channels, np.float32)
+    high = np.empty(channels, np.float32)
+    total = np.empty(channels)
+    squares = np.empty(channels)
+    count = np.empty(channels, np.int64)
     bad = -1
     for b in range(len(missing)):
         begin, end = b * stride, min((b + 1) * stride, samples)
+        # Deviations are from a channel's first sample that is there: one pass, no cancellation.
+        for c in range(channels):
+            row = begin
+            while row < end - 1 and values[row, c] != values[row, c]:
+                row += 1
+            origin[c] = low[c] = high[c] = values[row, c]
+            total[c] = squares[c] = 0.0
+            count[c] = 0
+        # Without branches, so that channels go through the vector unit side by side.
+        for row in range(begin, end):
+            for c in range(channels):
+                x = values[row, c]
+                there = x == x
+                x = x if there else origin[c]
+                deviation = np.float64(x) - np.float64(origin[c])
+                total[c] += deviation
+                squares[c] += deviation * deviation
+                count[c] += 1 if there else 0
+                low[c] = x if x < low[c] else low[c]
+                high[c] = x if x > high[c] else high[c]
         seen = False
-        for channel in range(channels):
-            # Deviations from the first sample that is there: one pass, no cancellation.
-            count = 0
-            origin = total = squares = 0.0
-            low = high = np.float32(0.0)
-            for row in range(begin, end):
-                x = values[row, channel]
-                if x == x:
-                    if count == 0:
-                        origin = np.float64(x)
-                        low = high = x
-                    deviation = np.float64(x) - origin
-                    total += deviation
-                    squares += deviation * deviation
-                    low = min(low, x)
-                    high = max(high, x)
-                    count += 1
-            if count == 0:
+        for c in range(channels):
+            if count[c] == 0:
                 continue
             seen = True
-            mean = total / count
-            spread = np.sqrt(max(squares / count - mean * mean, 0.0)) / scale[channel]
-            if not (np.isfinite(low) and np.isfinite(high)) and bad < 0:
+            mean = total[c] / count[c]
+            at, by, first = shift[c], scale[c], c * width
+            if not (np.isfinite(low[c]) and np.isfinite(high[c])) and bad < 0:
                 bad = b
-            at, by = shift[channel], scale[channel]
-            first = channel * width
             if order[0] >= 0:
-                out[b, first + order[0]] = (origin + mean - at) / by
+                out[b, first + order[0]] = (origin[c] + mean - at) / by
             if order[1] >= 0:
-                out[b, first + order[1]] = (high - at) / by
+                out[b, first + order[1]] = (high[c] - at) / by
             if order[2] >= 0:
-                out[b, first + order[2]] = (low - at) / by
+                out[b, first + order[2]] = (low[c] - at) / by
             if order[3] >= 0:
-                out[b, first + order[3]] = spread
+                variance = max(squares[c] / count[c] - mean * mean, 0.0)
+                out[b, first + order[3]] = np.sqrt(variance) / by
         missing[b] = not seen
     return bad
