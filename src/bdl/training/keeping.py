@@ -57,7 +57,7 @@ class Kept:
     best: int | None = None
 
 
-class Keeper(L.Callback):  # type: ignore[misc]
+class Keeper(L.Callback):
     """Writes the history, kept weights and the checkpoint after every epoch.
 
     Parameters
@@ -76,12 +76,13 @@ class Keeper(L.Callback):  # type: ignore[misc]
         self.kept = Kept()
         self.begun = time.perf_counter()
 
-    def on_train_epoch_start(self, trainer: L.Trainer, pl_module: Step) -> None:
+    def on_train_epoch_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         """Start the epoch's clock."""
         self.begun = time.perf_counter()
 
-    def on_train_epoch_end(self, trainer: L.Trainer, pl_module: Step) -> None:
+    def on_train_epoch_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         """Score and keep what is due, then make the epoch final."""
+        assert isinstance(pl_module, Step)
         pl_module.check_weights()
         epoch = trainer.current_epoch + 1
         losses = pl_module.epoch_losses
@@ -99,6 +100,9 @@ class Keeper(L.Callback):  # type: ignore[misc]
         if due:
             self.kept.checkpoints[epoch] = weights_of(pl_module.encoder)
             self.kept.best = best_epoch(self.kept.history, self.settings)
+        told = {key: value for key, value in asdict(row).items() if value is not None}
+        for logger in trainer.loggers:
+            logger.log_metrics(told, step=trainer.global_step)
         if self.directory is None or not trainer.is_global_zero:
             return
         if due:

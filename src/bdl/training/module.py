@@ -23,7 +23,7 @@ Loss = Callable[[Tensor, Tensor, Tensor], Tensor]  # logits, target, mask → a 
 RUNAWAY = 1e4
 
 
-class Step(L.LightningModule):  # type: ignore[misc]
+class Step(L.LightningModule):
     """An encoder with its loss and optimiser.
 
     Parameters

@@ -18,7 +18,7 @@ from rich.progress import (
 from bdl.training.module import Step
 
 
-class Display(L.Callback):  # type: ignore[misc]
+class Display(L.Callback):
     """Counts steps and shows the last loss."""
 
     def __init__(self) -> None:
@@ -33,23 +33,32 @@ class Display(L.Callback):  # type: ignore[misc]
         )
         self.task = self.bar.add_task("training", total=None, loss="")
 
-    def on_train_start(self, trainer: L.Trainer, pl_module: Step) -> None:
+    def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         """Show the bar, at the step where a resumed run stands."""
+        assert isinstance(pl_module, Step)
         self.bar.start()
         self.bar.update(self.task, total=pl_module.steps, completed=trainer.global_step)
 
-    def on_train_batch_end(self, trainer: L.Trainer, pl_module: Step, *_: Any) -> None:
+    def on_train_batch_end(
+        self,
+        trainer: L.Trainer,
+        pl_module: L.LightningModule,
+        outputs: Any,
+        batch: Any,
+        batch_idx: int,
+    ) -> None:
         """One step further."""
+        assert isinstance(pl_module, Step)
         epoch = f"training, epoch {trainer.current_epoch + 1} of {trainer.max_epochs}"
         loss = f"loss {pl_module.epoch_losses[-1]:.4g}"
         self.bar.update(self.task, description=epoch, completed=trainer.global_step, loss=loss)
 
-    def on_train_end(self, trainer: L.Trainer, pl_module: Step) -> None:
+    def on_train_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         """Leave the finished bar."""
         self.bar.stop()
 
     def on_exception(
-        self, trainer: L.Trainer, pl_module: Step, exception: BaseException
+        self, trainer: L.Trainer, pl_module: L.LightningModule, exception: BaseException
     ) -> None:
         """Give the terminal back."""
         self.bar.stop()

@@ -32,7 +32,7 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Give Ctrl-C back as KeyboardInterrupt: Lightning turns it into an exit and mutes the signal."""
+    """Keep Ctrl-C a KeyboardInterrupt: Lightning makes it an exit and mutes the signal."""
     main = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGINT) if main else None
     try:

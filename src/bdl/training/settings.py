@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
@@ -37,7 +37,7 @@ class Training(Value):
     checkpoint_epochs: tuple[PositiveInt, ...] = ()
     accelerator: str = "auto"
     devices: PositiveInt | str | tuple[int, ...] = 1
-    precision: str = "32-true"
+    precision: Literal["32-true", "16-mixed", "bf16-mixed", "bf16-true", "64-true"] = "32-true"
 
     @model_validator(mode="after")
     def _reachable(self) -> Self:

@@ -1,0 +1,104 @@
+"""Fitting: from a detector's parameters, recordings and events to a trained model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from bdl.application import validator
+from bdl.events import Events, IntervalType
+from bdl.features import fit_scaling
+from bdl.modelfile import Model
+from bdl.plan import build, choose_tile, choose_window, make_plan, warn
+from bdl.recording import Recordings
+from bdl.training import Epoch, train
+from bdl.training import preparation as prep
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A trained model: configuration, module, history, and weights of kept epochs."""
+
+    model: Model
+    module: nn.Module
+    history: list[Epoch]
+    checkpoints: dict[int, dict[str, Tensor]]
+
+
+def fit_model(
+    given: dict[str, Any],
+    recordings: Recordings,
+    events: Events,
+    *,
+    validation: tuple[Recordings, Events] | None,
+    intervals: tuple[IntervalType, ...],
+    types: Sequence[str] | None,
+    event_free: Literal["ignore", "count"],
+    unknown: Literal["error", "ignore"],
+) -> Fitted:
+    """Train on recordings and their events; see `bdl.detector.Detector.fit`.
+
+    ``given`` are the parameters of a detector. All of them, and all that can be wrong with the
+    data, are checked before the first step.
+    """
+    plan = make_plan(given)
+    directory = given["directory"]
+    channels, period = prep.check_recordings(recordings)
+    events = prep.check_events(events, recordings, unknown=unknown)
+    types = prep.choose_types(events, intervals, types)
+    window = choose_window(given["window"], recordings, plan, given["encoder"])
+    features = fit_scaling(recordings, plan.features)
+    prepared = prep.prepare(recordings, events, features, types=types, intervals=intervals)
+    labels = [one.labels for one in prepared]
+    outside = prep.check_labels(labels, types)
+    warn(outside, labels, period, plan)
+    objective = plan.objective.resolve(labels, stride=plan.features.stride)
+    outputs = objective.outputs(types, intervals)
+    with torch.random.fork_rng():
+        torch.manual_seed(plan.training.seed)
+        module = build(given["encoder"], plan, features.width(len(channels)), len(outputs))
+    model = Model(
+        channels=channels,
+        period=period,
+        features=features,
+        levels=prep.levels(prepared, len(channels)),
+        types=types,
+        intervals=intervals,
+        objective=objective,
+        encoder=plan.encoder,
+        window=window,
+        tile=choose_tile(given["tile"], plan.encoder, window),
+        decoder=plan.decoder,
+        tolerances=plan.tolerances,
+        training=plan.training,
+        epoch=plan.training.epochs,
+        versions={"bdl": version("bdl"), "torch": torch.__version__},
+    )
+    identity = {}
+    if directory is not None:
+        told = model.model_dump(mode="json", exclude={"decoder", "tile"})
+        identity = {**told, "data": prep.data_digest(prepared)}
+    kept = train(
+        module,
+        objective,
+        prepared,
+        settings=plan.training,
+        stride=features.stride,
+        window=window,
+        outputs=len(outputs),
+        validate=validator(model, validation, event_free),
+        directory=None if directory is None else Path(directory),
+        identity=identity,
+        tensorboard=given["tensorboard"],
+        progress=given["progress"],
+    )
+    assert kept.best is not None
+    module.load_state_dict(kept.checkpoints[kept.best])
+    model = model.replace(epoch=kept.best)
+    return Fitted(model, module.eval(), kept.history, kept.checkpoints)

@@ -1,0 +1,182 @@
+"""A detector's parameters, validated: names become values, and conflicts are errors."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from bdl import decoding, encoders, objectives
+from bdl import stride as strides
+from bdl.config import Value, validate
+from bdl.encoders import Encoder, Transformer
+from bdl.errors import ConfigError
+from bdl.features import Features, NoScaling
+from bdl.inference import WHOLE
+from bdl.labels import Labels
+from bdl.modelfile import Custom, Model
+from bdl.objectives import Objective, estimated_spacing
+from bdl.recording import Recordings
+from bdl.training import Training
+from bdl.windows import window_bins
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The validated parameters of a detector."""
+
+    features: Features
+    objective: Any
+    encoder: Any
+    decoder: Any
+    training: Training
+    tolerances: tuple[float, ...]
+
+
+def make_plan(given: dict[str, Any]) -> Plan:
+    """Validate all parameters of a detector, before any data are read."""
+    tolerances = tuple(float(value) for value in given["tolerances"])
+    if any(not value > 0 for value in tolerances):
+        raise ConfigError(f"tolerances: positive numbers of seconds expected, got {tolerances}")
+    scaling = given["scaling"]
+    features = Features(
+        stride=given["stride"],
+        statistics=tuple(given["statistics"]),
+        calendar=given["calendar"],
+        scaling=NoScaling() if scaling is None else scaling,
+    )
+    objective = given["objective"]
+    if isinstance(objective, str):
+        objective = objectives.named(
+            objective,
+            sigma=given["sigma"],
+            tolerances=tolerances or None,
+            reference_spacing=given["reference_spacing"],
+        )
+    objective = validate(Objective, _plain(objective), "objective")
+    names = Training.model_fields
+    settings = {key: value for key, value in given.items() if key in names}
+    settings["checkpoint_epochs"] = tuple(settings["checkpoint_epochs"])
+    return Plan(
+        features,
+        objective,
+        encoder_value(given["encoder"]),
+        decoder_value(given["decoder"], objective, tolerances, given),
+        Training(**settings),
+        tolerances,
+    )
+
+
+def encoder_value(given: object) -> Any:
+    """The encoder as a value; a user's module becomes its name.
+
+    >>> encoder_value("forward-gru").bidirectional
+    False
+    """
+    if isinstance(given, str):
+        return encoders.named(given)
+    if isinstance(given, nn.Module):
+        return Custom(name=f"{type(given).__module__}.{type(given).__qualname__}")
+    return validate(Encoder, _plain(given), "encoder")
+
+
+def decoder_value(
+    given: object, objective: Any, tolerances: tuple[float, ...], parameters: dict[str, Any]
+) -> Any:
+    """The decoder given, or the recommended one."""
+    if given is not None:
+        return validate(decoding.Decoder, _plain(given), "decoder")
+    if not tolerances and objective.density_kind == "events":
+        return decoding.Peaks(separation=parameters["separation"])
+    return decoding.default(
+        objective.density_kind,
+        tolerances=tolerances,
+        bounded=objective.bounded,
+        separation=parameters["separation"],
+    )
+
+
+def default_grid(model: Model, tolerances: tuple[float, ...], separation: float) -> Any:
+    """Decoders that calibration tries where none are named."""
+    turns = (False, True) if model.intervals else (False,)
+    if model.objective.density_kind == "events":
+        return decoding.ExpectedAPGrid(alternations=turns)
+    widths = tuple(sorted({tolerances[len(tolerances) // 2], max(tolerances)}))
+    return decoding.TransitionGrid(windows=widths, separation=separation, alternations=turns)
+
+
+def build(given: object, plan: Plan, inputs: int, outputs: int) -> nn.Module:
+    """A new module with random weights, or a copy of the user's own."""
+    if isinstance(given, nn.Module):
+        return copy.deepcopy(given)
+    module: nn.Module = plan.encoder.build(inputs, outputs, plan.features.calendar)
+    return module
+
+
+def choose_window(window: float | None, recordings: Recordings, plan: Plan, given: object) -> int:
+    """Bins of a training window; the encoder's own where its length is fixed."""
+    period, stride = recordings.infos[0].period, plan.features.stride
+    longest = max(recordings.infos, key=lambda info: info.samples)
+    bins = -(-longest.samples // stride)
+    fixed: int | None = getattr(
+        given if isinstance(given, nn.Module) else plan.encoder, "fixed_bins", None
+    )
+    if window is None:
+        return fixed or bins
+    asked = window_bins(window, period=period, stride=stride)
+    if fixed is not None and asked != fixed:
+        raise ConfigError(
+            f"the encoder takes windows of exactly {fixed} bins ({fixed * stride * period:g} s at "
+            f"stride {stride}), and the window of {window:g} s has {asked}"
+        )
+    if asked > bins:
+        raise ConfigError(
+            f"the window of {window:g} s is longer than every recording; the longest, "
+            f"{longest.id!r}, has {longest.duration:g} s"
+        )
+    return asked
+
+
+def choose_tile(tile: int | None, encoder: object, window: int) -> int:
+    """Most bins that inference takes at once.
+
+    Attention sees positions of training only and costs the square of the length, so that it gets
+    tiles of the training window.
+    """
+    if tile is not None:
+        if tile < 2:
+            raise ConfigError(f"tile: at least 2 bins expected, got {tile}")
+        return tile
+    return max(window, 2) if isinstance(encoder, Transformer) else max(window, WHOLE)
+
+
+def warn(outside: int, labels: Sequence[Labels], period: float, plan: Plan) -> None:
+    """Say what is odd about the training part, and what speaks against the stride."""
+    if outside:
+        warnings.warn(
+            f"{outside} events lie outside their recordings and are left out", stacklevel=3
+        )
+    found = strides.check(
+        period=period,
+        stride=plan.features.stride,
+        tolerances=plan.tolerances,
+        spacing=estimated_spacing([*labels]),
+    )
+    for sentence in found:
+        warnings.warn(f"stride: {sentence}", stacklevel=3)
+    missing = np.array([not any(map(len, one.events)) for one in labels])
+    if missing.mean() > 0.9 and len(labels) > 10:
+        warnings.warn(
+            f"{int(missing.sum())} of {len(labels)} training recordings have no events",
+            stacklevel=3,
+        )
+
+
+def _plain(given: object) -> object:
+    """A value as it is; plain data stay plain data, to be validated."""
+    return given if isinstance(given, Value | dict) else {"kind": given}
