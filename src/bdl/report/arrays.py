@@ -63,7 +63,7 @@ def curve(
     """
     if len(values) > points:
         downsampler = require("tsdownsample", "report").MinMaxDownsampler()
-        filled = np.ascontiguousarray(np.nan_to_num(values, nan=np.nanmin(values)))
+        filled = np.ascontiguousarray(np.nan_to_num(values, nan=0.0))
         keep = downsampler.downsample(filled, n_out=max(4, points - points % 2))
         times, values = times[keep], values[keep]
     return {"name": name, "x": pack(times, "f4"), "y": quantise(values)}

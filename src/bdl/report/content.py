@@ -105,6 +105,18 @@ class Content:
         return sum(self.recordings.info(id).duration for id in self.matches[0].recordings) / 86400
 
     @property
+    def hours(self) -> dict[str, float]:
+        """Duration of each recording, where the recordings are at hand."""
+        if self.recordings is None:
+            return {}
+        return {info.id: info.duration / 3600 for info in self.recordings.infos}
+
+    @property
+    def middle(self) -> float:
+        """The middle tolerance: what figures that show only one are drawn at."""
+        return sorted(self.tolerances)[len(self.tolerances) // 2]
+
+    @property
     def groups(self) -> dict[str, str] | None:
         """Group of each scored recording, where recordings are at hand."""
         return None if self.recordings is None else self.recordings.groups

@@ -15,10 +15,10 @@ COLOURS = ("#0b5cad", "#b3430f", "#17713f", "#7a3e9d", "#946200", "#00707a")
 
 def _layout(x: str, y: str, **more: Any) -> dict[str, Any]:
     return {
-        "margin": {"l": 56, "r": 12, "t": 10, "b": 46},
+        "margin": {"l": 56, "r": 12, "t": 40, "b": 46},
         "xaxis": {"title": {"text": x}, **more.pop("xaxis", {})},
         "yaxis": {"title": {"text": y}, **more.pop("yaxis", {})},
-        "legend": {"orientation": "h", "y": -0.22},
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "font": {"size": 11}},
         "paper_bgcolor": "#fff",
         "plot_bgcolor": "#fff",
         "hovermode": "closest",
@@ -169,6 +169,13 @@ def training_curves(
             }
         )
     layout = _layout("epoch", "loss", yaxis={"type": "log"})
-    layout["yaxis2"] = {"title": {"text": "validation score"}, "overlaying": "y", "side": "right"}
+    layout["yaxis2"] = {
+        "title": {"text": "validation score"},
+        "overlaying": "y",
+        "side": "right",
+        "type": "linear",
+        "tickmode": "auto",
+        "rangemode": "tozero",
+    }
     layout["margin"]["r"] = 56
     return {"data": data, "layout": layout}

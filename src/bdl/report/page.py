@@ -12,7 +12,6 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any
 
 import numpy as np
 
@@ -20,12 +19,10 @@ from bdl.errors import require
 from bdl.evaluation.scoring import number
 from bdl.formats.files import atomic
 from bdl.report import figures, tables
-from bdl.report.arrays import curve, deflate, pack
-from bdl.report.content import Content, hit_masks, timing_errors, type_codes
+from bdl.report.arrays import deflate
+from bdl.report.content import Content, timing_errors
+from bdl.report.data import page_data
 from bdl.report.intervals import Interval, ap_bands, paired_difference
-
-BUDGET = 4_000_000  # bytes of curves in a page, so that fifty recordings stay below 8 MB
-SIGNALS = 4  # channels drawn a recording
 
 
 def write_report(content: Content, path: Path | str) -> Path:
@@ -65,13 +62,13 @@ def render(content: Content) -> str:
         summary=_summary(content, bands),
         quality="".join(_plot(id, *CAPTIONS[id]) for id in drawn if id != "training"),
         quality_tables=_ap_table(content, bands),
-        recordings=tables.recordings(content.matches[0], _middle(content), _hours(content)),
+        recordings=tables.recordings(content.matches[0], content.middle, content.hours),
         training_link='<a href="#training">Training</a>' if training else "",
         training=TRAINING if training else "",
         provenance=tables.provenance({**content.provenance, "bdl": version("bdl")}),
         version=version("bdl"),
         # "</" would end the script element that holds the data.
-        data=json.dumps(_data(content, drawn), allow_nan=False).replace("</", "<\\/"),
+        data=json.dumps(page_data(content, drawn), allow_nan=False).replace("</", "<\\/"),
         plotly=deflate(plotly.encode("utf-8")),
     )
 
@@ -99,10 +96,6 @@ def _plot(id: str, name: str, caption: str) -> str:
         f'<figure><h3>{name}</h3><div id="plot-{id}" class="plot" role="img" aria-label="{name}">'
         f"</div><figcaption>{caption}</figcaption></figure>"
     )
-
-
-def _middle(content: Content) -> float:
-    return sorted(content.tolerances)[len(content.tolerances) // 2]
 
 
 def _lead(content: Content) -> str:
@@ -177,7 +170,7 @@ def _ap_table(content: Content, bands: list[dict[str, Interval]]) -> str:
 
 def _figures(content: Content, bands: list[dict[str, Interval]]) -> dict[str, figures.Figure]:
     ordered = sorted(content.tolerances)
-    middle, widest = _middle(content), ordered[-1]
+    middle, widest = content.middle, ordered[-1]
     curves = []
     for system, band in zip(content.systems, bands, strict=True):
         found = [band[f"AP@{number(t)}"] for t in ordered]
@@ -226,83 +219,3 @@ def _training(content: Content) -> figures.Figure | None:
         for quantity, (epochs, values) in system.history.items()
     ]
     return figures.training_curves(lines) if lines else None
-
-
-def _hours(content: Content) -> dict[str, float]:
-    if content.recordings is None:
-        return {}
-    return {info.id: info.duration / 3600 for info in content.recordings.infos}
-
-
-def _data(content: Content, drawn: dict[str, figures.Figure]) -> dict[str, Any]:
-    first = content.matches[0]
-    truths = first.truths.T.ravel()
-    best = first.best_f1().threshold[:, first.tolerance_index(_middle(content))]
-    known = best[np.isfinite(best)]
-    return {
-        "types": first.types,
-        "tolerances": content.tolerances,
-        "days": content.days,
-        "cutoff": float(known.min()) if len(known) else 0.0,
-        "figures": drawn,
-        "truth": {
-            "recording": pack(
-                np.repeat(np.tile(np.arange(len(first.recordings)), len(first.types)), truths), "u2"
-            ),
-            "type": pack(np.repeat(np.arange(len(first.types)), first.truths.sum(axis=0)), "u1"),
-            "time": pack(first.truth_time, "f8"),
-        },
-        "systems": [
-            {
-                "name": system.name,
-                "detections": {
-                    "score": pack(matches.score, "f8"),
-                    "hits": pack(hit_masks(matches), "u4"),
-                    "type": pack(type_codes(matches), "u1"),
-                    "recording": pack(matches.recording, "u2"),
-                    "time": pack(matches.time, "f8"),
-                },
-            }
-            for system, matches in zip(content.systems, content.matches, strict=True)
-        ],
-        "recordings": _views(content),
-    }
-
-
-def _views(content: Content) -> list[dict[str, Any]]:
-    """The curves of each recording, together within the budget."""
-    ids = content.matches[0].recordings
-    dense = max(sum(len(d.types) for s in content.systems for d in [*s.densities.values()][:1]), 1)
-    points = max(500, int(BUDGET / max(len(ids), 1) / (SIGNALS + dense) / 6))
-    hours = _hours(content)
-    views = []
-    for id in ids:
-        signals = []
-        if content.recordings is not None:
-            recording = content.recordings[id]
-            times = np.arange(recording.info.samples) * recording.info.period
-            signals = [
-                curve(name, times, recording.values[:, j], points)
-                for j, name in enumerate(recording.info.channels[:SIGNALS])
-            ]
-        densities = [
-            {"system": i, **curve(name, density.times, density.values[:, j], points)}
-            for i, system in enumerate(content.systems)
-            if (density := system.densities.get(id)) is not None
-            for j, name in enumerate(density.types)
-        ]
-        last = max(
-            (
-                content.truth.time.max(initial=0.0),
-                *(m.time.max(initial=0.0) for m in content.matches),
-            )
-        )
-        views.append(
-            {
-                "id": id,
-                "hours": hours.get(id, last / 3600),
-                "signals": signals,
-                "densities": densities,
-            }
-        )
-    return views

@@ -19,8 +19,9 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> s
     columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return (
-        f"<table><caption>{escape(caption)}</caption><thead><tr>{columns}</tr></thead>"
-        f"<tbody>{body}</tbody></table>"
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}"><table>'
+        f"<caption>{escape(caption)}</caption><thead><tr>{columns}</tr></thead>"
+        f"<tbody>{body}</tbody></table></div>"
     )
 
 

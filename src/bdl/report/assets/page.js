@@ -152,11 +152,11 @@
       shapes.push({ type: "line", x0: x, x1: x, yref: "paper", y0: 0, y1: 1,
         line: { color: colours[truth.type[i] % colours.length], width: 1.5, dash: "dash" } });
     }
-    return { margin: { l: 60, r: 16, t: 10, b: 44 }, shapes, hovermode: "closest", uirevision: view.index,
+    return { margin: { l: 60, r: 16, t: 56, b: 44 }, shapes, hovermode: "closest", uirevision: view.index,
       xaxis: { title: { text: "hours from the start" }, range: [view.from, view.to] },
       yaxis: { title: { text: "density and score" }, domain: [0, 0.52], rangemode: "tozero" },
       yaxis2: { title: { text: view.signal ? view.signal.name : "" }, domain: [0.58, 1] },
-      legend: { orientation: "h", y: -0.16 }, paper_bgcolor: "#fff", plot_bgcolor: "#fff" };
+      legend: { orientation: "h", y: 1.02, yanchor: "bottom", font: { size: 11 } }, paper_bgcolor: "#fff", plot_bgcolor: "#fff" };
   };
   const drawEvents = () => { if (view) Plotly.react(plot, [...traces(view.from, view.to), ...marks()], layout(), settings); };
 
