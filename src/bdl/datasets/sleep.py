@@ -12,21 +12,24 @@ weekday follow the offset that the time stamps themselves carry.
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from bdl.datasets.dataset import Dataset, Settings, find
 from bdl.errors import InputError
 from bdl.events import Events, IntervalType
-from bdl.recording import RecordingInfo, Recordings, Values
+from bdl.formats.files import reading
+from bdl.formats.layout import Layout
+from bdl.formats.tables import read_tables
 
 PERIOD = 5.0
 CHANNELS = ("anglez", "enmo")
 SERIES, EVENTS = "train_series.parquet", "train_events.csv"
 INTERVAL = IntervalType("sleep", onset="onset", offset="wakeup")
+LAYOUT = Layout(
+    recording="series_id", sample="step", time="timestamp", channels=CHANNELS, period=PERIOD
+)
 LICENCE = "licence: the competition's rules; Child Mind Institute, Detect Sleep States, Kaggle 2023"
 STEPS = (12, 36, 60, 90, 120, 150, 180, 240, 300, 360)
 SETTINGS = Settings(
@@ -41,67 +44,29 @@ SETTINGS = Settings(
 )
 
 
-def load(path: Path) -> Dataset:
+def load(path: Path, *, regular: bool = False) -> Dataset:
     """Sleep onsets and wakeups.
 
     Parameters
     ----------
     path : folder with ``train_series.parquet`` and ``train_events.csv``.
+    regular : steps that a series lacks become missing samples; otherwise they are an error.
     """
     series, table = find(path, SERIES, EVENTS, what="sleep data")
-    recordings = _recordings(series)
+    recordings = read_tables([series], LAYOUT.replace(regular=regular))
     events, notes = _events(table, {info.id: info.samples for info in recordings.infos})
     empty = len(recordings) - len(set(events.recordings))
     if empty:
         notes.append(f"{empty} series without any valid event kept, as event-free")
+    notes += recordings.notes
     return Dataset("sleep", recordings, events, (INTERVAL,), SETTINGS, (LICENCE, *notes))
 
 
-def _recordings(file: Path) -> Recordings:
-    lazy = pl.scan_parquet(file)
-    columns = lazy.collect_schema().names()
-    absent = [n for n in ("series_id", "step", "timestamp", *CHANNELS) if n not in columns]
-    if absent:
-        raise InputError(f"{file}: columns {', '.join(absent)} missing; it has {columns}")
-    zone = pl.col("timestamp").str.slice(-5)
-    found = (
-        lazy.group_by("series_id", maintain_order=True)
-        .agg(
-            pl.len(),
-            pl.col("step").first().alias("first"),
-            (pl.col("step").cast(pl.Int64).diff() != 1).arg_true().first().alias("gap"),
-            pl.col("timestamp").first(),
-            (zone != zone.shift(1)).arg_true().alias("at"),
-            zone.gather((zone != zone.shift(1)).arg_true()).alias("zone"),
-        )
-        .collect()
-    )
-    infos = []
-    for row in found.iter_rows(named=True):
-        if row["first"] != 0 or row["gap"] is not None:
-            raise InputError(
-                f"{file}: series {row['series_id']!r}: steps must run 0, 1, 2, ...; "
-                f"row {row['gap'] or 0} breaks that (a step is missing or repeated)"
-            )
-        changes = tuple((int(a), _offset(z)) for a, z in zip(row["at"], row["zone"], strict=True))
-        start = datetime.strptime(row["timestamp"], "%Y-%m-%dT%H:%M:%S%z")
-        infos.append(RecordingInfo(row["series_id"], row["len"], CHANNELS, PERIOD, start, changes))
-
-    def read(info: RecordingInfo) -> Values:
-        frame = lazy.filter(pl.col("series_id") == info.id).select(CHANNELS).collect()
-        return np.ascontiguousarray(frame.to_numpy(), dtype=np.float32)
-
-    return Recordings(tuple(infos), read)
-
-
-def _offset(zone: str) -> int:
-    """Seconds east of UTC of a suffix such as -0400."""
-    seconds = int(zone[1:3]) * 3600 + int(zone[3:5]) * 60
-    return -seconds if zone[0] == "-" else seconds
-
-
 def _events(table: Path, samples: dict[str, int]) -> tuple[Events, list[str]]:
-    frame = pl.read_csv(table, schema_overrides={"series_id": pl.String}, infer_schema_length=None)
+    with reading(table, "a CSV file"):
+        frame = pl.read_csv(
+            table, schema_overrides={"series_id": pl.String}, infer_schema_length=None
+        )
     for column in ("series_id", "event", "step"):
         if column not in frame.columns:
             raise InputError(f"{table}: column {column!r} missing; it has {frame.columns}")
