@@ -88,7 +88,8 @@ class Figure:
 class Results:
     """All figures of a study.
 
-    >>> seeds = [Record("a", "tuned", "mAP", v, seed=s) for s, v in enumerate((0.371, 0.382, 0.388))]
+    >>> scores = enumerate((0.371, 0.382, 0.388))
+    >>> seeds = [Record("a", "tuned", "mAP", value, seed=seed) for seed, value in scores]
     >>> Results(tuple(seeds)).figure(Cell(of="a")).text(3)
     '0.380 ± 0.007'
     """

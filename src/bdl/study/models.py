@@ -1,0 +1,157 @@
+"""Models of a study: a row's description as plain data, and its training.
+
+The description holds everything a training depends on but for its data, learning rate and seed,
+with names replaced by values, so that its hash changes when a meaning does. The learning rate
+follows one cosine over the full number of epochs; a checkpoint is a point on that way, in the
+selection as in the final training, so that "epoch 10" means the same in both.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bdl import encoders, objectives
+from bdl.config import Value, validate
+from bdl.datasets import Dataset
+from bdl.density import Density
+from bdl.detector import Detector
+from bdl.encoders import Encoder, UNet
+from bdl.errors import ConfigError
+from bdl.features import Divisor
+from bdl.kernels import Tolerance
+from bdl.recording import Recordings
+from bdl.study.data import Vault
+from bdl.study.protocol import Protocol, Row
+from bdl.windows import window_bins
+
+Plain = dict[str, Any]
+
+
+def describe(protocol: Protocol, row: Row, dataset: Dataset) -> Plain:
+    """A row's model as plain data.
+
+    Parameters
+    ----------
+    protocol, row : what is asked for.
+    dataset : its settings fill in kernel widths, stride, window and features.
+    """
+    settings, training = dataset.settings, protocol.training
+    infos = dataset.recordings.infos
+    stride = row.stride or settings.stride
+    longest = max(info.duration for info in infos)
+    window = min(training.window or settings.window, longest)
+    return {
+        "objective": objective_of(row, dataset).model_dump(mode="json"),
+        "encoder": encoder_of(row, window, infos[0].period, stride).model_dump(mode="json"),
+        "stride": stride,
+        "window": window,
+        "calendar": settings.calendar,
+        "divisor": settings.divisor,
+        "jitter": settings.jitter,
+        "epochs": training.epochs,
+        "batch": row.batch or training.batch,
+        "clip": training.clip,
+        "types": list(settings.types),
+        "tolerances": list(settings.tolerances),
+        "options": training.options,
+    }
+
+
+def objective_of(row: Row, dataset: Dataset) -> Value:
+    """The objective of a row, with kernel and prior filled in."""
+    settings = dataset.settings
+    if row.objective.startswith("seg-") and not dataset.intervals:
+        raise ConfigError(f"row {row.name!r}: {row.objective} needs intervals; the data has none")
+    made: Value = objectives.named(
+        row.objective,
+        sigma=settings.sigma,
+        tolerances=settings.tolerances,
+        reference_spacing=settings.reference_spacing,
+    )
+    if row.width != 1.0:
+        kernel = getattr(made, "kernel", None)
+        if not isinstance(kernel, Tolerance):
+            raise ConfigError(f"row {row.name!r}: width is that of a tolerance kernel")
+        made = made.replace(kernel=kernel.replace(width=row.width))
+    if not row.prior:
+        if "prior" not in type(made).model_fields:
+            raise ConfigError(f"row {row.name!r}: {row.objective} has no output prior")
+        made = made.replace(prior=False)
+    return made
+
+
+def encoder_of(row: Row, window: float, period: float, stride: int) -> Value:
+    """The encoder of a row; one of fixed length gets the length of the window."""
+    made: Value = (
+        encoders.named(row.encoder)
+        if isinstance(row.encoder, str)
+        else validate(Encoder, row.encoder, f"row {row.name!r}: encoder")
+    )
+    if isinstance(made, UNet) and made.attention:
+        return made.replace(bins=window_bins(window, period=period, stride=stride))
+    return made
+
+
+def train(
+    model: Plain,
+    vault: Vault,
+    dataset: Dataset,
+    ids: Sequence[str],
+    *,
+    rate: float,
+    seed: int,
+    checkpoints: Sequence[int],
+) -> Detector:
+    """Train a described model on some recordings and keep the weights of some epochs."""
+    detector = Detector(
+        objective=validate(objectives.Objective, model["objective"], "objective"),
+        encoder=validate(Encoder, model["encoder"], "encoder"),
+        stride=model["stride"],
+        window=_window(model, vault.signals(ids)),
+        calendar=model["calendar"],
+        scaling=None if model["divisor"] is None else Divisor(by=model["divisor"]),
+        tolerances=model["tolerances"],
+        epochs=model["epochs"],
+        batch=model["batch"],
+        learning_rate=rate,
+        clip=model["clip"],
+        jitter=model["jitter"],
+        seed=seed,
+        checkpoint_epochs=tuple(checkpoints),
+        **{"accelerator": "cpu", **model["options"]},
+    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=UserWarning)
+        detector.fit(
+            vault.signals(ids),
+            vault.labels(ids),
+            intervals=dataset.intervals,
+            types=tuple(model["types"]),
+        )
+    return detector
+
+
+def densities(detector: Detector, epoch: int, recordings: Recordings) -> list[Density]:
+    """Densities of recordings by the weights of a kept epoch."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=UserWarning)
+        return [*detector.checkpoint(epoch).densities(recordings)]
+
+
+def weights(detector: Detector, epoch: int) -> bytes:
+    """The model file of a kept epoch."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.safetensors"
+        detector.checkpoint(epoch).save(path)
+        return path.read_bytes()
+
+
+def _window(model: Plain, recordings: Recordings) -> float:
+    """The window, cut to the longest recording unless the encoder's length is fixed."""
+    if model["encoder"].get("attention"):
+        return float(model["window"])
+    return float(min(model["window"], max(info.duration for info in recordings.infos)))

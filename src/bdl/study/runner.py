@@ -1,0 +1,305 @@
+"""The runner: from a protocol, data and a directory to results, wherever it was stopped before.
+
+Order: bind the directory to protocol, environment, data and split; select; freeze; train the
+final models; open the test labels and score; write tables and figures. All but binding and the
+tables are steps in the run directory, so a runner that was killed starts again at the top and
+finds them done.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bdl.datasets import Dataset
+from bdl.errors import ConfigError, StudyError
+from bdl.study import frozen
+from bdl.study.data import Source
+from bdl.study.directory import RunDirectory, Step, timed
+from bdl.study.plan import Choice, Plan, pick
+from bdl.study.protocol import Protocol
+from bdl.study.results import Record, Results, joined
+from bdl.study.scale import Scale
+from bdl.study.work import Worker
+from bdl.study.workers import Workers, run_all
+
+Report = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study bound to its directory, ready to run or to be looked at."""
+
+    run: RunDirectory
+    protocol: Protocol
+    dataset: Dataset
+    source: Source
+    plan: Plan
+
+
+def run_study(
+    protocol: Protocol,
+    out: str | Path,
+    *,
+    data: Path | None = None,
+    scale: Scale | None = None,
+    workers: Workers | None = None,
+    threads: int | None = None,
+    report: Report = lambda what, done, total: None,
+) -> Results:
+    """Run a study, or go on with one.
+
+    Parameters
+    ----------
+    protocol : what to do (at a scale: shrunk already).
+    out : run directory, any fsspec path.
+    data : the data set's folder; None simulates one of the given scale into the run directory.
+    scale : how much to simulate.
+    workers : where steps run; by default one after the other, here.
+    threads : of each worker; by default the cores are shared evenly, and a run that goes on
+        keeps what it was begun with.
+    report : told what is going on: (what, done, total).
+    """
+    workers = workers or Workers()
+    run = RunDirectory(out)
+    with run.lock():
+        frozen.bind_protocol(run, protocol)
+        chosen = frozen.bind_environment(run, threads=threads, jobs=workers.jobs)
+        study = _bind(run, protocol, _data(run, protocol, data, scale, report), report)
+        workers = workers.replace(threads=chosen)
+        who = {"host": platform.node(), "process": os.getpid()}
+        run.note("started", **who, workers=workers.model_dump(mode="json"))
+        results = _score(study, *_detections(study, workers, report), report)
+        _publish(study, results)
+        run.note("finished")
+    return results
+
+
+def _data(
+    run: RunDirectory, protocol: Protocol, data: Path | None, scale: Scale | None, report: Report
+) -> Path:
+    """The data's folder, simulated whole or not at all where none is given."""
+    if data is not None:
+        return Path(data)
+    name = protocol.data.name
+    if scale is None:
+        raise ConfigError(f"the study needs {name} data: give its folder, or a simulated scale")
+    if not run.local:
+        raise ConfigError("a run directory that is not local needs data that every worker reaches")
+    from bdl.datasets.simulate import NAMES, simulate
+
+    if name not in NAMES:
+        raise ConfigError(f"{name} data cannot be simulated; give the folder of the real ones")
+    folder = Path(run.root) / "data"
+    if not folder.exists():
+        part = folder.with_name(f".data.{uuid.uuid4().hex[:8]}.part")
+        simulate(
+            name,
+            part,
+            recordings=scale.recordings,
+            days=scale.days,
+            seed=scale.seed,
+            progress=lambda done, total: report("simulating", done, total),
+        )
+        os.replace(part, folder)
+    for left in folder.parent.glob(".data.*.part"):
+        shutil.rmtree(left, ignore_errors=True)
+    return folder
+
+
+def _bind(run: RunDirectory, protocol: Protocol, path: Path, report: Report) -> Study:
+    from bdl.study.models import describe
+
+    source = Source.of(protocol.data, path)
+    dataset = source.load()
+    data = frozen.bind_data(
+        run, dataset, path, lambda done, total: report("hashing the data", done, total)
+    )
+    parts = frozen.bind_split(run, protocol, dataset)
+    models = {row.name: describe(protocol, row, dataset) for row in protocol.rows}
+    run.put_json("models.json", models)
+    return Study(run, protocol, dataset, source, Plan(protocol, parts, data, models))
+
+
+def _detections(
+    study: Study, workers: Workers, report: Report
+) -> tuple[dict[tuple[str, int], list[Step]], list[Record], list[str]]:
+    """Steps with the detections of each row and seed, figures of the choices, and failures."""
+    work = Worker(study.run.url, study.source, workers.threads)
+
+    def do(what: str, steps: Sequence[Step]) -> None:
+        with watched(study.run, what, steps, report):
+            run_all(
+                work,
+                steps,
+                lambda step: study.run.done(step) is not None,
+                workers,
+                lambda text: study.run.note("worker died", reason=text),
+            )
+
+    gather = _nested if study.protocol.regime == "nested" else _validated
+    return gather(study, do)
+
+
+def _nested(
+    study: Study, do: Callable[[str, Sequence[Step]], None]
+) -> tuple[dict[tuple[str, int], list[Step]], list[Record], list[str]]:
+    run, plan, protocol = study.run, study.plan, study.protocol
+    do("selecting", plan.selects())
+    choices, failed = [], []
+    for row in protocol.rows:
+        made = []
+        for fold in range(len(plan.parts)):
+            rates = protocol.learning_rates(row)
+            tried = [(rate, run.result(plan.select(fold, row, rate))) for rate in rates]
+            failed += [
+                f"{row.name}, fold {fold}, learning rate {rate:g}: {result['reason']}"
+                for rate, result in tried
+                if result["status"] == "failed"
+            ]
+            best = pick(tried)
+            if best is not None:
+                rate, result = best
+                made.append(
+                    Choice(
+                        row.name, fold, rate, result["epoch"], result["score"], result["decoders"]
+                    )
+                )
+        if len(made) == len(plan.parts):
+            choices += made
+        else:
+            failed.append(f"{row.name}: every learning rate failed in a fold; left out")
+    frozen.freeze(run, [choice.to_dict() for choice in choices])
+    do("training final models", plan.finals(choices))
+    runs: dict[tuple[str, int], list[Step]] = {}
+    for row, seed in plan.runs():
+        steps = [plan.finals_of(one)[seed] for one in choices if one.row == row.name]
+        broken = [run.result(step) for step in steps if run.result(step)["status"] == "failed"]
+        if broken:
+            failed.append(f"{row.name}, seed {seed}: {broken[0]['reason']}; left out")
+        elif steps:
+            runs[row.name, seed] = steps
+    records = [
+        Record(one.row, "selection", metric, value, None, one.fold)
+        for one in choices
+        for metric, value in (
+            ("learning rate", one.rate),
+            ("epoch", float(one.epoch)),
+            ("mAP", one.score),
+        )
+    ]
+    return runs, records, failed
+
+
+def _validated(
+    study: Study, do: Callable[[str, Sequence[Step]], None]
+) -> tuple[dict[tuple[str, int], list[Step]], list[Record], list[str]]:
+    run, plan, protocol = study.run, study.plan, study.protocol
+    do("training", plan.validates())
+    tunes: dict[tuple[str, int], list[Step]] = {}
+    records, failed = [], []
+    folds = range(len(plan.parts))
+    for row, seed in plan.runs():
+        by_rate = []
+        for rate in protocol.learning_rates(row):
+            steps = [plan.validate(fold, row, seed, rate) for fold in folds]
+            found = [run.result(step) for step in steps]
+            broken = [result["reason"] for result in found if result["status"] == "failed"]
+            if broken:
+                failed.append(f"{row.name}, seed {seed}, learning rate {rate:g}: {broken[0]}")
+                continue
+            scores = [float(result["score"]) for result in found]
+            by_rate.append((sum(scores) / len(scores), scores, steps))
+        if not by_rate:
+            failed.append(f"{row.name}, seed {seed}: every learning rate failed; left out")
+            continue
+        mean, scores, steps = max(by_rate, key=lambda one: one[0])
+        tunes[row.name, seed] = [plan.tune(row, seed, steps)]
+        records.append(Record(row.name, "valid", "mAP", mean, seed))
+        records += [Record(row.name, "valid", "mAP", s, seed, f) for f, s in enumerate(scores)]
+    do("choosing decoders", [step for steps in tunes.values() for step in steps])
+    decoders = [
+        {"row": row, "seed": seed, **run.result(steps[0])} for (row, seed), steps in tunes.items()
+    ]
+    frozen.freeze(run, decoders)
+    return tunes, records, failed
+
+
+def _score(
+    study: Study,
+    runs: dict[tuple[str, int], list[Step]],
+    records: list[Record],
+    failed: list[str],
+    report: Report,
+) -> Results:
+    """Open the test labels after the freeze and score, once: what is scored stays so."""
+    from bdl.study.scoring import score
+
+    run = study.run
+    step = study.plan.score([one for steps in runs.values() for one in steps])
+    if run.done(step) is None:
+        sealed = run.get_json("frozen.json")
+        if sealed is None:
+            raise StudyError(f"{run.url}: nothing is frozen, so the test part stays closed")
+        run.note("test opened", frozen=sealed["digest"])
+        report("scoring", 0, 1)
+        with timed() as seconds:
+            found = score(run, study.protocol, study.dataset, study.plan.parts, runs)
+            extra = _analyses(study, runs)
+        whole = joined([Results(tuple(records), failed=tuple(failed)), found, extra])
+        run.finish(step, whole.to_dict(), {}, seconds=seconds[0])
+        report("scoring", 1, 1)
+    results = Results.from_dict(run.result(step))
+    run.put_json("results.json", results.to_dict())
+    return results
+
+
+def _analyses(study: Study, runs: dict[tuple[str, int], list[Step]]) -> Results:
+    return Results(())
+
+
+def _publish(study: Study, results: Results) -> None:
+    """Write the tables, in three formats, and the figures' data."""
+    from bdl.study import tables
+
+    made = [tables.fill(table, results) for table in tables.layouts(study.protocol)]
+    texts: dict[str, Any] = {
+        "md": "\n\n".join(tables.markdown(one) for one in made) + "\n",
+        "csv": "".join(tables.comma_separated(one) for one in made),
+        "tex": "\n\n".join(tables.latex(one) for one in made) + "\n",
+    }
+    for suffix, text in texts.items():
+        study.run.put(f"tables.{suffix}", text.encode())
+
+
+@contextmanager
+def watched(
+    run: RunDirectory, what: str, steps: Sequence[Step], report: Report, every: float = 0.5
+) -> Iterator[None]:
+    """Report how many steps are done, now and then, from a thread of its own."""
+    stop = threading.Event()
+
+    def count() -> int:
+        return sum(run.fs.exists(f"{run.root}/{step.folder}/done.json") for step in steps)
+
+    def watch() -> None:
+        while not stop.wait(every):
+            report(what, count(), len(steps))
+
+    report(what, count(), len(steps))
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+        report(what, count(), len(steps))
