@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from bdl.density import Density
-from bdl.errors import BdlError
+from bdl.errors import BdlError, require
 from bdl.events import Events, IntervalType
 from bdl.recording import Recording, RecordingInfo, Recordings
 
@@ -30,10 +31,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # Reached on first use only, so that `import bdl` and scoring never import torch.
     if name == "Detector":
-        from bdl.errors import require
-
         require("torch", "train")
-        from bdl.detector import Detector
-
-        return Detector
+        return import_module("bdl.detector").Detector
     raise AttributeError(f"module 'bdl' has no attribute {name!r}")
