@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from naive import decoding as naive
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 
@@ -16,6 +15,7 @@ from bdl.decoding.peaks import find_peaks
 from bdl.decoding.smoothing import smooth
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
+from naive import decoding as naive
 
 Array = NDArray[Any]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from math import ceil, floor
 from typing import Any
 
@@ -76,7 +76,7 @@ def alternation(onset: list[tuple[int, int]], offset: list[tuple[int, int]]) -> 
     best, chosen = None, ()
     for size in range(len(items) + 1):
         for subset in combinations(order, size):
-            steps = list(zip(subset, subset[1:], strict=False))
+            steps = list(pairwise(subset))
             if any(items[a][2] == items[b][2] or items[a][0] >= items[b][0] for a, b in steps):
                 continue
             total = sum(items[i][1] for i in subset)
@@ -158,7 +158,7 @@ def expected_ap(
             b: sum(min(unit, sum(inside(b, k).values())) for k in range(len(tolerances)))
             for b in free
         }
-        best = max(free, key=lambda b: (scores[b], -b), default=-1)
+        best = max(free, key=lambda b: (scores[b], start[b], -b), default=-1)
         if best < 0 or scores[best] < least:
             break
         taken.append((best, scores[best] / (unit * len(tolerances))))
@@ -188,7 +188,7 @@ def pairs(
     best = 0
     for size in range(1, min(len(onset), len(offset)) + 1):
         for chosen in combinations(sorted(possible), size):
-            if all(y[0] - x[1] >= min_gap for x, y in zip(chosen, chosen[1:], strict=False)):
+            if all(y[0] - x[1] >= min_gap for x, y in pairwise(chosen)):
                 best = max(best, sum(one[2] for one in chosen))
     return best
 

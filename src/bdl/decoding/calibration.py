@@ -20,7 +20,7 @@ import numpy as np
 
 from bdl.config import validate
 from bdl.decoding.alternation import alternate
-from bdl.decoding.detections import ByType, to_events
+from bdl.decoding.detections import ByType, to_events, unique
 from bdl.decoding.expected import ExpectedAP
 from bdl.decoding.grids import AnyGrid, Grid
 from bdl.decoding.peaks import Peaks
@@ -101,12 +101,13 @@ def calibrate(
     >>> chosen.decoder.cutoff, chosen.score, len(chosen.tried)
     (0.0, 1.0, 3)
     """
+    check_metric(metric, tolerances)
     kinds = tuple(intervals)
     bases = grid.bases(tolerances)
     ids: list[str] = []
     found: list[list[ByType]] = [[] for _ in bases]
     top, bounded = 0.0, True
-    for density in densities:
+    for density in unique(densities):
         ids.append(density.recording)
         top = max(top, float(density.values.max(initial=0)))
         bounded = bounded and density.bounded
@@ -117,7 +118,6 @@ def calibrate(
         raise InputError("calibration needs at least one recording's density, got none")
     types = sorted({event for one in found[0] for event in one})
     matcher = Matcher(truth, tolerances, types=types, event_free=event_free, recordings=ids)
-    check_metric(metric, tolerances)
 
     levels = grid.levels(top, bounded)
     tried = []

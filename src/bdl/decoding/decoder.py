@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from bdl.config import validate
-from bdl.decoding.detections import to_events
+from bdl.decoding.detections import to_events, unique
 from bdl.decoding.expected import ExpectedAP
 from bdl.decoding.peaks import Peaks
 from bdl.decoding.transitions import Transitions
@@ -33,7 +33,7 @@ def decode(
       beat  2
     """
     kinds = tuple(intervals)
-    return to_events((one.recording, decoder.detect(one, kinds)) for one in densities)
+    return to_events((one.recording, decoder.detect(one, kinds)) for one in unique(densities))
 
 
 def from_dict(data: object, what: str = "decoder") -> Peaks | ExpectedAP | Transitions:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bdl.density import Density
-from bdl.errors import ConfigError
+from bdl.errors import ConfigError, InputError
 from bdl.events import Events, IntervalType
 
 Floats = NDArray[np.floating[Any]]
@@ -71,6 +71,16 @@ def steps(seconds: float, step: float) -> int:
     (360, 3, 2)
     """
     return math.ceil(seconds / step - 1e-9)
+
+
+def unique(densities: Iterable[Density]) -> Iterator[Density]:
+    """Pass densities on; a second one of the same recording is an error."""
+    seen: set[str] = set()
+    for one in densities:
+        if one.recording in seen:
+            raise InputError(f"two densities of recording {one.recording!r}: its events would mix")
+        seen.add(one.recording)
+        yield one
 
 
 def check_kind(density: Density, kind: str, decoder: str) -> None:

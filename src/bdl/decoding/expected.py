@@ -9,8 +9,9 @@ detections one by one:
 1. every tolerance has its own residual mass, at first the density;
 2. the score of a bin's centre is the mean over tolerances of ``min(1, residual mass inside the
    open window)``;
-3. the best bin (the earliest of equals) is taken with that score, and one unit of mass, or what
-   there is, is removed from each tolerance's window in proportion to the mass there;
+3. the best bin is taken with that score (of equals the one with more mass at the start, then the
+   earlier), and one unit of mass, or what there is, is removed from each tolerance's window in
+   proportion to the mass there;
 4. repeat while the score reaches the floor. Scores never increase along the way.
 
 What lies inside a window: a bin's mass is spread evenly over its samples, and a sample belongs to

@@ -1,5 +1,8 @@
 """The search of the expected-AP decoder: best bin first, local updates, a lazy heap.
 
+Of bins with equal scores the one that held more mass (a sample) at the start is taken, then the
+earlier: windows wider than a bin often tie, and the density's own peak is the better guess.
+
 Taking a detection changes residual masses only within its windows, and scores only within twice
 that. Those few are brought up to date at once; the heap still holds their older, larger scores.
 Since scores never grow, the top of the heap is an upper bound of all: if it is up to date it is
@@ -80,18 +83,44 @@ def _reach(b: int, window: int, stride: int, samples: int) -> tuple[int, int]:
 
 
 @njit(cache=True)
-def _inside(
-    b: int, window: int, stride: int, samples: int, mass: Ints, prefix: Ints, base: int
-) -> int:
-    """Mass inside the window of a bin; ``prefix[i]`` is the mass of bins base to base + i - 1."""
-    first, after = _reach(b, window, stride, samples)
-    if first >= after:
-        return 0
-    low, high = first // stride, after // stride
-    total: int = prefix[high - base] - prefix[low - base] - mass[low] * (first - low * stride)
-    if high < len(mass):
-        total += mass[high] * (after - high * stride)
-    return total
+def _fill(
+    begin: int,
+    end: int,
+    window: int,
+    stride: int,
+    samples: int,
+    mass: Ints,
+    prefix: Ints,
+    base: int,
+    inside: Ints,
+    score: Ints,
+) -> None:
+    """What the windows of bins begin to end - 1 hold, and their scores, brought up to date.
+
+    ``prefix[i]`` is the mass of bins base to base + i - 1. A whole bin's window begins and ends at
+    the same distance from the bin; only a partial last bin is a case of its own.
+    """
+    bins = len(mass)
+    first, after = (stride + 1 - window) // 2, (stride + window) // 2
+    low_bin, high_bin = first // stride, after // stride
+    low_rest, high_rest = first - low_bin * stride, after - high_bin * stride
+    for b in range(begin, end):
+        low, low_part, high, high_part = b + low_bin, low_rest, b + high_bin, high_rest
+        if (b + 1) * stride > samples:
+            first, after = _reach(b, window, stride, samples)
+            low, high = first // stride, after // stride
+            low_part, high_part = first - low * stride, after - high * stride
+        if low < 0:
+            low, low_part = 0, 0
+        if high >= bins or high * stride + high_part > samples:
+            high, high_part = bins, 0
+        now = 0
+        if low * stride + low_part < high * stride + high_part:
+            now = prefix[high - base] - prefix[low - base] - mass[low] * low_part
+            if high_part:
+                now += mass[high] * high_part
+        score[b] += min(UNIT, now) - min(UNIT, inside[b])
+        inside[b] = now
 
 
 @njit(cache=True)
@@ -111,20 +140,24 @@ def _remove(
 
 
 @njit(cache=True)
-def _above(items: Ints, keys: Ints, i: int, j: int) -> bool:
+def _above(keys: Ints, items: Ints, start: Ints, i: int, j: int) -> bool:
+    """Order of the heap: the larger score, the bin with more mass of its own, the earlier one."""
+    a, b = items[i], items[j]
     if keys[i] != keys[j]:
         return bool(keys[i] > keys[j])
-    return bool(items[i] < items[j])
+    if start[a] != start[b]:
+        return bool(start[a] > start[b])
+    return bool(a < b)
 
 
 @njit(cache=True)
-def _sink(keys: Ints, items: Ints, size: int, i: int) -> None:
-    """Restore the heap below place i: larger keys first, of equal ones the earlier bin."""
+def _sink(keys: Ints, items: Ints, start: Ints, size: int, i: int) -> None:
+    """Restore the heap below place i."""
     while True:
         top, left, right = i, 2 * i + 1, 2 * i + 2
-        if left < size and _above(items, keys, left, top):
+        if left < size and _above(keys, items, start, left, top):
             top = left
-        if right < size and _above(items, keys, right, top):
+        if right < size and _above(keys, items, start, right, top):
             top = right
         if top == i:
             return
@@ -139,24 +172,21 @@ def _take(
 ) -> tuple[Ints, Ints]:
     bins, kinds = len(start), len(windows)
     mass = np.empty((kinds, bins), np.int64)
-    inside = np.empty((kinds, bins), np.int64)
+    inside = np.zeros((kinds, bins), np.int64)
     score = np.zeros(bins, np.int64)
     prefix = np.zeros(bins + 1, np.int64)
     for i in range(bins):
         length = min((i + 1) * stride, samples) - i * stride
         prefix[i + 1] = prefix[i] + start[i] * length
     for k in range(kinds):
-        for b in range(bins):
-            mass[k, b] = start[b]
-        for b in range(bins):
-            inside[k, b] = _inside(b, windows[k], stride, samples, mass[k], prefix, 0)
-            score[b] += min(UNIT, inside[k, b])
+        mass[k] = start
+        _fill(0, bins, windows[k], stride, samples, start, prefix, 0, inside[k], score)
 
     items = np.flatnonzero(score >= floor)
     size = len(items)
     keys = score[items]
     for i in range(size // 2 - 1, -1, -1):
-        _sink(keys, items, size, i)
+        _sink(keys, items, start, size, i)
 
     barred = np.zeros(bins, np.bool_)
     taken = np.empty(64, np.int64)
@@ -167,11 +197,11 @@ def _take(
         if barred[b] or score[b] < floor:
             size -= 1
             keys[0], items[0] = keys[size], items[size]
-            _sink(keys, items, size, 0)
+            _sink(keys, items, start, size, 0)
             continue
         if keys[0] != score[b]:
             keys[0] = score[b]
-            _sink(keys, items, size, 0)
+            _sink(keys, items, start, size, 0)
             continue
         if count == len(taken):
             taken = np.concatenate((taken, np.empty_like(taken)))
@@ -207,10 +237,7 @@ def _refresh(
     for i in range(base, stop):
         length = min((i + 1) * stride, samples) - i * stride
         prefix[i - base + 1] = prefix[i - base] + mass[i] * length
-    for b in range(begin, end):
-        now = _inside(b, window, stride, samples, mass, prefix, base)
-        score[b] += min(UNIT, now) - min(UNIT, inside[b])
-        inside[b] = now
+    _fill(begin, end, window, stride, samples, mass, prefix, base, inside, score)
 
 
 @njit(cache=True)

@@ -1,0 +1,122 @@
+"""Alternation and pairing against every possible choice."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from bdl.decoding import Peaks, pair
+from bdl.decoding.alternation import best_alternation
+from bdl.decoding.detections import Detections
+from bdl.density import Density
+from bdl.errors import ConfigError, InputError
+from bdl.events import Events, IntervalType
+from naive import decoding as naive
+
+SLEEP = IntervalType("sleep", "onset", "wakeup")
+
+
+def draw(rng: np.random.Generator, most: int, span: int) -> list[tuple[int, int]]:
+    """Some (time, score) pairs in order of time; times and scores often repeat."""
+    times = np.sort(rng.integers(0, span, rng.integers(0, most + 1)))
+    return [(int(t), int(s)) for t, s in zip(times, rng.integers(0, 5, len(times)), strict=True)]
+
+
+def side(items: list[tuple[int, int]]) -> Detections:
+    table = np.array(items, float).reshape(-1, 2)
+    return Detections(table[:, 0].copy(), table[:, 1].copy())
+
+
+def test_alternation_is_the_best_of_all_choices() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(1500):
+        onset, offset = draw(rng, 4, 8), draw(rng, 4, 8)
+        best = naive.alternation(onset, offset)
+        kept_onset, kept_offset = best_alternation(side(onset), side(offset))
+        want_onset = [onset[i] for i in range(len(onset)) if i in best]
+        want_offset = [offset[i] for i in range(len(offset)) if i + len(onset) in best]
+        assert list(zip(kept_onset.time, kept_onset.score, strict=True)) == want_onset
+        assert list(zip(kept_offset.time, kept_offset.score, strict=True)) == want_offset
+
+
+def test_alternation_beats_taking_the_highest_first() -> None:
+    onset, offset = side([(0, 3), (2, 3)]), side([(1, 4), (3, 1), (9, 9)])
+    first, second = best_alternation(onset, offset)
+    assert first.time.tolist() == [0.0, 2.0]
+    assert second.time.tolist() == [1.0, 9.0]
+
+
+def test_an_alternating_sequence_is_left_whole() -> None:
+    times = np.arange(100_000, dtype=float)
+    scores = np.random.default_rng(2).random(100_000) + 0.1
+    first, second = best_alternation(
+        Detections(times[::2], scores[::2]), Detections(times[1::2], scores[1::2])
+    )
+    assert len(first.time) == len(second.time) == 50_000
+
+
+def test_each_interval_type_alternates_by_itself_and_other_types_are_left_alone() -> None:
+    values = np.zeros((9, 5), np.float32)
+    values[[1, 3], 0] = 0.5, 0.4  # onset, twice
+    values[[2, 6], 3] = 0.3  # beat: belongs to no interval
+    names = ("onset", "wakeup", "run:onset", "beat", "run:offset")
+    density = Density("a", values, names, 1.0, 1, 9)
+    found = Peaks(alternate=True).decode(density, (SLEEP, IntervalType.named("run")))
+    assert found.times("a", "onset").tolist() == [1.0]
+    assert found.times("a", "beat").tolist() == [2.0, 6.0]
+
+
+def test_alternation_needs_interval_types_that_are_decoded() -> None:
+    density = Density("a", np.zeros((3, 1), np.float32), ("onset",), 1.0, 1, 3)
+    with pytest.raises(ConfigError, match="interval types"):
+        Peaks(alternate=True).decode(density)
+    with pytest.raises(ConfigError, match="'wakeup'"):
+        Peaks(alternate=True).decode(density, (SLEEP,))
+
+
+def test_pairing_is_the_best_of_all_choices() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(1500):
+        onset, offset = draw(rng, 4, 12), draw(rng, 4, 12)
+        shortest = int(rng.integers(0, 4))
+        limits = (shortest, shortest + int(rng.integers(0, 8)), int(rng.integers(0, 4)))
+        table = [("onset", *one) for one in onset] + [("wakeup", *one) for one in offset]
+        if not table:
+            continue
+        events = Events.of("a", [t[0] for t in table], [t[1] for t in table], [t[2] for t in table])
+        found = pair(
+            events, (SLEEP,), min_duration=limits[0], max_duration=limits[1], min_gap=limits[2]
+        )
+        assert sum(one.score for one in found) == naive.pairs(onset, offset, *limits)
+        for one in found:
+            assert limits[0] <= one.end - one.start <= limits[1]
+            assert one.end > one.start
+        for a, b in itertools.pairwise(found):
+            assert b.start - a.end >= limits[2]
+
+
+def test_pairing_takes_each_recording_by_itself() -> None:
+    events = Events.of(["a", "b"], ["onset", "wakeup"], [1.0, 2.0])
+    assert pair(events, (SLEEP,)) == []
+
+
+def test_pairing_refuses_impossible_limits_and_scores() -> None:
+    events = Events.of("a", ["onset", "wakeup"], [1.0, 2.0], [0.5, -1.0])
+    with pytest.raises(ConfigError, match="max_duration"):
+        pair(events, (SLEEP,), min_duration=5.0, max_duration=1.0)
+    with pytest.raises(ConfigError, match="min_gap"):
+        pair(events, (SLEEP,), min_gap=-1.0)
+    with pytest.raises(ConfigError, match="interval types"):
+        pair(events, ())
+    with pytest.raises(InputError, match="scores"):
+        pair(events, (SLEEP,))
+
+
+def test_pairing_many_events_is_quick() -> None:
+    rng = np.random.default_rng(4)
+    times = np.sort(rng.random(200_000)) * 1e6
+    names = np.where(rng.random(200_000) < 0.5, "onset", "wakeup")
+    found = pair(Events.of("a", names, times, rng.random(200_000)), (SLEEP,), max_duration=60.0)
+    assert len(found) > 10_000

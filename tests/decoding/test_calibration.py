@@ -1,0 +1,204 @@
+"""The grid search with shared work gives what trying every setting by itself gives."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bdl.decoding import (
+    ExpectedAP,
+    ExpectedAPGrid,
+    PeakGrid,
+    Peaks,
+    TransitionGrid,
+    Transitions,
+    calibrate,
+    decode,
+    default,
+    from_dict,
+    grid_from_dict,
+    preset,
+)
+from bdl.density import Density
+from bdl.errors import ConfigError, InputError
+from bdl.events import Events, IntervalType
+from naive import decoding as naive
+
+SLEEP = IntervalType("sleep", "onset", "wakeup")
+TOLERANCES = (6.0, 20.0)
+
+GRIDS = [
+    PeakGrid(smooths=(0.0, 8.0), separation=30.0, alternations=(False, True)),
+    PeakGrid(smooths=(0.0, 5.0), clock="bins", refine="parabola", smoothing="trailing", cutoffs=5),
+    TransitionGrid(
+        windows=(20.0,), smooths=(0.0, 8.0), separation=30.0, alternations=(True, False)
+    ),
+    TransitionGrid(windows=(10.0, 30.0), thresholds=(0.3, 0.5), cutoffs=2, clock="bins"),
+    ExpectedAPGrid(floors=(0.02, 0.2), separations=(0.0, 15.0), alternations=(False, True)),
+    ExpectedAPGrid(floors=(0.05,), spacings=(0.0, 60.0), refines=("none", "centroid")),
+]
+
+
+def world(rng: np.random.Generator, state: bool) -> tuple[list[Density], Events]:
+    """Some recordings with noisy peaks (or steps) near the truths, one without truths."""
+    densities, parts = [], []
+    for id in "abcd":
+        bins, stride = int(rng.integers(30, 60)), 5
+        samples = bins * stride - int(rng.integers(0, stride))
+        count = 0 if id == "d" else int(rng.integers(1, 4))
+        times = np.sort(rng.choice(samples, 2 * count, replace=False)).astype(float)
+        centres = (np.arange(bins) + 0.5) * stride
+        if state:
+            inside = sum((centres >= a) & (centres < b) for a, b in times.reshape(-1, 2))
+            values = np.clip(inside + rng.normal(0, 0.2, bins), 0, 1)[:, None]
+        else:
+            bump = np.exp(-0.5 * ((centres[:, None, None] - times.reshape(-1, 2)) / 6) ** 2)
+            values = bump.sum(axis=1) * 0.3 + rng.random((bins, 2)) ** 8 / 3
+        names = ("sleep",) if state else ("onset", "wakeup")
+        densities.append(
+            Density(
+                id,
+                values.astype(np.float32),
+                names,
+                1.0,
+                stride,
+                samples,
+                kind="state" if state else "events",
+                bounded=state,
+            )
+        )
+        if count:
+            parts.append(Events.of(id, ["onset", "wakeup"] * count, times))
+    return densities, Events.concat(parts)
+
+
+@pytest.mark.parametrize("event_free", ["ignore", "count"])
+@pytest.mark.parametrize("metric", ["mAP", "mF1", "AP@20"])
+@pytest.mark.parametrize("grid", GRIDS, ids=lambda grid: grid.kind)
+def test_shared_work_gives_the_scores_of_every_setting(
+    grid: Any, metric: str, event_free: Any
+) -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(4):
+        densities, truth = world(rng, grid.kind == "transition-grid")
+        found = calibrate(
+            iter(densities),
+            truth,
+            grid,
+            tolerances=TOLERANCES,
+            metric=metric,
+            intervals=(SLEEP,),
+            event_free=event_free,
+        )
+        scores = naive.grid_search(
+            densities,
+            truth,
+            [trial.decoder for trial in found.tried],
+            tolerances=TOLERANCES,
+            metric=metric,
+            intervals=(SLEEP,),
+            event_free=event_free,
+        )
+        assert [trial.score for trial in found.tried] == scores
+        first = scores.index(max(scores))
+        assert (found.decoder, found.score) == (found.tried[first].decoder, max(scores))
+
+
+def test_all_settings_are_tried_from_simple_to_less_simple() -> None:
+    densities, truth = world(np.random.default_rng(2), False)
+    grid = preset("sleep").replace(separation=30.0)
+    found = calibrate(densities, truth, grid, tolerances=TOLERANCES, intervals=(SLEEP,))
+    top = max(float(one.values.max()) for one in densities)
+    tried = [trial.decoder for trial in found.tried]
+    assert [(d.alternate, d.smooth, d.cutoff) for d in tried] == [
+        (turns, width, cutoff)
+        for turns in (False, True)
+        for width in (0.0, 50.0)
+        for cutoff in (0.0, top / 2, top)
+    ]
+
+
+def test_bounded_outputs_are_cut_from_zero_to_one() -> None:
+    densities, truth = world(np.random.default_rng(3), False)
+    bounded = [
+        Density(d.recording, np.minimum(d.values, 0.5), d.types, 1.0, 5, d.samples, bounded=True)
+        for d in densities
+    ]
+    found = calibrate(bounded, truth, PeakGrid(cutoffs=3), tolerances=TOLERANCES)
+    assert [trial.decoder.cutoff for trial in found.tried] == [0.0, 0.5, 1.0]
+
+
+def test_ties_fall_to_the_simpler_setting() -> None:
+    values = np.zeros((30, 2), np.float32)
+    values[10, 0] = values[20, 1] = 1.0
+    density = Density("a", values, ("onset", "wakeup"), 1.0, 1, 30)
+    truth = Events.of("a", ["onset", "wakeup"], [10.0, 20.0])
+    grid = PeakGrid(smooths=(0.0, 2.0), alternations=(False, True))
+    found = calibrate([density], truth, grid, tolerances=[3.0], intervals=(SLEEP,))
+    assert found.score == 1.0
+    assert sum(trial.score == 1.0 for trial in found.tried) > 3
+    assert found.decoder == Peaks()
+
+
+def test_the_chosen_decoder_goes_to_json_and_back() -> None:
+    densities, truth = world(np.random.default_rng(4), False)
+    for grid in (GRIDS[0], GRIDS[4]):
+        found = calibrate(densities, truth, grid, tolerances=TOLERANCES, intervals=(SLEEP,))
+        data = json.loads(json.dumps(found.to_dict()))
+        again = from_dict(data["decoder"])
+        assert again == found.decoder
+        assert decode(densities, again, (SLEEP,)) == decode(densities, found.decoder, (SLEEP,))
+        assert grid_from_dict(json.loads(json.dumps(grid.model_dump(mode="json")))) == grid
+
+
+def test_what_cannot_be_calibrated_is_told() -> None:
+    densities, truth = world(np.random.default_rng(5), False)
+    with pytest.raises(InputError, match="at least one"):
+        calibrate([], truth, PeakGrid(), tolerances=TOLERANCES)
+    with pytest.raises(InputError, match="no truths"):
+        calibrate(densities[3:], truth, PeakGrid(), tolerances=TOLERANCES)
+    with pytest.raises(ConfigError, match="AP@7"):
+        calibrate(densities, truth, PeakGrid(), tolerances=TOLERANCES, metric="AP@7")
+    with pytest.raises(ConfigError, match="interval types"):
+        calibrate(densities, truth, PeakGrid(alternations=(True,)), tolerances=TOLERANCES)
+    with pytest.raises(ConfigError, match="Peaks"):
+        calibrate(densities, truth, GRIDS[2], tolerances=TOLERANCES, intervals=(SLEEP,))
+    with pytest.raises(InputError, match="two"):
+        calibrate([*densities, densities[0]], truth, PeakGrid(), tolerances=TOLERANCES)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"kind": "peek-grid"},
+        {"kind": "peak-grid", "cutoffs": 0},
+        {"kind": "peak-grid", "smooths": []},
+        {"kind": "transition-grid"},
+        {"kind": "expected-ap-grid", "floors": [0.0]},
+        {"kind": "peak-grid", "cut": 3},
+        "sleep",
+    ],
+)
+def test_impossible_grids_are_refused(wrong: Any) -> None:
+    with pytest.raises(ConfigError):
+        grid_from_dict(wrong)
+
+
+def test_unknown_decoders_and_parameters_are_refused() -> None:
+    with pytest.raises(ConfigError, match="kind"):
+        from_dict({"cutoff": 1.0})
+    with pytest.raises(ConfigError, match="separate"):
+        from_dict({"kind": "peaks", "separate": 1.0})
+    with pytest.raises(ConfigError, match="state"):
+        preset("fraud", "state")
+
+
+def test_the_default_follows_the_kind_of_density() -> None:
+    assert default("events", tolerances=(5.0,)) == ExpectedAP(tolerances=(5.0,))
+    assert default("events", tolerances=(5.0,), bounded=True) == ExpectedAP(tolerances=(5.0,))
+    assert isinstance(default("state", tolerances=(5.0,)), Transitions)
+    with pytest.raises(ConfigError, match="tolerances"):
+        default("events")
