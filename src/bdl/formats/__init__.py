@@ -7,15 +7,32 @@
   ``read_recordings("train_series.parquet", recording="series_id", sample="step",
   time="timestamp", clock="iso", period=5.0, channels=("anglez", "enmo"))``.
 - ``prepare(recordings, folder, progress=...)`` and ``open_store(folder)``: the prepared store.
-- ``read_events(path, ...)`` and ``write_events(events, path, ...)``: event tables.
+- ``read_events(path, format=None, period=None, intervals=None, ...)`` and
+  ``write_events(events, path, format="bdl", ...)``: our own table, Kaggle, BIDS and its seizure
+  columns, DCASE; annotations of EDF and WFDB files are read only.
+- ``check_events(events, recordings)``: unknown recordings and events outside are an error.
+- ``Intervals``: (recording, label, start, end), to and from onset and offset events.
 - ``files.atomic(path)`` and ``files.safe_name(id)``: whole-or-nothing writing.
 """
 
 from __future__ import annotations
 
+from bdl.formats.event_files import check_events, read_events, write_events
 from bdl.formats.files import atomic, safe_name
+from bdl.formats.intervals import Intervals
 from bdl.formats.layout import Layout
 from bdl.formats.read import read_recordings
 from bdl.formats.store import open_store, prepare
 
-__all__ = ["Layout", "atomic", "open_store", "prepare", "read_recordings", "safe_name"]
+__all__ = [
+    "Intervals",
+    "Layout",
+    "atomic",
+    "check_events",
+    "open_store",
+    "prepare",
+    "read_events",
+    "read_recordings",
+    "safe_name",
+    "write_events",
+]

@@ -97,6 +97,7 @@ class ClockScan:
     rows: int = 0
     _waiting: list[Rows] = field(default_factory=list)
     _origin: int | None = None
+    _period: float = 0.0
     _step: float = 0.0
     _index: int = -1
     _time: int | None = None
@@ -111,7 +112,7 @@ class ClockScan:
 
     def __post_init__(self) -> None:
         if self.period is not None:
-            self._step = self.period * NANO
+            self._period, self._step = self.period, self.period * NANO
 
     def add(self, rows: Rows) -> None:
         """The next rows of the recording."""
@@ -134,7 +135,8 @@ class ClockScan:
             )
         samples = [part.sample for part in self._waiting if part.sample is not None]
         counts = np.concatenate(samples) if samples else None
-        self._step = infer_period(np.concatenate(times), counts, self.where)
+        self._period = infer_period(np.concatenate(times), counts, self.where)
+        self._step = self._period * NANO
         waiting, self._waiting = self._waiting, []
         for part in waiting:
             self._take(part)
@@ -269,7 +271,7 @@ class ClockScan:
             self._begin()
         samples = self._index + 1
         notes = self._judge(samples)
-        period = self.period if self.period is not None else self._step / NANO
+        period = self._period
         start = None
         changes = tuple(self._changes)
         if self.absolute and self._origin is not None:
@@ -300,13 +302,13 @@ class ClockScan:
             return ()
         if not self.regular:
             raise InputError(
-                f"{self.where}: the clock is not regular at {self._step / NANO:g} s: "
+                f"{self.where}: the clock is not regular at {self._period:g} s: "
                 f"{'; '.join(told)}. Ask for a regular clock (regular=True, --regular) to fill "
                 "gaps with missing values, or give another period"
             )
         if samples > _SPARSE * self.rows + 1000:
             raise InputError(
                 f"{self.where}: {self.rows:,} rows would become {samples:,} samples on a regular "
-                f"clock of {self._step / NANO:g} s; is the period or the time's unit right?"
+                f"clock of {self._period:g} s; is the period or the time's unit right?"
             )
         return (f"{self.where}: put on a regular clock: {'; '.join(told)}",)

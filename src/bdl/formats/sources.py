@@ -93,21 +93,29 @@ class ParquetSource:
 
     def __init__(self, path: Path, text: Sequence[str] = ()) -> None:
         self.path = path
-        with reading(path, "a Parquet file"):
-            self._file = pq.ParquetFile(
-                path, memory_map=True, page_checksum_verification=True, read_dictionary=[*text]
-            )
-            schema = self._file.schema_arrow
+        with reading(path, "a Parquet file"), pq.ParquetFile(path) as file:
+            schema = file.schema_arrow
+            self._footer = file.metadata
             self.columns = unique(path, schema.names)
-            groups = range(self._file.num_row_groups)
-            self._lengths = [self._file.metadata.row_group(i).num_rows for i in groups]
-            self.rows: int | None = self._file.metadata.num_rows
+            groups = range(file.num_row_groups)
+            self._lengths = [self._footer.row_group(i).num_rows for i in groups]
+            self.rows: int | None = self._footer.num_rows
+        self._text = [name for name in text if name in self.columns]
         if any(length < 0 for length in self._lengths) or sum(self._lengths) != self.rows:
             raise InputError(
                 f"{path}: its footer claims {self.rows} rows and row groups of "
                 f"{sum(self._lengths)}; the file is damaged"
             )
         self.about = about(path, schema.metadata)
+
+    def _open(self) -> pq.ParquetFile:
+        """The file, opened anew: thousands of sources may be known, few are read at a time."""
+        return pq.ParquetFile(
+            self.path,
+            metadata=self._footer,
+            read_dictionary=self._text,
+            page_checksum_verification=True,
+        )
 
     def batches(self, columns: Sequence[str], first: int = 0) -> Iterator[pa.RecordBatch]:
         """Rows from ``first`` on; row groups that end before it are not touched."""
@@ -120,8 +128,8 @@ class ParquetSource:
         if not remaining:
             return
         seen = 0
-        with reading(self.path, "a Parquet file"):
-            for batch in self._file.iter_batches(ROWS, remaining, [*columns], use_threads=False):
+        with reading(self.path, "a Parquet file"), self._open() as file:
+            for batch in file.iter_batches(ROWS, remaining, [*columns], use_threads=False):
                 seen += len(batch)
                 if skip >= len(batch):
                     skip -= len(batch)

@@ -181,6 +181,13 @@ class TableFile:
         for first, last in part.runs.tolist():
             for row, batch in self.rows(first, last):
                 yield self._values(batch, row)
+        self._rest()
+
+    def _rest(self) -> None:
+        """Let go of a file that holds nothing more: thousands may be read one after another."""
+        if self.roles.recording is None:
+            with self._lock:
+                self._flow = self._batch = None
 
     def _values(self, batch: pa.RecordBatch, row: int) -> Values:
         out = np.empty((len(batch), len(self.roles.channels)), np.float32)
@@ -202,6 +209,7 @@ class TableFile:
                     away = (told.time - part.clock.origin) / part.clock.step
                     index = np.floor(away + 0.5).astype(np.int64)
                 out[index] = self._values(batch, row)
+        self._rest()
         return out
 
 

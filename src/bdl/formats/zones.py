@@ -15,10 +15,12 @@ NANO = 1_000_000_000
 
 
 def infer_period(times: Longs, samples: Longs | None, where: str) -> float:
-    """Period in nanoseconds: the mean of the steps near the median one, made round if it fits.
+    """Period in seconds: the mean of the steps near the median one, made round if it fits.
 
-    >>> infer_period(np.array([0, 2_777_778, 5_555_556, 8_333_333]), None, "a") * 360 / 1e9
-    1.0
+    ``times`` are nanoseconds.
+
+    >>> 1 / infer_period(np.array([0, 2_777_778, 5_555_556, 8_333_333]), None, "a")
+    360.0
     """
     counts = np.ones(max(len(times) - 1, 0)) if samples is None else np.diff(samples)
     steps = np.diff(times)
@@ -33,16 +35,13 @@ def infer_period(times: Longs, samples: Longs | None, where: str) -> float:
     near = np.abs(each - median) <= 0.1 * median
     mean = float(steps[good][near].sum() / counts[good][near].sum())
     # A round rate or period is taken where it explains these very times as well.
-    blur = 2.0 + float(np.abs(each[near] - mean).max())
-    length = float(counts[good][near].sum())
-    for rounded in (NANO / max(1, round(NANO / mean)), NANO * max(1, round(mean / NANO))):
-        if abs(rounded - mean) * length <= blur:
-            return float(rounded)
-    for digits in range(9):
-        rounded = round(mean / NANO, digits) * NANO
-        if rounded > 0 and abs(rounded - mean) * length <= blur:
-            return float(rounded)
-    return mean
+    blur = (2.0 + float(np.abs(each[near] - mean).max())) / NANO
+    length, seconds = float(counts[good][near].sum()), mean / NANO
+    round_ones = [1 / max(1, round(1 / seconds)), float(max(1, round(seconds)))]
+    for rounded in round_ones + [round(seconds, digits) for digits in range(9)]:
+        if rounded > 0 and abs(rounded - seconds) * length <= blur:
+            return rounded
+    return seconds
 
 
 def named_zone(name: str) -> timezone | ZoneInfo:
@@ -107,3 +106,20 @@ def zone_changes(start: datetime, period: float, samples: int) -> tuple[tuple[in
         else:
             low = high
     return tuple(found)
+
+
+def in_zone(
+    naive: datetime | None, zone: str | None, period: float, samples: int
+) -> tuple[datetime | None, tuple[tuple[int, int], ...]]:
+    """A local start in its zone, and the offset changes after it; None where no zone is known.
+
+    >>> in_zone(datetime(2020, 1, 1), "+01:00", 1.0, 10)[0].isoformat()
+    '2020-01-01T00:00:00+01:00'
+    """
+    if naive is None or zone is None:
+        return None, ()
+    start = naive.replace(tzinfo=named_zone(zone))
+    changes = zone_changes(start, period, samples)
+    offset = start.utcoffset()
+    assert offset is not None
+    return start.replace(tzinfo=timezone(offset)), changes

@@ -1,0 +1,51 @@
+"""Small delimited text tables, read and written field by field.
+
+A field that holds the delimiter, a quote or a line end is quoted, and a quote inside is doubled.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from bdl.errors import InputError
+from bdl.formats.files import atomic, existing, reading
+
+
+def read_rows(path: Path, delimiter: str) -> tuple[list[str], list[list[str]]]:
+    """Header and rows; every row has as many fields as the header. Empty lines are left out.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "a.tsv"
+    >>> write_rows(file, ["a", "b"], [["1", "x\\ty"]], "\\t")
+    >>> read_rows(file, "\\t")
+    (['a', 'b'], [['1', 'x\\ty']])
+    """
+    with (
+        reading(path, "a delimited text table"),
+        open(existing(path), encoding="utf-8-sig", newline="") as stream,
+    ):
+        lines = [line for line in csv.reader(stream, delimiter=delimiter, strict=True) if line]
+    if not lines:
+        raise InputError(f"{path}: a header line expected, the file has none")
+    head, rows = lines[0], lines[1:]
+    if len(set(head)) != len(head):
+        raise InputError(f"{path}: column names repeat: {', '.join(head)}")
+    for number, row in enumerate(rows):
+        if len(row) != len(head):
+            raise InputError(
+                f"{path}: row {number}: {len(head)} fields expected, got {len(row)}; is a "
+                "delimiter missing or a field cut?"
+            )
+    return head, rows
+
+
+def write_rows(
+    path: Path, head: Sequence[str], rows: Iterable[Sequence[str]], delimiter: str
+) -> None:
+    """Write a table, whole or not at all."""
+    with atomic(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(head)
+        writer.writerows(rows)
