@@ -14,7 +14,7 @@ from rich.console import Console
 
 from bdl.errors import BdlError
 
-MODULES = ("tables",)
+MODULES = ("tables", "data", "decoding")
 
 app = typer.Typer(
     name="bdl",

@@ -1,0 +1,149 @@
+"""``bdl decode`` and ``bdl calibrate`` on saved densities."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from bdl import formats
+from bdl.cli import app
+from bdl.decoding import ExpectedAP, PeakGrid, Peaks, calibrate, decode
+from bdl.density import Density
+from bdl.errors import BdlError
+from bdl.events import Events, IntervalType
+from bdl.formats.densities import write_densities
+
+SLEEP = IntervalType("sleep", "onset", "wakeup")
+run = CliRunner()
+
+
+def invoke(*arguments: object) -> Any:
+    return run.invoke(app, [str(one) for one in arguments], catch_exceptions=False)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> tuple[list[Density], Events]:
+    rng = np.random.default_rng(1)
+    densities, parts = [], []
+    for id in ("a", "b"):
+        values = rng.random((60, 2)).astype(np.float32) ** 6 / 4
+        times = np.array([100.0, 400.0])
+        for j, time in enumerate(times):
+            values[int(time) // 10, j] += 0.7
+        densities.append(Density(id, values, ("onset", "wakeup"), 1.0, 10, 600))
+        parts.append(Events.of(id, ["onset", "wakeup"], times))
+    truth = Events.concat(parts)
+    write_densities(tmp_path / "densities", densities)
+    formats.write_events(truth, tmp_path / "truth.csv")
+    return densities, truth
+
+
+def test_decode_writes_what_the_library_decodes(
+    tmp_path: Path, made: tuple[list[Density], Events]
+) -> None:
+    decoder = Peaks(cutoff=0.1, smooth=5.0, alternate=True)
+    (tmp_path / "decoder.json").write_text(json.dumps(decoder.model_dump(mode="json")))
+    out = tmp_path / "found.csv"
+    done = invoke(
+        *("decode", tmp_path / "densities", out, "--decoder", tmp_path / "decoder.json"),
+        *("--interval", "sleep=onset,wakeup", "--pairs", tmp_path / "pairs.csv", "--json"),
+    )
+    assert done.exit_code == 0, done.output
+    want = decode(made[0], decoder, (SLEEP,))
+    assert formats.read_events(out) == want
+    assert json.loads(done.stdout)["events"]["onset"] == int((want.event == "onset").sum())
+    table = pl.read_csv(tmp_path / "pairs.csv")
+    assert table.columns == ["recording", "name", "start", "end", "score"]
+    assert set(table["recording"]) == {"a", "b"}
+
+
+def test_decode_without_a_decoder_uses_the_default(
+    tmp_path: Path, made: tuple[list[Density], Events]
+) -> None:
+    out = tmp_path / "found.parquet"
+    done = invoke("decode", tmp_path / "densities", out, "--tolerance", 20, "--tolerance", 50)
+    assert done.exit_code == 0, done.output
+    assert formats.read_events(out) == decode(made[0], ExpectedAP(tolerances=(20.0, 50.0)))
+
+
+def test_calibrate_then_decode(tmp_path: Path, made: tuple[list[Density], Events]) -> None:
+    grid = PeakGrid(smooths=(0.0, 10.0), separation=50.0, alternations=(False, True))
+    (tmp_path / "grid.yaml").write_text(json.dumps(grid.model_dump(mode="json")))
+    arguments = (
+        *("calibrate", tmp_path / "densities", tmp_path / "truth.csv", tmp_path / "best.json"),
+        *("--grid", tmp_path / "grid.yaml", "--tolerance", 12, "--interval", "sleep=onset,wakeup"),
+    )
+    done = invoke(*arguments)
+    assert done.exit_code == 0, done.output
+    assert "chosen" in done.stdout
+    want = calibrate(made[0], made[1], grid, tolerances=[12.0], intervals=(SLEEP,))
+    assert json.loads((tmp_path / "best.json").read_text()) == want.to_dict()
+    assert json.loads(invoke(*arguments, "--json").stdout) == want.to_dict()
+    out = tmp_path / "found.csv"
+    done = invoke(
+        *("decode", tmp_path / "densities", out, "--decoder", tmp_path / "best.json"),
+        *("--interval", "sleep=onset,wakeup"),
+    )
+    assert done.exit_code == 0, done.output
+    assert formats.read_events(out) == decode(made[0], want.decoder, (SLEEP,))
+
+
+def test_presets_are_known_by_name(tmp_path: Path, made: tuple[list[Density], Events]) -> None:
+    for grid in ("expected-ap", "fraud"):
+        done = invoke(
+            *("calibrate", tmp_path / "densities", tmp_path / "truth.csv", tmp_path / "best.json"),
+            *("--grid", grid, "--tolerance", 12),
+        )
+        assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["decode", "{}/densities", "{}/x.csv"], "tolerances"),
+        (["decode", "{}/nothing", "{}/x.csv", "--tolerance", "5"], "manifest.json"),
+        (["decode", "{}/densities", "{}/x.csv", "--decoder", "{}/none.json"], "no such file"),
+        (["decode", "{}/densities", "{}/x.csv", "--decoder", "{}/truth.csv"], "truth.csv"),
+        (["decode", "{}/densities", "{}/x.csv", "--interval", "a=b"], "NAME=ONSET,OFFSET"),
+        (["calibrate", "{}/densities", "{}/truth.csv", "{}/x.json"], "--tolerance"),
+        (
+            [
+                "calibrate",
+                "{}/densities",
+                "{}/truth.csv",
+                "{}/x",
+                "--tolerance",
+                "5",
+                "--grid",
+                "slep",
+            ],
+            "sleep",
+        ),
+        (
+            [
+                "calibrate",
+                "{}/densities",
+                "{}/truth.csv",
+                "{}/x",
+                "--tolerance",
+                "5",
+                "--metric",
+                "mAPP",
+            ],
+            "mF1",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_and_nothing_is_written(
+    tmp_path: Path, made: tuple[list[Density], Events], arguments: list[str], told: str
+) -> None:
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(BdlError, match=told):
+        invoke(*(one.format(tmp_path) for one in arguments))
+    assert sorted(tmp_path.iterdir()) == before
