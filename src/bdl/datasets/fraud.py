@@ -2,9 +2,10 @@
 
 Published layout: ``credit_card_fraud_dataset.csv`` (an unnamed first column of time stamps, one
 a second in file order, V1 to V28, Amount) and ``credit_card_fraud_events.csv`` (column events,
-time stamps of frauds). The original rows, ``transactions.parquet`` (Time, V1 to V28, Amount,
-Class), are read as well: row i is stamped i seconds. The stream is cut into series of one hour,
-3,600 transactions; detections in event-free series count as false alarms.
+time stamps of frauds). The original rows, ``creditcard.csv`` or ``transactions.parquet`` (Time,
+V1 to V28, Amount, Class), are read as well: row i is stamped i seconds. The stream is
+cut into series of one hour, 3,600 transactions; detections in event-free series count as false
+alarms.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from numpy.typing import NDArray
 from bdl.datasets.dataset import Dataset, Settings, find
 from bdl.datasets.stream import cut, read_stamps, stamp_column
 from bdl.errors import InputError
+from bdl.formats.files import reading
 
 PERIOD = 1.0
 SERIES = 3600
 CHANNELS = (*(f"V{i}" for i in range(1, 29)), "Amount")
+ROWS = ("transactions.parquet", "creditcard.csv")
 TABLE, EVENTS = "credit_card_fraud_dataset.csv", "credit_card_fraud_events.csv"
 LICENCE = "licence: ODbL 1.0; Machine Learning Group of ULB with Worldline"
 SETTINGS = Settings(
@@ -41,11 +44,11 @@ def load(path: Path) -> Dataset:
 
     Parameters
     ----------
-    path : folder with the two published CSV files, or with ``transactions.parquet``.
+    path : folder with the two published CSV files, or with the original rows.
     """
-    rows = path / "transactions.parquet" if path.is_dir() else path
-    if rows.suffix == ".parquet" and rows.exists():
-        values, at = _rows(rows)
+    rows = [path / name for name in ROWS if (path / name).exists()]
+    if rows and not (path / TABLE).exists():
+        values, at = _rows(rows[0])
     else:
         values, at = _published(*find(path, TABLE, EVENTS, what="credit-card fraud data"))
     recordings, events = cut(
@@ -55,13 +58,20 @@ def load(path: Path) -> Dataset:
 
 
 def _rows(file: Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    frame = pl.read_parquet(file)
+    with reading(file, "a table of transactions"):
+        types = dict.fromkeys(CHANNELS, pl.Float32)
+        frame = (
+            pl.read_parquet(file)
+            if file.suffix == ".parquet"
+            else pl.read_csv(file, schema_overrides=types)
+        )
     _check(frame.columns, (*CHANNELS, "Class"), file)
     return frame.select(CHANNELS).to_numpy().astype(np.float32), np.flatnonzero(frame["Class"])
 
 
 def _published(table: Path, events: Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    frame = pl.read_csv(table, schema_overrides=dict.fromkeys(CHANNELS, pl.Float32))
+    with reading(table, "a CSV file"):
+        frame = pl.read_csv(table, schema_overrides=dict.fromkeys(CHANNELS, pl.Float32))
     _check(frame.columns, CHANNELS, table)
     stamps = stamp_column(frame, frame.columns[0], table)
     start = stamps[0]

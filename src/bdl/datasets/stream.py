@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bdl.errors import InputError
 from bdl.events import Events
+from bdl.formats.files import reading
 from bdl.recording import RecordingInfo, Recordings, Values
 
 
@@ -61,7 +62,8 @@ def cut(
 
 def read_stamps(file: Path) -> NDArray[np.float64]:
     """The column ``events`` of a CSV file as seconds since 1970."""
-    frame = pl.read_csv(file)
+    with reading(file, "a CSV file"):
+        frame = pl.read_csv(file)
     if "events" not in frame.columns:
         raise InputError(f"{file}: column 'events' missing; it has {', '.join(frame.columns)}")
     return stamp_column(frame, "events", file)
