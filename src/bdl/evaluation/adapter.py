@@ -1,0 +1,150 @@
+r"""A regularised Poisson adapter of counts, fitted by group-wise cross-fitting.
+
+Per event type the observed count of a recording is modelled as Poisson with mean
+
+.. math:: \hat n\, \exp(a + b \log \hat n + c \log T),
+
+where :math:`\hat n` is the summed density and T the recording's duration; b and c are penalised, so
+that strong regularisation leaves one common factor :math:`e^a`. Each recording is adapted by
+a model that has seen none of its group. The density, and with it the score of a detection, is
+multiplied by the recording's factor: peaks stay where they are, ranks across recordings change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.density import Density
+from bdl.errors import ConfigError, InputError
+from bdl.evaluation.counts import Counts, count_events, group_codes
+from bdl.evaluation.matching import match
+from bdl.events import Events
+
+Floats = NDArray[np.float64]
+_FLOOR = 1e-6  # a density that sums to less than this says nothing about a count
+
+
+@dataclass(frozen=True, eq=False)
+class Adaptation:
+    """Counts before and after, and the factor of each recording and type.
+
+    Parameters
+    ----------
+    before, after : counts of the summed density and of the adapted one.
+    factors : (recordings, types) adapted over summed.
+    """
+
+    before: Counts
+    after: Counts
+    factors: Floats = field(repr=False)
+
+    def rescale(self, detections: Events) -> Events:
+        """Detections with their scores multiplied by their recording's and type's factor."""
+        if detections.score is None:
+            raise InputError("detections need a score to be rescaled")
+        rows = _places(detections.recordings, self.before.recordings)
+        columns = _places(detections.types, self.before.types)
+        factor = self.factors[rows[detections.recording_code], columns[detections.type_code]]
+        return replace(detections, score=detections.score * factor)
+
+    def effect(
+        self, truth: Events, detections: Events, tolerances: Sequence[float], **options: Any
+    ) -> dict[str, Any]:
+        """What the adapter changes in counts and in mAP; options are those of `match`."""
+        before = match(truth, detections, tolerances, **options)
+        after = match(truth, self.rescale(detections), tolerances, **options)
+        return {
+            "before": {**self.before.to_dict(), "mAP": before.mean_average_precision()},
+            "after": {**self.after.to_dict(), "mAP": after.mean_average_precision()},
+        }
+
+
+def adapt(
+    densities: Iterable[Density],
+    truth: Events,
+    *,
+    groups: Mapping[str, str] | None = None,
+    folds: int = 5,
+    strength: float = 1.0,
+) -> Adaptation:
+    """Fit and apply the adapter, each group by models that have not seen it.
+
+    Parameters
+    ----------
+    densities : of kind ``events``, one a recording.
+    truth : annotated events.
+    groups : group of each recording; by default each is its own.
+    folds : parts of the cross-fitting; no more than there are groups.
+    strength : penalty on the two slopes.
+
+    Every density says twice the truth; one factor of a half corrects that:
+
+    >>> flat = np.full((100, 1), 0.2, np.float32)
+    >>> names = [f"r{i}" for i in range(6)]
+    >>> densities = [Density(n, flat, ("x",), 1.0, stride=1, samples=100) for n in names]
+    >>> truth = Events.of(np.repeat(names, 10), "x", np.tile(np.arange(10.0), 6))
+    >>> result = adapt(densities, truth)
+    >>> round(result.before.ratio, 3), round(result.after.ratio, 3)
+    (2.0, 1.0)
+    """
+    listed = [*densities]
+    counts = count_events(listed, truth)
+    group = group_codes(counts.recordings, groups)
+    parts = min(folds, int(group.max()) + 1)
+    if folds < 2 or parts < 2:
+        raise ConfigError(
+            f"cross-fitting needs at least two folds and two groups, got {folds} folds and "
+            f"{int(group.max()) + 1} groups"
+        )
+    if not strength >= 0:
+        raise ConfigError(f"the penalty must not be negative, got {strength}")
+    duration = np.array([density.samples * density.period for density in listed])
+    factors = np.ones_like(counts.predicted)
+    for j in range(len(counts.types)):
+        predicted = np.maximum(counts.predicted[:, j], _FLOOR)
+        features = np.log(np.stack([predicted, duration], axis=1))
+        factors[:, j] = _cross_fit(
+            features, predicted, counts.observed[:, j], group, parts, strength
+        )
+    after = replace(counts, predicted=counts.predicted * factors)
+    return Adaptation(counts, after, factors)
+
+
+def _places(names: tuple[str, ...], among: tuple[str, ...]) -> NDArray[np.int64]:
+    place = {name: i for i, name in enumerate(among)}
+    for name in names:
+        if name not in place:
+            raise InputError(f"{name!r} is in the detections but has no density")
+    return np.array([place[name] for name in names], dtype=np.int64)
+
+
+def _cross_fit(
+    features: Floats,
+    predicted: Floats,
+    observed: Floats,
+    group: NDArray[np.int64],
+    folds: int,
+    strength: float,
+) -> Floats:
+    from sklearn.linear_model import PoissonRegressor  # slow to import, needed only here
+    from sklearn.model_selection import GroupKFold
+
+    factor = np.ones(len(predicted))
+    for train, test in GroupKFold(folds).split(features, groups=group):
+        centre, spread = features[train].mean(axis=0), features[train].std(axis=0)
+        spread = np.where(spread > 1e-9, spread, 1.0)
+        scaled = (features - centre) / spread
+        if not observed[train].any():
+            factor[test] = 0.0  # nothing was ever observed: the best count is none
+            continue
+        # A known factor in a Poisson mean: model the rate per unit, weighted by the units.
+        model = PoissonRegressor(alpha=strength, max_iter=1000)
+        rate = observed[train] / predicted[train]
+        model.fit(scaled[train], rate, sample_weight=predicted[train])
+        factor[test] = model.predict(scaled[test])
+    return factor

@@ -1,0 +1,149 @@
+"""Predicted against observed numbers of events.
+
+The density of a bin is an expected number of events, so its sum over a recording is the expected
+number of events there. Per recording and type it is held against the number of annotated events
+that lie within the recording. Relative error divides by the observed number, or by one where
+nothing was observed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.density import Density
+from bdl.errors import ConfigError, InputError
+from bdl.events import Events
+
+Floats = NDArray[np.float64]
+
+
+class CalibrationRow(NamedTuple):
+    """Recordings and types whose predicted counts lie near each other."""
+
+    size: int
+    predicted: float
+    observed: float
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Predicted and observed counts by recording and type.
+
+    >>> table = Counts(("a", "b"), ("x",), np.array([[3.0], [1.0]]), np.array([[2.0], [0.0]]))
+    >>> table.mae, table.relative_mae, table.ratio
+    (1.0, 0.75, 2.0)
+    """
+
+    recordings: tuple[str, ...]
+    types: tuple[str, ...]
+    predicted: Floats = field(repr=False)
+    observed: Floats = field(repr=False)
+
+    @property
+    def mae(self) -> float:
+        """Mean absolute error over recordings and types, in events."""
+        return float(np.abs(self.predicted - self.observed).mean())
+
+    @property
+    def relative_mae(self) -> float:
+        """Mean over recordings and types of the absolute error over max(observed, 1)."""
+        error = np.abs(self.predicted - self.observed)
+        return float((error / np.maximum(self.observed, 1)).mean())
+
+    @property
+    def ratio(self) -> float:
+        """All predicted over all observed events; NaN where none was observed."""
+        total = float(self.observed.sum())
+        return float(self.predicted.sum()) / total if total else float("nan")
+
+    def of(self, type: str) -> Counts:
+        """The counts of one event type."""
+        if type not in self.types:
+            raise ConfigError(f"event type {type!r} is not among {self.types}")
+        j = [self.types.index(type)]
+        return replace(
+            self, types=(type,), predicted=self.predicted[:, j], observed=self.observed[:, j]
+        )
+
+    def calibration(self, rows: int = 10) -> list[CalibrationRow]:
+        """Mean predicted and observed counts in groups of nearly equal size, by prediction.
+
+        >>> table = Counts(("a", "b"), ("x",), np.array([[3.0], [1.0]]), np.array([[2.0], [0.0]]))
+        >>> table.calibration(2)
+        [CalibrationRow(size=1, predicted=1.0, observed=0.0),
+         CalibrationRow(size=1, predicted=3.0, observed=2.0)]
+        """
+        if rows < 1:
+            raise ConfigError(f"calibration: at least one row expected, got {rows}")
+        order = np.argsort(self.predicted, axis=None, kind="stable")
+        parts = np.array_split(order, min(rows, len(order)))
+        predicted, observed = self.predicted.ravel(), self.observed.ravel()
+        return [
+            CalibrationRow(len(p), float(predicted[p].mean()), float(observed[p].mean()))
+            for p in parts
+        ]
+
+    def to_dict(self) -> dict[str, float | None]:
+        """The figures as plain data."""
+        ratio = None if np.isnan(self.ratio) else self.ratio
+        return {"MAE": self.mae, "relative_MAE": self.relative_mae, "ratio": ratio}
+
+
+def count_events(densities: Iterable[Density], truth: Events) -> Counts:
+    """Summed densities against the number of annotated events, per recording and type.
+
+    An event outside its recording (by its nearest sample) is not counted, since no bin could hold
+    it. Only recordings with a density are compared.
+
+    >>> density = Density("a", np.full((4, 1), 0.5, np.float32), ("x",), 1.0, stride=1, samples=4)
+    >>> count_events([density], Events.of("a", "x", [0.0, 2.0, 9.0])).observed.tolist()
+    [[2.0]]
+    """
+    names: list[str] = []
+    predicted: list[Floats] = []
+    observed: list[list[float]] = []
+    types: tuple[str, ...] | None = None
+    for density in densities:
+        if density.kind != "events":
+            raise InputError(
+                f"density of recording {density.recording!r} holds states; only densities of "
+                "events sum to counts"
+            )
+        types = types or density.types
+        if density.types != types:
+            raise InputError(
+                f"density of recording {density.recording!r} has types {density.types}, the "
+                f"others {types}"
+            )
+        names.append(density.recording)
+        predicted.append(density.values.sum(axis=0, dtype=np.float64))
+        observed.append([float(_visible(truth, density, kind)) for kind in types])
+    if types is None:
+        raise InputError("no densities to count in")
+    if len(set(names)) != len(names):
+        raise InputError("two densities are of the same recording")
+    return Counts(tuple(names), types, np.array(predicted), np.array(observed))
+
+
+def _visible(truth: Events, density: Density, kind: str) -> int:
+    sample = np.floor(truth.times(density.recording, kind) / density.period + 0.5)
+    return int(((sample >= 0) & (sample < density.samples)).sum())
+
+
+def group_codes(recordings: tuple[str, ...], groups: Mapping[str, str] | None) -> NDArray[np.int64]:
+    """Number of each recording's group; without groups each is its own.
+
+    >>> group_codes(("a", "b", "c"), {"a": "x", "b": "y", "c": "x"})
+    array([0, 1, 0])
+    """
+    if groups is None:
+        return np.arange(len(recordings))
+    lacking = [name for name in recordings if name not in groups]
+    if lacking:
+        raise InputError(f"{len(lacking)} recordings have no group, such as {lacking[0]!r}")
+    return np.unique([groups[name] for name in recordings], return_inverse=True)[1]

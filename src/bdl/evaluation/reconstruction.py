@@ -1,0 +1,201 @@
+r"""From densities to a state sequence: four ways, each a value with its parameters.
+
+The exponential recursion carries a probability of being inside the interval from bin to bin,
+
+.. math:: p_t = p_{t-1} (1 - \beta_t) + (1 - p_{t-1}) \alpha_t, \quad
+          \alpha_t = 1 - e^{-s \lambda^{on}_t}, \quad \beta_t = 1 - e^{-s \lambda^{off}_t}.
+
+The integrated difference adds up onset minus offset density. Peak-fill picks ranked peaks of both
+and fills between an onset and the offset that follows. A segmentation model's state probability is
+taken as it is.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+from scipy.signal import find_peaks
+
+from bdl.config import Value
+from bdl.density import Density
+from bdl.errors import InputError
+from bdl.evaluation.compiled import compiled
+from bdl.events import IntervalType
+
+Floats = NDArray[np.float64]
+Probability = Annotated[float, Field(ge=0, le=1)]
+
+
+class ExponentialRecursion(Value):
+    """State probability by the recursion above; ``scale`` is s, ``initial`` the state before.
+
+    >>> both = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 0.0], [0.0, 9.0]], np.float32)
+    >>> density = Density("a", both, ("onset", "wakeup"), 1.0, stride=1, samples=4)
+    >>> sleep = IntervalType("sleep", onset="onset", offset="wakeup")
+    >>> ExponentialRecursion(scale=5.0).probabilities(density, sleep).round(6).tolist()
+    [0.0, 1.0, 1.0, 0.0]
+    """
+
+    kind: Literal["exponential"] = "exponential"
+    scale: Annotated[float, Field(gt=0)] = 1.0
+    initial: Probability = 0.0
+    threshold: float = 0.5
+
+    def probabilities(self, density: Density, interval: IntervalType) -> Floats:
+        """State probability of each bin."""
+        onset, offset = _channels(density, interval)
+        return _recursion(
+            -np.expm1(-self.scale * onset), -np.expm1(-self.scale * offset), self.initial
+        )
+
+
+class IntegratedDifference(Value):
+    """Running sum of onset minus offset density, as a probability cut to [0, 1].
+
+    >>> both = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [0.0, 1.0]], np.float32)
+    >>> density = Density("a", both, ("onset", "wakeup"), 1.0, stride=1, samples=4)
+    >>> sleep = IntervalType("sleep", onset="onset", offset="wakeup")
+    >>> IntegratedDifference().probabilities(density, sleep).tolist()
+    [0.0, 1.0, 1.0, 0.0]
+    """
+
+    kind: Literal["integrated"] = "integrated"
+    initial: Probability = 0.0
+    threshold: float = 0.5
+
+    def probabilities(self, density: Density, interval: IntervalType) -> Floats:
+        """State of each bin, cut to [0, 1]."""
+        onset, offset = _channels(density, interval)
+        return np.clip(self.initial + np.cumsum(onset - offset), 0.0, 1.0)
+
+
+class PeakFill(Value):
+    """Ones between each onset peak and the offset peak that follows, zeros elsewhere.
+
+    Peaks are local maxima above ``cutoff``, at least ``separation`` seconds apart, higher ones
+    first. Of several peaks of one kind in a row the highest counts.
+
+    >>> both = np.array([[0, 0], [1, 0], [0, 0], [0, 1], [0, 0]], np.float32)
+    >>> density = Density("a", both, ("onset", "wakeup"), 1.0, stride=1, samples=5)
+    >>> sleep = IntervalType("sleep", onset="onset", offset="wakeup")
+    >>> PeakFill(cutoff=0.5).probabilities(density, sleep).tolist()
+    [0.0, 1.0, 1.0, 0.0, 0.0]
+    """
+
+    kind: Literal["peaks"] = "peaks"
+    cutoff: Annotated[float, Field(ge=0)] = 0.0
+    separation: Annotated[float, Field(ge=0)] = 0.0
+    threshold: float = 0.5
+
+    def probabilities(self, density: Density, interval: IntervalType) -> Floats:
+        """One inside, zero outside."""
+        distance = max(1, round(self.separation / (density.period * density.stride)))
+        marks: list[tuple[int, bool, float]] = []
+        for values, is_onset in zip(_channels(density, interval), (True, False), strict=True):
+            padded = np.concatenate([[0.0], values, [0.0]])  # a peak may stand at an edge
+            peaks = find_peaks(padded, distance=distance)[0] - 1
+            marks += [
+                (int(p), is_onset, float(values[p])) for p in peaks if values[p] > self.cutoff
+            ]
+        kept: list[tuple[int, bool, float]] = []
+        for mark in sorted(marks):  # an offset before an onset in the same bin
+            if kept and kept[-1][1] == mark[1]:
+                if mark[2] > kept[-1][2]:
+                    kept[-1] = mark
+            else:
+                kept.append(mark)
+        state = np.zeros(len(density.values))
+        for (start, is_onset, _), (end, _, _) in pairwise(kept):
+            if is_onset:
+                state[start:end] = 1.0
+        return state
+
+
+class Direct(Value):
+    """The state probability of a segmentation model, as it is.
+
+    >>> values = np.array([[0.1], [0.75]], np.float32)
+    >>> density = Density("a", values, ("sleep",), 1.0, stride=1, samples=2, kind="state")
+    >>> sleep = IntervalType("sleep", onset="onset", offset="wakeup")
+    >>> Direct().probabilities(density, sleep).round(3).tolist()
+    [0.1, 0.75]
+    """
+
+    kind: Literal["direct"] = "direct"
+    threshold: float = 0.5
+
+    def probabilities(self, density: Density, interval: IntervalType) -> Floats:
+        """The density's column of the interval."""
+        if density.kind != "state" or interval.name not in density.types:
+            raise InputError(
+                f"density of recording {density.recording!r}: a state {interval.name!r} expected, "
+                f"got {density.kind} of {density.types}"
+            )
+        return density.values[:, density.types.index(interval.name)].astype(np.float64)
+
+
+Reconstruction = Annotated[
+    ExponentialRecursion | IntegratedDifference | PeakFill | Direct, Field(discriminator="kind")
+]
+
+
+def candidates(
+    kind: Literal["exponential", "integrated", "peaks", "direct"],
+) -> list[Reconstruction]:
+    """A grid of parameters to choose from on calibration recordings.
+
+    >>> len(candidates("direct"))
+    19
+    """
+    thresholds = [round(0.05 * i, 2) for i in range(1, 20)]
+    if kind == "exponential":
+        return [
+            ExponentialRecursion(scale=s, initial=p, threshold=t)
+            for s in (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+            for p in (0.0, 0.5, 1.0)
+            for t in thresholds
+        ]
+    if kind == "integrated":
+        return [
+            IntegratedDifference(initial=p, threshold=t)
+            for p in (0.0, 0.5, 1.0)
+            for t in thresholds
+        ]
+    if kind == "peaks":
+        return [
+            PeakFill(cutoff=c, separation=s)
+            for c in (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+            for s in (0.0, 600.0, 1800.0, 3600.0)
+        ]
+    return [Direct(threshold=t) for t in thresholds]
+
+
+@compiled
+def _recursion(enter: Floats, leave: Floats, initial: float) -> Floats:
+    state = np.empty(len(enter))
+    p = initial
+    for t in range(len(enter)):
+        p = p * (1 - leave[t]) + (1 - p) * enter[t]
+        state[t] = p
+    return state
+
+
+def _channels(density: Density, interval: IntervalType) -> tuple[Floats, Floats]:
+    if density.kind != "events":
+        raise InputError(
+            f"density of recording {density.recording!r} holds states; use Direct for them"
+        )
+    for name in (interval.onset, interval.offset):
+        if name not in density.types:
+            raise InputError(
+                f"density of recording {density.recording!r} has types {density.types}, "
+                f"{name!r} of interval {interval.name!r} is not among them"
+            )
+    values = density.values.astype(np.float64)
+    return values[:, density.types.index(interval.onset)], values[
+        :, density.types.index(interval.offset)
+    ]

@@ -1,0 +1,176 @@
+"""State sequences against interval truth, sample by sample.
+
+A true interval covers the samples from its onset's nearest sample up to, but not including, its
+offset's. A bin's state counts once for every sample of the bin, so a last partial bin has its share
+and true borders inside a bin are respected. Figures are pooled over all recordings given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.density import Density
+from bdl.errors import ConfigError, InputError
+from bdl.evaluation.intervals import Intervals, paired
+from bdl.evaluation.reconstruction import Reconstruction
+from bdl.events import Events, IntervalType
+
+Floats = NDArray[np.float64]
+Figure = Literal["F1", "IoU", "Brier"]
+
+
+@dataclass(frozen=True)
+class StateScore:
+    """Samples inside the truth and the prediction, in one or in both, and the squared error.
+
+    >>> StateScore(hits=6.0, false=2.0, missed=2.0, squared=1.0, samples=20.0).to_dict()
+    {'F1': 0.75, 'IoU': 0.6, 'Brier': 0.05, 'precision': 0.75, 'recall': 0.75}
+    """
+
+    hits: float
+    false: float
+    missed: float
+    squared: float
+    samples: float
+
+    @property
+    def f1(self) -> float:
+        """2 hits / (2 hits + false + missed); NaN if nothing is inside either."""
+        return _over(2 * self.hits, 2 * self.hits + self.false + self.missed)
+
+    @property
+    def iou(self) -> float:
+        """Intersection over union."""
+        return _over(self.hits, self.hits + self.false + self.missed)
+
+    @property
+    def brier(self) -> float:
+        """Mean squared difference between state probability and state."""
+        return _over(self.squared, self.samples)
+
+    @property
+    def precision(self) -> float:
+        """Share of predicted samples that are true."""
+        return _over(self.hits, self.hits + self.false)
+
+    @property
+    def recall(self) -> float:
+        """Share of true samples that are predicted."""
+        return _over(self.hits, self.hits + self.missed)
+
+    def to_dict(self) -> dict[str, float | None]:
+        """The five figures as plain data."""
+        named = {
+            "F1": self.f1,
+            "IoU": self.iou,
+            "Brier": self.brier,
+            "precision": self.precision,
+            "recall": self.recall,
+        }
+        return {name: None if np.isnan(value) else value for name, value in named.items()}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The chosen reconstruction and its score on the calibration recordings."""
+
+    reconstruction: Reconstruction
+    score: StateScore
+
+
+def states(
+    densities: Iterable[Density],
+    truth: Events,
+    interval: IntervalType,
+    reconstruction: Reconstruction,
+) -> StateScore:
+    """Score one reconstruction.
+
+    >>> from bdl.evaluation.reconstruction import Direct
+    >>> values = np.array([[0.0], [1.0], [1.0], [1.0]], np.float32)
+    >>> density = Density("a", values, ("sleep",), 1.0, stride=5, samples=20, kind="state")
+    >>> sleep = IntervalType("sleep", onset="onset", offset="wakeup")
+    >>> truth = Events.of("a", ["onset", "wakeup"], [5.0, 15.0])
+    >>> states([density], truth, sleep, Direct()).to_dict()["precision"]
+    0.6666666666666666
+    """
+    return _scores(densities, truth, interval, [reconstruction])[0]
+
+
+def choose(
+    densities: Iterable[Density],
+    truth: Events,
+    interval: IntervalType,
+    candidates: Sequence[Reconstruction],
+    *,
+    metric: Figure = "F1",
+) -> Choice:
+    """The best of several reconstructions on calibration recordings; the first of equals.
+
+    ``metric`` F1 and IoU are made large, Brier small.
+
+    >>> from bdl.evaluation.reconstruction import candidates
+    >>> values = np.array([[0.1], [0.3], [0.3], [0.1]], np.float32)
+    >>> density = Density("a", values, ("sleep",), 1.0, stride=5, samples=20, kind="state")
+    >>> sleep = IntervalType("sleep", onset="onset", offset="wakeup")
+    >>> truth = Events.of("a", ["onset", "wakeup"], [5.0, 15.0])
+    >>> choose([density], truth, sleep, candidates("direct")).reconstruction.threshold
+    0.15
+    """
+    if not candidates:
+        raise ConfigError("no reconstructions to choose from")
+    scores = _scores(densities, truth, interval, candidates)
+    figures = [getattr(score, metric.lower()) for score in scores]
+    signed = [-np.inf if np.isnan(f) else (-f if metric == "Brier" else f) for f in figures]
+    best = int(np.argmax(signed))
+    return Choice(candidates[best], scores[best])
+
+
+def _scores(
+    densities: Iterable[Density],
+    truth: Events,
+    interval: IntervalType,
+    candidates: Sequence[Reconstruction],
+) -> list[StateScore]:
+    """Scores of all candidates in one pass over the densities."""
+    true = paired(truth, interval)
+    sums = np.zeros((len(candidates), 5))
+    # Candidates that differ only in the threshold share their probabilities.
+    shared = [candidate.replace(threshold=0.5) for candidate in candidates]
+    seen = False
+    for density in densities:
+        seen = True
+        size = np.diff(density.edges).astype(np.float64)
+        inside = covered(true, density)
+        known: dict[Reconstruction, Floats] = {}
+        for i, (candidate, key) in enumerate(zip(candidates, shared, strict=True)):
+            if key not in known:
+                known[key] = key.probabilities(density, interval)
+            p = known[key]
+            on = p >= candidate.threshold
+            squared = inside * (1 - p) ** 2 + (size - inside) * p**2
+            hits = inside[on].sum()
+            sums[i] += (hits, size[on].sum() - hits, inside.sum() - hits, squared.sum(), size.sum())
+    if not seen:
+        raise InputError("no densities to score states of")
+    return [StateScore(*(float(value) for value in row)) for row in sums]
+
+
+def covered(true: Intervals, density: Density) -> Floats:
+    """Number of samples of each bin that lie inside a true interval: (bins,)."""
+    spans = np.floor(true.of(density.recording) / density.period + 0.5)
+    spans = np.clip(spans, 0, density.samples)
+    edges = density.edges.astype(np.float64)
+    total = np.zeros(len(edges))
+    for start, end in spans:
+        total += np.clip(edges - start, 0, end - start)
+    return np.diff(total)
+
+
+def _over(part: float, whole: float) -> float:
+    return part / whole if whole else float("nan")

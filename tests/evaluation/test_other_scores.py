@@ -1,0 +1,160 @@
+"""Collar F-measure and the seizure community's scores, against their public implementations."""
+
+from __future__ import annotations
+
+import mir_eval
+import numpy as np
+import pytest
+import sed_eval
+from timescoring.annotations import Annotation
+from timescoring.scoring import EventScoring, SampleScoring
+
+from bdl.errors import ConfigError, InputError
+from bdl.evaluation.collar import collar_f, interval_collar_f
+from bdl.evaluation.intervals import Intervals, paired
+from bdl.evaluation.seizures import ANY_OVERLAP, EventRule, event_overlap, sample_overlap
+from bdl.events import Events, IntervalType
+
+VOICE = IntervalType("voice", onset="on", offset="off")
+
+
+def grid_times(rng: np.random.Generator, most: int) -> np.ndarray:
+    """Distinct multiples of 1/8 s, on which every difference is exact."""
+    return np.sort(rng.choice(200, int(rng.integers(1, most)), replace=False)) / 8
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_onset_f_equals_mir_eval(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    true, found = grid_times(rng, 25), grid_times(rng, 25)
+    ours = collar_f(
+        Events.of("a", "on", true), Events.of("a", "on", found, np.ones(len(found))), 0.25
+    )["on"]
+    f, precision, recall = mir_eval.onset.f_measure(true, found, window=0.25)
+    assert (ours.f1, ours.precision, ours.recall) == pytest.approx((f, precision, recall))
+
+
+def random_spans(rng: np.random.Generator, most: int = 8) -> np.ndarray:
+    """Disjoint intervals with ends on a grid of 1/8 s."""
+    count = 2 * int(rng.integers(1, most))
+    return np.sort(rng.choice(160, count, replace=False)).reshape(-1, 2) / 8
+
+
+def intervals(name: str, spans: np.ndarray) -> Intervals:
+    return Intervals({name: spans}, {})
+
+
+@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_interval_f_equals_sed_eval(seed: int, share: float) -> None:
+    rng = np.random.default_rng(seed)
+    true, found = random_spans(rng), random_spans(rng)
+    metric = sed_eval.sound_event.EventBasedMetrics(
+        event_label_list=["voice"], t_collar=1.0, percentage_of_length=share
+    )
+
+    def listed(spans: np.ndarray) -> list[dict[str, object]]:
+        rows = spans.tolist()
+        return [{"onset": a, "offset": b, "event_label": "voice", "file": "a"} for a, b in rows]
+
+    metric.evaluate(listed(true), listed(found))
+    theirs = metric.results_overall_metrics()["f_measure"]
+    ours = interval_collar_f(
+        intervals("a", true), intervals("a", found), collar=1.0, offset_share=share
+    )
+    assert ours.f1 == pytest.approx(np.nan_to_num(theirs["f_measure"]))
+    assert ours.precision == pytest.approx(theirs["precision"])
+    assert ours.recall == pytest.approx(theirs["recall"])
+
+
+def test_types_recordings_and_threshold_are_kept_apart() -> None:
+    truth = Events.of(["a", "b"], ["on", "off"], [1.0, 1.0])
+    found = Events.of(["a", "b", "a"], ["on", "on", "on"], [1.0, 1.0, 1.1], [0.9, 0.8, 0.1])
+    result = collar_f(truth, found, 0.5, threshold=0.5)
+    assert result["on"] == (1, 1, 2)
+    assert result["off"] == (0, 1, 0)
+    assert np.isnan(result["off"].precision)
+    assert result["off"].f1 == 0.0
+
+
+def seizure_spans(rng: np.random.Generator) -> np.ndarray:
+    count = 2 * int(rng.integers(0, 7))
+    times = np.sort(rng.choice(36_000, count, replace=False)).reshape(-1, 2)
+    return times / rng.choice([10.0, 20.0])
+
+
+RULES = [
+    EventRule(),
+    ANY_OVERLAP,
+    EventRule(before=0.0, after=0.0, overlap=0.3, longest=100.0, merge=10.0),
+]
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("seed", range(50))
+def test_event_scores_equal_timescoring(seed: int, rule: EventRule) -> None:
+    rng = np.random.default_rng(seed)
+    true, found = seizure_spans(rng), seizure_spans(rng)
+    rate, seconds = 256, 3600
+    reference, guess = (
+        Annotation([tuple(row) for row in spans.tolist()], rate, rate * seconds)
+        for spans in (true, found)
+    )
+    theirs = EventScoring(
+        reference,
+        guess,
+        EventScoring.Parameters(
+            toleranceStart=rule.before,
+            toleranceEnd=rule.after,
+            minOverlap=rule.overlap,
+            maxEventDuration=rule.longest or np.inf,
+            minDurationBetweenEvents=rule.merge,
+        ),
+    )
+    ours = event_overlap(intervals("a", true), intervals("a", found), {"a": float(seconds)}, rule)
+    assert (ours.hits, ours.truths, ours.false_positives) == (theirs.tp, theirs.refTrue, theirs.fp)
+    for mine, other in (
+        (ours.sensitivity, theirs.sensitivity),
+        (ours.precision, theirs.precision),
+        (ours.f1, theirs.f1),
+        (ours.false_positives_per_day, theirs.fpRate),
+    ):
+        assert mine == pytest.approx(other, nan_ok=True)
+    samples = SampleScoring(reference, guess)
+    mine = sample_overlap(intervals("a", true), intervals("a", found), {"a": float(seconds)})
+    assert (mine.hits, mine.truths, mine.false_positives) == (
+        samples.tp,
+        samples.refTrue,
+        samples.fp,
+    )
+    assert mine.false_positives_per_day == pytest.approx(samples.fpRate)
+
+
+def test_recordings_add_up() -> None:
+    rng = np.random.default_rng(9)
+    true, found = ({n: seizure_spans(rng) for n in "abc"} for _ in range(2))
+    length = dict.fromkeys("abc", 3600.0)
+    whole = event_overlap(Intervals(true, {}), Intervals(found, {}), length)
+    parts = [
+        event_overlap(intervals(n, true[n]), intervals(n, found[n]), {n: 3600.0}) for n in "abc"
+    ]
+    assert tuple(whole) == tuple(np.sum(parts, axis=0))
+
+
+def test_the_same_table_serves_both_scores() -> None:
+    events = Events.of("a", ["on", "off"], [10.0, 60.0])
+    found = Events.of("a", ["on", "off"], [12.0, 65.0], [0.9, 0.9])
+    assert collar_f(events, found, 3.0)["on"].f1 == 1.0
+    spans = paired(events, VOICE), paired(found, VOICE)
+    assert event_overlap(*spans, {"a": 600.0}).sensitivity == 1.0
+
+
+def test_bad_input_is_told() -> None:
+    with pytest.raises(ConfigError, match="collar"):
+        collar_f(Events.empty(), Events.empty(), 0.0)
+    with pytest.raises(ConfigError, match="offset_share"):
+        interval_collar_f(Intervals({}, {}), Intervals({}, {}), collar=1.0, offset_share=-1.0)
+    with pytest.raises(InputError, match="without a duration"):
+        event_overlap(intervals("a", np.array([[0.0, 1.0]])), Intervals({}, {}), {})
+    with pytest.raises(ConfigError, match="merge"):
+        EventRule(merge=-1.0)
