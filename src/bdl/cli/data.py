@@ -155,10 +155,10 @@ def stride(
         print_json({"probability": probability, "duration": duration,
                     "rows": [row.to_dict() for row in rows]})  # fmt: skip
         return
-    from rich.table import Table
+    from rich.table import Column, Table
 
-    table = Table("stride", "bin (s)", "tolerance (s)", "bin <= tolerance", "half <= tolerance",
-                  "m", "P(2 or more)", "0.5 m^2", f"largest for {probability:g}", "bins")  # fmt: skip
+    heads = ("stride", "bin s", "tol s", "whole", "half", "m", "P(>=2)", "m^2/2", "max", "bins")
+    table = Table(*(Column(head, no_wrap=True) for head in heads), box=None, padding=(0, 2, 0, 0))
     for row in rows:
         table.add_row(
             str(row.stride),
@@ -173,6 +173,11 @@ def stride(
             f"{row.bins:,}",
         )
     out.print(table)
+    out.print(
+        "whole, half: a whole bin, half a bin lies within the tolerance\n"
+        "m: expected events of a type a bin; P(>=2): probability that two share one\n"
+        f"max: largest stride with P(>=2) within {probability:g}; bins: of {duration:g} s"
+    )
 
 
 @data.command()
