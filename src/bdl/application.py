@@ -12,6 +12,7 @@ from torch import nn
 
 from bdl import decoding, evaluation
 from bdl.density import Density
+from bdl.encoders.memory import keep_buffers
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.features import Binned, bin_features
@@ -66,6 +67,7 @@ def check_units(recording: Recording, binned: Binned, model: Model) -> None:
 
 def density_of(module: nn.Module, model: Model, recording: Recording, binned: Binned) -> Density:
     """The density of one recording whose features are at hand."""
+    keep_buffers()
     raw = logits(module, binned, outputs=len(model.outputs), tile=model.tile)
     with torch.inference_mode():
         values = model.objective.density(torch.from_numpy(raw)).numpy()

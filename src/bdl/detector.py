@@ -32,7 +32,7 @@ from bdl.config import Value
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events, IntervalType
-from bdl.features import STATISTICS, Scaling, bin_features
+from bdl.features import STATISTICS, bin_features
 from bdl.fitting import Fitted, fit_model
 from bdl.modelfile import Custom, Model, read_model, write_model
 from bdl.plan import default_grid
@@ -51,7 +51,8 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         that is called as ``module(values, hour, weekday, mask)`` and gives (batch, bins, outputs).
     stride : samples an output bin.
     window : seconds of a training window; None for the longest recording.
-    statistics, calendar, scaling : features of a bin; see `bdl.features`.
+    statistics, calendar, scaling : features of a bin; see `bdl.features`. A scaling is a value,
+        ``robust``, a number to divide by, or None.
     decoder : a value of `bdl.decoding`; None for the recommended one.
     tolerances : matching tolerances in seconds, for validation, the default decoder and the
         stride's check.
@@ -74,7 +75,7 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         window: float | None = None,
         statistics: Sequence[str] = STATISTICS,
         calendar: bool = False,
-        scaling: Scaling | None = None,
+        scaling: Value | str | float | None = None,
         decoder: Value | None = None,
         tolerances: Sequence[float] = (),
         separation: float = 0.0,

@@ -16,7 +16,7 @@ from bdl import stride as strides
 from bdl.config import Value, validate
 from bdl.encoders import Encoder, Transformer
 from bdl.errors import ConfigError
-from bdl.features import Features, NoScaling
+from bdl.features import Divisor, Features, Scaling
 from bdl.inference import WHOLE
 from bdl.labels import Labels
 from bdl.modelfile import Custom, Model
@@ -43,12 +43,11 @@ def make_plan(given: dict[str, Any]) -> Plan:
     tolerances = tuple(float(value) for value in given["tolerances"])
     if any(not value > 0 for value in tolerances):
         raise ConfigError(f"tolerances: positive numbers of seconds expected, got {tolerances}")
-    scaling = given["scaling"]
     features = Features(
         stride=given["stride"],
         statistics=tuple(given["statistics"]),
         calendar=given["calendar"],
-        scaling=NoScaling() if scaling is None else scaling,
+        scaling=scaling_value(given["scaling"]),
     )
     objective = given["objective"]
     if isinstance(objective, str):
@@ -70,6 +69,18 @@ def make_plan(given: dict[str, Any]) -> Plan:
         Training(**settings),
         tolerances,
     )
+
+
+def scaling_value(given: object) -> Any:
+    """The scaling as a value; a name, a divisor, or None for no scaling.
+
+    >>> scaling_value(100.0), scaling_value("robust").kind
+    (Divisor(kind='divisor', by=100.0), 'robust')
+    """
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        return Divisor(by=given)
+    plain = {"kind": "none"} if given is None else _plain(given)
+    return validate(Scaling, plain, "scaling")
 
 
 def encoder_value(given: object) -> Any:

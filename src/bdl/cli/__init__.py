@@ -11,10 +11,11 @@ from importlib import import_module
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from bdl.errors import BdlError
 
-MODULES = ("tables", "data", "decoding")
+MODULES = ("tables", "prepare", "data", "decoding", "models")
 
 app = typer.Typer(
     name="bdl",
@@ -32,7 +33,8 @@ def main() -> None:
     try:
         app()
     except BdlError as error:
-        Console(stderr=True, soft_wrap=True).print(f"[red]error:[/red] {error}", highlight=False)
+        told = f"[red]error:[/red] {escape(str(error))}"
+        Console(stderr=True, soft_wrap=True).print(told, highlight=False)
         sys.exit(2)
     except KeyboardInterrupt:
         Console(stderr=True).print("interrupted; run the same command again to go on")

@@ -10,6 +10,7 @@ import lightning as L
 import torch
 from torch import nn
 
+from bdl.encoders.memory import keep_buffers
 from bdl.errors import BdlError, ConfigError, InputError
 from bdl.objectives import Objective
 from bdl.training.batches import Batches, Prepared
@@ -56,6 +57,7 @@ def train(
     """
     if not prepared:
         raise InputError("training needs at least one recording, got none")
+    keep_buffers()
     if tensorboard and directory is None:
         raise ConfigError("tensorboard needs a directory to log to")
     resume = None if directory is None else claim(directory, identity or {})

@@ -1,0 +1,132 @@
+"""What the experiments share: parts, one cached run, pooled scores, a table.
+
+A run trains one model on the training part, chooses its decoder on the calibration part, and
+detects in the test part, whose labels neither step sees. Its detections are kept as a CSV file,
+so that an interrupted experiment goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bdl import Detector, Events, Recordings
+from bdl.datasets import Dataset
+from bdl.evaluation import Matches, match
+from bdl.formats import read_events, write_events
+
+
+@dataclass(frozen=True)
+class Part:
+    """Recording ids of one fold."""
+
+    train: tuple[str, ...]
+    calibration: tuple[str, ...]
+    test: tuple[str, ...]
+
+
+def group_folds(
+    recordings: Recordings, *, folds: int, seed: int, calibration: float = 0.0
+) -> list[Part]:
+    """Shuffled folds of whole groups; a share of each fold's other groups is for calibration."""
+    groups = recordings.groups
+    names = np.random.default_rng(seed).permutation(sorted(set(groups.values())))
+    parts = []
+    for j in range(folds):
+        test = {*names[j::folds].tolist()}
+        rest = [name for name in names.tolist() if name not in test]
+        aside = {*rest[: round(calibration * len(rest))]}
+        kinds = [{*rest} - aside, aside, test]
+        ids = [tuple(id for id in recordings.ids if groups[id] in kind) for kind in kinds]
+        parts.append(Part(*ids))
+    return parts
+
+
+def run(
+    dataset: Dataset,
+    part: Part,
+    out: Path,
+    *,
+    grid: Any = None,
+    decoder: Any = None,
+    **parameters: Any,
+) -> tuple[Events, dict[str, Any]]:
+    """Detections in the test part, and what the run cost and chose."""
+    table, record = out.with_suffix(".csv"), out.with_suffix(".json")
+    if record.exists():
+        return read_events(table), json.loads(record.read_text())
+    begin = time.perf_counter()
+    settings = dataset.settings
+    detector = Detector(
+        **{
+            "stride": settings.stride,
+            "window": settings.window,
+            "calendar": settings.calendar,
+            "tolerances": settings.tolerances,
+            "sigma": settings.sigma,
+            "reference_spacing": settings.reference_spacing,
+            "decoder": decoder,
+            "accelerator": "cpu",
+            **parameters,
+        }
+    )
+    detector.fit(
+        dataset.recordings.select(part.train),
+        dataset.events.select(recordings=part.train),
+        intervals=dataset.intervals,
+        types=settings.types,
+    )
+    fitted = time.perf_counter() - begin
+    told: dict[str, Any] = {"seconds": fitted, "loss": detector.history[-1].loss}
+    if grid is not None:
+        chosen = detector.calibrate(
+            dataset.recordings.select(part.calibration),
+            dataset.events.select(recordings=part.calibration),
+            grid=grid,
+            event_free=settings.event_free,
+        )
+        told |= {"calibration": chosen.score, "decoder": chosen.decoder.model_dump(mode="json")}
+    found = detector.detect(dataset.recordings.select(part.test))
+    table.parent.mkdir(parents=True, exist_ok=True)
+    write_events(found, table)
+    record.write_text(json.dumps(told))
+    return found, told
+
+
+def pooled(dataset: Dataset, found: Sequence[Events], parts: Sequence[Part]) -> Matches:
+    """Out-of-fold detections of all folds, matched together."""
+    ids = [id for part in parts for id in part.test]
+    return match(
+        dataset.events.select(recordings=ids),
+        Events.concat(found),
+        dataset.settings.tolerances,
+        types=dataset.settings.types,
+        event_free=dataset.settings.event_free,
+        recordings=ids,
+    )
+
+
+def figures(matches: Matches) -> list[float]:
+    """mAP, mF1, then AP at each tolerance, averaged over types."""
+    precision = np.nanmean(matches.average_precision(), axis=0)
+    return [matches.mean_average_precision(), matches.mean_f1(), *precision.tolist()]
+
+
+def heading(tolerances: Iterable[float], first: str = "objective") -> str:
+    """Heading of a table of `figures`, in Markdown."""
+    names = [first, "mAP", "mF1", *(f"AP@{value:g} s" for value in tolerances)]
+    return "| " + " | ".join(names) + " |\n|" + "---|" * len(names)
+
+
+def row(name: str, values: Sequence[float], spread: Sequence[float] | None = None) -> str:
+    """A row of the table; with a spread, mean ± standard deviation."""
+    cells = [f"{value:.3f}" for value in values]
+    if spread is not None:
+        cells = [f"{cell} ± {one:.3f}" for cell, one in zip(cells, spread, strict=True)]
+    return "| " + " | ".join([name, *cells]) + " |"
