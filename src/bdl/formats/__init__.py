@@ -6,6 +6,8 @@
   ``period``, ``zone``, ``group``, ``group_pattern``, ``regular``). The sleep table is
   ``read_recordings("train_series.parquet", recording="series_id", sample="step",
   time="timestamp", clock="iso", period=5.0, channels=("anglez", "enmo"))``.
+- ``write_recordings(recordings, folder, format="parquet")``: tables, one file a recording.
+- ``inspect(recordings, events)``: what they hold.
 - ``prepare(recordings, folder, progress=...)`` and ``open_store(folder)``: the prepared store.
 - ``read_events(path, format=None, period=None, intervals=None, ...)`` and
   ``write_events(events, path, format="bdl", ...)``: our own table, Kaggle, BIDS and its seizure
@@ -19,20 +21,24 @@ from __future__ import annotations
 
 from bdl.formats.event_files import check_events, read_events, write_events
 from bdl.formats.files import atomic, safe_name
+from bdl.formats.inspect import inspect
 from bdl.formats.intervals import Intervals
 from bdl.formats.layout import Layout
 from bdl.formats.read import read_recordings
 from bdl.formats.store import open_store, prepare
+from bdl.formats.write import write_recordings
 
 __all__ = [
     "Intervals",
     "Layout",
     "atomic",
     "check_events",
+    "inspect",
     "open_store",
     "prepare",
     "read_events",
     "read_recordings",
     "safe_name",
     "write_events",
+    "write_recordings",
 ]

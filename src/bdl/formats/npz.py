@@ -1,7 +1,7 @@
 """NPZ archives as tables: either one 1-D array a column, or ``values`` (samples, channels).
 
 Beside a two-dimensional ``values`` may stand ``channels`` (names), ``period``, ``start`` (ISO
-8601 text with offset), ``offset_changes`` (n, 2), ``group`` and ``id``. Sizes that the headers
+8601 text with offset), ``offset_changes`` (n, 2) and ``group``. Sizes that the headers
 claim are checked against the archive before anything is read, and pickled objects are refused.
 """
 
@@ -22,7 +22,7 @@ from bdl.formats.files import reading
 from bdl.formats.sources import ROWS, need, unique
 
 _WHAT = "an NPZ archive"
-_ABOUT = ("channels", "period", "start", "offset_changes", "group", "id")
+_ABOUT = ("channels", "period", "start", "offset_changes", "group")
 
 
 class NpzSource:
@@ -56,7 +56,7 @@ class NpzSource:
         self.rows, width = shapes["values"]
         told = {name: self._array(name) for name in _ABOUT if name in shapes}
         with reading(self.path, _WHAT):
-            for name in ("start", "group", "id"):
+            for name in ("start", "group"):
                 if name in told:
                     self.about[name] = str(told[name].item())
             if "period" in told:

@@ -108,7 +108,7 @@ def _write_values(folder: Path, recordings: Recordings, info: RecordingInfo) -> 
         np.lib.format.write_array_header_1_0(
             out, {"descr": "<f4", "fortran_order": False, "shape": (info.samples, width)}
         )
-        for chunk in _chunks(recordings, info):
+        for chunk in chunks_of(recordings, info):
             out.write(np.ascontiguousarray(chunk, dtype="<f4").data)
             written += len(chunk)
         if written != info.samples:
@@ -117,7 +117,14 @@ def _write_values(folder: Path, recordings: Recordings, info: RecordingInfo) -> 
             )
 
 
-def _chunks(recordings: Recordings, info: RecordingInfo) -> Iterator[Values]:
+def chunks_of(recordings: Recordings, info: RecordingInfo) -> Iterator[Values]:
+    """Values of one recording in order, some rows at a time where the source can.
+
+    >>> from bdl.recording import Recording
+    >>> one = Recordings.of([Recording.of(np.zeros(4), id="a", period=1.0)])
+    >>> [chunk.shape for chunk in chunks_of(one, one.infos[0])]
+    [(4, 1)]
+    """
     chunks = getattr(recordings.read, "chunks", None)
     if chunks is None:
         yield recordings[info.id].values

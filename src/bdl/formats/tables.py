@@ -89,19 +89,16 @@ class TableFile:
             row += len(batch)
         if not found:
             if roles.recording is None and roles.about.get("samples") == 0:
-                found[self._own_id()] = _Open(self._scan_of(self._own_id()))
+                found[self.path.stem] = _Open(self._scan_of(self.path.stem))
             else:
                 raise InputError(f"{self.path}: the table has columns but no rows")
         return {id: self._finished(id, one) for id, one in found.items()}
-
-    def _own_id(self) -> str:
-        return str(self.roles.about.get("id", self.path.stem))
 
     def _runs(self, batch: pa.RecordBatch, row: int) -> Iterator[tuple[str, int, int]]:
         """Stretches of rows with one id."""
         if self.roles.recording is None:
             if len(batch):
-                yield self._own_id(), 0, len(batch)
+                yield self.path.stem, 0, len(batch)
             return
         place = Place(self.path, self.roles.recording, row)
         distinct, codes = names(batch.column(self.roles.recording), place)
