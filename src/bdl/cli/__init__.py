@@ -15,7 +15,7 @@ from rich.markup import escape
 
 from bdl.errors import BdlError
 
-MODULES = ("tables", "prepare", "data", "decoding", "models")
+MODULES = ("tables", "prepare", "data", "decoding", "models", "scoring")
 
 app = typer.Typer(
     name="bdl",

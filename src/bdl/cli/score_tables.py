@@ -1,0 +1,208 @@
+"""The tables that scoring commands read, brought to one unit.
+
+A table with Kaggle's columns holds steps, every other one seconds; an extra table may name all
+scored recordings with their duration (seconds), group and fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bdl.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from bdl.evaluation import Regions, Score
+    from bdl.events import Events
+
+
+@dataclass(frozen=True)
+class Setup:
+    """All that is read before any detections, in ``unit``."""
+
+    truth: Events
+    truth_path: Path
+    unit: str
+    period: float | None
+    event_free: str
+    unknown: str
+    types: list[str] | None
+    about: Mapping[str, Mapping[str, str]] | None
+    regions: Regions | None
+    recordings: tuple[str, ...] | None
+
+    @classmethod
+    def of(
+        cls,
+        truth: Path,
+        unit: str | None,
+        period: float | None,
+        event_free: str | None,
+        unknown: str,
+        types: list[str] | None,
+        recordings: Path | None,
+        regions: Path | None,
+    ) -> Setup:
+        """Read everything but the detections."""
+        events, found = read(truth)
+        wanted = str(unit or found)
+        about = None if recordings is None else _about(recordings)
+        # Saying what becomes of event-free recordings says that there may be some.
+        lenient = event_free is not None and about is None and unknown == "error"
+        return cls(
+            truth=convert(events, found, wanted, period, truth),
+            truth_path=truth,
+            unit=wanted,
+            period=period,
+            event_free=str(event_free or "ignore"),
+            unknown="event-free" if lenient else str(unknown),
+            types=types or None,
+            about=about,
+            regions=None if regions is None else _regions(regions),
+            recordings=None if about is None else tuple(about),
+        )
+
+    def detections(self, path: Path) -> Events:
+        """A table of detections in the unit of this setup."""
+        events, unit = read(path)
+        if events.score is None:
+            raise InputError(f"{path}: detections need a column 'score' to be ranked by")
+        return convert(events, unit, self.unit, self.period, path)
+
+    def score(self, path: Path, tolerances: list[float]) -> Score:
+        """The figures of one table of detections."""
+        from bdl.evaluation import score
+
+        made = score(
+            self.truth,
+            self.detections(path),
+            tolerances,
+            types=self.types,
+            event_free=self.event_free,  # type: ignore[arg-type]
+            recordings=self.recordings,
+            regions=self.regions,
+            unknown=self.unknown,  # type: ignore[arg-type]
+        )
+        return replace(made, durations=self.durations())
+
+    def knowing(self, paths: list[Path]) -> Setup:
+        """The same with the recordings of all these tables, so that all are scored alike."""
+        if self.unknown != "event-free":
+            return self
+        names = {name for path in paths for name in self.detections(path).recordings}
+        return replace(self, recordings=tuple(sorted(names.union(self.truth.recordings))))
+
+    def durations(self) -> dict[str, float] | None:
+        """Scored seconds of each recording, where regions or the table of recordings tell."""
+        if self.regions is not None:
+            unit = 1.0 if self.unit == "seconds" else self.period
+            if unit is None:
+                return None
+            return {name: unit * long for name, long in self.regions.durations.items()}
+        found = self._told("duration")
+        if found is None:
+            return None
+        return {name: _number(text, "duration") for name, text in found.items()}
+
+    def folds(self) -> dict[str, str] | None:
+        """Fold of each recording, where the table of recordings tells."""
+        return self._told("fold")
+
+    def groups(self) -> dict[str, str]:
+        """Group of each recording, from the table of recordings or that of truths."""
+        found = self._told("group")
+        if found is None and self.about is None and self.truth_path.is_file():
+            rows = _rows(self.truth_path, ("group",))
+            found = {name: row["group"] for name, row in rows if row.get("group")} or None
+        if found is None:
+            raise ConfigError(
+                "--cluster group needs a column 'group' in the table of --recordings or of --truth"
+            )
+        return found
+
+    def _told(self, column: str) -> dict[str, str] | None:
+        if self.about is None or not any(column in row for row in self.about.values()):
+            return None
+        return {name: row[column] for name, row in self.about.items() if column in row}
+
+
+def read(path: Path) -> tuple[Events, str]:
+    """Events of a table and their unit; rows without time or score are dropped and counted."""
+    from bdl.formats.event_files import guess, read_events
+
+    kind = guess(path)
+    if kind == "kaggle":  # a period of one leaves steps as they are
+        return read_events(path, format=kind, period=1.0, missing="drop"), "steps"
+    return read_events(path, format=kind, missing="drop"), "seconds"
+
+
+def convert(events: Events, unit: str, wanted: str, period: float | None, path: Path) -> Events:
+    """Events with their times in the wanted unit; two units need the period of a step.
+
+    >>> from bdl.events import Events
+    >>> found = convert(Events.of("a", "x", [12.0]), "steps", "seconds", 5.0, Path("a.csv"))
+    >>> found.time.tolist()
+    [60.0]
+    """
+    if unit == wanted:
+        return events
+    if period is None:
+        raise ConfigError(
+            f"mixed units: {path} holds {unit}, the tolerances or the other table {wanted}; give "
+            "--period, the seconds of one step"
+        )
+    if not period > 0:
+        raise ConfigError(f"--period: a positive number of seconds expected, got {period}")
+    # Nine digits: a quotient such as 0.3 / 0.1 must not miss its step by the last bit.
+    time = events.time * period if wanted == "seconds" else (events.time / period).round(9)
+    return replace(events, time=time)
+
+
+def _about(path: Path) -> dict[str, dict[str, str]]:
+    """What a table of recordings says of each."""
+    found: dict[str, dict[str, str]] = {}
+    for name, row in _rows(path, ("duration", "group", "fold")):
+        if name in found:
+            raise InputError(f"{path}: recording {name!r} stands there twice")
+        found[name] = row
+    if not found:
+        raise InputError(f"{path}: the table names no recordings")
+    return found
+
+
+def _regions(path: Path) -> Regions:
+    from bdl.evaluation import Regions
+
+    spans: dict[str, list[tuple[float, float]]] = {}
+    for name, row in _rows(path, ("start", "end")):
+        if len(row) < 2:
+            raise InputError(f"{path}: a region of recording {name!r} lacks its start or end")
+        pair = _number(row["start"], "start"), _number(row["end"], "end")
+        spans.setdefault(name, []).append(pair)
+    return Regions.of(spans)
+
+
+def _rows(path: Path, wanted: tuple[str, ...]) -> list[tuple[str, dict[str, str]]]:
+    """Recording and the wanted columns of each row, as text, as far as they are there."""
+    from bdl.formats.sources import open_source
+
+    source = open_source(path)
+    key = "series_id" if "series_id" in source.columns else "recording"
+    if key not in source.columns:
+        raise InputError(f"{path}: no column 'recording'; it has {', '.join(source.columns)}")
+    there = [name for name in wanted if name in source.columns]
+    rows = []
+    for batch in source.batches([key, *there]):
+        for row in batch.to_pylist():
+            texts = {name: str(row[name]) for name in there if row[name] is not None}
+            rows.append((str(row[key]), texts))
+    return rows
+
+
+def _number(text: str, what: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"{what}: a number expected, got {text!r}") from None

@@ -1,0 +1,273 @@
+"""The commands `score` and `compare`, run as a user runs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from bdl.cli import app
+from bdl.errors import BdlError
+
+TRUTH = [("a", "onset", 100), ("a", "wakeup", 500), ("b", "onset", 200), ("b", "wakeup", 900)]
+FOUND = [
+    ("a", "onset", 103, 0.9),
+    ("a", "wakeup", 540, 0.8),
+    ("b", "onset", 230, 0.7),
+    ("b", "wakeup", 901, 0.6),
+    ("b", "onset", 700, 0.95),
+]
+
+
+def kaggle(folder: Path, name: str, rows: list[tuple[Any, ...]]) -> Path:
+    columns = ["series_id", "event", "step", "score"][: len(rows[0])]
+    path = folder / f"{name}.csv"
+    pl.DataFrame(rows, schema=columns, orient="row").write_csv(path)
+    return path
+
+
+def plain(folder: Path, name: str, rows: list[tuple[Any, ...]], factor: float = 5.0) -> Path:
+    columns = ["recording", "event", "time", "score"][: len(rows[0])]
+    path = folder / f"{name}.parquet"
+    timed = [(r, e, float(t) * factor, *rest) for r, e, t, *rest in rows]
+    pl.DataFrame(timed, schema=columns, orient="row").write_parquet(path)
+    return path
+
+
+def run(*arguments: object) -> str:
+    result = CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def read_json(*arguments: object) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(run(*arguments, "--json"))
+    return found
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> tuple[Path, Path]:
+    return kaggle(tmp_path, "truth", TRUTH), kaggle(tmp_path, "found", FOUND)
+
+
+BOTH = ("--tolerance", 10, "--tolerance", 50)
+
+
+def test_kaggle_tables_work_as_they_are(tables: tuple[Path, Path]) -> None:
+    truth, found = tables
+    result = read_json("score", "--truth", truth, "--detections", found, *BOTH)
+    # By hand: of the onsets 0.95 misses, 0.9 hits (3 steps off), 0.7 is 30 off.
+    assert result["AP"]["onset"] == {"10": 0.25, "50": pytest.approx(1 / 2 * 1 / 2 + 1 / 2 * 2 / 3)}
+    assert result["AP"]["wakeup"] == {"10": 0.25, "50": 1.0}
+    assert result["mAP"] == pytest.approx((0.25 + 7 / 12 + 0.25 + 1.0) / 4)
+    assert result["unit"] == "steps"
+    assert result["event_free"] == "ignore"
+
+
+def test_steps_and_seconds_agree(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    truth, found = tables
+    steps = read_json("score", "--truth", truth, "--detections", found, *BOTH, "--unit", "steps")
+    wide = ("--tolerance", 50, "--tolerance", 250)
+    seconds = [
+        ("--truth", plain(tmp_path, "t", TRUTH), "--detections", plain(tmp_path, "d", FOUND)),
+        ("--truth", truth, "--detections", found, "--unit", "seconds", "--period", 5),
+        ("--truth", plain(tmp_path, "t", TRUTH), "--detections", found, "--period", 5),
+    ]
+    for arguments in seconds:
+        result = read_json("score", *arguments, *wide)
+        assert result["unit"] == "seconds"
+        assert result["mAP"] == steps["mAP"]
+        assert list(result["AP"]["onset"]) == ["50", "250"]
+    back = read_json("score", *seconds[0], *BOTH, "--unit", "steps", "--period", 5)
+    assert back["AP"] == steps["AP"]
+
+
+def test_mixed_units_need_the_period(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    truth, _ = tables
+    arguments = ["score", "--truth", truth, "--detections", plain(tmp_path, "d", FOUND), *BOTH]
+    with pytest.raises(BdlError, match="mixed units"):
+        run(*arguments)
+    with pytest.raises(BdlError, match="period"):
+        run(*arguments, "--period", 0)
+
+
+def test_the_rule_for_event_free_recordings_is_explicit_and_printed(
+    tables: tuple[Path, Path], tmp_path: Path
+) -> None:
+    truth, _ = tables
+    found = kaggle(tmp_path, "more", [*FOUND, ("c", "wakeup", 5, 0.99)])
+    arguments = ["score", "--truth", truth, "--detections", found, "--tolerance", 50]
+    with pytest.raises(BdlError, match="'c'"):
+        run(*arguments)
+    ignored = read_json(*arguments, "--event-free", "ignore")
+    counted = read_json(*arguments, "--event-free", "count")
+    assert ignored["AP"]["wakeup"]["50"] == 1.0
+    assert counted["AP"]["wakeup"]["50"] == pytest.approx(1 / 2 * 1 / 2 + 1 / 2 * 2 / 3)
+    assert read_json(*arguments, "--unknown", "ignore")["AP"] == ignored["AP"]
+    assert "count as false alarms" in run(*arguments, "--event-free", "count")
+    assert "are ignored" in run(*arguments, "--event-free", "ignore")
+    named = tmp_path / "recordings.csv"
+    named.write_text("recording\na\nb\nc\n")
+    listed = read_json(*arguments, "--recordings", named, "--event-free", "count")
+    assert listed["mAP"] == counted["mAP"]
+
+
+def test_rows_without_score_or_time_are_dropped_counted_and_told(tmp_path: Path) -> None:
+    truth = tmp_path / "truth.csv"
+    truth.write_text("series_id,event,step\na,onset,100\nb,onset,\n")
+    found = tmp_path / "found.csv"
+    found.write_text("series_id,event,step,score\na,onset,100,0.5\na,onset,101,\na,onset,NaN,0.9\n")
+    arguments = ("score", "--truth", truth, "--detections", found, "--tolerance", 5)
+    result = read_json(*arguments)
+    assert result["mAP"] == 1.0
+    assert result["left_out"] == [
+        "1 truths without time",
+        "2 detections without time or score",
+    ]
+    assert "2 detections without time or score" in run(*arguments)
+
+
+def test_bootstrap_clusters_and_durations(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    truth, found = tables
+    about = tmp_path / "about.csv"
+    about.write_text("recording,duration,group,fold\na,43200,p1,0\nb,43200,p2,1\n")
+    arguments = ["score", "--truth", truth, "--detections", found, *BOTH, "--recordings", about]
+    result = read_json(*arguments, "--bootstrap", 200, "--cluster", "group")
+    interval = result["bootstrap"]["systems"]["detections"]
+    assert interval["value"] == pytest.approx(result["mAP"])
+    assert interval["interval"][0] <= result["mAP"] <= interval["interval"][1]
+    assert result["bootstrap"]["clusters"] == 2
+    assert result["false_alarms_per_day"]["onset"]["50"] == 1.0
+    assert "200 bootstrap replicates over 2 groups" in run(
+        *arguments, "--bootstrap", 200, "--cluster", "group"
+    )
+
+
+def test_groups_may_stand_in_the_truth_table(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    _, found = tables
+    rows = pl.DataFrame(TRUTH, schema=["series_id", "event", "step"], orient="row")
+    truth = tmp_path / "grouped.csv"
+    rows.with_columns(group=pl.lit("p")).write_csv(truth)
+    result = read_json(
+        "score",
+        "--truth",
+        truth,
+        "--detections",
+        found,
+        *BOTH,
+        "--bootstrap",
+        9,
+        "--cluster",
+        "group",
+    )
+    assert result["bootstrap"]["clusters"] == 1
+
+
+def test_groups_must_be_known(tables: tuple[Path, Path]) -> None:
+    truth, found = tables
+    with pytest.raises(BdlError, match="'group'"):
+        run(
+            "score",
+            "--truth",
+            truth,
+            "--detections",
+            found,
+            *BOTH,
+            "--bootstrap",
+            9,
+            "--cluster",
+            "group",
+        )
+
+
+def test_regions_limit_what_counts(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    truth, found = tables
+    regions = tmp_path / "regions.csv"
+    regions.write_text("recording,start,end\na,0,300\nb,0,600\n")
+    result = read_json(
+        "score", "--truth", truth, "--detections", found, *BOTH, "--regions", regions
+    )
+    assert result["AP"]["onset"]["50"] == 1.0
+    assert result["AP"]["wakeup"]["50"] is None
+
+
+def test_compare_pairs_systems_and_averages_seeds(
+    tables: tuple[Path, Path], tmp_path: Path
+) -> None:
+    truth, found = tables
+    exact = kaggle(tmp_path, "exact", [(*row, 0.5) for row in TRUTH])
+    about = tmp_path / "about.csv"
+    about.write_text("recording,fold\na,0\nb,1\n")
+    arguments = ["compare", "--truth", truth, *BOTH, "--recordings", about, "--bootstrap", 100]
+    systems = ["--detections", f"old={found}", "--detections", f"old={found}"]
+    systems += ["--detections", f"new={exact}"]
+    result = read_json(*arguments, *systems)
+    assert len(result["systems"]["old"]) == 2
+    first = result["systems"]["old"][0]["mAP"]
+    gain = result["bootstrap"]["differences"]["new - old"]
+    assert gain["value"] == pytest.approx(1.0 - first)
+    assert set(result["bootstrap"]["folds"]) == {"0", "1"}
+    text = run(*arguments, *systems)
+    assert "new - old" in text
+    assert "fold 1" in text
+    plainly = run(*arguments, "--detections", found, "--detections", exact)
+    assert "exact - found" in plainly
+
+
+def test_compare_counts_false_alarms_on_the_same_recordings(
+    tables: tuple[Path, Path], tmp_path: Path
+) -> None:
+    truth, found = tables
+    noisy = kaggle(tmp_path, "noisy", [*FOUND, ("z", "onset", 1, 0.99)])
+    arguments = ["compare", "--truth", truth, *BOTH, "--bootstrap", 20, "--event-free", "count"]
+    result = read_json(*arguments, "--detections", found, "--detections", noisy)
+    assert result["systems"]["found"][0]["recordings"] == 3
+    assert result["bootstrap"]["differences"]["noisy - found"]["value"] < 0
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [("series_id,event,score", "columns"), ("series_id,event,step", "score")],
+)
+def test_missing_columns_are_named(
+    tables: tuple[Path, Path], tmp_path: Path, header: str, message: str
+) -> None:
+    bad = tmp_path / "bad.csv"
+    bad.write_text(f"{header}\na,onset,1\n")
+    with pytest.raises(BdlError, match=message):
+        run("score", "--truth", tables[0], "--detections", bad, *BOTH)
+
+
+def test_other_bad_input_is_told(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    truth, found = tables
+    good = ("--truth", truth, "--detections", found)
+    with pytest.raises(BdlError, match="positive"):
+        run("score", *good, "--tolerance", -5)
+    with pytest.raises(BdlError, match="distinct"):
+        run("score", *good, "--tolerance", 5, "--tolerance", 5)
+    with pytest.raises(BdlError, match="absent"):
+        run("score", "--truth", tmp_path / "absent.csv", "--detections", found, *BOTH)
+    empty = tmp_path / "empty.csv"
+    empty.write_text("series_id,event,step\n")
+    with pytest.raises(BdlError, match="no truths at all"):
+        run("score", "--truth", empty, "--detections", found, *BOTH)
+    with pytest.raises(BdlError, match="two systems"):
+        run("compare", *good, *BOTH)
+    with pytest.raises(BdlError, match="name them"):
+        run("compare", *good, "--detections", found, *BOTH)
+    twice = tmp_path / "twice.csv"
+    twice.write_text("recording\na\na\n")
+    with pytest.raises(BdlError, match="twice"):
+        run("score", *good, *BOTH, "--recordings", twice)
+
+
+def test_the_printed_score_has_figures_and_errors(tables: tuple[Path, Path]) -> None:
+    truth, found = tables
+    text = run("score", "--truth", truth, "--detections", found, *BOTH, "--errors", 10)
+    assert "mAP" in text
+    assert "errors at tolerance 10" in text
+    assert "missed" in text
