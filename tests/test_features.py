@@ -35,7 +35,7 @@ def recording(values, **more):
     return Recording.of(values, id="a", period=5.0, **more)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(arrays, st.integers(1, 70), orders)
 def test_statistics_equal_numpy(values, stride, statistics):
     ours = bin_features(recording(values), Features(stride=stride, statistics=statistics))

@@ -30,7 +30,7 @@ def naive_pairs(onsets, offsets):
     return pairs, len(ends) - 2 * len(pairs)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(st.lists(st.integers(0, 60), max_size=14, unique=True), st.integers(0, 2**14 - 1))
 def test_pairs_are_adjacent_neighbours(times, sides):
     onsets = sorted(t for i, t in enumerate(times) if sides >> i & 1)

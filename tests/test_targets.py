@@ -77,7 +77,7 @@ def test_events_add(case):
     np.testing.assert_allclose(make(case), one_by_one, atol=1e-12)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 200), st.integers(0, 200)), max_size=6),
     st.integers(1, 40),

@@ -26,7 +26,7 @@ covers = st.tuples(st.integers(1, 300), st.integers(1, 60)).flatmap(
 )
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(covers)
 def test_tiles_cover_and_what_is_kept_of_them_is_a_partition(case):
     bins, size, overlap = case
@@ -55,7 +55,7 @@ def test_tiles_that_agree_are_stitched_to_what_they_say(case, joining, seed):
     assert joined.dtype == np.float32
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(covers)
 def test_blending_stays_between_the_tiles_and_fades_one_way(case):
     bins, size, overlap = case

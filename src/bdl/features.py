@@ -38,13 +38,22 @@ CHUNK = 1 << 21
 
 
 class NoScaling(Value):
-    """Values as they come."""
+    """Values as they come.
+
+    >>> NoScaling()
+    NoScaling(kind='none')
+    """
 
     kind: Literal["none"] = "none"
 
 
 class Divisor(Value):
-    """All channels divided by one number, such as 100 for EEG in microvolts."""
+    """All channels divided by one number, such as 100 for EEG in microvolts.
+
+    >>> Divisor(by=0.0)
+    Traceback (most recent call last):
+    bdl.errors.ConfigError: Divisor: by: Input should be greater than 0, got 0.0
+    """
 
     kind: Literal["divisor"] = "divisor"
     by: PositiveFloat
@@ -57,6 +66,9 @@ class Robust(Value):
     ----------
     median, spread : one number a channel, or None before they are learned. A channel whose
         interquartile range is zero has a spread of one.
+
+    >>> Robust(median=(1.0, 2.0), spread=(1.0, 1.0)).median
+    (1.0, 2.0)
     """
 
     kind: Literal["robust"] = "robust"
@@ -104,6 +116,9 @@ class Binned:
     values : (bins, columns) float32, finite.
     hour, weekday : (bins,) local hour 0 to 23 and weekday (Monday 0), or None without a calendar.
     missing : (bins,) True where no channel has a sample.
+
+    >>> len(bin_features(Recording.of(np.ones(21), id="a", period=1.0), Features(stride=10)))
+    3
     """
 
     values: NDArray[np.float32]

@@ -37,6 +37,9 @@ class Labels:
     intervals : per interval type, (n, 2) samples ``[onset, offset)`` inside the recording.
     outside : events that lie outside the recording, over all types.
     unpaired : endpoints that belong to no interval, over all interval types.
+
+    >>> Labels("night", 5.0, 720, (np.array([12]),)).events[0].tolist()
+    [12]
     """
 
     recording: str

@@ -175,5 +175,4 @@ def _raise_maps(out, places, offset, weights, stride):  # type: ignore[no-untype
         high = min((begin + len(weights) - 1) // stride, len(out) - 1)
         for b in range(low, high + 1):
             nearest = min(max(place, b * stride), (b + 1) * stride - 1)
-            if nearest >= begin and nearest < begin + len(weights):
-                out[b] = max(out[b], weights[nearest - begin])
+            out[b] = max(out[b], weights[nearest - begin])

@@ -108,6 +108,9 @@ class Tile:
     """Bins ``[first, stop)`` that a model is shown, and ``[keep, until)`` that are taken of them.
 
     ``fade_in`` and ``fade_out`` are the lengths of its overlaps with the tiles before and after.
+
+    >>> tiles(7, size=10, overlap=4)
+    [Tile(first=0, stop=7, keep=0, until=7, fade_in=0, fade_out=0)]
     """
 
     first: int

@@ -92,7 +92,11 @@ def estimated_spacing(labels: Iterable[Labels]) -> float:
 
 
 def one_period(labels: Sequence[Labels]) -> float:
-    """The sampling period that all labels share, in seconds."""
+    """The sampling period that all labels share, in seconds.
+
+    >>> one_period([Labels("a", 2.0, 500, ()), Labels("b", 2.0, 90, ())])
+    2.0
+    """
     periods = {one.period for one in labels}
     if len(periods) != 1:
         raise InputError(
@@ -102,5 +106,9 @@ def one_period(labels: Sequence[Labels]) -> float:
 
 
 def full(logits: Tensor) -> Tensor:
-    """At least single precision: half precision cannot hold a sparse rate."""
+    """At least single precision: half precision cannot hold a sparse rate.
+
+    >>> full(torch.zeros(1, dtype=torch.bfloat16)).dtype
+    torch.float32
+    """
     return logits if logits.dtype == torch.float64 else logits.float()
