@@ -93,7 +93,7 @@ def test_mitdb_one_patient_with_two_records(real, tmp_path):
     (tmp_path / "202.hea").write_text(head.replace("201 2", "202 2").replace("201.dat", "202.dat"))
     assert set(datasets.load("mitdb", tmp_path).recordings.groups.values()) == {"201"}
     (tmp_path / "202.atr").unlink()
-    with pytest.raises(InputError, match=r"\.atr missing beside it"):
+    with pytest.raises(InputError, match=r"202\.atr: no such file"):
         datasets.load("mitdb", tmp_path)
 
 

@@ -16,6 +16,7 @@ stay apart, as in the paper.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -25,9 +26,8 @@ from bdl.datasets import chbmit_files as files
 from bdl.datasets.dataset import Dataset, Settings
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events, IntervalType
-from bdl.recording import RecordingInfo, Recordings, Values
+from bdl.recording import Recordings
 
-RATE = 256
 TABLE, FOLDER = "seizure_events.csv", "seizure_256Hz_dataset"
 INTERVAL = IntervalType("seizure", onset="onset", offset="offset")
 LICENCE = "licence: ODC-By 1.0; Shoeb 2010, Goldberger et al. 2000, CHB-MIT, PhysioNet"
@@ -38,7 +38,7 @@ SETTINGS = Settings(
     tolerances=(1.0, 2.0, 5.0, 10.0, 20.0, 60.0),
     stride=256,
     window=3600.0,
-    reference_spacing=883_728 / RATE,
+    reference_spacing=883_728 / files.RATE,
     sigma=1.0,
     separation=145.0,
     divisor=100.0,
@@ -100,23 +100,14 @@ def _snapshot(path: Path, group: Literal["person", "case"], checksums: bool) -> 
             f"{table}: {absent[0]!r} has no {absent[0]}.ftr in {folder} ({len(absent)} such); "
             "the snapshot is incomplete"
         )
-    infos = tuple(
-        RecordingInfo(
-            id, files.feather_rows(file), files.CHANNELS, 1 / RATE, group=group_of(id, group)
-        )
-        for id, file in found.items()
-    )
-
-    def read(info: RecordingInfo) -> Values:
-        return files.feather_values(found[info.id])
-
+    recordings = files.feathers([*found.values()])
     notes = [LICENCE, _verdict("events table", files.sha256(table), TABLE_SHA256)]
     if checksums:
         same = FEATHER_SHA256 in files.manifests([*found.values()])
         notes.append(f"Feather files: checksums {'match' if same else 'differ from'} the paper's")
     else:
         notes.append("Feather files: checksums not compared (checksums=True does)")
-    return _dataset(infos, read, listed, table, notes, "ignore")
+    return _dataset(recordings, group, listed, table, notes, "ignore")
 
 
 def _verdict(what: str, came: str, paper: str) -> str:
@@ -137,47 +128,25 @@ def _physionet(path: Path, group: Literal["person", "case"], strict: bool) -> Da
     unknown = [id for id in edfs if id not in listed]
     without = sorted(listed.keys() - edfs.keys())
     if unknown:
-        notes.append(f"left out, no summary names them: {_some(unknown)}")
+        notes.append(f"left out, no summary names them: {files.some(unknown)}")
     if without:
-        notes.append(f"named in a summary but no file: {_some(without)}")
-    infos, zeros, foreign = [], 0, []
-    for id, file in edfs.items():
-        if id not in listed:
-            continue
-        head = files.edf_head(file)
-        lacking = [name for name in files.CHANNELS if name not in head.place]
-        if len(lacking) == len(files.CHANNELS):
-            foreign.append(id)
-            continue
-        if lacking and strict:
-            raise InputError(f"{file}: channels {', '.join(lacking)} missing; has {head.labels}")
-        zeros += bool(lacking)
-        period = 1 / head.rate
-        infos.append(
-            RecordingInfo(id, head.samples, files.CHANNELS, period, group=group_of(id, group))
-        )
-    if zeros:
-        notes.append(f"{zeros} recordings lack some of the 21 channels, which are zero there")
-    if foreign:
-        notes.append(f"left out, of another montage: {_some(foreign)}")
-    if not infos:
-        raise InputError(f"{path}: no .edf file has any of the channels {_some(files.CHANNELS)}")
-
-    def read(info: RecordingInfo) -> Values:
-        return files.edf_values(edfs[info.id])
-
-    kept = {info.id: listed[info.id] for info in infos}
-    return _dataset(tuple(infos), read, kept, path, notes, "count")
+        notes.append(f"named in a summary but no file: {files.some(without)}")
+    known = [file for id, file in edfs.items() if id in listed]
+    recordings, told = files.edfs(known, strict=strict)
+    if not len(recordings):
+        raise InputError(f"{path}: no .edf file has any of {files.some(files.CHANNELS)}")
+    return _dataset(recordings, group, listed, path, notes + told, "count")
 
 
 def _dataset(
-    infos: tuple[RecordingInfo, ...],
-    read: files.Read,
+    recordings: Recordings,
+    group: Literal["person", "case"],
     listed: dict[str, list[tuple[float, float]]],
     where: Path,
     notes: list[str],
     event_free: Literal["ignore", "count"],
 ) -> Dataset:
+    infos = tuple(replace(info, group=group_of(info.id, group)) for info in recordings.infos)
     parts = []
     for info in infos:
         spans = np.array(listed.get(info.id, []), dtype=np.float64).reshape(-1, 2)
@@ -196,9 +165,5 @@ def _dataset(
     if free:
         notes.append(f"{free} recordings without a seizure")
     settings = SETTINGS.replace(event_free=event_free)
-    recordings = Recordings(infos, read)
-    return Dataset("chbmit", recordings, events, (INTERVAL,), settings, tuple(notes))
-
-
-def _some(names: list[str] | tuple[str, ...]) -> str:
-    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    grouped = replace(recordings, infos=infos)
+    return Dataset("chbmit", grouped, events, (INTERVAL,), settings, tuple(notes))

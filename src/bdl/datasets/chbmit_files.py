@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
-import pyarrow.feather as feather
 
-from bdl.errors import InputError, require
+from bdl.errors import InputError
+from bdl.formats.edf import read_edf
+from bdl.formats.edf_header import read_header
 from bdl.formats.files import reading
-from bdl.recording import RecordingInfo, Values
+from bdl.formats.layout import Layout
+from bdl.formats.tables import read_tables
+from bdl.recording import RecordingInfo, Recordings, Values
 
-Read = Callable[[RecordingInfo], Values]
+RATE = 256
 CHANNELS = (
     "FP1-F7", "F7-T7", "T7-P7", "P7-O1", "FP1-F3", "F3-C3", "C3-P3", "P3-O1", "FP2-F4", "F4-C4",
     "C4-P4", "P4-O2", "FP2-F8", "F8-T8", "T8-P8", "P8-O2", "FZ-CZ", "CZ-PZ", "T7-FT9", "FT9-FT10",
@@ -45,27 +47,60 @@ def seizure_table(file: Path) -> dict[str, list[tuple[float, float]]]:
     return found
 
 
-def feather_rows(file: Path) -> int:
-    """Number of samples of a Feather file that has all channels, by way of one column."""
-    with reading(file, "a Feather file"):
-        with pa.memory_map(str(file)) as stored, pa.ipc.open_file(stored) as reader:
-            names = reader.schema.names
-        absent = [name for name in CHANNELS if name not in names]
-        if absent:
-            raise InputError(
-                f"{file}: channels {', '.join(absent)} missing; it has {', '.join(names)}"
-            )
-        return int(feather.read_table(file, columns=[CHANNELS[0]], memory_map=True).num_rows)
+def feathers(files: list[Path]) -> Recordings:
+    """Feather files with the 21 channels, missing values set to zero."""
+    raw = read_tables(files, Layout(channels=CHANNELS, period=1 / RATE))
+    return Recordings(raw.infos, lambda info: _zeroed(raw.read(info)), raw.notes)
 
 
-def feather_values(file: Path) -> Values:
-    """(samples, 21) of a Feather file, missing values set to zero."""
-    with reading(file, "a Feather file"):
-        table = feather.read_table(file, columns=list(CHANNELS), memory_map=True)
-        values = np.empty((table.num_rows, len(CHANNELS)), np.float32)
-        for i, name in enumerate(CHANNELS):
-            values[:, i] = table.column(name).to_numpy()
-    np.nan_to_num(values, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
+def edfs(files: list[Path], *, strict: bool) -> tuple[Recordings, list[str]]:
+    """EDF files with the 21 channels, and notes on what they lack.
+
+    Of a channel that comes twice the first counts. A channel that is absent is zero, or an error
+    with ``strict``; a file that has none of them is left out.
+    """
+    parts: dict[str, tuple[Recordings, list[int]]] = {}
+    infos, foreign, lacking = [], [], 0
+    for file in files:
+        labels = [signal.label for signal in read_header(file).signals]
+        first = {name: label for label in reversed(labels) if (name := standard(label)) in CHANNELS}
+        absent = [name for name in CHANNELS if name not in first]
+        if absent and strict:
+            raise InputError(f"{file}: channels {', '.join(absent)} missing; it has {labels}")
+        if not first:
+            foreign.append(file.stem)
+            continue
+        lacking += bool(absent)
+        names = [name for name in CHANNELS if name in first]
+        raw = read_edf([file], Layout(channels=tuple(first[name] for name in names)))
+        parts[file.stem] = raw, [CHANNELS.index(name) for name in names]
+        infos.append(replace(raw.infos[0], channels=CHANNELS))
+    notes = []
+    if lacking:
+        notes.append(f"{lacking} recordings lack some of the 21 channels, which are zero there")
+    if foreign:
+        notes.append(f"left out, of another montage: {some(foreign)}")
+
+    def read(info: RecordingInfo) -> Values:
+        raw, places = parts[info.id]
+        values = np.zeros((info.samples, len(CHANNELS)), np.float32)
+        values[:, places] = raw.read(raw.infos[0])
+        return _zeroed(values)
+
+    return Recordings(tuple(infos), read), notes
+
+
+def some(names: Sequence[str]) -> str:
+    """The first few of many names.
+
+    >>> some(["a", "b", "c", "d", "e", "f"])
+    'a, b, c, d and 2 more'
+    """
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+
+
+def _zeroed(values: Values) -> Values:
+    np.nan_to_num(values, copy=False, nan=0.0)
     return values
 
 
@@ -149,42 +184,3 @@ def standard(label: str) -> str:
     name = re.sub(r"^EEG\s+", "", label.strip().upper()).replace(" ", "")
     name = re.sub(r"-\d$", "", name)
     return "-".join(_OLD.get(part, part) for part in name.split("-"))
-
-
-@dataclass(frozen=True)
-class EdfHead:
-    """Samples, rate in hertz, labels as they stand, and the place of each wanted channel."""
-
-    samples: int
-    rate: float
-    labels: tuple[str, ...]
-    place: dict[str, int]
-
-
-def edf_head(file: Path) -> EdfHead:
-    """What an EDF file holds; of a channel that comes twice the first counts."""
-    with reading(file, "an EDF file"):
-        edf = require("edfio", "eeg").read_edf(file, lazy_load_data=True)
-        labels = tuple(signal.label for signal in edf.signals)
-        place: dict[str, int] = {}
-        for i, label in enumerate(labels):
-            name = standard(label)
-            if name in CHANNELS:
-                place.setdefault(name, i)
-        rates = {float(edf.signals[i].sampling_frequency) for i in place.values()}
-        if len(rates) > 1:
-            raise InputError(f"{file}: EEG channels of one rate expected, got {sorted(rates)} Hz")
-        rate = rates.pop() if rates else 1.0
-        return EdfHead(round(edf.duration * rate), rate, labels, place)
-
-
-def edf_values(file: Path) -> Values:
-    """(samples, 21) of an EDF file in microvolts, absent channels zero."""
-    head = edf_head(file)
-    values = np.zeros((head.samples, len(CHANNELS)), np.float32)
-    with reading(file, "an EDF file"):
-        edf = require("edfio", "eeg").read_edf(file, lazy_load_data=True)
-        for name, i in head.place.items():
-            values[:, CHANNELS.index(name)] = edf.signals[i].data
-    np.nan_to_num(values, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
-    return values

@@ -14,12 +14,14 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
-import pyarrow.parquet as pq
 
 from bdl.datasets.dataset import Dataset, Settings, find
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events, IntervalType
-from bdl.recording import RecordingInfo, Recordings, Values
+from bdl.formats.files import matching, reading
+from bdl.formats.layout import Layout
+from bdl.formats.tables import read_tables
+from bdl.recording import Recordings
 
 PERIOD = 0.02
 CHANNELS = ("acc_x", "acc_y", "acc_z", "gyro_x", "gyro_y", "gyro_z")
@@ -51,27 +53,12 @@ def load(path: Path, *, task: Literal["walking", "transitions"] = "walking") -> 
     folder, table = find(path, "recordings", "segments.csv", what="HAPT data")
     frame = _segments(table)
     labelled = set(frame["recording"])
-    infos, unlabelled = [], []
-    for file in sorted(folder.glob("*.parquet")):
-        if file.stem not in labelled:
-            unlabelled.append(file.stem)
-            continue
-        schema = pq.read_schema(file)
-        absent = [name for name in CHANNELS if name not in schema.names]
-        if absent:
-            raise InputError(f"{file}: columns {', '.join(absent)} missing; has {schema.names}")
-        rows = pq.read_metadata(file).num_rows
-        user = file.stem.split("_")[-1]
-        infos.append(RecordingInfo(file.stem, rows, CHANNELS, PERIOD, group=user))
-    if not infos:
-        raise InputError(f"{folder}: no .parquet file of a recording that {table.name} names")
-
-    def read(info: RecordingInfo) -> Values:
-        frame = pl.read_parquet(folder / f"{info.id}.parquet", columns=list(CHANNELS))
-        return np.ascontiguousarray(frame.to_numpy(), dtype=np.float32)
-
+    layout = Layout(channels=CHANNELS, period=PERIOD, group_pattern="_(user[0-9]+)$")
+    recordings = read_tables(matching(folder, (".parquet",)), layout)
+    unlabelled = [id for id in recordings.ids if id not in labelled]
+    recordings = recordings.select([id for id in recordings.ids if id in labelled])
     interval = IntervalType.named(NAME[task])
-    events = _events(frame, table, TASKS[task], interval, {info.id: info.samples for info in infos})
+    events = _events(frame, table, TASKS[task], interval, _lengths(recordings))
     settings = Settings(
         types=(interval.onset, interval.offset),
         tolerances=(0.5, 1.0, 2.0, 3.0, 5.0),
@@ -81,15 +68,19 @@ def load(path: Path, *, task: Literal["walking", "transitions"] = "walking") -> 
         sigma=0.5,
         separation=1.0,
     )
-    recordings = Recordings(tuple(infos), read)
     notes = [LICENCE]
     if unlabelled:
         notes.append(f"left out for want of any segment: {', '.join(unlabelled)}")
     return Dataset("hapt", recordings, events, (interval,), settings, tuple(notes))
 
 
+def _lengths(recordings: Recordings) -> dict[str, int]:
+    return {info.id: info.samples for info in recordings.infos}
+
+
 def _segments(table: Path) -> pl.DataFrame:
-    frame = pl.read_csv(table)
+    with reading(table, "a CSV file"):
+        frame = pl.read_csv(table)
     for column in ("recording", "activity", "start_sample", "end_sample"):
         if column not in frame.columns:
             raise InputError(f"{table}: column {column!r} missing; it has {frame.columns}")

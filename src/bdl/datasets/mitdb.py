@@ -9,15 +9,16 @@ from record to record. A record is a group, but 201 and 202, which come from one
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
-
-import numpy as np
+from typing import Literal
 
 from bdl.datasets.dataset import Dataset, Settings
-from bdl.errors import ConfigError, InputError, require
+from bdl.errors import ConfigError, InputError
 from bdl.events import Events, IntervalType
-from bdl.recording import RecordingInfo, Recordings, Values
+from bdl.formats.layout import Layout
+from bdl.formats.wfdb import read_beats, read_wfdb
+from bdl.recording import RecordingInfo, Recordings
 
 BEATS = frozenset("NLRBAaJSVrFejnE/fQ?")
 CHANNELS = ("lead_1", "lead_2")
@@ -55,56 +56,45 @@ def load(path: Path, *, task: Literal["beats", "afib"] = "beats") -> Dataset:
     """
     if task not in ("beats", "afib"):
         raise ConfigError(f"mitdb: task beats or afib expected, got {task!r}")
-    wfdb = require("wfdb", "ecg")
     headers = sorted(path.glob("*.hea")) if path.is_dir() else []
     if not headers:
         raise InputError(f"{path}: no .hea file; the folder of MIT-BIH records expected")
-    infos, parts = [], []
-    for header in headers:
-        stem = str(header.with_suffix(""))
-        absent = [s for s in (".dat", ".atr") if not header.with_suffix(s).exists()]
-        if absent:
-            raise InputError(f"{header}: {' and '.join(absent)} missing beside it")
-        head = wfdb.rdheader(stem)
-        if head.n_sig != 2:
-            raise InputError(f"{header}: 2 leads expected, got {head.n_sig}")
-        period = 1 / head.fs
-        group = "201" if header.stem == "202" else header.stem
-        infos.append(RecordingInfo(header.stem, head.sig_len, CHANNELS, period, group=group))
-        notes = wfdb.rdann(stem, "atr")
-        found = _beats(notes) if task == "beats" else _episodes(notes, head.sig_len)
-        kinds = "beat" if task == "beats" else [AFIB.onset, AFIB.offset] * (len(found) // 2)
-        if len(found):
-            parts.append(Events.of(header.stem, kinds, found * period))
-
-    def read(info: RecordingInfo) -> Values:
-        record = wfdb.rdrecord(str(path / info.id))
-        # Lead II is the one all but two records share; a stable sort puts it first.
-        order = sorted(range(2), key=lambda i: record.sig_name[i] != "MLII")
-        return np.ascontiguousarray(record.p_signal[:, order], dtype=np.float32)
-
-    settings = BEAT_SETTINGS if task == "beats" else AFIB_SETTINGS
-    intervals = () if task == "beats" else (AFIB,)
-    recordings = Recordings(tuple(infos), read)
-    return Dataset("mitdb", recordings, Events.concat(parts), intervals, settings, (LICENCE,))
+    raw = read_wfdb(headers, Layout())
+    for info in raw.infos:
+        if len(info.channels) != 2:
+            raise InputError(f"{path / info.id}.hea: 2 leads expected, got {info.channels}")
+    # Lead II is the one all but two records share; a stable sort puts it first.
+    ordered = {
+        info.id: replace(info, channels=tuple(sorted(info.channels, key="MLII".__ne__)))
+        for info in raw.infos
+    }
+    infos = tuple(
+        replace(info, channels=CHANNELS, group="201" if info.id == "202" else info.id)
+        for info in raw.infos
+    )
+    recordings = Recordings(infos, lambda info: raw.read(ordered[info.id]), raw.notes)
+    if task == "beats":
+        return Dataset("mitdb", recordings, _beats(path), (), BEAT_SETTINGS, (LICENCE,))
+    return Dataset("mitdb", recordings, _episodes(path, infos), (AFIB,), AFIB_SETTINGS, (LICENCE,))
 
 
-def _beats(notes: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    keep = [symbol in BEATS for symbol in notes.symbol]
-    return np.asarray(notes.sample, dtype=np.float64)[keep]
+def _beats(path: Path) -> Events:
+    found = read_beats(path).select(types=BEATS)
+    return Events.of(found.recording, "beat", found.time)
 
 
-def _episodes(notes: Any, samples: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Alternating onset and offset samples; a rhythm note opens and so closes the one before."""
-    bounds: list[int] = []
-    inside = False
-    for sample, text in zip(notes.sample, notes.aux_note, strict=True):
-        if not text.startswith("("):
-            continue
-        now = text.rstrip("\x00") == "(AFIB"
-        if now != inside:
-            bounds.append(int(sample))
-            inside = now
-    if inside:
-        bounds.append(samples - 1)
-    return np.array(bounds, dtype=np.float64)
+def _episodes(path: Path, infos: tuple[RecordingInfo, ...]) -> Events:
+    """Onsets and offsets; a rhythm note opens its rhythm and so closes the one before."""
+    notes = read_beats(path, labels="aux_note")
+    parts = []
+    for info in infos:
+        found = notes.select(recordings=[info.id])
+        bounds: list[float] = []
+        for time, text in zip(found.time, found.event, strict=True):
+            if text.startswith("(") and (text == "(AFIB") != bool(len(bounds) % 2):
+                bounds.append(float(time))
+        if len(bounds) % 2:
+            bounds.append((info.samples - 1) * info.period)
+        kinds = [AFIB.onset, AFIB.offset] * (len(bounds) // 2)
+        parts.append(Events.of(info.id, kinds, bounds))
+    return Events.concat(parts)

@@ -64,12 +64,16 @@ def load(path: Path, *, regular: bool = False) -> Dataset:
 
 def _events(table: Path, samples: dict[str, int]) -> tuple[Events, list[str]]:
     with reading(table, "a CSV file"):
-        frame = pl.read_csv(
-            table, schema_overrides={"series_id": pl.String}, infer_schema_length=None
-        )
+        frame = pl.read_csv(table, infer_schema=False)  # all text
     for column in ("series_id", "event", "step"):
         if column not in frame.columns:
             raise InputError(f"{table}: column {column!r} missing; it has {frame.columns}")
+    steps = frame["step"].cast(pl.Float64, strict=False)
+    wrong = steps.is_null() & frame["step"].is_not_null()
+    if wrong.any():
+        row = int(wrong.arg_true()[0])
+        raise InputError(f"{table}: row {row}: a step expected, got {frame['step'][row]!r}")
+    frame = frame.with_columns(steps)
     kinds = set(frame["event"].unique()) - {"onset", "wakeup"}
     if kinds:
         raise InputError(

@@ -73,7 +73,8 @@ def stamp_column(frame: pl.DataFrame, column: str, file: Path) -> NDArray[np.flo
     """A column of time stamps (text or numbers of seconds) as seconds since 1970."""
     if frame[column].dtype.is_numeric():
         return frame[column].cast(pl.Float64).to_numpy()
-    stamps = frame[column].str.to_datetime(time_unit="us", strict=False)
+    plain = frame[column].str.strip_chars().str.replace("T", " ", literal=True)
+    stamps = plain.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False)
     if stamps.null_count():
         row = int(np.flatnonzero(stamps.is_null().to_numpy())[0])
         raise InputError(

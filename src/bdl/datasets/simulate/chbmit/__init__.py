@@ -17,8 +17,8 @@ import pyarrow.feather as feather
 from numpy.random import default_rng
 from numpy.typing import NDArray
 
-from bdl.datasets.chbmit import FOLDER, RATE, TABLE
-from bdl.datasets.chbmit_files import CHANNELS
+from bdl.datasets.chbmit import FOLDER, TABLE
+from bdl.datasets.chbmit_files import CHANNELS, RATE
 from bdl.datasets.simulate import Progress
 from bdl.datasets.simulate.chbmit import brain, patient
 from bdl.errors import require

@@ -13,8 +13,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from bdl.datasets.chbmit import RATE
-from bdl.datasets.chbmit_files import CHANNELS
+from bdl.datasets.chbmit_files import CHANNELS, RATE
 from bdl.datasets.simulate.chbmit.patient import FRONTAL, POSTERIOR, TEMPORAL, Patient
 
 Floats = NDArray[np.float32]

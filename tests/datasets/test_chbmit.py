@@ -1,0 +1,227 @@
+"""Both layouts of CHB-MIT, simulated and damaged."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather as feather
+import pytest
+
+from bdl import datasets
+from bdl.datasets import chbmit
+from bdl.datasets.chbmit_files import CHANNELS, manifests
+from bdl.datasets.simulate import simulate
+from bdl.errors import ConfigError, InputError
+
+edfio = pytest.importorskip("edfio")
+SHORT = 240 / 86400
+
+
+@pytest.fixture(scope="module")
+def physionet_files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("physionet")
+    simulate("chbmit", folder, recordings=7, days=SHORT, seed=3)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def kaggle_files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kaggle")
+    simulate("chbmit", folder, recordings=3, days=SHORT, seed=3, layout="kaggle")
+    return folder
+
+
+@pytest.fixture
+def physionet(physionet_files, tmp_path):
+    return shutil.copytree(physionet_files, tmp_path / "physionet")
+
+
+@pytest.fixture
+def kaggle(kaggle_files, tmp_path):
+    return shutil.copytree(kaggle_files, tmp_path / "kaggle")
+
+
+def write_summary(folder, name, *parts):
+    """A summary of one case; a part is (file, announced seizures, [(start, end), ...])."""
+    lines = []
+    for file, count, times in parts:
+        lines += [f"File Name: {file}", f"Number of Seizures in File: {count}"]
+        for k, (start, end) in enumerate(times, start=1):
+            lines += [f"Seizure {k} Start Time: {start} seconds"] * (start is not None)
+            lines += [f"Seizure {k} End Time: {end} seconds"] * (end is not None)
+    (folder / name / f"{name}-summary.txt").write_text("\n".join(lines))
+
+
+def test_physionet(physionet):
+    write_summary(physionet, "chb02", ("chb02_01.edf", 2, [(10, 20), (100, 131)]))
+    found = datasets.load("chbmit", physionet)
+    assert len(found.recordings) == 7
+    assert set(found.recordings.groups.values()) == {"chb01", "chb02"}
+    assert found.events.times("chb02_01", "onset").tolist() == [10.0, 100.0]
+    assert found.events.times("chb02_01", "offset").tolist() == [20.0, 131.0]
+    assert found.settings.event_free == "count"
+    values = found.recordings["chb01_01"].values
+    assert values.shape == (240 * 256, 21)
+    assert 5 < values.std() < 300
+
+
+def test_kaggle(kaggle):
+    found = datasets.load("chbmit", kaggle, checksums=True)
+    assert len(found.recordings) == 3
+    assert set(found.events.recordings) == set(found.recordings.ids)
+    assert found.settings.event_free == "ignore"
+    told = "\n".join(found.notes)
+    assert "events table: SHA-256 differs from the paper's" in told
+    assert "Feather files: checksums differ from the paper's" in told
+
+
+def test_both_layouts_hold_the_same_signal(tmp_path):
+    """Up to the 16 bits of EDF, where a case has a seizure anyway."""
+    for layout in ("physionet", "kaggle"):
+        simulate("chbmit", tmp_path / layout, recordings=1, days=SHORT, seed=11, layout=layout)
+    edf = datasets.load("chbmit", tmp_path / "physionet").recordings["chb01_01"].values
+    ftr = datasets.load("chbmit", tmp_path / "kaggle").recordings["chb01_01"].values
+    # The seizure that Kaggle's layout enforces changes a stretch; the beginning is common.
+    np.testing.assert_allclose(edf[:2000], np.clip(ftr[:2000], -1600, 1600), atol=0.03)
+
+
+def test_checksums_that_match(kaggle, monkeypatch):
+    table = kaggle / "seizure_events.csv"
+    monkeypatch.setattr(chbmit, "TABLE_SHA256", hashlib.sha256(table.read_bytes()).hexdigest())
+    files = sorted((kaggle / "seizure_256Hz_dataset").glob("*.ftr"))
+    lines = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}" for file in files]
+    listing = "\n".join(lines) + "\n"
+    wanted = hashlib.sha256(listing.encode()).hexdigest()
+    assert wanted in manifests(files)
+    monkeypatch.setattr(chbmit, "FEATHER_SHA256", wanted)
+    told = "\n".join(datasets.load("chbmit", kaggle, checksums=True).notes)
+    assert "SHA-256 matches" in told
+    assert "checksums match" in told
+
+
+def test_missing_values_are_zero(kaggle):
+    file = next((kaggle / "seizure_256Hz_dataset").glob("*.ftr"))
+    table = feather.read_table(file)
+    first = table.column(0).to_numpy().copy()
+    first[5] = np.nan
+    feather.write_feather(table.set_column(0, CHANNELS[0], pa.array(first)), str(file))
+    values = datasets.load("chbmit", kaggle).recordings[file.stem].values
+    assert values[5, 0] == 0
+    assert np.isfinite(values).all()
+
+
+def test_one_person_twice(kaggle):
+    folder = kaggle / "seizure_256Hz_dataset"
+    shutil.copy(folder / "chb01_01.ftr", folder / "chb21_01.ftr")
+    shutil.copy(folder / "chb01_01.ftr", folder / "chb17a_03.ftr")
+    groups = datasets.load("chbmit", kaggle).recordings.groups
+    assert groups["chb21_01"] == groups["chb01_01"] == "chb01"
+    assert groups["chb17a_03"] == "chb17"
+    groups = datasets.load("chbmit", kaggle, group="case").recordings.groups
+    assert groups["chb21_01"] == "chb21"
+    with pytest.raises(ConfigError, match="person or case"):
+        datasets.load("chbmit", kaggle, group="patient")
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        (("chb02_01.edf", 1, []), "1 seizures announced, 0 start and 0 end times"),
+        (("chb02_01.edf", 1, [(5, None)]), "1 start and 0 end"),
+        (("chb02_01.edf", 1, [("soon", 9)]), "'soon' is no number"),
+        (("chb02_01.edf", 1, [(5, 241)]), "from 5 to 241 s of 'chb02_01' does not lie within"),
+        (("chb02_01.edf", 1, [(9, 5)]), "from 9 to 5 s"),
+    ],
+)
+def test_bad_summaries(physionet, part, message):
+    write_summary(physionet, "chb02", part)
+    with pytest.raises(InputError, match=message):
+        datasets.load("chbmit", physionet)
+
+
+def test_summary_of_something_else(physionet):
+    (physionet / "chb02/chb02-summary.txt").write_text("Minutes of the meeting\n")
+    with pytest.raises(InputError, match="no line 'File Name"):
+        datasets.load("chbmit", physionet)
+    (physionet / "chb02/chb02-summary.txt").write_text("File Name: chb02_01.edf\n")
+    with pytest.raises(InputError, match="no line 'Number of Seizures"):
+        datasets.load("chbmit", physionet)
+
+
+def test_unlisted_and_absent_files_are_told(physionet):
+    write_summary(physionet, "chb02", ("chb02_09.edf", 0, []))
+    told = "\n".join(datasets.load("chbmit", physionet).notes)
+    assert "no summary names them: chb02_01" in told
+    assert "named in a summary but no file: chb02_09" in told
+
+
+def rewrite(file, rename):
+    """Rewrite an EDF file with other labels; a label of None drops the signal."""
+    edf = edfio.read_edf(file)
+    kept = []
+    for signal in edf.signals:
+        label = rename(signal.label)
+        if label is not None:
+            signal.label = label
+            kept.append(signal)
+    edfio.Edf(kept).write(file)
+
+
+def test_differently_named_channels(physionet):
+    file = physionet / "chb02/chb02_01.edf"
+    before = datasets.load("chbmit", physionet).recordings["chb02_01"].values
+    old = {"T8-P8": "T4-T6", "T7-P7": "EEG T3-T5", "FP1-F7": "Fp1-F7"}
+    rewrite(file, lambda label: old.get(label, label))
+    after = datasets.load("chbmit", physionet, strict=True).recordings["chb02_01"].values
+    np.testing.assert_array_equal(before, after)
+
+
+def test_missing_channels_are_zero_and_told(physionet):
+    file = physionet / "chb02/chb02_01.edf"
+    rewrite(file, lambda label: None if label == "FZ-CZ" else label)
+    found = datasets.load("chbmit", physionet)
+    assert (found.recordings["chb02_01"].values[:, CHANNELS.index("FZ-CZ")] == 0).all()
+    assert "1 recordings lack some of the 21 channels" in "\n".join(found.notes)
+    with pytest.raises(InputError, match="FZ-CZ missing"):
+        datasets.load("chbmit", physionet, strict=True)
+
+
+def test_another_montage_is_left_out(physionet):
+    rewrite(physionet / "chb02/chb02_01.edf", lambda label: label.split("-")[0] + "-CS2")
+    found = datasets.load("chbmit", physionet)
+    assert "chb02_01" not in found.recordings
+    assert "another montage: chb02_01" in "\n".join(found.notes)
+
+
+def test_damaged_and_half_folders(physionet, kaggle, tmp_path):
+    (physionet / "chb02/chb02_01.edf").write_bytes(b"not an EDF file")
+    with pytest.raises(InputError, match=r"chb02_01\.edf"):
+        datasets.load("chbmit", physionet)
+    (kaggle / "seizure_256Hz_dataset/chb01_01.ftr").unlink()
+    with pytest.raises(InputError, match=r"'chb01_01' has no chb01_01\.ftr"):
+        datasets.load("chbmit", kaggle)
+    (kaggle / "seizure_events.csv").unlink()
+    with pytest.raises(InputError, match=r"seizure_events\.csv: missing"):
+        datasets.load("chbmit", kaggle)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"neither seizure_events\.csv"):
+        datasets.load("chbmit", tmp_path / "empty")
+
+
+def test_feather_without_a_channel(kaggle):
+    file = kaggle / "seizure_256Hz_dataset/chb01_01.ftr"
+    feather.write_feather(feather.read_table(file).drop_columns(["CZ-PZ"]), str(file))
+    with pytest.raises(InputError, match="CZ-PZ"):
+        datasets.load("chbmit", kaggle)
+
+
+@pytest.mark.parametrize(
+    "text", ["series_id,start,stop\na,1,2\n", "series_id,onset,offset\na,x,2\n"]
+)
+def test_changed_table(kaggle, text):
+    (kaggle / "seizure_events.csv").write_text(text)
+    with pytest.raises(InputError, match="onset"):
+        datasets.load("chbmit", kaggle)
