@@ -15,7 +15,7 @@ from rich.markup import escape
 
 from bdl.errors import BdlError
 
-MODULES = ("tables", "prepare", "data", "decoding", "models", "scoring")
+MODULES = ("tables", "prepare", "data", "decoding", "models", "scoring", "study")
 
 app = typer.Typer(
     name="bdl",

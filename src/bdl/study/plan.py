@@ -82,7 +82,7 @@ class Plan:
         """Train at one rate, and score checkpoints on the calibration recordings."""
         part = self.parts[fold]
         seed = self.protocol.selection_seed + fold
-        name = f"select/{self._slug(row)}/fold-{fold}/rate-{rate:g}"
+        name = f"select/{self.slug(row)}/fold-{fold}/rate-{rate:g}"
         inputs = self._fit(row, rate, seed, part.train)
         inputs |= self._chosen_on(row, part.train, part.calibration)
         return Step(name, "select", inputs)
@@ -104,7 +104,7 @@ class Plan:
                 "test_signals": self.data.signals(part.test),
                 "decoders": choice.decoders,
             }
-            name = f"final/{self._slug(row)}/fold-{choice.fold}/seed-{seed}"
+            name = f"final/{self.slug(row)}/fold-{choice.fold}/seed-{seed}"
             steps[seed] = Step(name, "final", inputs)
         return steps
 
@@ -120,7 +120,7 @@ class Plan:
     def validate(self, fold: int, row: Row, seed: int, rate: float) -> Step:
         """Train on the other folds, keep the best checkpoint on this one."""
         part = self.parts[fold]
-        name = f"validate/{self._slug(row)}/fold-{fold}/seed-{seed}-rate-{rate:g}"
+        name = f"validate/{self.slug(row)}/fold-{fold}/seed-{seed}-rate-{rate:g}"
         inputs = self._fit(row, rate, seed, part.train)
         return Step(name, "validate", inputs | self._chosen_on(row, part.train, part.test))
 
@@ -135,7 +135,7 @@ class Plan:
             "stages": wanted_stages(self.protocol, row),
             "states": "states" in self.protocol.analyses,
         }
-        return Step(f"tune/{self._slug(row)}/seed-{seed}", "tune", inputs)
+        return Step(f"tune/{self.slug(row)}/seed-{seed}", "tune", inputs)
 
     def score(self, results: Sequence[Step]) -> Step:
         """Open the labels of all test parts, and score."""
@@ -177,7 +177,8 @@ class Plan:
             "stages": wanted_stages(self.protocol, row),
         }
 
-    def _slug(self, row: Row) -> str:
+    def slug(self, row: Row) -> str:
+        """A row's number and name, fit for a path."""
         number = self.protocol.rows.index(row)
         return f"{number:02d}-" + re.sub(r"[^a-z0-9.]+", "-", row.name.lower()).strip("-")
 

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bdl.datasets import Dataset
 from bdl.errors import ConfigError, StudyError
@@ -32,6 +31,25 @@ from bdl.study.work import Worker
 from bdl.study.workers import Workers, run_all
 
 Report = Callable[[str, int, int], None]
+Do = Callable[[str, Sequence[Step]], None]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What training and choosing gave, before any test label is looked at.
+
+    Parameters
+    ----------
+    runs : for each row and seed the steps with its detections, of all folds together.
+    densities : for each row and seed the steps with its densities, by fold.
+    records : figures of the choices.
+    failed : what diverged, in words.
+    """
+
+    runs: dict[tuple[str, int], list[Step]]
+    densities: dict[tuple[str, int], list[Step]]
+    records: list[Record]
+    failed: list[str]
 
 
 @dataclass(frozen=True)
@@ -53,6 +71,7 @@ def run_study(
     scale: Scale | None = None,
     workers: Workers | None = None,
     threads: int | None = None,
+    trust: bool = False,
     report: Report = lambda what, done, total: None,
 ) -> Results:
     """Run a study, or go on with one.
@@ -66,6 +85,8 @@ def run_study(
     workers : where steps run; by default one after the other, here.
     threads : of each worker; by default the cores are shared evenly, and a run that goes on
         keeps what it was begun with.
+    trust : whether data that can run code when read (a pickle) may be opened; what was simulated
+        here is trusted.
     report : told what is going on: (what, done, total).
     """
     workers = workers or Workers()
@@ -73,12 +94,15 @@ def run_study(
     with run.lock():
         frozen.bind_protocol(run, protocol)
         chosen = frozen.bind_environment(run, threads=threads, jobs=workers.jobs)
-        study = _bind(run, protocol, _data(run, protocol, data, scale, report), report)
+        path = _data(run, protocol, data, scale, report)
+        source = Source.of(protocol.data, path, trust=trust or data is None)
+        study = _bind(run, protocol, source, report)
         workers = workers.replace(threads=chosen)
         who = {"host": platform.node(), "process": os.getpid()}
         run.note("started", **who, workers=workers.model_dump(mode="json"))
-        results = _score(study, *_detections(study, workers, report), report)
-        _publish(study, results)
+        found = _detections(study, workers, report)
+        results = _score(study, found, report)
+        _publish(study, results, found)
         run.note("finished")
     return results
 
@@ -115,13 +139,15 @@ def _data(
     return folder
 
 
-def _bind(run: RunDirectory, protocol: Protocol, path: Path, report: Report) -> Study:
+def _bind(run: RunDirectory, protocol: Protocol, source: Source, report: Report) -> Study:
     from bdl.study.models import describe
 
-    source = Source.of(protocol.data, path)
     dataset = source.load()
     data = frozen.bind_data(
-        run, dataset, path, lambda done, total: report("hashing the data", done, total)
+        run,
+        dataset,
+        Path(source.path),
+        lambda done, total: report("hashing the data", done, total),
     )
     parts = frozen.bind_split(run, protocol, dataset)
     models = {row.name: describe(protocol, row, dataset) for row in protocol.rows}
@@ -129,10 +155,8 @@ def _bind(run: RunDirectory, protocol: Protocol, path: Path, report: Report) -> 
     return Study(run, protocol, dataset, source, Plan(protocol, parts, data, models))
 
 
-def _detections(
-    study: Study, workers: Workers, report: Report
-) -> tuple[dict[tuple[str, int], list[Step]], list[Record], list[str]]:
-    """Steps with the detections of each row and seed, figures of the choices, and failures."""
+def _detections(study: Study, workers: Workers, report: Report) -> Found:
+    """Train, choose, freeze and decode."""
     work = Worker(study.run.url, study.source, workers.threads)
 
     def do(what: str, steps: Sequence[Step]) -> None:
@@ -149,9 +173,7 @@ def _detections(
     return gather(study, do)
 
 
-def _nested(
-    study: Study, do: Callable[[str, Sequence[Step]], None]
-) -> tuple[dict[tuple[str, int], list[Step]], list[Record], list[str]]:
+def _nested(study: Study, do: Do) -> Found:
     run, plan, protocol = study.run, study.plan, study.protocol
     do("selecting", plan.selects())
     choices, failed = [], []
@@ -196,15 +218,14 @@ def _nested(
             ("mAP", one.score),
         )
     ]
-    return runs, records, failed
+    return Found(runs, runs, records, failed)
 
 
-def _validated(
-    study: Study, do: Callable[[str, Sequence[Step]], None]
-) -> tuple[dict[tuple[str, int], list[Step]], list[Record], list[str]]:
+def _validated(study: Study, do: Do) -> Found:
     run, plan, protocol = study.run, study.plan, study.protocol
     do("training", plan.validates())
     tunes: dict[tuple[str, int], list[Step]] = {}
+    used: dict[tuple[str, int], list[Step]] = {}
     records, failed = [], []
     folds = range(len(plan.parts))
     for row, seed in plan.runs():
@@ -223,6 +244,7 @@ def _validated(
             continue
         mean, scores, steps = max(by_rate, key=lambda one: one[0])
         tunes[row.name, seed] = [plan.tune(row, seed, steps)]
+        used[row.name, seed] = steps
         records.append(Record(row.name, "valid", "mAP", mean, seed))
         records += [Record(row.name, "valid", "mAP", s, seed, f) for f, s in enumerate(scores)]
     do("choosing decoders", [step for steps in tunes.values() for step in steps])
@@ -230,21 +252,15 @@ def _validated(
         {"row": row, "seed": seed, **run.result(steps[0])} for (row, seed), steps in tunes.items()
     ]
     frozen.freeze(run, decoders)
-    return tunes, records, failed
+    return Found(tunes, used, records, failed)
 
 
-def _score(
-    study: Study,
-    runs: dict[tuple[str, int], list[Step]],
-    records: list[Record],
-    failed: list[str],
-    report: Report,
-) -> Results:
+def _score(study: Study, found: Found, report: Report) -> Results:
     """Open the test labels after the freeze and score, once: what is scored stays so."""
     from bdl.study.scoring import score
 
     run = study.run
-    step = study.plan.score([one for steps in runs.values() for one in steps])
+    step = study.plan.score([one for steps in found.runs.values() for one in steps])
     if run.done(step) is None:
         sealed = run.get_json("frozen.json")
         if sealed is None:
@@ -252,32 +268,29 @@ def _score(
         run.note("test opened", frozen=sealed["digest"])
         report("scoring", 0, 1)
         with timed() as seconds:
-            found = score(run, study.protocol, study.dataset, study.plan.parts, runs)
-            extra = _analyses(study, runs)
-        whole = joined([Results(tuple(records), failed=tuple(failed)), found, extra])
-        run.finish(step, whole.to_dict(), {}, seconds=seconds[0])
+            scored = score(run, study.protocol, study.dataset, study.plan.parts, found.runs)
+        chosen = Results(tuple(found.records), failed=tuple(found.failed))
+        run.finish(step, joined([chosen, scored]).to_dict(), {}, seconds=seconds[0])
         report("scoring", 1, 1)
     results = Results.from_dict(run.result(step))
     run.put_json("results.json", results.to_dict())
     return results
 
 
-def _analyses(study: Study, runs: dict[tuple[str, int], list[Step]]) -> Results:
-    return Results(())
-
-
-def _publish(study: Study, results: Results) -> None:
+def _publish(study: Study, results: Results, found: Found) -> None:
     """Write the tables, in three formats, and the figures' data."""
-    from bdl.study import tables
+    from bdl.study.figures import figure_data
+    from bdl.study.tables import written
 
-    made = [tables.fill(table, results) for table in tables.layouts(study.protocol)]
-    texts: dict[str, Any] = {
-        "md": "\n\n".join(tables.markdown(one) for one in made) + "\n",
-        "csv": "".join(tables.comma_separated(one) for one in made),
-        "tex": "\n\n".join(tables.latex(one) for one in made) + "\n",
-    }
-    for suffix, text in texts.items():
+    for suffix, text in written(study.protocol, results).items():
         study.run.put(f"tables.{suffix}", text.encode())
+    sources: dict[str, Step] = {}
+    for (row, _), steps in found.densities.items():
+        sources.setdefault(row, steps[0])
+    figures = figure_data(
+        study.run, study.protocol, study.dataset, study.plan.parts, results, sources
+    )
+    study.run.put_json("figures.json", figures)
 
 
 @contextmanager

@@ -56,8 +56,10 @@ SCALES: dict[str, dict[str, Scale]] = {
         ),
     },
     "chbmit": {
-        "small": Scale(recordings=24, epochs=8, window=600.0, batch=4, rates=2),
-        "tiny": Scale(recordings=8, epochs=2, window=120.0, folds=2, tiny=True, replicates=50),
+        "small": Scale(recordings=24, days=0.02, epochs=8, window=600.0, batch=4, rates=2),
+        "tiny": Scale(
+            recordings=8, days=0.008, epochs=2, window=120.0, folds=2, tiny=True, replicates=50
+        ),
     },
     "bowshock": {
         "small": Scale(recordings=24, epochs=8, batch=4, rates=2),

@@ -93,6 +93,24 @@ def fill(table: Table, results: Results) -> Filled:
     return Filled(table, tuple(tuple(pair(cell) for cell in line.cells) for line in table.lines))
 
 
+def written(protocol: Protocol, results: Results) -> dict[str, str]:
+    """All tables of a study as one text a format: ``md``, ``csv``, ``tex``."""
+    made = [fill(table, results) for table in layouts(protocol)]
+    notes = []
+    if protocol.regime == "validation":
+        notes.append(
+            "Checkpoint and decoder were chosen on the folds that are reported, as in the paper's "
+            "development studies; `cross-fitted` chooses each fold's decoder on the others."
+        )
+    notes += [f"Failed: {text}." for text in results.failed]
+    lines = [comma_separated(one).splitlines() for one in made]
+    return {
+        "md": "\n\n".join([*(markdown(one) for one in made), *notes]) + "\n",
+        "csv": "\n".join([lines[0][0], *(line for one in lines for line in one[1:])]) + "\n",
+        "tex": "\n\n".join(latex(one) for one in made) + "\n",
+    }
+
+
 def markdown(filled: Filled) -> str:
     """The table in Markdown."""
     heads, lines = _texts(filled)

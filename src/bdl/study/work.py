@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
+
 from bdl.datasets import Dataset
 from bdl.decoding import decode, from_dict
 from bdl.density import Density
@@ -27,6 +30,7 @@ from bdl.study.workers import limit_threads
 
 Plain = dict[str, Any]
 Outcome = tuple[Plain, dict[str, bytes]]
+_DETECTIONS = {"recording": pl.String, "event": pl.String, "time": pl.Float64, "score": pl.Float64}
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,7 @@ def _validate(run: RunDirectory, dataset: Dataset, inputs: Plain) -> Outcome:
 
 def _tune(run: RunDirectory, dataset: Dataset, inputs: Plain) -> Outcome:
     """Choose decoders on the pooled folds, and each fold's on the others; decode all."""
-    folds = [unpack_densities(run, Step(name, "", {}), key) for name, key in inputs["densities"]]
+    folds = [densities_of(run, name, key) for name, key in inputs["densities"]]
     pooled = [density for fold in folds for density in fold]
     vault = _vault(dataset, [density.recording for density in pooled])
     truth = vault.labels([density.recording for density in pooled])
@@ -201,9 +205,9 @@ def pack_densities(densities: Iterable[Density]) -> dict[str, bytes]:
         return {f"densities/{file.name}": file.read_bytes() for file in sorted(folder.iterdir())}
 
 
-def unpack_densities(run: RunDirectory, step: Step, key: str) -> list[Density]:
+def densities_of(run: RunDirectory, name: str, key: str) -> list[Density]:
     """The densities that a finished step left."""
-    folder = f"steps/{step.name}-{key[:12]}"
+    folder = f"steps/{name}-{key[:12]}"
     mark = json.loads(run.get(f"{folder}/done.json") or b"{}")
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "densities"
@@ -218,7 +222,13 @@ def unpack_densities(run: RunDirectory, step: Step, key: str) -> list[Density]:
 
 def pack_events(events: Events) -> bytes:
     """A table of detections as CSV; every number is written so that it reads back the same."""
-    text: str = events.to_frame("polars").write_csv()
+    columns = {
+        "recording": events.recording.tolist(),
+        "event": events.event.tolist(),
+        "time": events.time,
+        "score": np.zeros(0) if events.score is None else events.score,
+    }
+    text: str = pl.DataFrame(columns, schema=_DETECTIONS).write_csv()
     return text.encode()
 
 
@@ -228,8 +238,7 @@ def unpack_events(data: bytes) -> Events:
     >>> found = Events.of("a", "beat", [0.1 + 0.2], score=[1 / 3])
     >>> unpack_events(pack_events(found)) == found
     True
+    >>> len(unpack_events(pack_events(Events.empty(scored=True))))
+    0
     """
-    import polars as pl
-
-    schema = {"recording": pl.String, "event": pl.String, "time": pl.Float64, "score": pl.Float64}
-    return Events.from_frame(pl.read_csv(data, schema_overrides=schema))
+    return Events.from_frame(pl.read_csv(data, schema=_DETECTIONS))

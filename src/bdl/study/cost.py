@@ -1,0 +1,85 @@
+"""What a study needs and roughly costs.
+
+The cost is that of its trainings: so many bins pass through so many parameters, forwards and
+backwards, at a speed measured once on one core of an ordinary machine. It is an order of
+magnitude, to tell minutes from weeks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bdl.study.protocol import Folds, Parts, Protocol, Row
+
+# Recordings, mean bins a training window, and size of the data as published.
+_DATA = {
+    "sleep": (277, 12_096, "Kaggle, Child Mind Institute, detect sleep states (1 GB)"),
+    "chbmit": (141, 3_600, "CHB-MIT, Kaggle snapshot (8.4 GB) or PhysioNet EDF"),
+    "bowshock": (300, 21_600, "Martian bow shock (pickle: needs --trust-pickle)"),
+    "fraud": (80, 3_600, "credit-card fraud, events as published"),
+    "hapt": (45, 600, "HAPT, UCI"),
+    "mitdb": (22, 5_400, "MIT-BIH arrhythmia, PhysioNet"),
+}
+# Seconds a bin of one training pass, by encoder, on one core.
+_SECONDS = {
+    "gru": 2e-6,
+    "forward-gru": 1e-6,
+    "forward-lstm": 1.3e-6,
+    "chbmit-gru": 4e-5,
+    "unet": 2e-5,
+    "attention-unet": 3e-5,
+    "transformer": 4e-5,
+    "transformer-large": 2e-4,
+    "causal-transformer": 4e-5,
+    "local-causal-transformer": 4e-5,
+}
+
+
+def fits(protocol: Protocol) -> int:
+    """How many models a study trains.
+
+    >>> from bdl.study.catalogue import load
+    >>> fits(load("sleep-nested"))
+    210
+    """
+    return sum(_fits(protocol, row) for row in protocol.rows)
+
+
+def hours(protocol: Protocol) -> float:
+    """Rough core-hours of all trainings."""
+    recordings, bins, _ = _DATA.get(protocol.data.name, (100, 10_000, ""))
+    total = 0.0
+    for row in protocol.rows:
+        speed = _SECONDS.get(str(row.encoder), 2e-5)
+        total += _fits(protocol, row) * speed * bins * recordings * 0.7 * protocol.training.epochs
+    return total / 3600
+
+
+def needs(protocol: Protocol) -> str:
+    """The data a study needs."""
+    return _DATA.get(protocol.data.name, (0, 0, protocol.data.name))[2]
+
+
+def summary(protocol: Protocol) -> dict[str, Any]:
+    """A study in a few plain words and numbers."""
+    return {
+        "name": protocol.name,
+        "title": protocol.title,
+        "data": protocol.data.name,
+        "needs": needs(protocol),
+        "regime": protocol.regime,
+        "rows": len(protocol.rows),
+        "fits": fits(protocol),
+        "core_hours": round(hours(protocol), 2),
+        "tables": [table.label for table in protocol.paper.tables],
+    }
+
+
+def _fits(protocol: Protocol, row: Row) -> int:
+    split = protocol.split
+    folds = split.folds if isinstance(split, Folds) else 1
+    folds = len(split.parts) if isinstance(split, Parts) else folds
+    rates, seeds = len(protocol.learning_rates(row)), len(protocol.final_seeds(row))
+    if protocol.regime == "nested":
+        return folds * (rates + seeds)
+    return folds * rates * seeds
