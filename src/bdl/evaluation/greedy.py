@@ -22,6 +22,28 @@ Floats = NDArray[np.float64]
 
 
 @compiled
+def arrange(group: Longs, time: Floats, groups: int) -> tuple[Longs, Floats]:
+    """Truths by group, in order of time: first truth of each group (groups + 1,), and the times.
+
+    >>> arrange(np.array([1, 0, 1]), np.array([5.0, 9.0, 3.0]), 2)
+    (array([0, 1, 3]), array([9., 3., 5.]))
+    """
+    start = np.zeros(groups + 1, np.int64)
+    for i in range(len(group)):
+        start[group[i] + 1] += 1
+    for g in range(groups):
+        start[g + 1] += start[g]
+    place = start[:-1].copy()
+    times = np.empty(len(time))
+    for i in range(len(group)):
+        times[place[group[i]]] = time[i]
+        place[group[i]] += 1
+    for g in range(groups):
+        times[start[g] : start[g + 1]].sort()
+    return start, times
+
+
+@compiled
 def forests(truths: int, tolerances: int) -> tuple[Ints, Ints]:
     """Both forests with every truth free: node i + 1 on the left, i on the right, is truth i."""
     left = np.empty((truths + 1, tolerances), np.int32)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import ConfigError, InputError
-from bdl.evaluation.greedy import sweep
+from bdl.evaluation.greedy import arrange, sweep
 from bdl.evaluation.matches import LeftOut, Matches
 from bdl.evaluation.ranking import rank
 from bdl.evaluation.regions import Regions
@@ -133,10 +133,7 @@ class Matcher:
             scored = tuple(name for name, has in zip(scored, used, strict=True) if has)
         self.recordings = scored
         group = kind.astype(np.int64) * len(scored) + code
-        order = np.lexsort((time, group))
-        counts = np.bincount(group, minlength=len(scored) * len(self.types))
-        self.truth_start = np.append(0, np.cumsum(counts))
-        self.truth_time = time[order]
+        self.truth_start, self.truth_time = arrange(group, time, len(scored) * len(self.types))
 
     def match(self, detections: Events) -> Matches:
         """Match one set of detections."""
