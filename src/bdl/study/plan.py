@@ -133,7 +133,6 @@ class Plan:
             "labels": self.data.labels(ids),
             "settings": self.data.settings,
             "stages": wanted_stages(self.protocol, row),
-            "states": "states" in self.protocol.analyses,
         }
         return Step(f"tune/{self.slug(row)}/seed-{seed}", "tune", inputs)
 

@@ -257,6 +257,7 @@ def _validated(study: Study, do: Do) -> Found:
 
 def _score(study: Study, found: Found, report: Report) -> Results:
     """Open the test labels after the freeze and score, once: what is scored stays so."""
+    from bdl.study.analyses import analyse
     from bdl.study.scoring import score
 
     run = study.run
@@ -269,8 +270,9 @@ def _score(study: Study, found: Found, report: Report) -> Results:
         report("scoring", 0, 1)
         with timed() as seconds:
             scored = score(run, study.protocol, study.dataset, study.plan.parts, found.runs)
+            extra = analyse(run, study.protocol, study.dataset, found.runs, found.densities)
         chosen = Results(tuple(found.records), failed=tuple(found.failed))
-        run.finish(step, joined([chosen, scored]).to_dict(), {}, seconds=seconds[0])
+        run.finish(step, joined([chosen, scored, extra]).to_dict(), {}, seconds=seconds[0])
         report("scoring", 1, 1)
     results = Results.from_dict(run.result(step))
     run.put_json("results.json", results.to_dict())
