@@ -150,8 +150,8 @@ class ArrowSource:
         self.path = path
         with reading(path, "an Arrow or Feather file"), self._open() as reader:
             schema = reader.schema
-        self.columns = unique(path, schema.names)
-        self.about = about(path, schema.metadata)
+            self.columns = unique(path, schema.names)
+            self.about = about(path, schema.metadata)
         self.rows: int | None = None
 
     def _open(self) -> Any:
@@ -202,7 +202,7 @@ class CsvSource:
             table = pacsv.read_csv(
                 pa.BufferReader(head.rstrip(b"\r\n") + b"\n"), parse_options=self._parsing()
             )
-        self.columns = unique(path, table.column_names)
+            self.columns = unique(path, table.column_names)
         self.about: dict[str, Any] = {}
         self.rows: int | None = None
 

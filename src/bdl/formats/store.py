@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -103,11 +104,9 @@ def _left(
 
 
 def _write_values(folder: Path, recordings: Recordings, info: RecordingInfo) -> None:
-    width, written = len(info.channels), 0
+    written = 0
     with atomic(folder / f"{safe_name(info.id)}.npy") as temporary, open(temporary, "wb") as out:
-        np.lib.format.write_array_header_1_0(
-            out, {"descr": "<f4", "fortran_order": False, "shape": (info.samples, width)}
-        )
+        out.write(_header(info))
         for chunk in chunks_of(recordings, info):
             out.write(np.ascontiguousarray(chunk, dtype="<f4").data)
             written += len(chunk)
@@ -188,18 +187,25 @@ def is_store(path: str | Path) -> bool:
         return False
 
 
+def _header(info: RecordingInfo) -> bytes:
+    """The bytes before the values in an array file."""
+    out = BytesIO()
+    shape = (info.samples, len(info.channels))
+    told = {"descr": "<f4", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(out, told)
+    return out.getvalue()
+
+
 def _is_whole(file: Path, info: RecordingInfo) -> bool:
-    """Whether an array file has the shape, type and length that it must have."""
+    """Whether an array file begins with the bytes, and has the length, that it must have."""
+    header = _header(info)
     try:
         with open(file, "rb") as stream:
-            if np.lib.format.read_magic(stream) != (1, 0):
-                return False
-            shape, fortran, kind = np.lib.format.read_array_header_1_0(stream)
-            size = stream.tell() + info.samples * len(info.channels) * 4
-    except (OSError, ValueError):
+            right = stream.read(len(header)) == header
+        size = file.stat().st_size
+    except OSError:
         return False
-    right = shape == (info.samples, len(info.channels)) and not fortran and kind == "<f4"
-    return right and file.stat().st_size == size
+    return right and size == len(header) + info.samples * len(info.channels) * 4
 
 
 def _manifest(recordings: Recordings, source: str | None) -> dict[str, Any]:
