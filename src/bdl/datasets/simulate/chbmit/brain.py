@@ -59,13 +59,13 @@ def _background(rng: Generator, person: Patient, seconds: int) -> Floats:
     sources = np.empty((10, samples), np.float32)
     sources[:8] = lfilter([0.10], [1, -0.985], white)
     sources[:8] += 0.5 * lfilter([0.35], [1, -0.85], white[::-1])
-    # A resonance at about 10 Hz, and slow waves that come and go with the depth of sleep.
+    # Of unit variance: a resonance at about 10 Hz, and slow waves that come with deep sleep.
     pole, turn = 0.985, 2 * np.pi * rng.uniform(8.5, 11) / RATE
-    sources[8] = lfilter([0.03], [1, -2 * pole * np.cos(turn), pole**2], white[0])
+    sources[8] = lfilter([0.06], [1, -2 * pole * np.cos(turn), pole**2], white[0])
     steps = seconds // 30 + 2
     depth = np.clip(np.cumsum(rng.normal(0, 0.25, size=steps)) + rng.normal(0, 1), 0, 2)
     asleep = np.interp(np.arange(samples) / RATE / 30, np.arange(steps), depth)
-    sources[9] = lfilter([0.02], [1, -1.9895, 0.9905], white[1]) * asleep
+    sources[9] = lfilter([0.0043], [1, -1.9895, 0.9905], white[1]) * asleep
     mixing = np.vstack(
         [
             person.sources * person.background * 2.2,

@@ -21,6 +21,8 @@ from bdl.datasets.simulate import Progress
 from bdl.datasets.simulate.sleep import days as course
 from bdl.datasets.simulate.sleep import labels, person, signal
 from bdl.datasets.simulate.sleep.clock import DAY, PERIOD, Clock
+from bdl.datasets.sleep import EVENTS, SERIES
+from bdl.formats.files import atomic
 
 SCHEMA = pa.schema(
     [
@@ -36,16 +38,16 @@ SCHEMA = pa.schema(
 def write(out: Path, *, recordings: int, days: float | None, seed: int, progress: Progress) -> None:
     """Write ``train_series.parquet`` and ``train_events.csv``; 26 days a series by default."""
     samples = max(1, round((26 if days is None else days) * DAY / PERIOD))
-    series, events = out / "train_series.parquet", out / "train_events.csv"
     with (
+        atomic(out / SERIES) as series,
+        atomic(out / EVENTS) as events,
         pq.ParquetWriter(series, SCHEMA, compression="zstd", use_dictionary=["series_id"]) as file,
         events.open("w", newline="") as text,
     ):
         table = csv.writer(text, lineterminator="\n")
         table.writerow(["series_id", "night", "event", "step", "timestamp"])
         for number in range(recordings):
-            rng = default_rng([seed, number])
-            name, rows, nights = make(rng, samples)
+            name, rows, nights = make(default_rng([seed, number]), samples)
             file.write_table(rows, row_group_size=samples)
             stamps = rows.column("timestamp")
             for night, steps in enumerate(nights, start=1):

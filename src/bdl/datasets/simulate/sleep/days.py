@@ -59,7 +59,6 @@ def draw(rng: Generator, person: Person, clock: Clock, samples: int) -> Days:
         onset = max(onset, wakes + 5 * 3600.0)
         wake = max(wake, onset + 900.0)
         wakes = wake
-        # (4) hours and a nap in them; drawn always, so that a day never shifts another's numbers
         evening = person.evening * 3600 * rng.lognormal(-0.1, 0.45)
         latency = rng.exponential(person.latency * 60)
         linger = rng.exponential(person.linger * 60)

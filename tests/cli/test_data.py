@@ -1,0 +1,83 @@
+"""The commands on data sets, run as a user runs them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from bdl.cli import app
+from bdl.errors import BdlError
+
+runner = CliRunner()
+
+
+def run(*words: object) -> str:
+    done = runner.invoke(app, [str(word) for word in words], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_stride_reproduces_the_papers_table():
+    rows = json.loads(run("stride", "--period", 5, "--stride", 10, "--tolerance", 60,
+                          "--spacing", 86400, "--json"))["rows"]  # fmt: skip
+    eeg = run("stride", "--period", 1 / 256, "--stride", 512, "--stride", 256,
+              "--tolerance", 1, "--spacing", 883_728 / 256, "--json")  # fmt: skip
+    rows += json.loads(eeg)["rows"]
+    told = [
+        (row["stride"], f"{row['expected']:.2e}", f"{row['collision_approximation']:.2e}")
+        for row in rows
+    ]
+    assert told == [
+        (10, "5.79e-04", "1.67e-07"),
+        (512, "5.79e-04", "1.68e-07"),
+        (256, "2.90e-04", "4.20e-08"),
+    ]
+    assert [row["conservative"] for row in rows] == [True, False, True]
+
+
+def test_stride_combines_what_is_repeated():
+    text = run("stride", "--period", 5, "--stride", 10, "--stride", 20, "--tolerance", 60,
+               "--tolerance", 300, "--spacing", 86400, "--spacing", 3600, "--json")  # fmt: skip
+    assert len(json.loads(text)["rows"]) == 8
+    shown = run("stride", "--period", 5, "--stride", 10, "--tolerance", 60, "--spacing", 86400)
+    assert "5.79e-04" in shown
+    assert "1,728" in shown
+
+
+def test_simulate_then_audit(tmp_path):
+    run("simulate", "sleep", "--out", tmp_path, "--recordings", 2, "--days", 4, "--seed", 3)
+    text = run("audit", tmp_path, "--dataset", "sleep", "--json")
+    told = json.loads(text)
+    assert told["stride"] == 10
+    assert told["kernel"] == {"kind": "gaussian", "sigma": 250.0}
+    for row in told["types"]:
+        assert row["mass"] == pytest.approx(row["placed"])
+        assert row["largest_bin"] < 0.09
+    assert any(note.startswith("licence") for note in told["notes"])
+    shown = run("audit", tmp_path, "--dataset", "sleep", "--kernel", "hard", "--crop", 86400)
+    assert "largest bin" in shown
+
+
+def test_pickles_need_trust(tmp_path):
+    run("simulate", "bowshock", "--out", tmp_path, "--recordings", 1)
+    with pytest.raises(BdlError, match="--trust-pickle"):
+        run("audit", tmp_path, "--dataset", "bowshock")
+    assert "crossing" in run("audit", tmp_path, "--dataset", "bowshock", "--trust-pickle")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("simulate", "sleeep", "--out", "x"), "no simulator"),
+        (("audit", "/no/such", "--dataset", "sleep"), "no such file or folder"),
+        (("audit", ".", "--dataset", "hapt", "--task", "running"), "task walking or transitions"),
+        (("audit", ".", "--dataset", "sleep", "--task", "beats"), "no option 'task'"),
+        (("data", "fetch", "hapt", "--out", "x"), "no source of 'hapt'"),
+    ],
+)
+def test_errors_are_messages(words, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BdlError, match=message):
+        run(*words)
