@@ -15,7 +15,17 @@ from rich.markup import escape
 
 from bdl.errors import BdlError
 
-MODULES = ("tables", "prepare", "data", "decoding", "models", "scoring", "study")
+MODULES = (
+    "tables",
+    "prepare",
+    "data",
+    "decoding",
+    "models",
+    "scoring",
+    "study",
+    "report",
+    "project",
+)
 
 app = typer.Typer(
     name="bdl",

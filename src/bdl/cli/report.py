@@ -1,0 +1,183 @@
+"""Commands that show: the first tour and the report page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from bdl.cli.console import err, out, print_json
+from bdl.cli.sources import find_source, parse_options
+from bdl.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from bdl.report import Content, System
+
+commands = typer.Typer()
+
+
+@commands.command(epilog="Example: `bdl demo --out demo`")
+def demo(
+    folder: Annotated[Path, typer.Option("--out", help="Folder for everything it makes.")] = Path(
+        "demo"
+    ),
+    seed: Annotated[int, typer.Option(help="All that is random follows from it.")] = 0,
+    recordings: Annotated[int, typer.Option(help="How many recordings to simulate.")] = 40,
+    days: Annotated[float, typer.Option(help="Days a recording.")] = 7.0,
+    epochs: Annotated[int, typer.Option(help="Passes over the training recordings.")] = 30,
+    json: Annotated[bool, typer.Option("--json", help="The table as JSON.")] = False,
+) -> None:
+    """A first tour: simulate, train two detectors, calibrate, score on held-out recordings."""
+    from rich.table import Table
+
+    from bdl.demo import Tour, run
+
+    tour = Tour(seed=seed, recordings=recordings, days=days, epochs=epochs)
+    result = run(folder, tour, say=lambda text: err.print(f"• {text}"), progress=not json)
+    head, *rows = summary(result.content)
+    if json:
+        named = [dict(zip(head, row, strict=True)) for row in rows]
+        print_json({"systems": named, "report": str(result.page)})
+        return
+    table = Table(*head, title="Held-out recordings, 95 % intervals over recordings")
+    for row in rows:
+        table.add_row(*row)
+    out.print(table)
+    out.print(f"Report: {result.page}")
+
+
+def summary(content: Content) -> list[list[str]]:
+    """Heading and a row a system: scores with intervals, and the paired difference."""
+    import numpy as np
+
+    from bdl.report.content import timing_errors
+    from bdl.report.intervals import ap_bands, paired_difference
+
+    strict = min(content.tolerances)
+    first = content.systems[0].name
+    head = ["system", "mAP", f"AP at {strict:g} s", "F1", "median error", f"mAP of {first} minus"]
+    rows = []
+    for i, (system, matches) in enumerate(zip(content.systems, content.matches, strict=True)):
+        band = ap_bands(content, matches)
+        errors = np.abs(timing_errors(matches, max(content.tolerances)))
+        rows.append(
+            [
+                system.name,
+                _two_lines(str(band["mAP"])),
+                _two_lines(str(band[f"AP@{strict:g}"])),
+                f"{matches.mean_f1():.3f}",
+                f"{np.median(errors):.0f} s" if len(errors) else "–",
+                _two_lines(str(paired_difference(content, 0, i))) if i else "",
+            ]
+        )
+    return [head, *rows]
+
+
+def _two_lines(estimate: str) -> str:
+    """The interval below its value, so that the table fits a narrow terminal."""
+    return estimate.replace(" [", "\n[")
+
+
+@commands.command(
+    epilog="Example: `bdl report mine.csv theirs.csv --truth truth.csv --tolerance 60`"
+)
+def report(
+    sources: Annotated[list[Path], typer.Argument(help="Tables of detections.")],
+    target: Annotated[Path, typer.Option("--out", help="Page to write.")] = Path("report.html"),
+    truth: Annotated[Path | None, typer.Option(help="Table of annotated events.")] = None,
+    tolerance: Annotated[list[float] | None, typer.Option(help="Seconds; may be repeated.")] = None,
+    period: Annotated[float | None, typer.Option(help="Seconds a step, for Kaggle tables.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="Data set that brings the signals.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Folder of the data set.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help="key=value for the data set.")] = None,
+    recordings: Annotated[str | None, typer.Option(help="Recordings, for signals.")] = None,
+    densities: Annotated[
+        list[Path] | None,
+        typer.Option(help="Folder of densities, one for each table of detections, in order."),
+    ] = None,
+    history: Annotated[
+        list[Path] | None,
+        typer.Option(help="History of a fit (MODEL.csv), one for each table, in order."),
+    ] = None,
+    event_free: Annotated[
+        Literal["ignore", "count"], typer.Option(help="Recordings without events.")
+    ] = "ignore",
+    title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
+    bootstrap: Annotated[int, typer.Option(help="Replicates; 0 for no intervals.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+) -> None:
+    """Write a report: one HTML page that works offline."""
+    from bdl.formats import read_events
+    from bdl.report import Content, write_report
+
+    source = None
+    if dataset is not None or recordings is not None:
+        source = find_source(
+            dataset=dataset,
+            data=data,
+            options=parse_options(option or []),
+            recordings=recordings,
+            events=None if truth is None else str(truth),
+            config=None,
+            need_events=False,
+        )
+    if truth is not None:
+        annotated = read_events(truth, period=period)
+    elif source is not None and dataset is not None:
+        annotated = source.events
+    else:
+        raise ConfigError("--truth expected: the table of annotated events")
+    if tolerance is None and source is not None and dataset is not None:
+        tolerance = list(source.detector["tolerances"])
+    if not tolerance:
+        raise ConfigError("--tolerance expected: seconds, once or more")
+    content = Content(
+        title=title or f"Detections of {', '.join(file.stem for file in sources)}",
+        truth=annotated,
+        systems=_systems(sources, period, densities or [], history or []),
+        tolerances=tuple(tolerance),
+        event_free=event_free,
+        recordings=None if source is None else source.recordings,
+        provenance={"truth": str(truth or data), "detections": ", ".join(map(str, sources))},
+        seed=seed,
+        replicates=bootstrap,
+    )
+    out.print(str(write_report(content, target)))
+
+
+def _systems(
+    sources: list[Path], period: float | None, densities: list[Path], histories: list[Path]
+) -> tuple[System, ...]:
+    from bdl.formats import read_events
+    from bdl.formats.densities import read_densities
+    from bdl.report import System
+
+    for name, given in (("--densities", densities), ("--history", histories)):
+        if given and len(given) != len(sources):
+            raise ConfigError(f"{name}: one for each of {len(sources)} tables, got {len(given)}")
+    systems = []
+    for i, file in enumerate(sources):
+        found = read_events(file, period=period, missing="drop")
+        if found.score is None:
+            raise InputError(f"{file}: detections need a column 'score'")
+        dense = {d.recording: d for d in read_densities(densities[i])} if densities else {}
+        curves = _history(histories[i]) if histories else {}
+        systems.append(System(file.stem, found, dense, curves))
+    return tuple(systems)
+
+
+def _history(file: Path) -> dict[str, tuple[list[float], list[float]]]:
+    """Loss and, where there was a validation part, its score, by epoch."""
+    import polars as pl
+
+    try:
+        table = pl.read_csv(file)
+        curves = {}
+        for column, name in (("loss", "loss"), ("score", "validation mAP")):
+            known = table.drop_nulls(column)
+            if len(known):
+                curves[name] = (known["epoch"].cast(float).to_list(), known[column].to_list())
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{file}: no history of a fit: {error}") from error
+    return curves
