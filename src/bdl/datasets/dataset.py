@@ -88,11 +88,14 @@ def load(name: str, path: Path | str, **options: Any) -> Dataset:
     """Read the data set ``name`` from the folder (or file) it was published as.
 
     Options are those of the adapter: ``task`` of hapt and mitdb, ``trust`` of bowshock, and so on.
+    They may stand in the name too, as in ``mitdb:task=afib``, for the command line.
 
     >>> load("sleeep", "somewhere")
     Traceback (most recent call last):
     bdl.errors.ConfigError: no data set 'sleeep'; there are sleep, chbmit, bowshock, fraud, ...
     """
+    name, told = split_options(name)
+    options = {**told, **options}
     if name not in NAMES:
         raise ConfigError(f"no data set {name!r}; there are {', '.join(NAMES)}")
     reader: Callable[..., Dataset] = import_module(f"bdl.datasets.{name}").load
@@ -106,6 +109,23 @@ def load(name: str, path: Path | str, **options: Any) -> Dataset:
     if not path.exists():
         raise InputError(f"{path}: no such file or folder; {name} data expected there")
     return reader(path, **options)
+
+
+def split_options(text: str) -> tuple[str, dict[str, str | bool]]:
+    """A name and the options written after it.
+
+    >>> split_options("bowshock:trust=yes")
+    ('bowshock', {'trust': True})
+    """
+    name, *parts = text.split(":")
+    words: dict[str, bool] = {"yes": True, "true": True, "no": False, "false": False}
+    options: dict[str, str | bool] = {}
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if not (key and equals and value):
+            raise ConfigError(f"data set {text!r}: name:option=value expected, got {part!r}")
+        options[key] = words.get(value.lower(), value)
+    return name, options
 
 
 def find(folder: Path, *names: str, what: str) -> list[Path]:
