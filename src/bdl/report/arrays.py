@@ -1,15 +1,18 @@
-"""Arrays inside the page: small, exact where a number is counted, rounded where it is only drawn.
+"""Arrays inside the page: exact where a number is counted, rounded where it is only drawn.
 
 A packed array is ``{"kind", "data"}``: little-endian numbers, deflated, as base64 text. Curves
-that are only looked at are quantised to 256 levels between ``low`` and ``high``; the browser thins
-them to the pixels of the plot. What is too long for that is thinned here first, by least and
-greatest value of each stretch, so that no peak is lost.
+that are only looked at are quantised to 255 levels between ``low`` and ``high`` (the 256th says
+missing) and carry no times: their points are evenly spaced. What is too long for the page is
+thinned by least and greatest value of each stretch, so that no peak is lost; the browser thins
+again, to the pixels of the plot.
 """
 
 from __future__ import annotations
 
 import base64
 import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,8 @@ from bdl.errors import require
 
 Packed = dict[str, Any]
 KINDS = {"f8": "<f8", "f4": "<f4", "u4": "<u4", "u2": "<u2", "u1": "<u1"}
+MISSING = 255
+FEWEST = 500  # points that a curve keeps, however small the room
 
 
 def deflate(data: bytes) -> str:
@@ -40,30 +45,70 @@ def pack(values: NDArray[Any], kind: str) -> Packed:
 
 
 def quantise(values: NDArray[Any]) -> Packed:
-    """A curve to look at, in 256 levels; missing values are drawn at the lowest.
+    """A curve to look at, in 255 levels; a value that is not finite becomes a gap.
 
-    >>> packed = quantise(np.array([0.0, 0.5, 1.0]))
+    >>> packed = quantise(np.array([0.0, 0.5, 1.0, np.nan]))
     >>> list(zlib.decompress(base64.b64decode(packed["data"])))
-    [0, 128, 255]
+    [0, 127, 254, 255]
     """
-    known = values[np.isfinite(values)]
+    finite = np.isfinite(values)
+    known = values[finite].astype(np.float64)
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     span = high - low or 1.0
-    levels = np.round((np.nan_to_num(values, nan=low) - low) / span * 255).astype(np.uint8)
+    levels = np.full(len(values), MISSING, np.uint8)
+    levels[finite] = np.round((known - low) / span * (MISSING - 1))
     return {**pack(levels, "u1"), "low": low, "high": low + span}
 
 
-def curve(
-    name: str, times: NDArray[np.float64], values: NDArray[np.float32], points: int
-) -> dict[str, Any]:
-    """A named curve of at most ``points`` points, thinned by min and max where it is longer.
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Evenly spaced values to draw: point i lies at ``first + i * step`` seconds.
 
-    >>> curve("x", np.arange(4.0), np.ones(4, np.float32), points=10)["name"]
-    'x'
+    >>> Curve("x", 0.0, 1.0, np.arange(100, dtype=np.float32)).thinned(10).values.tolist()
+    [0.0, 19.0, 20.0, 39.0, 40.0, 59.0, 60.0, 79.0, 80.0, 99.0]
     """
-    if len(values) > points:
+
+    name: str
+    first: float
+    step: float
+    values: NDArray[np.float32]
+
+    def thinned(self, points: int) -> Curve:
+        """At most ``points`` points: least and greatest value of each stretch, in their order."""
+        count = len(self.values)
+        if count <= points:
+            return self
+        kept = max(4, points - points % 2)
         downsampler = require("tsdownsample", "report").MinMaxDownsampler()
-        filled = np.ascontiguousarray(np.nan_to_num(values, nan=0.0))
-        keep = downsampler.downsample(filled, n_out=max(4, points - points % 2))
-        times, values = times[keep], values[keep]
-    return {"name": name, "x": pack(times, "f4"), "y": quantise(values)}
+        keep = downsampler.downsample(np.ascontiguousarray(self.values), n_out=kept)
+        # Two points a stretch, drawn a quarter of it from its ends.
+        step = self.step * count / kept
+        first = self.first + (step - self.step) / 2
+        return replace(self, first=first, step=step, values=self.values[keep])
+
+    def packed(self) -> dict[str, Any]:
+        """The curve as the page's script reads it."""
+        return {
+            "name": self.name,
+            "first": self.first,
+            "step": self.step,
+            "y": quantise(self.values),
+        }
+
+
+def fit_curves(curves: Sequence[Curve], room: int) -> list[dict[str, Any]]:
+    """Packed curves that together take about ``room`` characters, thinned as little as needed.
+
+    >>> noise = np.random.default_rng(0).normal(size=10_000).astype(np.float32)
+    >>> len(fit_curves([Curve("x", 0.0, 1.0, noise)], room=2000)[0]["y"]["data"]) <= 2000
+    True
+    """
+    points = max((len(curve.values) for curve in curves), default=0)
+    # Deflated to less than an eighth is rare, so more points than this are not worth a try.
+    points = min(points, max(FEWEST, 8 * room // max(len(curves), 1)))
+    while True:
+        packed = [curve.thinned(points).packed() for curve in curves]
+        size = sum(len(curve["y"]["data"]) for curve in packed)
+        if size <= room or points <= FEWEST:
+            return packed
+        points = max(FEWEST, int(0.95 * points * room / size))

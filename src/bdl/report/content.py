@@ -6,7 +6,7 @@ calibration of counts, histories the training curves, provenance the last sectio
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -21,6 +21,7 @@ from bdl.events import Events
 from bdl.recording import Recordings
 
 Curve = tuple[list[float], list[float]]
+NOBODY = np.uint32(0xFFFFFFFF)
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,12 @@ class Content:
     @cached_property
     def matches(self) -> tuple[Matches, ...]:
         """Kept matches of each system."""
-        universe = None if self.recordings is None else self.recordings.ids
+        universe: Collection[str] | None = None
+        if self.recordings is not None:
+            universe = self.recordings.ids
+        elif self.event_free == "count":
+            tables = (self.truth, *(system.detections for system in self.systems))
+            universe = {name for table in tables for name in table.recordings}
         return tuple(
             match(
                 self.truth,
@@ -136,6 +142,22 @@ def hit_masks(matches: Matches) -> NDArray[np.uint32]:
             rows, _ = matches.hits(name, tolerance)
             masks[rows] |= np.uint32(1 << k)
     return masks
+
+
+def found_by(matches: Matches) -> NDArray[np.uint32]:
+    """For each tolerance and truth, in this order, the detection that hits it, or `NOBODY`.
+
+    >>> truth = Events.of("a", "beat", [10.0, 20.0])
+    >>> found = Events.of("a", "beat", [19.5, 10.1], score=[1.0, 0.5])
+    >>> (found_by(match(truth, found, [0.2])) == [1, NOBODY]).tolist()
+    [True, True]
+    """
+    rows = np.full((len(matches.tolerances), len(matches.truth_time)), NOBODY, np.uint32)
+    for name in matches.types:
+        for k, tolerance in enumerate(matches.tolerances):
+            hits, truths = matches.hits(name, tolerance)
+            rows[k, truths] = hits
+    return rows.ravel()
 
 
 def type_codes(matches: Matches) -> NDArray[np.int64]:

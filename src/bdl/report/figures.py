@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 Figure = dict[str, Any]
 Floats = NDArray[np.float64]
+DASHES = ("solid", "dot", "dash", "dashdot")
 COLOURS = ("#0b5cad", "#b3430f", "#17713f", "#7a3e9d", "#946200", "#00707a")
 
 
@@ -24,6 +26,30 @@ def _layout(x: str, y: str, **more: Any) -> dict[str, Any]:
         "hovermode": "closest",
         **more,
     }
+
+
+def _text(name: str) -> str:
+    """A name from outside as plotly takes plain text: it would read tags otherwise."""
+    return escape(name, quote=False)
+
+
+def _places(names: Iterable[str]) -> dict[str, int]:
+    """Place of each name, in the order of first appearance."""
+    return {name: i for i, name in enumerate(dict.fromkeys(names))}
+
+
+def _ticks(values: Sequence[float]) -> dict[str, Any]:
+    """A logarithmic axis marked at those of the values that leave room for their texts.
+
+    >>> _ticks([60.0, 180.0, 200.0, 1800.0])["ticktext"]
+    ['60', '180', '1800']
+    """
+    least = 0.09 * np.log(max(values) / min(values)) if values else 0.0
+    kept: list[float] = []
+    for value in sorted(values):
+        if not kept or np.log(value / kept[-1]) >= least:
+            kept.append(value)
+    return {"type": "log", "tickvals": kept, "ticktext": [f"{value:g}" for value in kept]}
 
 
 def _plain(values: Any) -> list[float | None]:
@@ -50,7 +76,7 @@ def ap_over_tolerance(
                 "fill": "toself",
                 "fillcolor": colour + "22",
                 "line": {"width": 0},
-                "name": f"{name}, 95 % interval",
+                "name": f"{_text(name)}, 95 % interval",
                 "showlegend": False,
                 "hoverinfo": "skip",
             }
@@ -59,34 +85,43 @@ def ap_over_tolerance(
             {
                 "x": list(tolerances),
                 "y": _plain(value),
-                "name": name,
+                "name": _text(name),
                 "mode": "lines+markers",
                 "line": {"color": colour},
             }
         )
     return {
         "data": data,
-        "layout": _layout("tolerance (s)", "AP", xaxis={"type": "log"}, yaxis={"range": [0, 1.02]}),
+        "layout": _layout(
+            "tolerance (s)", "AP", xaxis=_ticks(tolerances), yaxis={"range": [0, 1.02]}
+        ),
     }
 
 
-def precision_recall(curves: Sequence[tuple[str, Floats, Floats]]) -> Figure:
-    """Precision over recall; a curve is (name, recall, precision), highest score first.
+def precision_recall(curves: Sequence[tuple[str, str, Floats, Floats]]) -> Figure:
+    """Precision over recall; a curve is (system, type, recall, precision), highest score first.
 
-    >>> len(precision_recall([("a", np.array([0.5]), np.array([1.0]))])["data"])
-    1
+    A system has one colour, an event type one dash.
+
+    >>> made = precision_recall([("a", "beat", np.array([0.5]), np.array([1.0]))])
+    >>> made["data"][0]["name"]
+    'a, beat'
     """
     data = []
-    for i, (name, recall, precision) in enumerate(curves):
+    systems, types = _places(c[0] for c in curves), _places(c[1] for c in curves)
+    for system, name, recall, precision in curves:
         # A thousand points draw the same line as a million.
         keep = np.unique(np.linspace(0, len(recall) - 1, min(len(recall), 1000)).astype(int))
         data.append(
             {
                 "x": _plain(recall[keep]),
                 "y": _plain(precision[keep]),
-                "name": name,
+                "name": _text(f"{system}, {name}"),
                 "mode": "lines",
-                "line": {"color": COLOURS[i % len(COLOURS)]},
+                "line": {
+                    "color": COLOURS[systems[system] % len(COLOURS)],
+                    "dash": DASHES[types[name] % len(DASHES)],
+                },
             }
         )
     axis = {"range": [0, 1.02]}
@@ -100,13 +135,13 @@ def timing_errors(errors: Sequence[tuple[str, Floats]]) -> Figure:
     'bar'
     """
     every = np.concatenate([values for _, values in errors]) if errors else np.zeros(0)
-    reach = float(np.abs(every).max()) if len(every) else 1.0
+    reach = float(np.abs(every).max(initial=0.0)) or 1.0
     edges = np.linspace(-reach, reach, 42)
     data = [
         {
             "x": ((edges[:-1] + edges[1:]) / 2).tolist(),
             "y": np.histogram(values, edges)[0].tolist(),
-            "name": name,
+            "name": _text(name),
             "type": "bar",
             "opacity": 0.7,
             "marker": {"color": COLOURS[i % len(COLOURS)]},
@@ -129,7 +164,7 @@ def count_calibration(counts: Sequence[tuple[str, Floats, Floats]]) -> Figure:
         {
             "x": _plain(observed),
             "y": _plain(expected),
-            "name": name,
+            "name": _text(name),
             "mode": "markers",
             "marker": {"color": COLOURS[i % len(COLOURS)], "size": 7, "opacity": 0.7},
         }
@@ -157,14 +192,19 @@ def training_curves(
     'a: loss'
     """
     data = []
+    systems = _places(history[0] for history in histories)
     for system, quantity, epochs, values in histories:
         scored = quantity != "loss"
         data.append(
             {
                 "x": list(epochs),
                 "y": _plain(values),
-                "name": f"{system}: {quantity}",
+                "name": _text(f"{system}: {quantity}"),
                 "mode": "lines+markers" if scored else "lines",
+                "line": {
+                    "color": COLOURS[systems[system] % len(COLOURS)],
+                    "dash": "dot" if scored else "solid",
+                },
                 **({"yaxis": "y2"} if scored else {}),
             }
         )

@@ -57,7 +57,7 @@ def render(content: Content) -> str:
     return Template((assets / "page.html").read_text("utf-8")).substitute(
         title=escape(content.title),
         css=(assets / "page.css").read_text("utf-8"),
-        js=(assets / "page.js").read_text("utf-8"),
+        js="".join((assets / name).read_text("utf-8") for name in ("view.js", "page.js")),
         lead=escape(_lead(content)),
         summary=_summary(content, bands),
         quality="".join(_plot(id, *CAPTIONS[id]) for id in drawn if id != "training"),
@@ -67,8 +67,8 @@ def render(content: Content) -> str:
         training=TRAINING if training else "",
         provenance=tables.provenance({**content.provenance, "bdl": version("bdl")}),
         version=version("bdl"),
-        # "</" would end the script element that holds the data.
-        data=json.dumps(page_data(content, drawn), allow_nan=False).replace("</", "<\\/"),
+        # No "<" in the data: "</script" or "<!--" would end or widen the element that holds it.
+        data=json.dumps(page_data(content, drawn), allow_nan=False).replace("<", "\\u003c"),
         plotly=deflate(plotly.encode("utf-8")),
     )
 
@@ -181,7 +181,7 @@ def _figures(content: Content, bands: list[dict[str, Interval]]) -> dict[str, fi
         "ap": figures.ap_over_tolerance(ordered, curves),
         "pr": figures.precision_recall(
             [
-                (f"{system.name}, {name}", line.recall, line.precision)
+                (system.name, name, line.recall, line.precision)
                 for system, matches in named
                 for name in matches.types
                 for line in [matches.curve(name, middle)]
