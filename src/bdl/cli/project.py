@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-import yaml
 
 from bdl.cli.console import out
 from bdl.cli.sources import parse_options
@@ -54,29 +54,26 @@ def new(
     made = propose(
         read_recordings(recordings, layout=layout), read_events(events, period=event_period)
     )
-    head: dict[str, Any] = {
-        "recordings": str(Path(recordings).resolve()),
-        "events": str(Path(events).resolve()),
-    }
+    lines = [
+        "# Proposed from a look at the data; change what you know better.",
+        _line("recordings", str(Path(recordings).resolve())),
+        _line("events", str(Path(events).resolve())),
+    ]
     if options:
-        head["layout"] = options
+        lines.append(_line("layout", options))
     if event_period is not None:
-        head["event_period"] = event_period
-    lines = ["# Proposed from a look at the data; change what you know better.", _yaml(head)]
+        lines.append(_line("event_period", event_period))
     if made["intervals"].value:
-        lines += [f"# {made['intervals'].reason}", _yaml({"intervals": [
-            vars(one) for one in made["intervals"].value
-        ]})]  # fmt: skip
-    lines += ["# Share of groups set aside to choose the epoch and the decoder on.",
-              "validation: 0.2", "detector:"]  # fmt: skip
-    objective = {"hard": "bdl-hard", "gaussian": "bdl-gaussian"}[made["kernel"].value["kind"]]
-    lines += [f"  # {made['kernel'].reason}", f"  objective: {objective}"]
-    if "sigma" in made["kernel"].value:
-        lines.append(f"  sigma: {made['kernel'].value['sigma']}")
+        named = [vars(one) for one in made["intervals"].value]
+        lines += [f"# {made['intervals'].reason}", _line("intervals", named)]
+    lines += ["# Share of groups set aside to choose the epoch and the decoder on."]
+    lines += ["validation: 0.2", "detector:", f"  # {made['kernel'].reason}"]
+    kernel = made["kernel"].value
+    lines.append(_line("  objective", f"bdl-{kernel['kind']}"))
+    if "sigma" in kernel:
+        lines.append(_line("  sigma", kernel["sigma"]))
     for name in DETECTOR:
-        value = made[name].value
-        plain = list(value) if isinstance(value, tuple) else value
-        lines += [f"  # {made[name].reason}", f"  {_yaml({name: plain})}"]
+        lines += [f"  # {made[name].reason}", _line(f"  {name}", made[name].value)]
     lines += ["  # Windows a step, and passes over the recordings.", "  batch: 8", "  epochs: 30"]
     with atomic(target) as temporary:
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -84,6 +81,6 @@ def new(
     out.print(f"Next: bdl fit --config {target} --out {project / 'model.safetensors'}")
 
 
-def _yaml(data: Any) -> str:
-    text: str = yaml.safe_dump(data, default_flow_style=None, sort_keys=False, width=1000)
-    return text.strip()
+def _line(name: str, value: Any) -> str:
+    """A line of YAML; JSON is YAML."""
+    return f"{name}: {json.dumps(value, ensure_ascii=False)}"
