@@ -52,6 +52,7 @@ def fit_model(
     channels, period = prep.check_recordings(recordings)
     events = prep.check_events(events, recordings, unknown=unknown)
     types = prep.choose_types(events, intervals, types)
+    outputs = plan.objective.outputs(types, intervals)
     window = choose_window(given["window"], recordings, plan, given["encoder"])
     features = fit_scaling(recordings, plan.features)
     prepared = prep.prepare(recordings, events, features, types=types, intervals=intervals)
@@ -59,7 +60,6 @@ def fit_model(
     outside = prep.check_labels(labels, types)
     warn(outside, labels, period, plan)
     objective = plan.objective.resolve(labels, stride=plan.features.stride)
-    outputs = objective.outputs(types, intervals)
     with torch.random.fork_rng():
         torch.manual_seed(plan.training.seed)
         module = build(given["encoder"], plan, features.width(len(channels)), len(outputs))

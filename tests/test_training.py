@@ -1,0 +1,486 @@
+"""Training: the batches, the optimiser's steps, what is kept, and going on after a kill."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from bdl.encoders import GRU, Transformer
+from bdl.errors import ConfigError, InputError, TrainingError
+from bdl.features import Binned
+from bdl.labels import Labels
+from bdl.objectives import named
+from bdl.training import Batches, Prepared, Training, learning_rate, train
+
+STRIDE = 2
+
+
+def prepared(count: int = 7, seed: int = 0) -> list[Prepared]:
+    rng = np.random.default_rng(seed)
+    made = []
+    for i in range(count):
+        bins = int(rng.integers(20, 90))
+        samples = bins * STRIDE - int(rng.integers(0, STRIDE))
+        values = rng.normal(size=(bins, 3)).astype(np.float32)
+        events = np.sort(rng.integers(0, samples, size=3))
+        binned = Binned(values, None, None, np.zeros(bins, dtype=np.bool_))
+        made.append(Prepared(binned, Labels(str(i), 1.0, samples, (events,))))
+    return made
+
+
+def objective(data: list[Prepared]):
+    return named("bdl-hard").resolve([one.labels for one in data], stride=STRIDE)
+
+
+def batches(data: list[Prepared], epoch: int = 0, **changes) -> Batches:
+    settings = {"stride": STRIDE, "window": 30, "fixed": False, "size": 3, "jitter": 0, "seed": 5}
+    return Batches(data, objective(data), epoch=lambda: epoch, **{**settings, **changes})
+
+
+def digest(module: nn.Module) -> str:
+    total = hashlib.sha256()
+    for value in module.state_dict().values():
+        total.update(value.numpy().tobytes())
+    return total.hexdigest()
+
+
+def fresh(kind=None) -> nn.Module:
+    torch.manual_seed(0)
+    return (kind or GRU(width=4, blocks=1)).build(3, 1, False)
+
+
+def go(module, data, *, directory=None, validate=None, window=30, **changes):
+    settings = Training(**{"epochs": 4, "batch": 3, "accelerator": "cpu", **changes})
+    return train(
+        module,
+        objective(data),
+        data,
+        settings=settings,
+        stride=STRIDE,
+        window=window,
+        outputs=1,
+        directory=directory,
+        identity={"what": "test"},
+        validate=validate,
+    )
+
+
+# Learning rate
+
+
+@pytest.mark.parametrize("total", [1, 2, 7, 40, 1000])
+def test_rate_warms_up_and_comes_down(total):
+    rates = [learning_rate(step, total, 3e-3) for step in range(total)]
+    warm = max(1, round(0.1 * total))
+    assert rates[0] == pytest.approx(1e-6)
+    steps = np.diff(rates)
+    assert (steps[:warm] > 0).all()
+    assert (steps[warm:] < 0).all()
+    if total > 2:
+        assert max(rates) == pytest.approx(3e-3)
+        assert rates[-1] == pytest.approx(1e-6)
+
+
+# Batches
+
+
+def test_every_recording_gives_one_window_an_epoch():
+    data = prepared()
+    for epoch in range(3):
+        made = [*batches(data, epoch)]
+        assert [len(one.values) for one in made] == [3, 3, 1]
+        assert sum(len(one.values) for one in made) == len(data)
+
+
+def test_windows_are_slices_with_their_target_and_padding():
+    data = prepared()
+    chosen = objective(data)
+    found = set()
+    for batch in batches(data):
+        length = batch.values.shape[1]
+        assert length == batch.mask.sum(dim=1).max()
+        for values, target, mask in zip(batch.values, batch.target, batch.mask, strict=True):
+            size = int(mask.sum())
+            assert mask[:size].all()
+            assert not values[size:].any()
+            assert not target[size:].any()
+            for place, one in enumerate(data):  # noqa: B007
+                rows = one.binned.values
+                starts = [
+                    first
+                    for first in range(len(rows) - size + 1)
+                    if np.array_equal(rows[first : first + size], values[:size].numpy())
+                ]
+                if starts:
+                    break
+            assert size == min(30, len(rows))
+            found.add(place)
+            begin = starts[0] * STRIDE
+            samples = min(size * STRIDE, one.labels.samples - begin)
+            expected = chosen.target(one.labels, stride=STRIDE, first=begin, samples=samples)
+            np.testing.assert_array_equal(target[:size].numpy(), expected)
+    assert found == set(range(len(data)))
+
+
+def test_windows_follow_from_seed_epoch_and_recording():
+    data = prepared()
+    same = [[one.values for one in batches(data, 2)] for _ in range(2)]
+    assert all(torch.equal(a, b) for a, b in zip(*same, strict=True))
+    other = [one.values for one in batches(data, 3)]
+    assert not all(
+        a.shape == b.shape and torch.equal(a, b) for a, b in zip(same[0], other, strict=True)
+    )
+    # The window of a recording does not depend on which batch it falls into.
+    by_size = []
+    for size in (1, 7):
+        rows = {}
+        for one in batches(data, 2, size=size):
+            for values, mask in zip(one.values, one.mask, strict=True):
+                kept = values[mask].numpy()
+                rows[kept.tobytes()] = True
+        by_size.append(set(rows))
+    assert by_size[0] == by_size[1]
+
+
+def test_fixed_windows_are_padded_to_their_length():
+    made = [*batches(prepared(), window=100, fixed=True)]
+    assert {one.values.shape[1] for one in made} == {100}
+
+
+def test_processes_share_a_batch_without_overlap():
+    data = prepared()
+    whole = [*batches(data)]
+    shares = [[*batches(data, place=lambda rank=rank: (rank, 2))] for rank in range(2)]
+    for i, batch in enumerate(whole):
+        seen = [row[:20].numpy().tobytes() for share in shares for row in share[i].values]
+        rows = [row[:20].numpy().tobytes() for row in batch.values]
+        assert set(seen) == set(rows)
+        assert len(seen) == max(len(rows), 2)  # a share of nothing repeats the first window
+
+
+def test_jitter_moves_labels_only():
+    data = prepared()
+    plain, moved = next(iter(batches(data))), next(iter(batches(data, jitter=3)))
+    assert torch.equal(plain.values, moved.values)
+    assert not torch.equal(plain.target, moved.target)
+
+
+# The loop
+
+
+def test_training_equals_a_plain_torch_loop():
+    data = prepared()
+    ours = fresh()
+    go(ours, data)
+    plain = fresh()
+    loss = objective(data).loss
+    optimizer = torch.optim.Adam(plain.parameters(), lr=3e-3)
+    step = 0
+    for epoch in range(4):
+        for batch in batches(data, epoch, seed=0):
+            for group in optimizer.param_groups:
+                group["lr"] = learning_rate(step, 12, 3e-3)
+            optimizer.zero_grad()
+            value = loss(plain(batch.values, None, None, batch.mask), batch.target, batch.mask)
+            value.backward()
+            torch.nn.utils.clip_grad_norm_(plain.parameters(), 0.1)
+            optimizer.step()
+            step += 1
+    for a, b in zip(ours.state_dict().values(), plain.state_dict().values(), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-6, atol=1e-7)
+
+
+def test_the_same_seed_gives_the_same_bytes_and_leaves_the_generator_alone():
+    data = prepared()
+    dropout = Transformer(width=8, layers=1, heads=2, dropout=0.3)
+    found = []
+    for seed in (1, 1, 2):
+        module = fresh(dropout)
+        torch.manual_seed(99)
+        before = torch.random.get_rng_state()
+        go(module, data, seed=seed)
+        assert torch.equal(before, torch.random.get_rng_state())
+        found.append(digest(module))
+    assert found[0] == found[1] != found[2]
+
+
+def test_history_and_best_epoch():
+    data = prepared()
+    scores = iter([0.1, 0.7, 0.7, 0.3])
+    kept = go(fresh(), data, checkpoint_epochs=(1, 2, 3), validate=lambda module: next(scores))
+    assert [row.epoch for row in kept.history] == [1, 2, 3, 4]
+    assert [row.score for row in kept.history] == [0.1, 0.7, 0.7, 0.3]
+    assert kept.best == 2
+    assert [*kept.checkpoints] == [1, 2, 3, 4]
+    assert kept.history[-1].steps == 12
+    assert kept.history[-1].loss < kept.history[0].loss
+
+
+# Going on after a stop
+
+
+class StopError(Exception):
+    """Whatever ends a process."""
+
+
+@pytest.mark.parametrize(
+    ("stop", "error"), [(1, StopError), (2, KeyboardInterrupt), (4, StopError)]
+)
+def test_a_stopped_run_goes_on_to_the_same_bytes(tmp_path, stop, error):
+    data = prepared()
+    kind = Transformer(width=8, layers=1, heads=2, dropout=0.3)
+    whole = fresh(kind)
+    kept = go(whole, data, checkpoint_epochs=(1, 2, 3), validate=lambda module: 0.5)
+    calls = []
+
+    def fails(module):
+        calls.append(1)
+        if len(calls) == stop:
+            raise error
+        return 0.5
+
+    module = fresh(kind)
+    epochs = {"checkpoint_epochs": (1, 2, 3)}
+    with pytest.raises(error):
+        go(module, data, directory=tmp_path / "run", validate=fails, **epochs)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    again = fresh(kind)
+    resumed = go(again, data, directory=tmp_path / "run", validate=lambda module: 0.5, **epochs)
+    assert digest(again) == digest(whole)
+    assert [(r.epoch, r.steps, r.loss, r.score) for r in resumed.history] == [
+        (r.epoch, r.steps, r.loss, r.score) for r in kept.history
+    ]
+    assert resumed.best == kept.best
+    for epoch, weights in kept.checkpoints.items():
+        for name, value in weights.items():
+            assert torch.equal(value, resumed.checkpoints[epoch][name])
+    # A finished run is not trained again.
+    third = fresh(kind)
+    go(third, data, directory=tmp_path / "run", validate=fails, **epochs)
+    assert digest(third) == digest(whole)
+    assert len(calls) == stop
+
+
+@pytest.mark.slow
+def test_a_killed_process_goes_on_to_the_same_bytes(tmp_path):
+    script = textwrap.dedent(
+        """
+        import sys, time
+        from pathlib import Path
+        sys.path.insert(0, sys.argv[2])
+        import test_training as tests
+        data = tests.prepared()
+        module = tests.fresh()
+        slow = lambda module: time.sleep(0.1) or 0.5
+        tests.go(module, data, directory=Path(sys.argv[1]), epochs=12, validate=slow,
+                 checkpoint_epochs=tuple(range(1, 12)))
+        print(tests.digest(module))
+        """
+    )
+    here = str(Path(__file__).parent)
+
+    def start(directory: Path) -> subprocess.Popen:
+        return subprocess.Popen(
+            [sys.executable, "-c", script, str(directory), here], stdout=subprocess.PIPE, text=True
+        )
+
+    whole = start(tmp_path / "whole").communicate()[0]
+    rng = np.random.default_rng(0)
+    kills = 0
+    for _ in range(20):
+        process = start(tmp_path / "killed")
+        try:
+            found = process.communicate(timeout=float(rng.uniform(3.0, 7.0)))[0]
+            break
+        except subprocess.TimeoutExpired:
+            os.kill(process.pid, signal.SIGKILL)
+            process.communicate()
+            kills += 1
+    assert found == whole != ""
+    assert not [*(tmp_path / "killed").glob("*.tmp")] or kills
+
+
+def test_what_a_run_directory_holds(tmp_path):
+    go(fresh(), prepared(), directory=tmp_path / "run", checkpoint_epochs=(2,))
+    names = sorted(file.name for file in (tmp_path / "run").iterdir())
+    assert names == [
+        "epoch-002.safetensors",
+        "epoch-004.safetensors",
+        "history.csv",
+        "last.ckpt",
+        "run.json",
+    ]
+    lines = (tmp_path / "run" / "history.csv").read_text().splitlines()
+    assert len(lines) == 5
+    assert lines[0].startswith("epoch,steps,loss")
+
+
+def test_another_training_in_the_directory_is_refused(tmp_path):
+    go(fresh(), prepared(), directory=tmp_path / "run")
+    record = tmp_path / "run" / "run.json"
+    record.write_text(json.dumps({"what": "other"}))
+    with pytest.raises(ConfigError, match=r"holds another training \(it differs in what\)"):
+        go(fresh(), prepared(), directory=tmp_path / "run")
+    record.write_text("{")
+    with pytest.raises(InputError, match="not readable as JSON"):
+        go(fresh(), prepared(), directory=tmp_path / "run")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "thesis.txt").write_text("mine")
+    with pytest.raises(ConfigError, match="no training of ours"):
+        go(fresh(), prepared(), directory=tmp_path / "other")
+
+
+def test_a_damaged_checkpoint_is_named(tmp_path):
+    go(fresh(), prepared(), directory=tmp_path / "run")
+    last = tmp_path / "run" / "last.ckpt"
+    last.write_bytes(last.read_bytes()[:500])
+    with pytest.raises(InputError, match=r"last\.ckpt: cannot be resumed from"):
+        go(fresh(), prepared(), directory=tmp_path / "run")
+
+
+def test_a_checkpoint_cannot_run_code(tmp_path):
+    go(fresh(), prepared(), directory=tmp_path / "run")
+
+    class Evil:
+        def __reduce__(self):
+            return (Path(tmp_path / "ran").touch, ())
+
+    torch.save({"state_dict": Evil()}, tmp_path / "run" / "last.ckpt")
+    with pytest.raises(InputError, match="cannot be resumed from"):
+        go(fresh(), prepared(), directory=tmp_path / "run")
+    assert not (tmp_path / "ran").exists()
+
+
+# What goes wrong
+
+
+class Bad(nn.Module):
+    """Gives what a broken model gives, from a certain call on."""
+
+    def __init__(self, after: int, value: float):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(3, 1))
+        self.after, self.value, self.calls = after, value, 0
+
+    def forward(self, values, hour, weekday, mask):
+        self.calls += self.training
+        logits = values @ self.weight
+        return logits + self.value if self.calls > self.after else logits
+
+
+def test_a_loss_that_is_no_number_stops_training_and_keeps_the_last_good_epoch(tmp_path):
+    with pytest.raises(TrainingError, match="the loss became nan in epoch 3, step 2"):
+        go(Bad(7, float("nan")), prepared(), directory=tmp_path / "run")
+    last = torch.load(tmp_path / "run" / "last.ckpt", weights_only=True)
+    assert last["epoch"] == 1  # the second, counted from 0
+    assert all(torch.isfinite(value).all() for value in last["state_dict"].values())
+
+
+def test_a_loss_that_runs_away_stops_training():
+    with pytest.raises(TrainingError, match="ran away in epoch 2, step 1"):
+        go(Bad(3, 1e9), prepared())
+
+
+def test_weights_that_are_no_numbers_are_never_kept(tmp_path):
+    class Explodes(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.zeros(3, 1))
+            self.register_buffer("seen", torch.zeros(1))
+
+        def forward(self, values, hour, weekday, mask):
+            self.seen += 1 if self.seen < 5 else float("nan")
+            return values @ self.weight
+
+    with pytest.raises(TrainingError, match="weights of seen are not finite after epoch 2"):
+        go(Explodes(), prepared(), directory=tmp_path / "run")
+    last = torch.load(tmp_path / "run" / "last.ckpt", weights_only=True)
+    assert last["epoch"] == 0
+
+
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [
+        (lambda values: values[..., :2], r"shape \(3, 30, 1\).*got \(3, 30, 2\)"),
+        (lambda values: values.mean(dim=1), r"got \(3, 3\)"),
+        (lambda values: None, "got NoneType"),
+    ],
+)
+def test_a_module_of_the_wrong_shape_is_named(output, told):
+    class Wrong(nn.Linear):
+        def forward(self, values, hour, weekday, mask):
+            return output(super().forward(values))
+
+    with pytest.raises(ConfigError, match=told):
+        go(Wrong(3, 3), prepared())
+
+
+def test_no_recordings():
+    with pytest.raises(InputError, match="at least one recording"):
+        train(fresh(), named("classifier"), [], settings=Training(), stride=1, window=10, outputs=1)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"epochs": 0},
+        {"batch": 0},
+        {"learning_rate": -1.0},
+        {"clip": 0.0},
+        {"seed": -1},
+        {"jitter": -1},
+        {"precision": "12-bit"},
+        {"epochs": 3, "checkpoint_epochs": (5,)},
+        {"epochs": 3, "checkpoint_epochs": (0,)},
+        {"epoch": 3},
+    ],
+)
+def test_settings_are_checked(wrong):
+    with pytest.raises(ConfigError):
+        Training(**wrong)
+
+
+def test_lightning_is_quiet(capfd, recwarn):
+    go(fresh(), prepared(), epochs=1)
+    out, err = capfd.readouterr()
+    assert (out, err) == ("", "")
+    assert not [str(one.message) for one in recwarn if "lightning" in str(one.filename)]
+
+
+def test_tensorboard_gets_the_history(tmp_path):
+    data = prepared()
+    with pytest.raises(ConfigError, match="needs a directory"):
+        train(
+            fresh(),
+            objective(data),
+            data,
+            settings=Training(),
+            stride=STRIDE,
+            window=10,
+            outputs=1,
+            tensorboard=True,
+        )
+    train(
+        fresh(),
+        objective(data),
+        data,
+        settings=Training(epochs=1, accelerator="cpu"),
+        stride=STRIDE,
+        window=10,
+        outputs=1,
+        directory=tmp_path / "run",
+        identity={},
+        tensorboard=True,
+    )
+    assert [*(tmp_path / "run" / "tensorboard").glob("events.out.tfevents.*")]
