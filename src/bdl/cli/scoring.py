@@ -114,6 +114,10 @@ def score(
     errors: Annotated[
         float | None, typer.Option("--errors", help="Tolerance of the error table [the widest].")
     ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option("--threshold", help="Also count what detections of at least this score give."),
+    ] = None,
     bootstrap: Annotated[int, typer.Option("--bootstrap", help="Replicates; 0 for none.")] = 0,
     cluster: ClusterOption = Cluster.RECORDING,
     metric: Metric = "mAP",
@@ -124,6 +128,11 @@ def score(
     """Score a table of detections against annotated events."""
     setup = Setup.of(truth, unit, period, event_free, unknown, type, recordings, regions)
     result = setup.score(detections, tolerance)
+    at = None
+    if threshold is not None:
+        from bdl.evaluation import operating
+
+        at = operating.operating(result.matches, threshold, result.durations)
     interval = None
     if bootstrap:
         interval = _bootstrap(
@@ -131,10 +140,14 @@ def score(
         )
     if as_json:
         shown = {"unit": setup.unit, **result.to_dict()}
+        if at is not None:
+            shown["at_threshold"] = {"threshold": threshold, **operating.to_dict(at)}
         console.print_json({**shown, "bootstrap": None if interval is None else interval.to_dict()})
         return
     _say(f"times and tolerances in {setup.unit}")
     _say(str(result))
+    if at is not None and threshold is not None:
+        _say(f"\n{operating.told(at, threshold)}")
     if interval is not None:
         _say(f"\n{_heading(interval, cluster)}\n{interval.systems['detections']}")
     _say(f"\n{result.errors(errors)}")

@@ -100,7 +100,7 @@ const recordingView = ({ report, systems, truth, chosen, array, colours, plain, 
     xaxis: { title: { text: `${view.unitName} from the start` }, range: [view.from / view.unit, view.to / view.unit], uirevision: ++drawn, anchor: "y" },
     yaxis: { title: { text: "density, score" }, domain: [0, 0.52], rangemode: "tozero", fixedrange: true },
     yaxis2: { title: { text: view.signal ? plain(view.signal.name) : "" }, domain: [0.58, 1], fixedrange: true, visible: !!view.signal },
-    yaxis3: { domain: [0, view.signal ? 1 : 0.52], range: [0, 1], fixedrange: true, visible: false, overlaying: "y" },
+    yaxis3: { domain: [0, view.signal ? 1 : 0.52], range: [0, 1], fixedrange: true, visible: false },
     legend: { orientation: "h", y: 1.02, yanchor: "bottom", font: { size: 11 } }, paper_bgcolor: "#fff", plot_bgcolor: "#fff",
   });
   const draw = () => {
