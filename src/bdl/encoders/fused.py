@@ -182,10 +182,11 @@ class Recurrence(Function):
         batch, bins, many = layer.batch, layer.bins, layer.gates * width
         flat = x.reshape(batch * bins, -1)
         read = torch.cat([w for w in w_ih if w is not None])
-        shift = torch.cat([x.new_zeros(many) if b is None else b for b in b_ih])
-        gates = torch.addmm(shift, flat, read.t()).view(batch, bins, directions, many)
+        gates = (flat @ read.t()).view(batch, bins, directions, many)
         state = torch.stack([w.t().contiguous() for w in w_hh if w is not None])
-        bias = torch.stack([x.new_zeros(many) if b is None else b for b in b_hh])
+        bias = torch.stack(
+            [_bias(cell, *pair, x.new_zeros(many)) for pair in zip(b_ih, b_hh, strict=True)]
+        )
         out = x.new_empty(batch, bins, directions, width)
         extra = torch.empty_like(out) if keep else None
         h = x.new_zeros(directions, batch, width) if h0 is None else h0.contiguous().clone()
@@ -207,8 +208,9 @@ class Recurrence(Function):
         width, directions, gru = layer.width, layer.directions, layer.cell == "gru"
         w_ih, w_hh = parameters[0::4], parameters[1::4]
         out = result.view(layer.batch, layer.bins, directions, width)
-        dgates = torch.empty_like(gates)
-        dextra = torch.empty_like(out) if gru else None
+        again = not _may_overwrite()
+        dgates = torch.empty_like(gates) if again else gates
+        dextra = None if not gru else torch.empty_like(extra) if again else extra
         dh = grad_h.contiguous().clone()
         dc = None if gru or grad_c is None else grad_c.contiguous().clone()
         start_h = torch.zeros_like(dh) if h0 is None else h0.contiguous()
@@ -233,6 +235,25 @@ class Recurrence(Function):
             gradients += [d_read[part], d_state]
             gradients += [d_shift[part], d_bias] if has_bias else [None, None]
         return None, None, None, dx, dh if need[4] else None, dc if need[5] else None, *gradients
+
+
+def _bias(cell: str, read: Tensor | None, state: Tensor | None, none: Tensor) -> Tensor:
+    """Biases of one direction as the kernels add them.
+
+    Both go into a gate's sum, save those of the GRU's n gate: the reset gate scales only one.
+    """
+    if read is None or state is None:
+        return none if cell == "lstm" else torch.cat([none, none[: len(none) // 3]])
+    if cell == "lstm":
+        return read + state
+    cut = len(none) // 3 * 2
+    return torch.cat([read[:cut] + state[:cut], state[cut:], read[cut:]])
+
+
+def _may_overwrite() -> bool:
+    """Whether this backward pass is the last one over what was kept for it."""
+    keeps = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", None)
+    return keeps is not None and not keeps()
 
 
 def _state_gradients(

@@ -6,8 +6,9 @@ chains hide each other's latency). Buffers are rows of numbers, one row a bin; i
 carried state of an item stands in consecutive rows of small work buffers and is updated in place,
 so that a sequence can go on in a later call.
 
-The projection of the inputs, biases included, is made before (one large product), the gradients of
-the weights after (again large products), from what is written here. Gate order is torch's.
+The projection of the inputs is made before (one large product), the gradients of the weights after
+(again large products), from what is written here. Gate order is torch's; ``bias`` has one number a
+gate and unit, and for a GRU also the input bias of n, last.
 
 ======== =================================== ====================================
 buffer    GRU                                 LSTM
@@ -110,7 +111,8 @@ def _gru_step(code: Code, rows: _Rows, h: list[Any], scratch: list[Any], keep: b
         z = code.add(code.load(gates[m], width, j), code.load(scratch[m], width, j))
         r, z = code.sigmoids(r, z)
         hidden = code.load(scratch[m], 2 * width, j)
-        n = code.tanh(code.fma(r, hidden, code.load(gates[m], 2 * width, j)))
+        read = code.add(code.load(gates[m], 2 * width, j), code.load(code["bias"], 3 * width, j))
+        n = code.tanh(code.fma(r, hidden, read))
         new = code.fma(z, code.sub(code.load(h[m], j), n), n)
         code.store(new, h[m], j)
         code.store(new, out[m], j)
