@@ -17,7 +17,8 @@ def explain(error: ValidationError, what: str) -> str:
     lines = []
     for problem in error.errors():
         key = ".".join(str(part) for part in problem["loc"]) or "(whole)"
-        came = "" if problem["type"] == "missing" else f", got {problem['input']!r}"
+        shown = repr(problem["input"])
+        came = "" if problem["type"] == "missing" or len(shown) > 200 else f", got {shown}"
         lines.append(f"{what}: {key}: {problem['msg']}{came}")
     return "\n".join(lines)
 
