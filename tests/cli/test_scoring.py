@@ -265,6 +265,19 @@ def test_other_bad_input_is_told(tables: tuple[Path, Path], tmp_path: Path) -> N
         run("score", *good, *BOTH, "--recordings", twice)
 
 
+def test_figures_at_a_fixed_threshold(tables: tuple[Path, Path]) -> None:
+    truth, found = tables
+    arguments = ("score", "--truth", truth, "--detections", found, *BOTH, "--threshold", 0.75)
+    onset = read_json(*arguments)["at_threshold"]["onset"]
+    assert {k: onset["10"][k] for k in ("recall", "precision", "F1", "false")} == {
+        "recall": 0.5,
+        "precision": 0.5,
+        "F1": 0.5,
+        "false": 1,
+    }
+    assert "at scores of 0.75 and more" in run(*arguments)
+
+
 def test_the_printed_score_has_figures_and_errors(tables: tuple[Path, Path]) -> None:
     truth, found = tables
     text = run("score", "--truth", truth, "--detections", found, *BOTH, "--errors", 10)

@@ -10,7 +10,7 @@ import pytest
 
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation import Matches, bootstrap, match
-from bdl.evaluation.metrics import AtThreshold, evaluate
+from bdl.evaluation.metrics import AtThreshold, evaluate, named
 from bdl.evaluation.resampling import draw
 from bdl.evaluation.timing import TimingError
 from bdl.events import Events
@@ -133,6 +133,28 @@ def test_timing_errors_equal_those_of_the_repeated_recordings(
         assert result.replicates[b, 0] == pytest.approx(expected, abs=1e-9)
 
 
+def test_metrics_have_names() -> None:
+    rng = np.random.default_rng(7)
+    case = cases.draw(rng, recordings=6, rows=60)
+    kept = matched(case, case.detections)
+    t = case.tolerances[0]
+    days = dict.fromkeys(kept.recordings, 86400.0)
+    for name, metric in {
+        f"F1@{t:g}>=0.25": AtThreshold("F1", 0.25, t),
+        f"sensitivity@{t:g}>=0.5:on": AtThreshold("sensitivity", 0.5, t, "on"),
+        f"false_alarms_per_day@{t:g}>=0": AtThreshold("false_alarms_per_day", 0, t, durations=days),
+        f"median@{t:g}": TimingError("median", t),
+        f"bias@{t:g}>=0.5:off": TimingError("bias", t, "off", 0.5),
+    }.items():
+        assert named(name, days)(kept, np.ones((1, len(kept.recordings)))) == pytest.approx(
+            metric(kept, np.ones((1, len(kept.recordings)))), nan_ok=True
+        )
+    result = bootstrap(
+        {"only": kept}, replicates=5, metric=f"false_alarms_per_day@{t:g}>=0", durations=days
+    )
+    assert result.systems["only"].value > 0
+
+
 def two_systems() -> tuple[Matches, Matches]:
     truth = Events.of(list("abcdef"), "x", [10.0] * 6)
     good = Events.of(list("abcdef"), "x", [10.0] * 6, np.arange(6.0))
@@ -184,6 +206,8 @@ def test_impossible_requests_are_refused() -> None:
     good, _ = two_systems()
     with pytest.raises(ConfigError, match="metric"):
         bootstrap({"good": good}, metric="accuracy")
+    with pytest.raises(ConfigError, match="not a number"):
+        bootstrap({"good": good}, metric="AP@wide")
     with pytest.raises(ConfigError, match="tolerance 7"):
         bootstrap({"good": good}, metric="AP@7")
     with pytest.raises(ConfigError, match="replicate"):

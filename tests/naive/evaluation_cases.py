@@ -27,7 +27,7 @@ def draw(rng: np.random.Generator, *, recordings: int = 3, rows: int = 10) -> Ca
     """A case with at least one truth, on a coarse grid so that everything collides."""
     names = [f"r{i}" for i in range(int(rng.integers(1, recordings + 1)))]
     span = int(rng.integers(3, 25))
-    step = float(rng.choice([1.0, 0.5, 5.0]))
+    step = float(rng.choice([1.0, 0.5, 5.0, 0.1]))
     levels = int(rng.integers(1, 8))
     n_truths, n_detections = int(rng.integers(1, rows)), int(rng.integers(0, rows + 4))
     truths = [

@@ -93,7 +93,14 @@ RegionsOption = Annotated[
 ClusterOption = Annotated[
     Cluster, typer.Option("--cluster", help="What a replicate draws; groups stand in --recordings.")
 ]
-Metric = Annotated[str, typer.Option("--metric", help="mAP, mF1, AP@60, F1@60 or AP@60:type.")]
+Metric = Annotated[
+    str,
+    typer.Option(
+        "--metric",
+        help="Of the bootstrap: mAP, mF1, AP@60, F1@60, sensitivity@60>=0.5 (also precision, F1, "
+        "false_alarms_per_day), median@60 (also bias, p95); with :type at the end for one type.",
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the bootstrap.")]
 Level = Annotated[float, typer.Option("--level", help="Share of replicates in the interval.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -239,6 +246,7 @@ def _bootstrap(
         metric=metric,
         level=level,
         folds=setup.folds(),
+        durations=setup.durations(),
     )
 
 

@@ -51,7 +51,7 @@ class LeftOut:
     detections_of_unknown_types: int = 0
     detections_in_unscored_recordings: int = 0
     detections_outside_regions: int = 0
-    truths_outside_scope: int = 0
+    truths_outside_regions: int = 0
 
     def __add__(self, other: LeftOut) -> LeftOut:
         pairs = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
@@ -218,10 +218,11 @@ class Matches:
         return self.types.index(type)
 
     def tolerance_index(self, tolerance: float) -> int:
-        """Place of a tolerance."""
-        if tolerance not in self.tolerances:
-            raise ConfigError(f"tolerance {tolerance:g} was not matched; {self.tolerances} were")
-        return self.tolerances.index(tolerance)
+        """Place of a tolerance, to nine digits: 0.3 also finds 3 * 0.1."""
+        for k, known in enumerate(self.tolerances):
+            if abs(known - tolerance) <= 1e-9 * known:
+                return k
+        raise ConfigError(f"tolerance {tolerance:g} was not matched; {self.tolerances} were")
 
     @property
     def _kept(self) -> tuple[Longs, Ints, Longs, Longs, Ints]:

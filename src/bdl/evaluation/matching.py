@@ -114,9 +114,10 @@ class Matcher:
         code = _translate(truth.recordings, scored)[truth.recording_code]
         kind = _translate(truth.types, self.types)[truth.type_code]
         kept = (code >= 0) & (kind >= 0)
+        asked = int(kept.sum())
         if regions is not None:
             kept &= regions.holds(scored, code, truth.time)
-        self.truths_outside = len(truth) - int(kept.sum())
+        self.truths_outside = asked - int(kept.sum())
         self.truths_without_time = truth.dropped
         code, kind, time = code[kept], kind[kept], truth.time[kept]
         if not len(time):
@@ -182,7 +183,7 @@ class Matcher:
                 detections_of_unknown_types=strangers[1],
                 detections_in_unscored_recordings=lost,
                 detections_outside_regions=outside,
-                truths_outside_scope=self.truths_outside,
+                truths_outside_regions=self.truths_outside,
             ),
         )
 

@@ -1,8 +1,11 @@
 """Metrics that a bootstrap or a selection can ask for, by name or as a value.
 
 A metric takes kept matches and weights of the recordings, (replicates, recordings), and gives one
-number a replicate; NaN where a replicate has nothing to measure. Names: ``mAP``, ``mF1``,
-``AP@60``, ``F1@60`` (mean over types at one tolerance), ``AP@60:onset`` (one type).
+number a replicate; NaN where a replicate has nothing to measure. Names: ``mAP``, ``mF1``;
+``AP@60``, ``F1@60`` (mean over types at one tolerance); ``sensitivity@60>=0.5``, ``precision@``,
+``F1@``, ``false_alarms_per_day@60>=0.5`` (detections of score 0.5 and more, types together);
+``bias@60``, ``median@60``, ``p95@60`` (timing error of hits). ``:onset`` at the end of a name asks
+for one type.
 """
 
 from __future__ import annotations
@@ -19,32 +22,49 @@ from numpy.typing import NDArray
 from bdl.errors import ConfigError
 from bdl.evaluation import weighted
 from bdl.evaluation.matches import Matches
+from bdl.evaluation.timing import TimingError
 
 Floats = NDArray[np.float64]
 Metric = Callable[[Matches, Floats], Floats]
-_NAME = re.compile(r"(AP|F1)@([0-9.eE+-]+)(?::(.+))?")
+Figure = Literal["sensitivity", "precision", "F1", "false_alarms_per_day"]
+_NAME = re.compile(r"(AP|F1)@([^:>=]+)(?::(.+))?")
+_AT = re.compile(r"(sensitivity|precision|F1|false_alarms_per_day)@([^:>=]+)>=([^:]+)(?::(.+))?")
+_TIMING = re.compile(r"(bias|median|p95)@([^:>=]+)(?:>=([^:]+))?(?::(.+))?")
+EXPECTED = (
+    "'mAP', 'mF1', 'AP@60', 'F1@60', 'AP@60:type', 'sensitivity@60>=0.5' (also precision, F1, "
+    "false_alarms_per_day) or 'median@60' (also bias, p95)"
+)
 
 
-def named(name: str) -> Metric:
-    """The metric of that name.
+def named(name: str, durations: Mapping[str, float] | None = None) -> Metric:
+    """The metric of that name; ``durations`` (seconds) are needed for false alarms only.
 
+    >>> named("sensitivity@60>=0.5:onset")
+    AtThreshold(figure='sensitivity', threshold=0.5, tolerance=60.0, type='onset', durations=None)
     >>> named("accuracy")
     Traceback (most recent call last):
-    bdl.errors.ConfigError: metric 'mAP', 'mF1', 'AP@60', 'F1@60' or 'AP@60:type' expected, ...
+    bdl.errors.ConfigError: metric 'accuracy' is not known; expected ...
     """
     if name in ("mAP", "mF1"):
         return Ranked("AP" if name == "mAP" else "F1")
-    found = _NAME.fullmatch(name)
-    if found is None:
-        raise ConfigError(
-            f"metric 'mAP', 'mF1', 'AP@60', 'F1@60' or 'AP@60:type' expected, got {name!r}"
-        )
-    kind: Literal["AP", "F1"] = "AP" if found[1] == "AP" else "F1"
+    if found := _NAME.fullmatch(name):
+        return Ranked(found[1], _float(found[2], name), found[3])  # type: ignore[arg-type]
+    if found := _AT.fullmatch(name):
+        threshold, tolerance = _float(found[3], name), _float(found[2], name)
+        return AtThreshold(found[1], threshold, tolerance, found[4], durations)  # type: ignore[arg-type]
+    if found := _TIMING.fullmatch(name):
+        threshold = -np.inf if found[3] is None else _float(found[3], name)
+        return TimingError(found[1], _float(found[2], name), found[4], threshold)  # type: ignore[arg-type]
+    raise ConfigError(f"metric {name!r} is not known; expected {EXPECTED}")
+
+
+def _float(text: str, name: str) -> float:
     try:
-        tolerance = float(found[2])
+        return float(text)
     except ValueError:
-        raise ConfigError(f"metric {name!r}: {found[2]!r} is not a tolerance") from None
-    return Ranked(kind, tolerance, found[3])
+        raise ConfigError(
+            f"metric {name!r}: {text!r} is not a number; expected {EXPECTED}"
+        ) from None
 
 
 def evaluate(matches: Matches, metric: str | Metric) -> float:
@@ -105,7 +125,7 @@ class AtThreshold:
     2.0
     """
 
-    figure: Literal["sensitivity", "precision", "F1", "false_alarms_per_day"]
+    figure: Figure
     threshold: float
     tolerance: float
     type: str | None = None

@@ -6,6 +6,7 @@ since no detection can match a truth of another recording.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -92,5 +93,9 @@ def pool(parts: list[Matches]) -> Matches:
         count=count,
         row=row,
         truth=truth,
-        left_out=sum((p.left_out for p in parts), LeftOut()),
+        left_out=replace(
+            sum((p.left_out for p in parts), LeftOut()),
+            # Folds share one truth table, and each has met all its rows without a time.
+            truths_without_time=max(p.left_out.truths_without_time for p in parts),
+        ),
     )

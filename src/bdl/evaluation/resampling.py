@@ -97,6 +97,7 @@ def bootstrap(
     metric: str | Metric = "mAP",
     level: float = 0.95,
     folds: Mapping[str, str] | None = None,
+    durations: Mapping[str, float] | None = None,
 ) -> Bootstrap:
     """Percentile intervals of one or more systems, and of their paired differences.
 
@@ -109,6 +110,7 @@ def bootstrap(
         (see `bdl.evaluation.metrics`).
     level : share of replicates inside the interval.
     folds : fold of each recording, for the differences fold by fold.
+    durations : seconds of each recording, for metrics of false alarms.
 
     >>> from bdl.evaluation import match
     >>> from bdl.events import Events
@@ -127,7 +129,7 @@ def bootstrap(
         raise ConfigError(f"bootstrap: a level between 0 and 1 expected, got {level}")
     seeds = {n: [m] if isinstance(m, Matches) else [*m] for n, m in systems.items()}
     recordings = _common_recordings(seeds)
-    function = named(metric) if isinstance(metric, str) else metric
+    function = named(metric, durations) if isinstance(metric, str) else metric
     cluster_of = _codes(recordings, clusters, "cluster")
     weights = draw_weights(cluster_of, replicates=replicates, seed=seed)
     whole = np.ones((1, len(recordings)))

@@ -1,0 +1,72 @@
+"""Counts at a cutoff are those of matching only the detections that reach it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from bdl.cli import app
+from bdl.evaluation import match
+from bdl.evaluation.operating import operating
+from bdl.events import Events
+from bdl.formats import write_events
+
+TOLERANCES = (2.0, 8.0)
+
+
+def tables(seed: int) -> tuple[Events, Events]:
+    rng = np.random.default_rng(seed)
+    names = np.array(["a", "b", "c"], dtype=object)
+    kinds = np.array(["off", "on"], dtype=object)
+    n, m = int(rng.integers(2, 30)), int(rng.integers(1, 60))
+    truth = Events.of(names[rng.integers(0, 3, n)], kinds[np.arange(n) % 2], rng.uniform(0, 99, n))
+    who = np.array(truth.recordings, dtype=object)
+    where = who[rng.integers(0, len(who), m)]
+    score = rng.uniform(0, 1, m).round(1)
+    return truth, Events.of(where, kinds[rng.integers(0, 2, m)], rng.uniform(0, 99, m), score)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_counts_are_those_of_matching_what_is_kept(seed: int) -> None:
+    truth, found = tables(seed)
+    kept = match(truth, found, TOLERANCES)
+    assert found.score is not None
+    for threshold in (-1.0, 0.3, 0.35, 0.9, 2.0):
+        rows = found.score >= threshold
+        only = Events.of(
+            found.recording[rows], found.event[rows], found.time[rows], found.score[rows]
+        )
+        again = match(truth, only, TOLERANCES)
+        got = operating(kept, threshold, dict.fromkeys(kept.recordings, 43200.0))
+        for j, name in enumerate(kept.types):
+            for k, tolerance in enumerate(TOLERANCES):
+                one = got[name][tolerance]
+                assert one.detections == np.sum(only.event == name)
+                assert one.hits == again.count[j, k]
+                assert one.truths == np.sum(truth.event == name)
+        for k, tolerance in enumerate(TOLERANCES):
+            figures = got["all"][tolerance].figures
+            false = len(only) - again.count[:, k].sum()
+            assert figures["false"] == false
+            assert figures["false_alarms_per_day"] == pytest.approx(
+                false / len(kept.recordings) * 2
+            )
+
+
+def test_the_command_counts_at_a_threshold(tmp_path) -> None:
+    truth, found = tables(1)
+    write_events(truth, tmp_path / "truth.csv")
+    write_events(found, tmp_path / "found.csv")
+    arguments = [f"--truth={tmp_path / 'truth.csv'}", f"--detections={tmp_path / 'found.csv'}"]
+    arguments += ["--tolerance=2", "--tolerance=8", "--threshold=0.5"]
+    printed = CliRunner().invoke(app, ["score", *arguments, "--json"])
+    assert printed.exit_code == 0
+    at = json.loads(printed.stdout)["at_threshold"]
+    expected = operating(match(truth, found, TOLERANCES), 0.5)
+    assert at["threshold"] == 0.5
+    assert at["all"]["8"] == expected["all"][8.0].figures
+    text = CliRunner().invoke(app, ["score", *arguments]).stdout
+    assert "at scores of 0.5 and more" in text
