@@ -76,7 +76,7 @@ def test_progress_and_bad_parameters(tmp_path):
 
 
 def test_published_rate_of_frauds():
-    hands = np.random.default_rng(0).normal(size=(12, 28))
+    hands = fraud.draw_hands(np.random.default_rng(0))
     rng = np.random.default_rng(1)
     frauds = sum(len(fraud.make(rng, hands)[1]) for _ in range(300))
     assert 300 * 3600 / frauds == pytest.approx(579, rel=0.1)

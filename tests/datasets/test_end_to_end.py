@@ -1,0 +1,100 @@
+"""From raw files to a score: simulate, read, fit, detect, score, for every simulated set.
+
+Small but real: a detector is trained for some seconds on most recordings and scored on the rest.
+It must beat detections of the same number and scores at random times, or nothing was learned.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bdl import datasets
+from bdl.datasets.simulate import simulate
+from bdl.detector import Detector
+from bdl.evaluation import score
+from bdl.events import Events
+from bdl.features import Divisor, Robust
+
+CASES = {
+    # name: (simulate, load, detector)
+    "sleep": (
+        {"recordings": 10, "days": 8},
+        {},
+        {"stride": 60, "window": 4 * 86400.0, "epochs": 30, "batch": 4},
+    ),
+    "chbmit": (
+        {"recordings": 10, "days": 600 / 86400, "layout": "kaggle"},
+        {},
+        {"window": 300.0, "epochs": 15, "batch": 4, "jitter": 0},
+    ),
+    "bowshock": ({"recordings": 12}, {"trust": True}, {"stride": 20, "epochs": 15, "batch": 4}),
+    "fraud": (
+        {"recordings": 10},
+        {},
+        {"epochs": 30, "batch": 4, "window": 600.0, "statistics": ("mean",)},
+    ),
+}
+
+
+def at_random(found: Events, samples: dict[str, float], seed: int = 0) -> Events:
+    """The same detections at random times of their recordings."""
+    rng = np.random.default_rng(seed)
+    ends = np.array([samples[name] for name in found.recording])
+    return Events.of(found.recording, found.event, rng.random(len(found)) * ends, found.score)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", [*CASES])
+def test_raw_files_to_score(name, tmp_path):
+    size, options, changes = CASES[name]
+    simulate(name, tmp_path, seed=12, **size)
+    found = datasets.load(name, tmp_path, **options)
+    settings = found.settings
+    ids = found.recordings.ids
+    train, test = ids[:-3], ids[-3:]
+    detector = Detector(
+        **{
+            "objective": "bdl-gaussian",
+            "stride": settings.stride,
+            "window": settings.window,
+            "calendar": settings.calendar,
+            "scaling": Robust() if settings.divisor is None else Divisor(by=settings.divisor),
+            "tolerances": settings.tolerances,
+            "separation": settings.separation,
+            "sigma": settings.sigma,
+            "reference_spacing": settings.reference_spacing,
+            "learning_rate": 1e-2,
+            "jitter": settings.jitter,
+            **changes,
+        }
+    )
+    detector.fit(
+        found.recordings.select(train),
+        found.events.select(recordings=train),
+        intervals=found.intervals,
+        types=settings.types,
+    )
+    detections = detector.detect(found.recordings.select(test))
+    truth = found.events.select(recordings=test)
+
+    def figure(guess: Events) -> float:
+        return score(
+            truth,
+            guess,
+            settings.tolerances,
+            types=settings.types,
+            event_free=settings.event_free,
+            recordings=test,
+        ).to_dict()["mAP"]
+
+    chance = np.mean(
+        [
+            figure(at_random(detections, {i.id: i.duration for i in found.recordings.infos}, seed))
+            for seed in range(20)
+        ]
+    )
+    reached = figure(detections)
+    print(f"{name}: mAP {reached:.3f}, at random {chance:.3f}")
+    assert reached > 2 * chance + 0.01
