@@ -158,6 +158,28 @@ def test_fixed_windows_are_padded_to_their_length():
     assert {one.values.shape[1] for one in made} == {100}
 
 
+def test_the_next_batch_is_made_ahead_and_is_the_same():
+    data = prepared()
+    now = [0]
+    going = Batches(
+        data,
+        objective(data),
+        stride=STRIDE,
+        window=30,
+        fixed=False,
+        size=3,
+        jitter=0,
+        seed=5,
+        epoch=lambda: now[0],
+    )
+    for epoch in (0, 1, 2, 1):  # a jump back takes nothing that was made for another epoch
+        now[0] = epoch
+        for ours, fresh_one in zip(going, batches(data, epoch), strict=True):
+            assert ours.epoch == epoch
+            assert torch.equal(ours.values, fresh_one.values)
+            assert torch.equal(ours.target, fresh_one.target)
+
+
 def test_processes_share_a_batch_without_overlap():
     data = prepared()
     whole = [*batches(data)]

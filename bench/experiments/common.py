@@ -7,10 +7,11 @@ so that an interrupted experiment goes on where it stopped.
 
 from __future__ import annotations
 
+import argparse
 import json
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +49,30 @@ def group_folds(
     return parts
 
 
+class DoneError(Exception):
+    """As many runs as asked for were made; the rest is for the next call."""
+
+
+class Budget:
+    """How many new runs one call of a script makes, so that a shared machine is let go between."""
+
+    def __init__(self, limit: int | None) -> None:
+        self.left = limit
+
+    def spend(self) -> None:
+        """Count a run, or stop."""
+        if self.left is not None:
+            if self.left <= 0:
+                raise DoneError
+            self.left -= 1
+
+
 def run(
     dataset: Dataset,
     part: Part,
     out: Path,
     *,
+    budget: Budget,
     grid: Any = None,
     decoder: Any = None,
     **parameters: Any,
@@ -61,6 +81,7 @@ def run(
     table, record = out.with_suffix(".csv"), out.with_suffix(".json")
     if record.exists():
         return read_events(table), json.loads(record.read_text())
+    budget.spend()
     begin = time.perf_counter()
     settings = dataset.settings
     detector = Detector(
@@ -99,6 +120,11 @@ def run(
     return found, told
 
 
+def in_memory(dataset: Dataset) -> Dataset:
+    """The data set with all its values read once."""
+    return replace(dataset, recordings=Recordings.of(dataset.recordings))
+
+
 def pooled(dataset: Dataset, found: Sequence[Events], parts: Sequence[Part]) -> Matches:
     """Out-of-fold detections of all folds, matched together."""
     ids = [id for part in parts for id in part.test]
@@ -118,10 +144,19 @@ def figures(matches: Matches) -> list[float]:
     return [matches.mean_average_precision(), matches.mean_f1(), *precision.tolist()]
 
 
-def heading(tolerances: Iterable[float], first: str = "objective") -> str:
+def heading(tolerances: Iterable[float], more: Sequence[str] = ()) -> str:
     """Heading of a table of `figures`, in Markdown."""
-    names = [first, "mAP", "mF1", *(f"AP@{value:g} s" for value in tolerances)]
+    names = ["objective", "mAP", "mF1", *(f"AP@{value:g} s" for value in tolerances), *more]
     return "| " + " | ".join(names) + " |\n|" + "---|" * len(names)
+
+
+def arguments(description: str | None, name: str) -> argparse.ArgumentParser:
+    """What every experiment is asked."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, default=Path("runs/experiments") / name)
+    parser.add_argument("--limit", type=int, help="new runs in this call; the others are cached")
+    return parser
 
 
 def row(name: str, values: Sequence[float], spread: Sequence[float] | None = None) -> str:

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from bdl.features import Binned
@@ -90,28 +91,39 @@ class Batches:
         self.epoch = epoch
         self.place = place
         self.waited = 0.0
+        self.ahead: tuple[int, Future[Batch]] | None = None
+        # Kept over epochs: an interrupt that met a generator's clean-up would be lost.
+        self.worker = ThreadPoolExecutor(1, thread_name_prefix="batches")
 
     def __len__(self) -> int:
         return -(-len(self.prepared) // self.size)
 
     def __iter__(self) -> Iterator[Batch]:
         epoch = self.epoch()
+        shares = self.shares(epoch)
+        known, ahead = self.ahead or (None, None)
+        if ahead is None or known != epoch:
+            ahead = self.worker.submit(self.make, epoch, shares[0])
+        for place in range(len(shares)):
+            begin = time.perf_counter()
+            batch = ahead.result()
+            self.waited += time.perf_counter() - begin
+            if place + 1 < len(shares):
+                ahead = self.worker.submit(self.make, epoch, shares[place + 1])
+            else:  # the next epoch's first one
+                first = self.shares(epoch + 1)[0]
+                self.ahead = (epoch + 1, self.worker.submit(self.make, epoch + 1, first))
+            yield batch
+
+    def shares(self, epoch: int) -> list[NDArray[np.int64]]:
+        """Places of the recordings of each batch of an epoch, for this process."""
         rank, ranks = self.place()
         order = np.random.default_rng([self.seed, epoch]).permutation(len(self.prepared))
         plans = [order[first : first + self.size] for first in range(0, len(order), self.size)]
         # A process without a share of a small last batch repeats its first window.
-        own = [plan[rank::ranks] if len(plan) > rank else plan[:1] for plan in plans]
-        with ThreadPoolExecutor(1) as worker:
-            ahead = worker.submit(self.make, epoch, own[0])
-            for place in range(len(own)):
-                begin = time.perf_counter()
-                batch = ahead.result()
-                self.waited += time.perf_counter() - begin
-                if place + 1 < len(own):
-                    ahead = worker.submit(self.make, epoch, own[place + 1])
-                yield batch
+        return [plan[rank::ranks] if len(plan) > rank else plan[:1] for plan in plans]
 
-    def make(self, epoch: int, chosen: Sequence[int] | np.ndarray) -> Batch:
+    def make(self, epoch: int, chosen: Sequence[int] | NDArray[np.int64]) -> Batch:
         """The batch of the given recordings, by place."""
         bins = [min(self.window, len(self.prepared[i].binned)) for i in chosen]
         length = self.window if self.fixed else max(bins)
@@ -121,7 +133,7 @@ class Batches:
         mask = np.zeros(shape, dtype=np.bool_)
         calendar = first.hour is not None
         hours = np.zeros((2, *shape), dtype=np.int64) if calendar else None
-        target: np.ndarray | None = None
+        target: NDArray[np.float32] | None = None
         for row, (i, size) in enumerate(zip(chosen, bins, strict=True)):
             one = self.prepared[i]
             rng = np.random.default_rng([self.seed, epoch, int(i)])

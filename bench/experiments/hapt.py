@@ -1,0 +1,72 @@
+"""Walking bouts and postural transitions of HAPT, users in five groups, four objectives.
+
+    python -m bench.experiments.hapt --data FOLDER
+
+Each group of users is the test part once; of the others a fifth of the users chooses the decoder
+and the rest is trained on. Out-of-fold detections are pooled and scored together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bdl.datasets import load
+from bdl.decoding import PeakGrid, TransitionGrid
+from bench.experiments.common import (
+    Budget,
+    DoneError,
+    arguments,
+    figures,
+    group_folds,
+    heading,
+    in_memory,
+    pooled,
+    row,
+    run,
+)
+
+OBJECTIVES = ("bdl-hard", "bdl-gaussian", "bce-hard", "seg-ce")
+TOLERANCES = (0.2, 0.5, 1.0, 2.0, 3.0)
+SMOOTHS = (0.0, 0.1, 0.3)
+TURNS = (False, True)
+EVENTS = PeakGrid(cutoffs=3, smooths=SMOOTHS, separation=1.0, alternations=TURNS)
+STATE = TransitionGrid(
+    cutoffs=3, windows=(1.0, 3.0), smooths=SMOOTHS, separation=1.0, alternations=TURNS
+)
+
+
+def main() -> None:
+    """Run all folds of both tasks and print a table for each."""
+    parser = arguments(__doc__, "hapt")
+    parser.add_argument("--epochs", type=int, default=60)
+    parser.add_argument("--batch", type=int, default=8)
+    asked = parser.parse_args()
+    budget = Budget(asked.limit)
+    for task in ("walking", "transitions"):
+        dataset = in_memory(load("hapt", asked.data, task=task))
+        settings = dataset.settings.replace(tolerances=TOLERANCES, stride=5, window=60.0, sigma=0.2)
+        dataset = replace(dataset, settings=settings)
+        parts = group_folds(dataset.recordings, folds=5, seed=0, calibration=0.2)
+        print(f"\n{task}\n\n{heading(TOLERANCES)}")
+        for name in OBJECTIVES:
+            try:
+                found = [
+                    run(
+                        dataset,
+                        part,
+                        asked.out / f"{task}-{name}-{asked.epochs}-{asked.batch}-{fold}",
+                        budget=budget,
+                        grid=STATE if name == "seg-ce" else EVENTS,
+                        objective=name,
+                        epochs=asked.epochs,
+                        batch=asked.batch,
+                    )[0]
+                    for fold, part in enumerate(parts)
+                ]
+            except DoneError:
+                return
+            print(row(name, figures(pooled(dataset, found, parts))), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""Simulated sleep, 64 recordings of 14 days, a quarter held out: four objectives, three seeds.
+
+    python -m bench.experiments.sleep --data FOLDER
+
+The folder is simulated first where it is empty. The held-out quarter is scored once a run; the
+decoder of each run is chosen from the paper's grid on 8 of the other 48 recordings, which are not
+trained on. Same windows (half a week), epochs and learning rate for all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bdl.datasets import load
+from bdl.datasets.simulate import simulate
+from bdl.decoding.grids import preset
+from bdl.objectives import BDL, named
+from bench.experiments.common import (
+    Budget,
+    DoneError,
+    Part,
+    arguments,
+    figures,
+    heading,
+    in_memory,
+    pooled,
+    row,
+    run,
+)
+
+DAY = 86400.0
+OBJECTIVES = {
+    "bdl-hard": named("bdl-hard", reference_spacing=DAY),
+    "seg-ce": named("seg-ce"),
+    "bce-hard": named("bce-hard", reference_spacing=DAY),
+    "bdl-hard without prior": BDL(reference_spacing=DAY, prior=False),
+}
+
+
+def main() -> None:
+    """Run all seeds of all objectives and print mean and standard deviation over seeds."""
+    parser = arguments(__doc__, "sleep")
+    parser.add_argument("--epochs", type=int, default=20)
+    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2])
+    asked = parser.parse_args()
+    if not (asked.data / "train_events.csv").exists():
+        simulate("sleep", asked.data, recordings=64, days=14, seed=0)
+    dataset = in_memory(load("sleep", asked.data))
+    order = np.random.default_rng(0).permutation(dataset.recordings.ids).tolist()
+    part = Part(tuple(order[24:]), tuple(order[16:24]), tuple(order[:16]))
+    budget = Budget(asked.limit)
+    found: dict[str, list[list[float]]] = {name: [] for name in OBJECTIVES}
+    try:
+        for seed in asked.seeds:
+            for name, objective in OBJECTIVES.items():
+                detections, _ = run(
+                    dataset,
+                    part,
+                    asked.out / f"{name.replace(' ', '-')}-{asked.epochs}-{asked.batch}-{seed}",
+                    budget=budget,
+                    grid=preset("sleep", objective.density_kind),
+                    objective=objective,
+                    window=3.5 * DAY,
+                    epochs=asked.epochs,
+                    batch=asked.batch,
+                    seed=seed,
+                )
+                found[name].append(figures(pooled(dataset, [detections], [part])))
+    except DoneError:
+        pass
+    print(heading(dataset.settings.tolerances))
+    for name, values in found.items():
+        if values:
+            table = np.array(values)
+            print(row(f"{name} ({len(values)} seeds)", table.mean(axis=0), table.std(axis=0)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""Training speed: what our loop adds to a plain torch loop, and how long it waits for data.
+
+Both train the same module on the same recordings with the same optimiser, clipping and schedule.
+The plain loop has its batch ready in memory and does nothing else; ours draws, crops and builds
+targets for every batch, checks every loss, and keeps weights and history.
+
+    python -m bench.training
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+import torch
+
+from bdl.encoders import GRU
+from bdl.encoders.memory import keep_buffers
+from bdl.features import Binned
+from bdl.labels import Labels
+from bdl.objectives import named
+from bdl.training import Batches, Prepared, Training, learning_rate, loop, train
+from bench.row import Row, table
+
+STRIDE = 10
+DAYS = 1728  # bins
+
+
+def recordings(count: int, bins: int) -> list[Prepared]:
+    """Features of noise with a calendar, and two events a day, as in sleep."""
+    rng = np.random.default_rng(0)
+    made = []
+    for i in range(count):
+        total = bins + bins // 2
+        hours = np.arange(total) // 72 % 24
+        values = rng.normal(size=(total, 8)).astype(np.float32)
+        places = [np.arange(shift, total * STRIDE, DAYS * STRIDE) for shift in (100, 6000)]
+        binned = Binned(values, hours, hours % 7, np.zeros(total, dtype=np.bool_))
+        made.append(Prepared(binned, Labels(str(i), 5.0, total * STRIDE, tuple(places))))
+    return made
+
+
+def run(batch: int = 32, bins: int = 12_096, steps: int = 4) -> list[Row]:
+    """Seconds a step of ours and of the plain loop, and the share of time spent waiting."""
+    keep_buffers()
+    data = recordings(batch, bins)
+    objective = named("bdl-hard", reference_spacing=86400.0).resolve(
+        [one.labels for one in data], stride=STRIDE
+    )
+    made: list[Batches] = []
+
+    class Counted(Batches):
+        """Batches that can be asked afterwards how long they were waited for."""
+
+        def __init__(self, *given: object, **options: object) -> None:
+            super().__init__(*given, **options)  # type: ignore[arg-type]
+            made.append(self)
+
+    def module() -> torch.nn.Module:
+        torch.manual_seed(0)
+        return GRU().build(inputs=8, outputs=2, calendar=True)
+
+    settings = Training(epochs=steps, batch=batch, accelerator="cpu")
+    original, loop.Batches = loop.Batches, Counted  # type: ignore[misc, attr-defined]
+    try:
+        kept = train(
+            module(), objective, data, settings=settings, stride=STRIDE, window=bins, outputs=2
+        )
+    finally:
+        loop.Batches = original  # type: ignore[misc, attr-defined]
+    ours = min(epoch.seconds for epoch in kept.history[1:])
+    waited = made[0].waited / sum(epoch.seconds for epoch in kept.history)
+
+    encoder = module()
+    optimizer = torch.optim.Adam(encoder.parameters(), lr=3e-3)
+    one = made[0].make(0, range(batch))
+    times = []
+    for step in range(steps):
+        begin = time.perf_counter()
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(step, steps, 3e-3)
+        optimizer.zero_grad()
+        logits = encoder(one.values, one.hour, one.weekday, one.mask)
+        objective.loss(logits, one.target, one.mask).backward()
+        torch.nn.utils.clip_grad_norm_(encoder.parameters(), 0.1)
+        optimizer.step()
+        times.append(time.perf_counter() - begin)
+    plain = min(times[1:])
+    name = f"sleep GRU step, {batch} x {bins:,} bins"
+    over = f"overhead {ours / plain - 1:+.1%} (goal: at most 5 %)"
+    share = f"share of time waiting for data {waited:.2%} (goal: at most 5 %)"
+    return [Row(name, ours, plain, note=f"{over}; {share}")]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--bins", type=int, default=12_096)
+    parser.add_argument("--steps", type=int, default=4)
+    asked = parser.parse_args()
+    print(table(run(asked.batch, asked.bins, asked.steps)))
+
+
+if __name__ == "__main__":
+    main()

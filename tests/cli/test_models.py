@@ -1,0 +1,226 @@
+"""``bdl fit`` and ``bdl detect``: from data sets, files and a YAML file, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from bdl.cli import app
+from bdl.cli.sources import FitConfig, parse_options, read_config
+from bdl.datasets.simulate import simulate
+from bdl.errors import BdlError, ConfigError, InputError
+from bdl.formats import read_events, write_events
+from learning import bouts, spikes
+
+ENCODER = {"kind": "gru", "width": 4, "blocks": 1}
+
+
+def call(*given: object) -> str:
+    result = CliRunner().invoke(app, [str(one) for one in given])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with one CSV a recording, and a table of events."""
+    recordings, events = spikes(6)
+    (tmp_path / "signals").mkdir()
+    for one in recordings:
+        frame = pl.DataFrame({"time": np.arange(len(one.values)), "x": one.values[:, 0]})
+        frame.write_csv(tmp_path / "signals" / f"{one.id}.csv")
+    write_events(events, tmp_path / "events.csv")
+    return tmp_path
+
+
+def config(folder: Path, **changes: object) -> Path:
+    content = {
+        "recordings": "signals",
+        "events": "events.csv",
+        "detector": {"stride": 4, "encoder": ENCODER, "epochs": 2, "tolerances": [8.0]},
+        **changes,
+    }
+    path = folder / "fit.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return path
+
+
+def test_a_data_set_there_and_back(tmp_path):
+    simulate("sleep", tmp_path / "sleep", recordings=4, days=3, seed=0)
+    source = ["--dataset", "sleep", "--data", tmp_path / "sleep"]
+    model = tmp_path / "m.bdl"
+    options = ["--objective", "bdl-hard", "--encoder", "gru", "--epochs", 1, "--seed", 0]
+    told = call("fit", *source, *options, "--stride", 60, "--out", model, "--json", "--quiet")
+    summary = json.loads(told)
+    assert summary["recordings"] == 3
+    assert summary["validation recordings"] == 1
+    assert 0 <= summary["validation mAP"] <= 1
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["m.bdl", "m.bdl.csv", "sleep"]
+    call("detect", model, *source, "--out", tmp_path / "d.csv", "--densities", tmp_path / "den")
+    found = read_events(tmp_path / "d.csv")
+    assert set(found.types) <= {"onset", "wakeup"}
+    assert len(found) > 0
+    assert (tmp_path / "den" / "manifest.json").exists()
+    first = model.read_bytes()
+    call("fit", *source, *options, "--stride", 60, "--out", model, "--quiet")
+    assert model.read_bytes() == first
+
+
+def test_files_with_proposed_settings(files):
+    source = ["--recordings", files / "signals", "--events", files / "events.csv"]
+    model = files / "m.bdl"
+    call("fit", *source, "--epochs", 1, "--out", model, "--quiet", "--validation", 0)
+    call("detect", model, "--recordings", files / "signals", "--out", files / "d.parquet")
+    assert read_events(files / "d.parquet").types == ("spike",)
+
+
+def test_a_yaml_file(files):
+    path = config(files)
+    model = files / "m.bdl"
+    call("fit", "--config", path, "--seed", 3, "--out", model, "--quiet", "--log", files / "log")
+    assert (files / "log" / "history.csv").exists()
+    call("detect", model, "--config", path, "--out", files / "d.csv", "--quiet")
+    assert len(read_events(files / "d.csv")) > 0
+    assert read_config(path).recordings == str(files / "signals")
+
+
+def test_intervals_and_types_of_a_yaml_file(tmp_path):
+    recordings, events = bouts(4)
+    (tmp_path / "signals").mkdir()
+    for one in recordings:
+        frame = pl.DataFrame({"x": one.values[:, 0]})
+        frame.write_parquet(tmp_path / "signals" / f"{one.id}.parquet")
+    write_events(events, tmp_path / "events.csv")
+    path = config(
+        tmp_path,
+        layout={"period": 1.0},
+        types=["on", "off"],
+        intervals=[{"name": "bout", "onset": "on", "offset": "off"}],
+        validation=0.25,
+    )
+    model = tmp_path / "m.bdl"
+    call("fit", "--config", path, "--objective", "seg-ce", "--out", model, "--quiet")
+    call("detect", model, "--config", path, "--out", tmp_path / "d.csv", "--quiet")
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"colour": "red"}, "colour: Extra inputs"),
+        ({"detector": {"strid": 4}}, "no parameter strid"),
+        ({"detector": {"stride": 4, "encoder": "gpt"}}, "gpt"),
+        ({"recordings": "nowhere"}, "nowhere"),
+        ({"events": "nowhere.csv"}, "nowhere"),
+        ({"events": None}, "events: a path expected"),
+        ({"validation": 1.5}, "validation"),
+        ({"layout": {"colum": "x"}}, "colum"),
+        ({"types": ["spike", "beat"]}, "no events of type beat"),
+    ],
+)
+def test_wrong_yaml_files(files, changes, told):
+    model = files / "m.bdl"
+    with pytest.raises(BdlError, match=told):
+        call("fit", "--config", config(files, **changes), "--out", model, "--quiet")
+    assert not model.exists()
+
+
+def test_files_that_are_no_configuration(files):
+    path = files / "x.yaml"
+    for content, told in (("- a", "a mapping"), ("a: [", "not YAML"), (None, "cannot be read")):
+        path.unlink(missing_ok=True)
+        if content is not None:
+            path.write_text(content)
+        with pytest.raises(ConfigError, match=told):
+            read_config(path)
+
+
+def test_sources_are_one(files):
+    out = ["--out", files / "m.bdl", "--quiet"]
+    with pytest.raises(ConfigError, match="got none of them"):
+        call("fit", *out)
+    with pytest.raises(ConfigError, match="--dataset and --recordings"):
+        call("fit", *out, "--dataset", "sleep", "--recordings", "x")
+    with pytest.raises(ConfigError, match="needs --data"):
+        call("fit", *out, "--dataset", "sleep")
+    with pytest.raises(ConfigError, match="needs --events"):
+        call("fit", *out, "--recordings", files / "signals")
+    with pytest.raises(ConfigError, match="a folder; a file name expected"):
+        call("fit", "--out", files, "--config", config(files))
+    with pytest.raises(ConfigError, match="needs --log"):
+        call("fit", *out, "--config", config(files), "--tensorboard")
+    with pytest.raises(ConfigError, match="key=value expected"):
+        parse_options(["period"])
+    with pytest.raises(ConfigError, match="not YAML"):
+        parse_options(["period=["])
+
+
+def test_events_of_other_recordings(files):
+    _, events = spikes(7)
+    write_events(events, files / "events.csv")
+    with pytest.raises(InputError, match=r"not among the 6 given \(r6\)"):
+        call(
+            "fit",
+            "--config",
+            config(files, validation=0.0),
+            "--out",
+            files / "m.bdl",
+            "--quiet",
+        )
+
+
+def test_detect_refuses_what_is_no_model(files):
+    (files / "m.bdl").write_bytes(b"nothing")
+    out = ["--recordings", files / "signals", "--out", files / "d.csv"]
+    with pytest.raises(InputError, match="not a whole model file"):
+        call("detect", files / "m.bdl", *out)
+    with pytest.raises(InputError, match="no such file"):
+        call("detect", files / "none.bdl", *out)
+    assert not (files / "d.csv").exists()
+
+
+def test_a_fit_config_goes_to_yaml_and_back(files):
+    made = read_config(config(files))
+    plain = yaml.safe_dump(made.model_dump(mode="json"))
+    assert FitConfig(**yaml.safe_load(plain)) == made
+
+
+@pytest.mark.slow
+def test_an_interrupted_command_goes_on_to_the_same_file(files):
+    path = config(
+        files,
+        detector={"stride": 4, "encoder": ENCODER, "epochs": 60, "tolerances": [8.0]},
+    )
+
+    def start(name: str) -> subprocess.Popen[str]:
+        line = f"fit --config {path} --quiet --accelerator cpu --out {files / name}"
+        return subprocess.Popen(
+            [sys.executable, "-c", "from bdl.cli import main; main()", *line.split()],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    assert start("whole.bdl").wait() == 0
+    process = start("killed.bdl")
+    while not (files / "killed.bdl.run" / "last.ckpt").exists():
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGINT)
+    told = process.communicate()[1]
+    assert process.returncode == 130, told
+    assert "run the same command again" in told
+    assert not (files / "killed.bdl").exists()
+    assert start("killed.bdl").wait() == 0
+    assert (files / "killed.bdl").read_bytes() == (files / "whole.bdl").read_bytes()
+    assert not (files / "killed.bdl.run").exists()
