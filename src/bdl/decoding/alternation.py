@@ -51,36 +51,43 @@ def _alternate(
     # an end type) is the best sequence ending in that type: its total, length and last candidate.
     n, m = len(onset_time), len(offset_time)
     previous = np.full(n + m, -1, np.int64)
-    total = np.zeros(2)
-    length = np.zeros(2, np.int64)
-    last = np.full(2, -1, np.int64)
+    onset_total = offset_total = 0.0
+    onset_size = offset_size = 0
+    onset_last = offset_last = -1
     i = j = 0
     while i < n or j < m:
-        if j >= m:
-            now = onset_time[i]
-        elif i >= n:
-            now = offset_time[j]
-        else:
-            now = min(onset_time[i], offset_time[j])
+        now = (
+            onset_time[i]
+            if j >= m or (i < n and onset_time[i] <= offset_time[j])
+            else (offset_time[j])
+        )
         # What ended before this moment: candidates of one time never follow each other.
-        total_then, length_then, last_then = total.copy(), length.copy(), last.copy()
+        before_total, before_size, before_last = onset_total, onset_size, onset_last
         while i < n and onset_time[i] == now:
-            value, size = total_then[1] + onset_score[i], length_then[1] + 1
-            if value > total[0] or (value == total[0] and size < length[0]):
-                total[0], length[0], last[0], previous[i] = value, size, i, last_then[1]
+            total, size = offset_total + onset_score[i], offset_size + 1
+            if total > onset_total or (total == onset_total and size < onset_size):
+                onset_total, onset_size, onset_last = total, size, i
+                previous[i] = offset_last
             i += 1
         while j < m and offset_time[j] == now:
-            value, size = total_then[0] + offset_score[j], length_then[0] + 1
-            if value > total[1] or (value == total[1] and size < length[1]):
-                total[1], length[1], last[1], previous[n + j] = value, size, n + j, last_then[0]
+            total, size = before_total + offset_score[j], before_size + 1
+            if total > offset_total or (total == offset_total and size < offset_size):
+                offset_total, offset_size, offset_last = total, size, n + j
+                previous[n + j] = before_last
             j += 1
     keep_onset, keep_offset = np.zeros(n, np.bool_), np.zeros(m, np.bool_)
-    end = 0
-    if total[1] > total[0] or (total[1] == total[0] and length[1] < length[0]):
-        end = 1
-    elif total[1] == total[0] and length[1] == length[0] and last[0] >= 0:
-        end = 0 if onset_time[last[0]] <= offset_time[last[1] - n] else 1
-    at = last[end]
+    at = onset_last
+    if (
+        offset_total > onset_total
+        or (offset_total == onset_total and offset_size < onset_size)
+        or (
+            offset_total == onset_total
+            and offset_size == onset_size
+            and onset_last >= 0
+            and offset_time[offset_last - n] < onset_time[onset_last]
+        )
+    ):
+        at = offset_last
     while at >= 0:
         if at < n:
             keep_onset[at] = True

@@ -53,39 +53,43 @@ def separate(places: Places, heights: Floats, distance: int, keep: Keep = "highe
         return np.arange(len(places))
     if keep == "earlier":
         return np.flatnonzero(_earlier(places, distance))
-    order = np.argsort(heights, kind="stable")
-    return np.flatnonzero(_higher(places, order, distance))
+    # The quick sort leaves the order of equal heights open; `_higher` settles it.
+    return np.flatnonzero(_higher(places, heights, np.argsort(heights), distance))
 
 
 @njit(cache=True)
 def _maxima(values: NDArray[Any]) -> tuple[Places, Places]:
     n = len(values)
-    first = np.empty(n // 2 + 1, np.int64)
-    last = np.empty(n // 2 + 1, np.int64)
+    # Slices of one length, indexed alike, let the compiler do many comparisons at once.
+    rising = np.zeros(max(n - 2, 0), np.bool_)
+    earlier, here, later = values[: len(rising)], values[1:], values[2:]
+    for i in range(len(rising)):
+        rising[i] = (here[i] > earlier[i]) & (here[i] >= later[i])
+    first = np.flatnonzero(rising) + 1
+    last = first.copy()
     found = 0
-    i = 1
-    while i < n - 1:
-        if values[i - 1] < values[i]:
-            j = i + 1
-            while j < n - 1 and values[j] == values[i]:
-                j += 1
-            if values[j] < values[i]:
-                first[found] = i
-                last[found] = j - 1
-                found += 1
-                i = j
-            elif j == n - 1:
-                break
-            else:
-                i = j
-        else:
-            i += 1
+    for k in range(len(first)):
+        i = int(first[k])
+        j = i + 1
+        while j < n - 1 and values[j] == values[i]:
+            j += 1
+        if values[j] < values[i]:
+            first[found], last[found] = i, j - 1
+            found += 1
     return first[:found].copy(), last[:found].copy()
 
 
 @njit(cache=True)
-def _higher(places: Places, order: Places, distance: int) -> NDArray[np.bool_]:
+def _higher(places: Places, heights: Floats, order: Places, distance: int) -> NDArray[np.bool_]:
     n = len(places)
+    begin = 0
+    while begin < n:
+        end = begin + 1
+        while end < n and heights[order[end]] == heights[order[begin]]:
+            end += 1
+        if end - begin > 1:
+            order[begin:end].sort()
+        begin = end
     keep = np.ones(n, np.bool_)
     for i in range(n - 1, -1, -1):
         j = order[i]

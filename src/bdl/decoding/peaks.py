@@ -27,9 +27,10 @@ from pydantic import Field, model_validator
 from bdl.config import Value
 from bdl.decoding.alternation import alternate
 from bdl.decoding.detections import ByType, Detections, check_kind, steps, to_events
+from bdl.decoding.fused import smoothed_maxima
 from bdl.decoding.maxima import Keep, local_maxima, separate
 from bdl.decoding.refinement import Refine, refine
-from bdl.decoding.smoothing import Side, smooth
+from bdl.decoding.smoothing import Side
 from bdl.density import Density
 from bdl.events import Events, IntervalType
 
@@ -130,16 +131,12 @@ def find_peaks(density: Density, column: int, decoder: Peaks) -> Found:
     if decoder.smooth > 0:
         stride = 1 if bins else density.stride
         sigma = decoder.smooth / (density.period * (density.stride if bins else 1))
-        values = smooth(
-            values,
-            sigma,
-            stride=stride,
-            samples=len(values) if bins else density.samples,
-            side=decoder.smoothing,
-        )
+        samples = len(values) if bins else density.samples
+        side = decoder.smoothing
+        return Found(*smoothed_maxima(values, sigma, stride=stride, samples=samples, side=side))
     first, last = local_maxima(values)
     height = values[first]
-    if decoder.smooth == 0 and not bins:
-        edges = density.edges
-        return Found((edges[first] + edges[last + 1] - 1) // 2, height)
-    return Found((first + last) // 2, height)
+    if bins:
+        return Found((first + last) // 2, height)
+    end = np.minimum((last + 1) * density.stride, density.samples)
+    return Found((first * density.stride + end - 1) // 2, height)

@@ -72,17 +72,17 @@ def smooth(
     if len(values) == 0 or sigma <= 0:
         return np.repeat(values, stride)[:samples]
     half = gaussian(sigma, side)
-    weights, reach = _phases(half, stride, side)
+    weights, reach = phases(half, stride, side)
     mode = "symmetric" if side == "centred" else "edge"
-    padded = np.pad(np.ascontiguousarray(values), reach, mode=mode)  # type: ignore[call-overload]
+    padded = np.pad(values, reach, mode=mode)  # type: ignore[call-overload]
     out: Floats = _polyphase(padded, weights, reach)[:samples]
     if side == "centred" and samples % stride:
         first = max(0, (samples - len(half)) // stride * stride)
-        _mirrored_end(np.ascontiguousarray(values), half, stride, first, out)
+        out[first:] = mirrored_end(np.ascontiguousarray(values), half, stride, first, samples)
     return out
 
 
-def _phases(half: Floats, stride: int, side: Side) -> tuple[Floats, int]:
+def phases(half: Floats, stride: int, side: Side) -> tuple[Floats, int]:
     """Weight of bin ``b + j`` in the value at place ``p`` of bin ``b``: (stride, 2 reach + 1)."""
     radius = len(half) - 1
     offsets = np.arange(-radius, radius + 1 if side == "centred" else 1)
@@ -102,23 +102,23 @@ def _phases(half: Floats, stride: int, side: Side) -> tuple[Floats, int]:
 
 @njit(cache=True)
 def _polyphase(padded: Floats, weights: Floats, reach: int) -> Floats:
-    stride = weights.shape[0]
+    stride = len(weights)
     bins = len(padded) - 2 * reach
     out = np.empty(bins * stride)
     rise = np.empty((2 * reach + 1, BLOCK))
     sums = np.empty(BLOCK)
     for begin in range(0, bins, BLOCK):
         count = min(BLOCK, bins - begin)
-        centre = padded[begin + reach : begin + reach + count]
+        here = padded[begin + reach : begin + reach + count]
         for j in range(2 * reach + 1):
+            steps, there = rise[j], padded[begin + j : begin + j + count]
             for i in range(count):
-                rise[j, i] = padded[begin + j + i] - centre[i]
+                steps[i] = there[i] - here[i]
         for place in range(stride):
             for i in range(count):
-                sums[i] = centre[i]
+                sums[i] = here[i]
             for j in range(1, reach + 1):
-                after = weights[place, reach + j]
-                before = weights[place, reach - j]
+                after, before = weights[place, reach + j], weights[place, reach - j]
                 up, down = rise[reach + j], rise[reach - j]
                 for i in range(count):
                     sums[i] += after * up[i] + before * down[i]
@@ -128,8 +128,9 @@ def _polyphase(padded: Floats, weights: Floats, reach: int) -> Floats:
 
 
 @njit(cache=True)
-def _mirrored_end(values: Floats, half: Floats, stride: int, first: int, out: Floats) -> None:
-    samples = len(out)
+def mirrored_end(values: Floats, half: Floats, stride: int, first: int, samples: int) -> Floats:
+    """Smoothed values of the samples from ``first`` on, one by one, both ends mirrored."""
+    out = np.empty(samples - first)
     for s in range(first, samples):
         here = values[s // stride]
         total = here
@@ -141,4 +142,5 @@ def _mirrored_end(values: Floats, half: Floats, stride: int, first: int, out: Fl
                 before = 2 * samples - 1 - before
             rise = (values[after // stride] - here) + (values[before // stride] - here)
             total += half[k] * rise
-        out[s] = total
+        out[s - first] = total
+    return out
