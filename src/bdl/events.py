@@ -17,11 +17,9 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from bdl.errors import InputError
+from bdl.frames import Backend, Codes, Floats, backend_of, encode, merge, numbers
 
 Frame = Any
-Backend = Literal["pandas", "polars", "pyarrow"]
-Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,10 @@ class Events:
         lengths = {name: len(column) for name, column in columns.items()}
         if len(set(lengths.values())) != 1:
             raise InputError(f"events need columns of one length, got {lengths}")
-        texts = {name: pa.array(columns[name], pa.string()) for name in ("recording", "event")}
+        try:
+            texts = {name: pa.array(columns[name], pa.string()) for name in ("recording", "event")}
+        except (pa.ArrowException, UnicodeError) as error:
+            raise InputError(f"events need texts as recording and event: {error}") from error
         return cls.from_frame(pa.table({**columns, **texts}), missing="error")._with("polars")
 
     @classmethod
@@ -141,16 +142,16 @@ class Events:
                 raise InputError(
                     f"{source}: column {name!r} is missing; it has {', '.join(table.columns)}"
                 )
-        recordings, recording_code = _encode(table[recording], f"{source}: column {recording!r}")
-        types, type_code = _encode(table[event], f"{source}: column {event!r}")
-        times = _numbers(table[time], f"{source}: column {time!r}")
+        recordings, recording_code = encode(table[recording], f"{source}: column {recording!r}")
+        types, type_code = encode(table[event], f"{source}: column {event!r}")
+        times = numbers(table[time], f"{source}: column {time!r}")
         scores = None
         if score is not None and score in table.columns:
-            scores = _numbers(table[score], f"{source}: column {score!r}")
+            scores = numbers(table[score], f"{source}: column {score!r}")
         lost = ~np.isfinite(times)
         if scores is not None:
             lost |= np.isnan(scores)
-        backend = _backend(table)
+        backend = backend_of(table)
         made = cls(recordings, types, recording_code, type_code, times, scores, 0, backend)
         if not lost.any():
             return made
@@ -232,8 +233,8 @@ class Events:
         listed = [part for part in parts if len(part)]
         if not listed:
             return cls.empty()
-        recordings, recording_code = _merge([(p.recordings, p.recording_code) for p in listed])
-        types, type_code = _merge([(p.types, p.type_code) for p in listed])
+        recordings, recording_code = merge([(p.recordings, p.recording_code) for p in listed])
+        types, type_code = merge([(p.types, p.type_code) for p in listed])
         scores = [p.score for p in listed if p.score is not None]
         score = np.concatenate(scores) if len(scores) == len(listed) else None
         return cls(
@@ -286,52 +287,3 @@ class Events:
 
     def _with(self, backend: Backend) -> Events:
         return replace(self, backend=backend)
-
-
-def _encode(column: nw.Series[Any], where: str) -> tuple[tuple[str, ...], Codes]:
-    """Sorted distinct names of a text column, and each row's index among them."""
-    arrow = column.to_arrow()
-    if isinstance(arrow, pa.ChunkedArray):
-        arrow = arrow.combine_chunks()
-    if pa.types.is_dictionary(arrow.type):
-        arrow = arrow.cast(pa.string())
-    if arrow.null_count:
-        row = int(np.flatnonzero(np.asarray(arrow.is_null()))[0])
-        raise InputError(f"{where}: row {row} is empty, a name expected")
-    if not (pa.types.is_string(arrow.type) or pa.types.is_large_string(arrow.type)):
-        arrow = arrow.cast(pa.string())
-    encoded = arrow.dictionary_encode()
-    names = encoded.dictionary.to_pylist()
-    order = sorted(range(len(names)), key=names.__getitem__)
-    rank = np.empty(len(names), np.int32)
-    rank[order] = np.arange(len(names), dtype=np.int32)
-    codes = np.asarray(encoded.indices)
-    return tuple(names[i] for i in order), rank[codes]
-
-
-def _numbers(column: nw.Series[Any], where: str) -> Floats:
-    """A column as float64, NaN where it is null; text is an error that names the row."""
-    if not column.dtype.is_numeric() and len(column):
-        values = column.to_list()
-        out = np.full(len(values), np.nan)
-        for row, value in enumerate(values):
-            try:
-                out[row] = np.nan if value is None else float(value)
-            except (TypeError, ValueError):
-                raise InputError(f"{where}: row {row}: a number expected, got {value!r}") from None
-        return out
-    arrow = column.to_arrow()
-    return np.array(arrow.to_numpy(zero_copy_only=False), dtype=np.float64)
-
-
-def _backend(table: nw.DataFrame[Any]) -> Backend:
-    name = str(table.implementation).split(".")[-1].lower()
-    return name if name in ("pandas", "polars", "pyarrow") else "polars"  # type: ignore[return-value]
-
-
-def _merge(parts: list[tuple[tuple[str, ...], Codes]]) -> tuple[tuple[str, ...], Codes]:
-    """One code book for several."""
-    names = tuple(sorted({name for part, _ in parts for name in part}))
-    place = {name: i for i, name in enumerate(names)}
-    codes = [np.array([place[name] for name in part], dtype=np.int32)[code] for part, code in parts]
-    return names, np.concatenate(codes)

@@ -54,6 +54,11 @@ class RecordingInfo:
                 f"recording {self.id!r}: the period must be a positive number of seconds, "
                 f"got {self.period}"
             )
+        if self.samples < 0:
+            raise InputError(f"recording {self.id!r}: {self.samples} samples; 0 or more expected")
+        places = [sample for sample, _ in self.offset_changes]
+        if sorted(set(places)) != places:
+            raise InputError(f"recording {self.id!r}: offset changes out of order: {places}")
         if len(set(self.channels)) != len(self.channels):
             raise InputError(f"recording {self.id!r}: channel names repeat: {self.channels}")
         if self.start is not None and self.start.utcoffset() is None:

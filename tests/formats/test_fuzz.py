@@ -169,7 +169,7 @@ def test_events(case: tuple[str, bytes], tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.mark.slow
-@settings(calm, max_examples=6000)
+@settings(calm, max_examples=2000)
 @given(case=damaged(RECORDINGS))
 def test_recordings_at_length(
     case: tuple[str, bytes], tmp_path_factory: pytest.TempPathFactory
@@ -178,7 +178,7 @@ def test_recordings_at_length(
 
 
 @pytest.mark.slow
-@settings(calm, max_examples=6000)
+@settings(calm, max_examples=2000)
 @given(case=damaged(EVENTS))
 def test_events_at_length(
     case: tuple[str, bytes], tmp_path_factory: pytest.TempPathFactory

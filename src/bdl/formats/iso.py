@@ -50,87 +50,107 @@ def _length(year, month):  # type: ignore[no-untyped-def]  # pragma: no cover
 
 
 @numba.njit(cache=True)
+def _moment(text, at, end, default):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Seconds since 1970 UTC, nanoseconds, offset of one text, and whether it is a timestamp."""
+    bad = (np.int64(0), np.int64(0), np.int64(0), False)
+    if end - at < 19:
+        return bad
+    y1, y2 = _two(text, at), _two(text, at + 2)
+    month, date = _two(text, at + 5), _two(text, at + 8)
+    year = y1 * 100 + y2
+    if y1 < 0 or y2 < 0 or text[at + 4] != 45 or text[at + 7] != 45:
+        return bad
+    if year < 1678 or year > 2261 or month < 1 or month > 12:
+        return bad
+    if date < 1 or date > _length(year, month):
+        return bad
+    hour, minute, second = _two(text, at + 11), _two(text, at + 14), _two(text, at + 17)
+    if text[at + 10] != 84 and text[at + 10] != 32:
+        return bad
+    if text[at + 13] != 58 or text[at + 16] != 58:
+        return bad
+    if hour < 0 or hour > 23 or minute < 0 or minute > 59 or second < 0 or second > 59:
+        return bad
+    i = at + 19
+    fraction = np.int64(0)
+    if i < end and text[i] == 46:
+        i += 1
+        scale = np.int64(100_000_000)
+        begin = i
+        while i < end and text[i] >= 48 and text[i] <= 57:
+            if i - begin >= 9:
+                return bad
+            fraction += np.int64(text[i] - 48) * scale
+            scale //= 10
+            i += 1
+        if i == begin:
+            return bad
+    offset = np.int64(default)
+    if i < end:
+        if text[i] == 90:
+            offset = np.int64(0)
+            i += 1
+        elif text[i] == 43 or text[i] == 45:
+            sign = 1 if text[i] == 43 else -1
+            rest = end - i - 1
+            minutes = np.int64(0)
+            if rest not in (2, 4, 5):
+                return bad
+            hours = _two(text, i + 1)
+            if rest == 4:
+                minutes = _two(text, i + 3)
+            elif rest == 5:
+                if text[i + 3] != 58:
+                    return bad
+                minutes = _two(text, i + 4)
+            if hours < 0 or minutes < 0 or minutes > 59:
+                return bad
+            offset = np.int64(sign * (hours * 3600 + minutes * 60))
+            # No place on earth is further than -12:00 or +14:00 from UTC.
+            if offset < -43200 or offset > 50400:
+                return bad
+            i = end
+    if i != end or offset == -(2**31):
+        return bad
+    seconds = _days(year, month, date) * 86400 + hour * 3600 + minute * 60 + second - offset
+    return seconds, fraction, offset, True
+
+
+@numba.njit(cache=True)
 def _parse(text, ends, default, times, offsets):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Fill ``times`` and ``offsets``; returns the first row that is no timestamp, or -1.
 
-    The bytes of one day's date repeat for thousands of rows: the day is worked out only when
-    its ten bytes change.
+    From one row to the next, only the seconds change as a rule: where all bytes before and after
+    them are those of the last row that was read in full, the two digits are enough.
     """
-    last = -1
-    day = np.int64(0)
+    last = np.int64(-1)
+    width = np.int64(0)
+    minute = np.int64(0)
+    offset = np.int64(0)
     for row in range(len(ends) - 1):
-        at, end = ends[row], ends[row + 1]
-        if end - at < 19:
-            return row
-        same = last >= 0
-        if same:
-            for i in range(10):
-                if text[at + i] != text[last + i]:
-                    same = False
-                    break
-        if not same:
-            y1, y2 = _two(text, at), _two(text, at + 2)
-            month, date = _two(text, at + 5), _two(text, at + 8)
-            year = y1 * 100 + y2
-            if y1 < 0 or y2 < 0 or text[at + 4] != 45 or text[at + 7] != 45:
-                return row
-            if year < 1678 or year > 2261 or month < 1 or month > 12:
-                return row
-            if date < 1 or date > _length(year, month):
-                return row
-            day = _days(year, month, date)
-        last = at
-        hour, minute, second = _two(text, at + 11), _two(text, at + 14), _two(text, at + 17)
-        if text[at + 10] != 84 and text[at + 10] != 32:
-            return row
-        if text[at + 13] != 58 or text[at + 16] != 58:
-            return row
-        if hour < 0 or hour > 23 or minute < 0 or minute > 59 or second < 0 or second > 59:
-            return row
-        i = at + 19
-        fraction = np.int64(0)
-        if i < end and text[i] == 46:
-            i += 1
-            scale = np.int64(100_000_000)
-            begin = i
-            while i < end and text[i] >= 48 and text[i] <= 57:
-                if i - begin >= 9:
+        at, end = np.int64(ends[row]), np.int64(ends[row + 1])
+        if last >= 0 and end - at == width:
+            # Unsigned places spare the compiled loop a test for negative ones.
+            here, there = np.uint64(at), np.uint64(last)
+            other = np.uint8(0)
+            for i in range(np.uint64(17)):
+                other |= text[here + i] ^ text[there + i]
+            for i in range(np.uint64(19), np.uint64(width)):
+                other |= text[here + i] ^ text[there + i]
+            if other == 0:
+                second = _two(text, at + 17)
+                if second < 0 or second > 59:
                     return row
-                fraction += np.int64(text[i] - 48) * scale
-                scale //= 10
-                i += 1
-            if i == begin:
-                return row
-        offset = default
-        if i < end:
-            if text[i] == 90:
-                offset = 0
-                i += 1
-            elif text[i] == 43 or text[i] == 45:
-                sign = 1 if text[i] == 43 else -1
-                rest = end - i - 1
-                minutes = np.int64(0)
-                if rest not in (2, 4, 5):
-                    return row
-                hours = _two(text, i + 1)
-                if rest == 4:
-                    minutes = _two(text, i + 3)
-                elif rest == 5:
-                    if text[i + 3] != 58:
-                        return row
-                    minutes = _two(text, i + 4)
-                if hours < 0 or minutes < 0 or minutes > 59:
-                    return row
-                offset = sign * (hours * 3600 + minutes * 60)
-                # No place on earth is further than -12:00 or +14:00 from UTC.
-                if offset < -43200 or offset > 50400:
-                    return row
-                i = end
-        if i != end or offset == -(2**31):
+                times[row] = minute + second * 1_000_000_000
+                offsets[row] = offset
+                continue
+        seconds, fraction, east, good = _moment(text, at, end, default)
+        if not good:
             return row
-        seconds = day * 86400 + hour * 3600 + minute * 60 + second - offset
         times[row] = seconds * 1_000_000_000 + fraction
-        offsets[row] = offset
+        offsets[row] = east
+        last, width, offset = at, end - at, east
+        minute = times[row] - _two(text, at + 17) * 1_000_000_000
     return -1
 
 

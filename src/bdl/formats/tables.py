@@ -62,6 +62,7 @@ class TableFile:
         self._flow: Iterator[pa.RecordBatch] | None = None
         self._batch: pa.RecordBatch | None = None
         self._row = 0
+        self._placed = False
 
     def __getstate__(self) -> dict[str, Any]:
         return {"path": self.path, "layout": self.layout}
@@ -160,7 +161,7 @@ class TableFile:
         The position is kept, so that going forward through the file decodes it once.
         """
         if self._flow is None or first < self._row:
-            columns = (*self.roles.channels, *self.roles.placing)
+            columns = (*self.roles.channels, *(self.roles.placing if self._placed else ()))
             self._flow, self._batch, self._row = self.source.batches(columns, first), None, first
         while self._batch is None or self._row + len(self._batch) <= first:
             self._row += 0 if self._batch is None else len(self._batch)
@@ -194,6 +195,10 @@ class TableFile:
 
     def _regular(self, part: Part, info: RecordingInfo) -> Values:
         """Values put on the regular clock: each row to its nearest sample, NaN elsewhere."""
+        if not self._placed:
+            # Times are read with the values from here on; where rows are samples, never.
+            with self._lock:
+                self._placed, self._flow = True, None
         out = np.full((info.samples, len(info.channels)), np.nan, np.float32)
         for first, last in part.runs.tolist():
             for row, batch in self.rows(first, last):

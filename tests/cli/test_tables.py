@@ -1,0 +1,116 @@
+"""convert, inspect and prepare as a user calls them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from bdl.cli import app
+from bdl.errors import BdlError
+from bdl.events import Events
+from bdl.formats import open_store, read_events, write_events, write_recordings
+from bdl.recording import Recording, Recordings
+
+MITDB = Path(__file__).parents[2] / "../shared/data/mitdb"
+
+
+def call(*words: object) -> str:
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    many = [
+        Recording.of(rng.normal(size=(100, 2)), id=id, period=0.5, channels=["x", "y"])
+        for id in ("s1_a", "s1_b", "s2_a")
+    ]
+    write_recordings(Recordings.of(many), tmp_path / "data", format="csv")
+    write_events(
+        Events.of("s1_a", ["walk:onset", "walk:offset", "beep"], [5.0, 9.0, 60.0]),
+        tmp_path / "events.csv",
+    )
+    return tmp_path
+
+
+def test_inspect_tells_what_is_there(folder: Path) -> None:
+    words = ("inspect", folder / "data", "--events", folder / "events.csv")
+    told = json.loads(call(*words, "--group-pattern", "(s[0-9])", "--json"))
+    assert told["recordings"]["recordings"] == 3
+    assert told["recordings"]["groups"] == 2
+    assert told["recordings"]["missing"] == 0.0
+    assert told["events"]["outside"] == 1
+    assert told["events"]["closest_seconds"] == 4.0
+    text = call(*words)
+    for part in ("recordings", "every 0.5 s (2 Hz) x 3", "x, y", "walk:onset", "closest pair"):
+        assert part in text
+    assert "not read" in call("inspect", folder / "data", "--quick")
+
+
+def test_convert_there_and_back(folder: Path) -> None:
+    events = folder / "events.csv"
+    call("convert", events, folder / "bids", "--to", "bids")
+    call("convert", folder / "bids", folder / "d.tsv", "--to", "dcase")
+    told = json.loads(call("convert", folder / "d.tsv", folder / "again.parquet", "--json"))
+    assert told["events"] == 3
+    assert read_events(folder / "again.parquet").sorted() == read_events(events).sorted()
+    call("convert", events, folder / "k.csv", "--to", "kaggle", "--period", "0.5")
+    assert (folder / "k.csv").read_text().splitlines()[1].split(",")[1] == "10"
+
+
+def test_convert_names_intervals(folder: Path) -> None:
+    write_events(Events.of("n", ["onset", "wakeup"], [1.0, 2.0]), folder / "n.csv")
+    call(
+        "convert", folder / "n.csv", folder / "n.tsv", "--to", "dcase",
+        "--interval", "sleep:onset:wakeup",
+    )  # fmt: skip
+    assert (folder / "n.tsv").read_text().splitlines()[1].split("\t")[-1] == "sleep"
+    with pytest.raises(BdlError, match="NAME or NAME:ONSET:OFFSET"):
+        call("convert", folder / "n.csv", folder / "m.tsv", "--interval", "a:b")
+
+
+def test_prepare_makes_a_store(folder: Path) -> None:
+    words = ("prepare", folder / "data", folder / "store", "--group-pattern", "(s[0-9])")
+    told = json.loads(call(*words, "--json"))
+    assert (told["recordings"], told["samples"]) == (3, 300)
+    store = open_store(folder / "store")
+    assert store.groups["s1_b"] == "s1"
+    assert "3 recordings, 300 samples" in call(*words)
+    assert json.loads(call("inspect", folder / "store", "--json"))["recordings"]["hours"] > 0
+
+
+@pytest.mark.skipif(not MITDB.exists(), reason="the MIT-BIH records are not here")
+def test_inspect_a_data_set_by_name() -> None:
+    told = json.loads(call("inspect", MITDB, "--dataset", "mitdb", "--quick", "--json"))
+    assert told["recordings"]["recordings"] == 22
+    assert told["notes"]
+
+
+def test_a_bad_call_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from bdl.cli import main; main()"]
+    for words, told in (
+        (["inspect", str(tmp_path / "[none]")], "no file matches this pattern"),
+        (["inspect"], "give recordings, --events, or both"),
+        (["inspect", "--dataset", "sleep"], "needs the folder"),
+    ):
+        done = subprocess.run(command + words, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert done.stderr.startswith("error: ")
+        assert told in done.stderr
+        assert done.stderr.count("\n") == 1
+        assert not done.stdout
+
+
+@pytest.mark.parametrize("command", ["convert", "inspect", "prepare"])
+def test_help_has_an_example(command: str) -> None:
+    assert f"bdl {command}" in " ".join(call(command, "--help").split())

@@ -1,0 +1,73 @@
+"""The figures of `inspect`, against counting by hand."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bdl.events import Events
+from bdl.formats import inspect
+from bdl.recording import Recording, Recordings
+
+
+def two() -> Recordings:
+    first = np.array([[1.0, np.nan], [2.0, 3.0]])
+    return Recordings.of(
+        [
+            Recording.of(first, id="a", period=1800.0, channels=["x", "y"], group="g"),
+            Recording.of(np.zeros(4), id="b", period=900.0, channels=["x"], group="g"),
+        ]
+    )
+
+
+def test_recordings_are_counted() -> None:
+    told = inspect(two()).recordings
+    assert told is not None
+    assert (told.recordings, told.hours, told.groups, told.largest_group) == (2, 2.0, 1, 2)
+    assert told.periods == {"1800": 1, "900": 1}
+    assert told.channels == {"x": 2, "y": 1}
+    assert told.missing == 1 / 8
+    quick = inspect(two(), values=False).recordings
+    assert quick is not None
+    assert quick.missing is None
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("abz"),
+            st.sampled_from("xy"),
+            st.integers(-4, 40).map(lambda t: t * 300),
+        ),
+        max_size=12,
+    )
+)
+def test_events_are_counted(rows: list[tuple[str, str, int]]) -> None:
+    events = Events.of(*map(list, zip(*rows, strict=True))) if rows else Events.empty()
+    told = inspect(two(), events).events
+    assert told is not None
+    json.dumps(told.__dict__)
+    assert told.events == len(rows)
+    assert told.types == {kind: sum(r[1] == kind for r in rows) for kind in events.types}
+    assert told.duplicates == len(rows) - len(set(rows))
+    assert told.unknown_recordings == (["z"] if any(r[0] == "z" for r in rows) else [])
+    ends = {"a": (1800, 2), "b": (900, 4)}
+    assert told.outside == sum(
+        not 0 <= np.floor(time / ends[id][0] + 0.5) < ends[id][1]
+        for id, _, time in rows
+        if id in ends
+    )
+    distinct = sorted(set(rows))
+    gaps = [
+        abs(first[2] - second[2])
+        for i, first in enumerate(distinct)
+        for second in distinct[i + 1 :]
+        if first[0] == second[0]
+    ]
+    assert told.closest_seconds == (min(gaps) if gaps else None)
+    used = {r[0] for r in rows} & {"a", "b"}
+    assert told.recordings_without_events == 2 - len(used)

@@ -1,0 +1,108 @@
+"""Recordings, their local time, and lazy collections."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bdl.errors import InputError
+from bdl.recording import Recording, RecordingInfo, Recordings, Values
+
+ZURICH = ZoneInfo("Europe/Zurich")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    start=st.datetimes(datetime(1971, 1, 1), datetime(2037, 1, 1)),
+    period=st.sampled_from([1 / 3, 5.0, 60.0, 1800.0, 40000.0]),
+    samples=st.integers(1, 500),
+)
+def test_local_time_is_that_of_the_zone(start: datetime, period: float, samples: int) -> None:
+    """Hours and weekdays agree with the calendar of a zone, through its changes of clocks."""
+    begin = start.replace(tzinfo=UTC, microsecond=0)
+    local = [
+        (begin + timedelta(seconds=i * period + 1e-6)).astimezone(ZURICH) for i in range(samples)
+    ]
+    offsets = [int(at.utcoffset().total_seconds()) for at in local]  # type: ignore[union-attr]
+    changes = [(i, offsets[i]) for i in range(1, samples) if offsets[i] != offsets[i - 1]]
+    first = begin.astimezone(timezone(timedelta(seconds=offsets[0])))
+    info = RecordingInfo("a", samples, ("x",), period, first, tuple(changes))
+    hours, weekdays = info.local_time(np.arange(samples))
+    assert hours.tolist() == [at.hour for at in local]
+    assert weekdays.tolist() == [at.weekday() for at in local]
+
+
+def test_hours_without_a_start_are_refused() -> None:
+    info = RecordingInfo("a", 3, ("x",), 1.0)
+    with pytest.raises(InputError, match="has no start time"):
+        info.local_time(np.arange(3))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"id": ""}, "needs an id"),
+        ({"period": 0.0}, "period must be a positive"),
+        ({"period": float("nan")}, "period must be a positive"),
+        ({"period": float("inf")}, "period must be a positive"),
+        ({"samples": -1}, "0 or more expected"),
+        ({"channels": ("x", "x")}, "channel names repeat"),
+        ({"start": datetime(2020, 1, 1)}, "has no UTC offset"),
+        ({"offset_changes": ((5, 0), (5, 60))}, "out of order"),
+        ({"offset_changes": ((5, 0), (3, 60))}, "out of order"),
+    ],
+)
+def test_impossible_infos_are_refused(change: dict[str, object], told: str) -> None:
+    fields = {"id": "a", "samples": 9, "channels": ("x",), "period": 1.0}
+    with pytest.raises(InputError, match=told):
+        RecordingInfo(**{**fields, **change})  # type: ignore[arg-type]
+
+
+def test_values_must_fit_their_info() -> None:
+    info = RecordingInfo("a", 3, ("x",), 1.0)
+    with pytest.raises(InputError, match=r"shape \(3, 1\).*got \(4, 1\)"):
+        Recording(info, np.zeros((4, 1), np.float32))
+    with pytest.raises(InputError, match="float32 values expected, got float64"):
+        Recording(info, np.zeros((3, 1)))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="infinite value at sample 1, channel 0"):
+        Recording.of(np.array([0.0, np.inf]), id="a", period=1.0)
+    with pytest.raises(InputError, match=r"\(samples, channels\) expected, got \(1, 1, 1\)"):
+        Recording.of(np.zeros((1, 1, 1)), id="a", period=1.0)
+
+
+def test_a_collection_reads_one_recording_at_a_time_on_demand() -> None:
+    read: list[str] = []
+
+    def values(info: RecordingInfo) -> Values:
+        read.append(info.id)
+        return np.zeros((info.samples, 1), np.float32)
+
+    infos = tuple(RecordingInfo(f"r{i}", 5, ("x",), 1.0) for i in range(10_000))
+    many = Recordings(infos, values)
+    assert not read
+    assert (len(many), many.ids[7], "r7" in many, "q" in many) == (10_000, "r7", True, False)
+    flow = iter(many)
+    next(flow)
+    assert read == ["r0"]
+    assert many.select(["r5", "r3"])["r3"].values.shape == (5, 1)
+    assert read == ["r0", "r3"]
+    with pytest.raises(InputError, match=r"no recording 'q' among 10000 \(r0, r1, r2, \.\.\.\)"):
+        many["q"]
+    with pytest.raises(InputError, match="two recordings have the id 'r1'"):
+        many.select(["r1", "r1"])
+
+
+def test_a_recording_without_a_group_is_its_own() -> None:
+    pair = Recordings.of(
+        [
+            Recording.of(np.zeros(3), id="a", period=1.0, group="subject"),
+            Recording.of(np.zeros(3), id="b", period=1.0),
+        ]
+    )
+    assert pair.groups == {"a": "subject", "b": "b"}
+    assert repr(pair["a"]).endswith("0.00 h, group subject")
