@@ -1,0 +1,210 @@
+"""What each decoder brings: peaks, smoothed peaks, refinement, expected AP, on the same densities.
+
+    python -m bench.ablation_decoding sleep
+    python -m bench.ablation_decoding hapt --data FOLDER
+
+One model is trained a fold (sleep: one split of simulated recordings); the densities of its
+calibration and test recordings are kept in the folder ``--out``, so that decoding again trains
+nothing. Every row of the table is one grid: its setting is chosen on the calibration recordings,
+then the test recordings are scored once. HAPT's rows pool the test parts of five folds of users.
+Rows marked "default" choose nothing: they are the decoder a user gets without calibration.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from bdl import Detector, Events
+from bdl.datasets import Dataset, load
+from bdl.datasets.simulate import simulate
+from bdl.decoding import ExpectedAPGrid, PeakGrid, calibrate, decode, default
+from bdl.decoding.grids import AnyGrid
+from bdl.density import Density
+from bdl.evaluation import match
+from bdl.formats.densities import read_densities, write_densities
+from bench.experiments.common import Part, group_folds, in_memory
+
+DAY = 86400.0
+FLOORS = (0.001, 0.005, 0.02)
+Fold = tuple[list[Density], list[Density]]
+
+
+def grids(dataset: Dataset, smooths: tuple[float, ...], separation: float) -> dict[str, AnyGrid]:
+    """The rows of the table."""
+    turns = (False, True)
+    peaks = PeakGrid(separation=separation, alternations=turns)
+    mass = ExpectedAPGrid(floors=FLOORS, refines=("none",))
+    apart = (0.0, separation / 4, separation)
+    return {
+        "peaks": peaks,
+        "peaks, smoothed (the paper's grid)": peaks.replace(smooths=(0.0, *smooths)),
+        "peaks on bins, parabola": peaks.replace(clock="bins", refine="parabola"),
+        "expected AP": mass,
+        "expected AP, parabola": mass.replace(refines=("parabola",)),
+        "expected AP, centroid": mass.replace(refines=("centroid",)),
+        "expected AP, all calibrated": mass.replace(
+            refines=("none", "parabola", "centroid"), separations=apart, alternations=turns
+        ),
+    }
+
+
+def sleep(out: Path, objective: str, seed: int) -> tuple[Dataset, list[Fold], dict[str, AnyGrid]]:
+    """Simulated sleep: 60 recordings of 10 days, 36 to train, 12 to calibrate, 12 to test."""
+    data = out / "data"
+    if not (data / "train_events.csv").exists():
+        simulate("sleep", data, recordings=60, days=10, seed=0)
+    dataset = in_memory(load("sleep", data))
+    order = np.random.default_rng(0).permutation(dataset.recordings.ids).tolist()
+    part = Part(tuple(order[24:]), tuple(order[12:24]), tuple(order[:12]))
+    detector = Detector(
+        objective=objective,
+        stride=dataset.settings.stride,
+        calendar=dataset.settings.calendar,
+        reference_spacing=dataset.settings.reference_spacing,
+        tolerances=dataset.settings.tolerances,
+        window=2 * DAY,
+        epochs=40,
+        batch=8,
+        learning_rate=1e-2,
+        seed=seed,
+        accelerator="cpu",
+    )
+    fold = densities(out / f"{objective}-{seed}", dataset, part, detector)
+    return dataset, [fold], grids(dataset, (50.0,), dataset.settings.separation)
+
+
+def hapt(
+    out: Path, objective: str, seed: int, data: Path, task: str
+) -> tuple[Dataset, list[Fold], dict[str, AnyGrid]]:
+    """HAPT: five folds of users, a fifth of the others for calibration."""
+    dataset = in_memory(load("hapt", data, task=task))
+    folds = []
+    for number, part in enumerate(
+        group_folds(dataset.recordings, folds=5, seed=0, calibration=0.2)
+    ):
+        detector = Detector(
+            objective=objective,
+            stride=dataset.settings.stride,
+            reference_spacing=dataset.settings.reference_spacing,
+            tolerances=dataset.settings.tolerances,
+            window=dataset.settings.window,
+            epochs=60,
+            batch=8,
+            learning_rate=1e-2,
+            seed=seed,
+            accelerator="cpu",
+        )
+        folds.append(
+            densities(out / f"{task}-{objective}-{seed}-{number}", dataset, part, detector)
+        )
+    return dataset, folds, grids(dataset, (0.2, 0.5), dataset.settings.separation)
+
+
+def densities(out: Path, dataset: Dataset, part: Part, detector: Detector) -> Fold:
+    """Densities of the calibration and the test recordings, trained for where they are not kept."""
+    if not (out / "test").exists():
+        begin = perf_counter()
+        detector.fit(
+            dataset.recordings.select(part.train),
+            dataset.events.select(recordings=part.train),
+            intervals=dataset.intervals,
+            types=dataset.settings.types,
+        )
+        print(f"trained {out.name} in {perf_counter() - begin:.0f} s", flush=True)
+        for name, ids in (("calibration", part.calibration), ("test", part.test)):
+            write_densities(out / name, detector.densities(dataset.recordings.select(ids)))
+    return [*read_densities(out / "calibration")], [*read_densities(out / "test")]
+
+
+def measure(
+    dataset: Dataset, folds: list[Fold], found: Callable[[Fold], Events]
+) -> tuple[list[float], int]:
+    """mAP, mF1 and the mean AP at each tolerance of all folds' test parts, pooled."""
+    ids = [one.recording for _, test in folds for one in test]
+    settings = dataset.settings
+    events = Events.concat(found(fold) for fold in folds)
+    matches = match(
+        dataset.events.select(recordings=ids),
+        events,
+        settings.tolerances,
+        types=settings.types,
+        event_free=settings.event_free,
+        recordings=ids,
+    )
+    precision = np.nanmean(matches.average_precision(), axis=0).tolist()
+    return [matches.mean_average_precision(), matches.mean_f1(), *precision], len(events)
+
+
+def table(dataset: Dataset, folds: list[Fold], rows: dict[str, AnyGrid]) -> str:
+    """The figures in Markdown; the setting chosen in the first fold stands last."""
+    settings = dataset.settings
+    heads = ["decoder", "mAP", "mF1", *(f"AP@{t:g} s" for t in settings.tolerances), "detections"]
+    lines = [
+        "| " + " | ".join([*heads, "chosen (first fold)"]) + " |",
+        "|---" * (len(heads) + 1) + "|",
+    ]
+
+    def add(name: str, figures: list[float], count: int, chosen: str) -> None:
+        cells = [name, *(f"{value:.3f}" for value in figures), f"{count:,}", chosen]
+        lines.append("| " + " | ".join(cells) + " |")
+
+    ready = default("events", tolerances=settings.tolerances)
+    figures, count = measure(dataset, folds, lambda fold: decode(fold[1], ready))
+    add("expected AP, default", figures, count, "")
+    truth = dataset.events
+    for name, grid in rows.items():
+        chosen = []
+
+        def found(fold: Fold, grid: AnyGrid = grid, chosen: list[str] = chosen) -> Events:
+            best = calibrate(
+                fold[0],
+                truth,
+                grid,
+                tolerances=settings.tolerances,
+                intervals=dataset.intervals,
+                event_free=settings.event_free,
+            )
+            told = best.decoder.model_dump(mode="json", exclude={"kind", "tolerances"})
+            plain = type(best.decoder).model_fields
+            chosen.append(
+                ", ".join(
+                    f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}"
+                    for k, v in told.items()
+                    if v != plain[k].default
+                )
+            )
+            return decode(fold[1], best.decoder, dataset.intervals)
+
+        figures, count = measure(dataset, folds, found)
+        add(name, figures, count, chosen[0])
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Train what is missing and print one table a task, objective and seed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("dataset", choices=["sleep", "hapt"])
+    parser.add_argument("--data", type=Path, help="folder of HAPT")
+    parser.add_argument("--out", type=Path, default=Path("runs/ablation_decoding"))
+    parser.add_argument("--objective", default="bdl-hard")
+    parser.add_argument("--task", default="walking", choices=["walking", "transitions"])
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    out = asked.out / asked.dataset
+    if asked.dataset == "sleep":
+        made = sleep(out, asked.objective, asked.seed)
+    else:
+        if asked.data is None:
+            parser.error("hapt needs --data FOLDER")
+        made = hapt(out, asked.objective, asked.seed, asked.data, asked.task)
+    print(f"\n{asked.dataset} {asked.task if asked.data else ''} {asked.objective}\n")
+    print(table(*made), flush=True)
+
+
+if __name__ == "__main__":
+    main()
