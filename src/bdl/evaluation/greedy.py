@@ -122,24 +122,30 @@ def sweep(
                 else:
                     high = middle
             nearest = np.inf
+            closest = low
             if low > first:
                 nearest = at - truth_time[low - 1]
+                closest = low - 1
             if low < last and truth_time[low] - at < nearest:
                 nearest = truth_time[low] - at
+                closest = low
             if nearest >= widest:
                 continue
             for k in range(width):
                 if nearest >= tolerances[k]:
                     continue
-                before = _free_left(left, low, k, first) - 1
-                after = _free_right(right, low, k, last)
-                near = tolerances[k]
                 chosen = -1
-                if before >= first and at - truth_time[before] < near:
-                    near = at - truth_time[before]
-                    chosen = before
-                if after < last and truth_time[after] - at < near:
-                    chosen = after
+                if right[closest, k] == closest:  # the nearest of all is free, as it mostly is
+                    chosen = closest
+                else:
+                    before = _free_left(left, low, k, first) - 1
+                    after = _free_right(right, low, k, last)
+                    near = tolerances[k]
+                    if before >= first and at - truth_time[before] < near:
+                        near = at - truth_time[before]
+                        chosen = before
+                    if after < last and truth_time[after] - at < near:
+                        chosen = after
                 if chosen >= 0:
                     left[chosen + 1, k] = chosen
                     right[chosen, k] = chosen + 1
