@@ -15,6 +15,7 @@ from rich.markup import escape
 
 from bdl.errors import BdlError
 
+INTERRUPTED = 130
 MODULES = (
     "tables",
     "prepare",
@@ -46,6 +47,7 @@ def main() -> None:
         told = f"[red]error:[/red] {escape(str(error))}"
         Console(stderr=True, soft_wrap=True).print(told, highlight=False)
         sys.exit(2)
-    except KeyboardInterrupt:
-        Console(stderr=True).print("interrupted; run the same command again to go on")
-        sys.exit(130)
+    except SystemExit as ended:
+        if ended.code == INTERRUPTED:  # typer has taken the KeyboardInterrupt
+            Console(stderr=True).print("interrupted; run the same command again to go on")
+        raise
