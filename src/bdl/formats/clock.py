@@ -28,7 +28,7 @@ _ENOUGH = 4096  # rows from which a period is inferred
 _SPARSE = 100  # a regular clock may be this many times longer than what came
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, nogil=True)
 def _first_jump(samples, expected):  # type: ignore[no-untyped-def]  # pragma: no cover
     for i in range(len(samples)):
         if samples[i] != expected + i:
@@ -36,7 +36,7 @@ def _first_jump(samples, expected):  # type: ignore[no-untyped-def]  # pragma: n
     return -1
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, nogil=True)
 def _first_late(times, origin, sample, period, allowed):  # type: ignore[no-untyped-def]  # pragma: no cover
     for i in range(len(times)):
         late = np.float64(times[i] - origin) - (sample + i) * period

@@ -116,7 +116,7 @@ def _moment(text, at, end, default):  # type: ignore[no-untyped-def]  # pragma: 
     return seconds, fraction, offset, True
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, nogil=True)
 def _parse(text, ends, default, times, offsets):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Fill ``times`` and ``offsets``; returns the first row that is no timestamp, or -1.
 

@@ -20,12 +20,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bdl.errors import InputError
+from bdl.formats.ahead import ahead
 from bdl.formats.clock import Clock, ClockScan, Rows
 from bdl.formats.columns import Place, names, values32
 from bdl.formats.layout import Layout
 from bdl.formats.roles import Roles, clock_rows, roles_of
 from bdl.formats.sources import Source, open_source
 from bdl.recording import RecordingInfo, Recordings, Values
+
+_LONG = 1 << 18  # rows from which a second thread pays
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,10 @@ class TableFile:
         """All recordings of the file: info, runs of rows, clock."""
         roles, row = self.roles, 0
         found: dict[str, _Open] = {}
-        for batch in self.source.batches(roles.scanned):
+        flow = self.source.batches(roles.scanned)
+        if (self.source.rows or 0) > _LONG:
+            flow = ahead(flow)
+        for batch in flow:
             for id, first, last in self._runs(batch, row):
                 if id not in found:
                     found[id] = _Open(self._scan_of(id))
