@@ -7,6 +7,7 @@ the essential without scripts and in print.
 from __future__ import annotations
 
 import json
+from functools import cache
 from html import escape
 from importlib.metadata import version
 from importlib.resources import files
@@ -53,7 +54,6 @@ def render(content: Content) -> str:
     training = _training(content)
     if training is not None:
         drawn["training"] = training
-    plotly = require("plotly.offline", "report").get_plotlyjs()
     return Template((assets / "page.html").read_text("utf-8")).substitute(
         title=escape(content.title),
         css=(assets / "page.css").read_text("utf-8"),
@@ -69,8 +69,13 @@ def render(content: Content) -> str:
         version=version("bdl"),
         # No "<" in the data: "</script" or "<!--" would end or widen the element that holds it.
         data=json.dumps(page_data(content, drawn), allow_nan=False).replace("<", "\\u003c"),
-        plotly=deflate(plotly.encode("utf-8")),
+        plotly=_plotly(),
     )
+
+
+@cache
+def _plotly() -> str:
+    return deflate(require("plotly.offline", "report").get_plotlyjs().encode("utf-8"))
 
 
 CAPTIONS = {
@@ -87,13 +92,13 @@ CAPTIONS = {
 }
 TRAINING = (
     '<section id="training" aria-labelledby="training-title"><h2 id="training-title">Training</h2>'
-    '<div id="plot-training" class="plot" role="img" aria-label="Training curves"></div></section>'
+    '<div id="plot-training" class="plot" role="group" aria-label="Training curves"></div></section>'
 )
 
 
 def _plot(id: str, name: str, caption: str) -> str:
     return (
-        f'<figure><h3>{name}</h3><div id="plot-{id}" class="plot" role="img" aria-label="{name}">'
+        f'<figure><h3>{name}</h3><div id="plot-{id}" class="plot" role="group" aria-label="{name}">'
         f"</div><figcaption>{caption}</figcaption></figure>"
     )
 

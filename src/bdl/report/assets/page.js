@@ -101,6 +101,12 @@
   byId("tolerance").addEventListener("change", update);
   byId("system").addEventListener("change", view.show);
 
+  // Figures do not follow the width of paper by themselves.
+  const plots = () => document.querySelectorAll(".js-plotly-plot");
+  const paper = { width: 660, autosize: false }, screen = { width: undefined, autosize: true };
+  addEventListener("beforeprint", () => plots().forEach((plot) => Plotly.relayout(plot, paper)));
+  addEventListener("afterprint", () => plots().forEach((plot) => Plotly.relayout(plot, screen)));
+
   rank();
   byId("cutoff").value = down(report.cutoff);
   follow();

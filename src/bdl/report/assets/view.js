@@ -101,16 +101,20 @@ const recordingView = ({ report, systems, truth, chosen, array, colours, plain, 
     yaxis: { title: { text: "density, score" }, domain: [0, 0.52], rangemode: "tozero", fixedrange: true },
     yaxis2: { title: { text: view.signal ? plain(view.signal.name) : "" }, domain: [0.58, 1], fixedrange: true, visible: !!view.signal },
     yaxis3: { domain: [0, view.signal ? 1 : 0.52], range: [0, 1], fixedrange: true, visible: false },
-    legend: { orientation: "h", y: 1.02, yanchor: "bottom", font: { size: 11 } }, paper_bgcolor: "#fff", plot_bgcolor: "#fff",
+    legend: { orientation: "h", y: 1.02, yanchor: "bottom", font: { size: 11 } }, paper_bgcolor: "#fff", plot_bgcolor: "rgba(0,0,0,0)",
   });
   const draw = () => {
     frame = 0;
     if (!view) return;
     const columns = Math.max(300, plot.clientWidth);
     Plotly.react(plot, [...lines(columns), ...truths(columns), ...marks(columns)], layout(), settings);
+    delete plot.dataset.pending;
     byId("shown").textContent = `${(view.from / view.unit).toFixed(2)} to ${(view.to / view.unit).toFixed(2)} ${view.unitName}`;
   };
-  const redraw = () => { if (!frame) frame = requestAnimationFrame(draw); };
+  const redraw = () => {
+    plot.dataset.pending = "true";
+    if (!frame) frame = requestAnimationFrame(draw);
+  };
 
   const whole = () => report.recordings[view.index].hours * 3600;
   const look = (from, to) => {  // between the ends of the recording, and never nothing
@@ -138,6 +142,7 @@ const recordingView = ({ report, systems, truth, chosen, array, colours, plain, 
   };
 
   const show = async () => {
+    plot.dataset.pending = "true";
     const index = +byId("recording").value;
     const item = report.recordings[index];
     const select = byId("channel");
@@ -168,8 +173,9 @@ const recordingView = ({ report, systems, truth, chosen, array, colours, plain, 
 
   const changed = (change) => {
     if (!view) return;
+    const [from, to] = change["xaxis.range"] ?? [change["xaxis.range[0]"], change["xaxis.range[1]"]];
     if (change["xaxis.autorange"]) look(0, whole());
-    else if (change["xaxis.range[0]"] !== undefined) look(+change["xaxis.range[0]"] * view.unit, +change["xaxis.range[1]"] * view.unit);
+    else if (from !== undefined) look(+from * view.unit, +to * view.unit);
   };
   const step = (by) => {
     const count = report.recordings.length;

@@ -1,0 +1,166 @@
+"""The page as a file: complete for every kind of content, small, and safe with any name."""
+
+from __future__ import annotations
+
+import base64
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bdl import Events
+from bdl.errors import InputError
+from bdl.report import Content, System, render, write_report
+
+HOSTILE = "</script><img src=x onerror=alert(1)><!--<script>\"'&${title}"
+VOID = {"meta", "link", "input", "br", "img"}
+
+
+class Reader(HTMLParser):
+    """Elements with their attributes, text, and whether every element is closed in order."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if not self.open or self.open[-1] not in ("script", "style"):
+            self.text.append(data)
+
+
+def read(html: str) -> Reader:
+    reader = Reader(html)
+    assert reader.open == []
+    ids = [attrs["id"] for _, attrs in reader.elements if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    return reader
+
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "two systems": {},
+    "one recording": {"recordings": 1},
+    "one system": {"systems": 1},
+    "one type": {"types": ("beat",)},
+    "one tolerance": {"tolerances": (60.0,)},
+    "no recordings": {"signals": False},
+    "no densities": {"densities": False},
+    "only tables": {"signals": False, "densities": False},
+    "no intervals": {"replicates": 0},
+    "event-free": {"event_free": "count"},
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_content_makes_a_whole_page(
+    make_content: Callable[..., Content], embedded: Callable[[str], Any], name: str
+) -> None:
+    content = make_content(**VARIANTS[name])
+    html = render(content)
+    read(html)
+    data = embedded(html)
+    assert ("counts" in data["figures"]) == any(s.densities for s in content.systems)
+    assert "training" in data["figures"]
+    assert [r["id"] for r in data["recordings"]] == list(content.matches[0].recordings)
+    assert all(bool(r["signals"]) == (content.recordings is not None) for r in data["recordings"])
+    score = f"{content.matches[0].mean_average_precision():.3f}"
+    assert score in html
+
+
+def test_a_system_that_detects_nothing(embedded: Callable[[str], Any]) -> None:
+    nothing = System("none", Events.empty(scored=True))
+    html = render(Content("t", Events.of("a", "beat", [5.0]), (nothing,), (2.0,)))
+    read(html)
+    assert embedded(html)["cutoff"] == 0.0
+
+
+def test_a_report_without_truth_says_why() -> None:
+    found = System("mine", Events.of("a", "beat", [1.0], score=[1.0]))
+    with pytest.raises(InputError, match="no truths at all"):
+        render(Content("t", Events.empty(), (found,), (2.0,)))
+
+
+def test_names_from_outside_stay_text(
+    make_content: Callable[..., Content], embedded: Callable[[str], Any]
+) -> None:
+    html = render(
+        make_content(
+            title=HOSTILE,
+            ids=lambda i: f"{HOSTILE}{i}",
+            names=lambda i: f"{HOSTILE}{i}",
+            types=(HOSTILE, "b"),
+            provenance={HOSTILE: HOSTILE},
+        )
+    )
+    reader = read(html)
+    assert not any(tag == "img" for tag, _ in reader.elements)
+    assert sum(tag == "script" for tag, _ in reader.elements) == 3
+    assert not any(name.startswith("on") for _, attrs in reader.elements for name in attrs)
+    assert sum(text.strip() == HOSTILE for text in reader.text) >= 3  # title, heading, provenance
+    data = embedded(html)
+    assert data["recordings"][0]["id"] == f"{HOSTILE}0"
+    assert HOSTILE in data["types"]
+
+
+def test_recordings_stand_worst_first(content: Content) -> None:
+    reader = read(render(content))
+    start = reader.text.index("false")
+    rows = [t for t in reader.text[start + 1 :] if t.strip()]
+    cells = rows[: 6 * 4]
+    errors = [int(cells[6 * i + 4]) + int(cells[6 * i + 5]) for i in range(4)]
+    assert errors == sorted(errors, reverse=True)
+    assert sum(int(cells[6 * i + 2]) for i in range(4)) == len(content.truth)
+
+
+def test_length_of_a_recording_without_signal_is_its_own(embedded: Callable[[str], Any]) -> None:
+    truth = Events.of(["a", "b"], "beat", [3600.0, 36000.0])
+    found = System("mine", Events.of("a", "beat", [7200.0], score=[1.0]))
+    views = embedded(render(Content("t", truth, (found,), (2.0,))))["recordings"]
+    assert [view["hours"] for view in views] == pytest.approx([2 * 1.02, 10 * 1.02])
+
+
+def test_writing_is_whole_or_nothing(content: Content, tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    target.write_text("before")
+    with pytest.raises(InputError):
+        write_report(replace(content, truth=Events.empty()), target)
+    assert target.read_text() == "before"
+    assert write_report(content, target) == target
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_the_page_is_the_same_every_time(content: Content) -> None:
+    assert render(content) == render(replace(content))
+
+
+@pytest.mark.slow
+def test_fifty_fortnights_stay_below_8_mb(
+    make_content: Callable[..., Content], embedded: Callable[[str], Any]
+) -> None:
+    # Noise does not deflate: nothing real is larger.
+    content = make_content(recordings=50, days=14.0, events=14, replicates=200)
+    began = time.perf_counter()
+    html = render(content)
+    assert time.perf_counter() - began < 120
+    assert len(html.encode()) < 8_000_000
+    view = embedded(html)["recordings"][0]
+    assert len(view["signals"]) == 2
+    assert len(view["densities"]) == 4
+    packed = view["densities"][0]["y"]["data"]
+    assert len(np.frombuffer(zlib.decompress(base64.b64decode(packed)), np.uint8)) > 5000
