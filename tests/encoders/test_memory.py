@@ -1,0 +1,35 @@
+"""Buffers that stay: a process that asks for large blocks again and again faults only once."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import resource, sys, torch
+from bdl.encoders.memory import keep_buffers
+if sys.argv[1] == "keep":
+    assert keep_buffers()
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for turn in range(6):
+    begin = faults()
+    torch.ones(64 * 2**20 // 4)
+print(faults() - begin)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the habit is glibc's")
+def test_large_buffers_stay() -> None:
+    counts = {
+        habit: int(
+            subprocess.run(
+                [sys.executable, "-c", PROGRAM, habit], check=True, capture_output=True, text=True
+            ).stdout
+        )
+        for habit in ("keep", "leave")
+    }
+    assert counts["keep"] < 100 < counts["leave"]
