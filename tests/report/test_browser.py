@@ -257,12 +257,17 @@ def test_print_shows_whole_tables_and_no_controls(
     assert not page.is_visible(".controls")
     assert not page.is_visible("nav")
     assert page.is_visible("text=Recordings, worst first")
+    assert page.is_visible("#chosen")
+    assert page.text_content("#chosen").startswith("System 0, events: all, tolerance 300 s, cutoff")
     cut = "() => [...document.querySelectorAll('.scroll')].filter((e) => e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth + 1).length"  # noqa: E501
     assert page.evaluate(cut) == 0
     widths = "() => [...document.querySelectorAll('.plot')].map((e) => e._fullLayout.width)"
     before = page.evaluate(widths)
     page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
     page.wait_for_timeout(300)
+    page.set_viewport_size({"width": 718, "height": 1000})
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 718
+    page.set_viewport_size({"width": 1280, "height": 900})
     assert page.evaluate(widths) == [660] * 6  # within an A4 page and its margins
     page.emulate_media(media="screen")
     page.evaluate("() => dispatchEvent(new Event('afterprint'))")

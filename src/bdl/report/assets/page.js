@@ -71,6 +71,9 @@
     byId("out-recall").textContent = share(hits, events);
     byId("out-f1").textContent = share(2 * hits, kept + events);
     byId("out-alarms").textContent = report.days ? ((kept - hits) / report.days).toFixed(3) : "–";
+    const named = (id) => byId(id).selectedOptions[0].text;
+    byId("chosen").textContent =
+      `${named("system")}, events: ${named("type")}, tolerance ${named("tolerance")}, cutoff ${byId("cutoff").value || "none"}`;
     view.redraw();
   };
 
