@@ -20,7 +20,7 @@ from bdl.datasets import Dataset
 from bdl.density import Density
 from bdl.detector import Detector
 from bdl.encoders import Encoder, UNet
-from bdl.errors import ConfigError
+from bdl.errors import ConfigError, InputError, TrainingError
 from bdl.features import Divisor
 from bdl.kernels import Tolerance
 from bdl.recording import Recordings
@@ -136,10 +136,19 @@ def train(
 
 
 def densities(detector: Detector, epoch: int, recordings: Recordings) -> list[Density]:
-    """Densities of recordings by the weights of a kept epoch."""
+    """Densities of recordings by the weights of a kept epoch.
+
+    Finite weights can still be so large that what they give is not a number: a training that
+    has diverged, and says so.
+    """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=UserWarning)
-        return [*detector.checkpoint(epoch).densities(recordings)]
+        try:
+            return [*detector.checkpoint(epoch).densities(recordings)]
+        except InputError as error:
+            if str(error).startswith("density of recording"):
+                raise TrainingError(f"diverged by epoch {epoch}: {error}") from error
+            raise
 
 
 def weights(detector: Detector, epoch: int) -> bytes:

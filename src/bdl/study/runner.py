@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 from bdl.datasets import Dataset
@@ -118,20 +119,24 @@ def _data(
         raise ConfigError(f"the study needs {name} data: give its folder, or a simulated scale")
     if not run.local:
         raise ConfigError("a run directory that is not local needs data that every worker reaches")
-    from bdl.datasets.simulate import NAMES, simulate
+    from bdl.datasets.simulate import NAMES
 
     if name not in NAMES:
         raise ConfigError(f"{name} data cannot be simulated; give the folder of the real ones")
+    # The paper's seizure studies use the snapshot in which every recording has a seizure.
+    layout = {"layout": "kaggle"} if name == "chbmit" else {}
+    simulate = import_module(f"bdl.datasets.simulate.{name}").write
     folder = Path(run.root) / "data"
     if not folder.exists():
         part = folder.with_name(f".data.{uuid.uuid4().hex[:8]}.part")
+        part.mkdir(parents=True)
         simulate(
-            name,
             part,
             recordings=scale.recordings,
             days=scale.days,
             seed=scale.seed,
             progress=lambda done, total: report("simulating", done, total),
+            **layout,
         )
         os.replace(part, folder)
     for left in folder.parent.glob(".data.*.part"):

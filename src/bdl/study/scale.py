@@ -24,6 +24,7 @@ class Scale(Value):
     Parameters
     ----------
     recordings, days, seed : of the simulated data set; days None leaves the simulator's own.
+    grouped : recordings where groups are split, of which there must be enough.
     epochs : training epochs; checkpoints are spread evenly over them, as many as before if
         there are so many epochs.
     window : training window in seconds; None keeps the data set's.
@@ -36,6 +37,7 @@ class Scale(Value):
     """
 
     recordings: int = Field(ge=2)
+    grouped: int | None = None
     days: float | None = None
     seed: int = 0
     epochs: int = Field(ge=1)
@@ -50,15 +52,24 @@ class Scale(Value):
 
 SCALES: dict[str, dict[str, Scale]] = {
     "sleep": {
-        "small": Scale(recordings=40, days=4.0, epochs=8, window=2 * DAY, batch=4, rates=2),
+        "small": Scale(recordings=40, days=4.0, epochs=12, window=2 * DAY, batch=2, rates=2),
         "tiny": Scale(
             recordings=8, days=2.0, epochs=2, window=DAY, folds=2, tiny=True, replicates=50
         ),
     },
     "chbmit": {
-        "small": Scale(recordings=24, days=0.02, epochs=8, window=600.0, batch=4, rates=2),
+        "small": Scale(
+            recordings=24, grouped=36, days=0.01, epochs=8, window=300.0, batch=4, rates=2
+        ),
         "tiny": Scale(
-            recordings=8, days=0.008, epochs=2, window=120.0, folds=2, tiny=True, replicates=50
+            recordings=6,
+            grouped=24,
+            days=0.001,
+            epochs=2,
+            window=60.0,
+            folds=2,
+            tiny=True,
+            replicates=50,
         ),
     },
     "bowshock": {
@@ -70,7 +81,7 @@ SCALES: dict[str, dict[str, Scale]] = {
         "tiny": Scale(recordings=8, epochs=2, folds=2, tiny=True, replicates=50),
     },
     "hapt": {
-        "small": Scale(recordings=24, epochs=8, window=60.0, batch=4, rates=2),
+        "small": Scale(recordings=24, epochs=12, window=60.0, batch=2, rates=2),
         "tiny": Scale(recordings=8, epochs=2, window=30.0, folds=2, tiny=True, replicates=50),
     },
 }
@@ -89,6 +100,8 @@ def scale_of(protocol: Protocol, scale: ScaleName) -> Scale:
             f"no scale {scale!r} for data set {protocol.data.name!r}; there are simulated sets for "
             f"{', '.join(SCALES)} at scales small and tiny"
         )
+    if found.grouped is not None and protocol.split.by == "group":
+        return found.replace(recordings=found.grouped)
     return found
 
 
@@ -98,7 +111,7 @@ def shrink(protocol: Protocol, scale: Scale) -> Protocol:
     >>> from bdl.study.catalogue import load
     >>> small = shrink(load("sleep-nested"), SCALES["sleep"]["small"])
     >>> len(small.rows), small.training.checkpoints, small.training.learning_rates
-    (7, (2, 4, 6, 8), (0.003, 0.01))
+    (7, (3, 6, 9, 12), (0.003, 0.01))
     """
     training = protocol.training
     count = min(len(training.checkpoints), scale.epochs)

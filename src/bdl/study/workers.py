@@ -145,7 +145,7 @@ def _backend(workers: Workers) -> Iterator[None]:
         with (
             _reach(
                 lambda: (
-                    distributed.Client(workers.address, timeout=30)
+                    distributed.Client(workers.address, timeout=10)
                     if workers.address
                     else distributed.Client(
                         n_workers=workers.jobs, threads_per_worker=1, dashboard_address=None

@@ -1,0 +1,29 @@
+"""Work for workers to do, or to die of; here so that worker processes can import it."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from bdl.study.directory import RunDirectory, Step
+
+
+def dies_once(where: str, step: Step) -> str | None:
+    run = RunDirectory(where)
+    if step.name == "step-2" and run.get("died") is None:
+        run.put("died", b"")
+        os.kill(os.getpid(), signal.SIGKILL)
+    run.finish(step, {}, {}, seconds=0.0)
+    return None
+
+
+def always_dies(step: Step) -> str | None:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return None
+
+
+def fails(where: str, step: Step) -> str | None:
+    if step.name == "step-1":
+        return "step-1: no such file"
+    RunDirectory(where).finish(step, {}, {}, seconds=0.0)
+    return None

@@ -1,0 +1,36 @@
+"""Every preset, really run at the tiny scale on simulated (or, for HAPT, real) data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bdl.study import catalogue
+from bdl.study.runner import run_study
+from bdl.study.scale import scale_of, shrink
+from bdl.study.tables import layouts
+
+HAPT = Path(__file__).parents[2] / "../shared/data/hapt"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", catalogue.names())
+def test_a_preset_runs_and_fills_its_tables(name: str, tmp_path: Path):
+    data = None
+    if name.startswith("hapt"):
+        data = HAPT
+        if not data.exists():
+            pytest.skip("the HAPT recordings are not here")
+    protocol = catalogue.load(name)
+    scale = scale_of(protocol, "tiny")
+    protocol = shrink(protocol, scale)
+    results = run_study(protocol, tmp_path, data=data, scale=scale, threads=1)
+    assert not results.failed
+    for table in layouts(protocol):
+        for line in table.lines:
+            for cell in filter(None, line.cells):
+                if cell.seed not in (None, *protocol.seeds) or (cell.fold or 0) >= 2:
+                    continue
+                value = results.figure(cell).value
+                assert value is not None, (table.label, line.name, cell)

@@ -1,0 +1,153 @@
+"""Protocols: what is refused, what the hash covers, and that every preset hangs together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bdl.errors import ConfigError
+from bdl.study import catalogue, cost
+from bdl.study.protocol import Protocol, parse_protocol
+from bdl.study.scale import scale_of, shrink
+from bdl.study.tables import layouts
+
+STAGES = {"tuned", "default", "valid", "selection", "cross-fitted"}
+STUDIES = [
+    "sleep-objectives",
+    "sleep-architectures",
+    "sleep-holdout",
+    "sleep-nested",
+    "sleep-decoder-sensitivity",
+    "sleep-legacy-mse",
+    "sleep-prior",
+    "sleep-tolerance-width",
+    "sleep-online",
+    "sleep-online-smoothed",
+    "sleep-online-learning-rate",
+    "sleep-online-replication",
+    "sleep-online-fairness",
+    "sleep-causal-holdout",
+    "sleep-right-target",
+    "sleep-transformer",
+    "sleep-transformer-large",
+    "sleep-local-transformer",
+    "chbmit-compact",
+    "chbmit-high-capacity",
+    "chbmit-strict",
+    "chbmit-decoder-sensitivity",
+    "chbmit-patient-holdout",
+    "chbmit-patient-nested",
+    "bowshock",
+    "fraud",
+    "sleep-states",
+    "sleep-counts",
+    "hapt-nested",
+]
+
+
+def test_every_study_of_the_paper_has_a_preset():
+    assert set(STUDIES) == set(catalogue.names())
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_preset_hangs_together(name: str):
+    protocol = catalogue.load(name)
+    rows = {row.name: row for row in protocol.rows}
+    stages = STAGES | {*protocol.decoders, *protocol.rescored, *protocol.alternatives}
+    stages |= {"adapted", "exponential", "peak fill", "integrated", "direct"}
+    for table in layouts(protocol):
+        for line in table.lines:
+            assert len(line.cells) == len(table.columns), (table.label, line.name)
+            for cell in filter(None, line.cells):
+                assert cell.of in rows
+                assert cell.stage in stages
+                if cell.minus is not None:
+                    assert (cell.of, cell.minus) in protocol.differences
+                if cell.seed is not None:
+                    assert cell.seed in protocol.final_seeds(rows[cell.of])
+    for scale in ("small", "tiny"):
+        small = shrink(protocol, scale_of(protocol, scale))
+        assert [row.name for row in small.rows] == list(rows)
+        assert cost.fits(small) <= cost.fits(protocol)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_protocol_goes_to_yaml_and_back(name: str):
+    protocol = catalogue.load(name)
+    text = yaml.safe_dump(protocol.model_dump(mode="json"))
+    assert parse_protocol(yaml.safe_load(text), name) == protocol
+
+
+def test_paper_seeds_and_grids_stand():
+    nested = catalogue.load("sleep-nested")
+    assert (nested.split.seed, nested.split.calibration_seed) == (20260718, 20260719)
+    assert (nested.selection_seed, nested.seeds) == (301, (0, 1, 2))
+    assert nested.training.learning_rates == (1e-3, 3e-3, 1e-2)
+    assert nested.training.checkpoints == (5, 10, 15, 20)
+    holdout = catalogue.load("sleep-holdout")
+    assert (holdout.split.seed, holdout.split.calibration_seed) == (20260716, 20260717)
+    assert holdout.selection_seed == 101
+    assert catalogue.load("sleep-causal-holdout").seeds == (11, 12, 13)
+    assert catalogue.load("chbmit-patient-nested").training.learning_rates == (3e-4, 1e-3, 3e-3)
+
+
+def test_the_hash_covers_what_changes_a_figure_and_nothing_else(nested: Protocol):
+    same = nested.replace(name="other", title="Other", notes="a word")
+    assert same.digest() == nested.digest()
+    for changed in (
+        nested.replace(seeds=(1,)),
+        nested.replace(training=nested.training.replace(clip=0.2)),
+        nested.replace(split=nested.split.replace(seed=1)),
+        nested.replace(rows=nested.rows[::-1]),
+    ):
+        assert changed.digest() != nested.digest()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"epochs": 3}, "epochs: Extra inputs"),
+        ({"rows": [{"name": "a", "objective": "bdl-soft"}]}, "rows.0: "),
+        ({"rows": [{"name": "a", "objective": "bdl-hard", "encoder": "gpt"}]}, "rows.0: "),
+        ({"rows": []}, "rows"),
+        ({"rows": [{"name": "a", "objective": "bdl-hard"}] * 2}, "two rows have one name"),
+        ({"split": {"kind": "folds", "folds": 1, "seed": 0}}, "folds"),
+        ({"split": {"kind": "folds", "folds": 2, "seed": 0}}, "split.calibration"),
+        ({"training": {"epochs": 4, "checkpoints": [5]}}, "checkpoints"),
+        ({"training": {"learning_rates": []}}, "learning_rates"),
+        ({"training": {"learning_rates": [-1.0]}}, "learning_rates"),
+        ({"differences": [["a", "b"]]}, "a difference names the row"),
+        ({"seeds": [1, 1]}, "seeds repeat"),
+    ],
+)
+def test_a_wrong_protocol_is_refused_by_key(nested: Protocol, change: dict, said: str):
+    data = {**nested.model_dump(mode="json"), **change}
+    with pytest.raises(ConfigError) as caught:
+        parse_protocol(data, "mine.yaml")
+    assert said in str(caught.value)
+    assert str(caught.value).startswith("mine.yaml: ")
+
+
+def test_a_yaml_file_of_ones_own_is_taken(tmp_path: Path, nested: Protocol):
+    file = tmp_path / "mine.yaml"
+    file.write_text(yaml.safe_dump(nested.model_dump(mode="json")))
+    assert catalogue.load(file) == nested
+    file.write_text("extends: sleep-nested\nseeds: [4]\n")
+    assert catalogue.load(file).seeds == (4,)
+
+
+@pytest.mark.parametrize("text", ["- 1\n", "a: [\n", "extends: nothing\nname: x\n"])
+def test_a_file_that_is_no_protocol_is_refused(tmp_path: Path, text: str):
+    file = tmp_path / "mine.yaml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=r"mine\.yaml"):
+        catalogue.load(file)
+
+
+def test_yaml_cannot_run_code(tmp_path: Path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("name: !!python/object/apply:os.system ['true']\n")
+    with pytest.raises(ConfigError, match="not YAML"):
+        catalogue.load(file)

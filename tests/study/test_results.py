@@ -1,0 +1,97 @@
+"""Results and tables: what a cell reads, and how it is written."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from bdl.study import catalogue
+from bdl.study.layout import Cell, Line, Table
+from bdl.study.results import Difference, Figure, Record, Results
+from bdl.study.tables import comma_separated, fill, latex, markdown, written
+
+RESULTS = Results(
+    (
+        *(Record("A", "tuned", "mAP", v, seed=s) for s, v in enumerate((0.7, 0.8))),
+        *(Record("B", "tuned", "mAP", v, seed=s) for s, v in enumerate((0.5, 0.7))),
+        *(Record("A", "tuned", "mAP", v, 0, f) for f, v in enumerate((0.6, 0.9))),
+        *(Record("B", "tuned", "mAP", v, 0, f) for f, v in enumerate((0.7, 0.5))),
+        Record("A", "tuned", "AP@60", None, seed=0),
+        *(
+            Record("A", "selection", "learning rate", v, None, f)
+            for f, v in enumerate((0.01, 0.01))
+        ),
+    ),
+    (Difference("A", "B", "tuned", "mAP", 0.15, 0.1, 0.2),),
+)
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (Cell(of="A"), "0.750 ± 0.050"),
+        (Cell(of="A", seed=1), "0.800"),
+        (Cell(of="A", minus="B"), "+0.150 [0.100, 0.200]"),
+        (Cell(of="B", minus="A"), "-0.150 ± 0.050"),
+        (Cell(of="A", minus="B", seed=0), "+0.200"),
+        (Cell(of="A", minus="B", fold=0), "-0.100"),
+        (Cell(of="A", minus="B", folds=True), "+0.150"),
+        (Cell(of="A", metric="AP@60"), "–"),
+        (Cell(of="A", metric="learning rate", stage="selection"), "1e-02"),
+        (Cell(of="nobody"), "–"),
+    ],
+)
+def test_a_cell_reads_its_figure(cell: Cell, text: str):
+    assert RESULTS.figure(cell).text(3) == text
+
+
+def test_results_go_to_plain_data_and_back():
+    assert Results.from_dict(RESULTS.to_dict()) == RESULTS
+
+
+def test_a_table_in_three_formats():
+    layout = Table(
+        label="t",
+        caption="T & more",
+        columns=("mAP", "Rate"),
+        lines=(
+            Line(name="A_1", cells=(Cell(of="A", paper=0.7, sd=0.01), None)),
+            Line(name="A - B", cells=(Cell(of="A", minus="B", paper=-0.1), Cell(of="A"))),
+        ),
+    )
+    filled = fill(layout, RESULTS)
+    assert markdown(filled).splitlines()[2:] == [
+        "| Method | mAP, ours | mAP, paper | Rate, ours |",
+        "|:--|--:|--:|--:|",
+        "| A_1 | 0.750 ± 0.050 | 0.700 ± 0.010 |  |",
+        "| A - B | +0.150 [0.100, 0.200] | -0.100 | 0.750 ± 0.050 |",
+    ]
+    tex = latex(filled)
+    assert r"A\_1 & 0.750 $\pm$ 0.050 & 0.700 $\pm$ 0.010 &  \\" in tex
+    assert r"\multicolumn{2}{c}{mAP} & \multicolumn{1}{c}{Rate} \\" in tex
+    assert "$-$0.100" in tex
+    rows = list(csv.DictReader(io.StringIO(comma_separated(filled))))
+    assert [row["column"] for row in rows] == ["mAP", "mAP", "Rate"]
+    assert float(rows[1]["ours_low"]) == 0.1
+    assert rows[2]["paper_value"] == ""
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_every_presets_tables_can_be_written_empty(name: str):
+    texts = written(catalogue.load(name), Results((), failed=("row: diverged",)))
+    assert "Failed: row: diverged." in texts["md"]
+    assert texts["csv"].startswith("table,line,column,")
+    assert texts["tex"].count(r"\begin{tabular}") == texts["tex"].count(r"\end{tabular}")
+
+
+def test_the_papers_spread_is_the_population_one():
+    seeds = tuple(
+        Record("A", "tuned", "mAP", v, seed=s) for s, v in enumerate((0.371, 0.382, 0.388))
+    )
+    assert Results(seeds).figure(Cell(of="A")).text(3) == "0.380 ± 0.007"
+
+
+def test_an_unknown_figure_is_a_dash():
+    assert Figure(None).text(3) == "–"

@@ -1,0 +1,255 @@
+"""The runner on a small nested study of simulated sleep."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from bdl.cli import app
+from bdl.errors import ConfigError, StudyError
+from bdl.study.directory import RunDirectory
+from bdl.study.protocol import Part, Parts, Protocol, Training
+from bdl.study.results import Results
+from bdl.study.runner import run_study
+from bdl.study.status import status_of
+
+Contents = Callable[[Path], dict[str, bytes]]
+
+
+@pytest.fixture(scope="module")
+def finished(
+    tmp_path_factory: pytest.TempPathFactory, sleep: Path, nested: Protocol
+) -> tuple[Path, Results]:
+    folder = tmp_path_factory.mktemp("run")
+    return folder, run_study(nested, folder, data=sleep, threads=1)
+
+
+@pytest.fixture
+def copied(finished: tuple[Path, Results], tmp_path: Path) -> Path:
+    return Path(shutil.copytree(finished[0], tmp_path / "run"))
+
+
+def quick(nested: Protocol, **changes: object) -> Protocol:
+    """One row, one rate, one epoch."""
+    training = Training(epochs=1, checkpoints=(1,), batch=2, window=43200.0)
+    given = {"rows": nested.rows[:1], "differences": (), "training": training, **changes}
+    return nested.replace(**given)
+
+
+def test_every_row_has_every_figure(finished: tuple[Path, Results], nested: Protocol):
+    _, results = finished
+    for row in nested.rows:
+        for metric in nested.metrics:
+            for fold in (None, 0, 1):
+                values = results.values(row.name, "tuned", metric, seed=0, fold=fold)
+                assert 0 <= values[0] <= 1
+    (one,) = [d for d in results.differences if (d.stage, d.metric) == ("tuned", "mAP")]
+    pair = [
+        results.values(name, "tuned", "mAP", seed=0, fold=None)[0] for name in (one.row, one.minus)
+    ]
+    assert one.value == pytest.approx(pair[0] - pair[1])
+    assert one.low <= one.high
+
+
+def test_a_pooled_score_is_that_of_the_detections_on_disk(
+    finished: tuple[Path, Results], sleep: Path
+):
+    from bdl.datasets import load
+    from bdl.evaluation import match
+    from bdl.events import Events
+
+    folder, results = finished
+    dataset = load("sleep", sleep)
+    files = sorted(folder.glob("steps/final/00-bdl/fold-*/seed-0-*/detections/tuned.csv"))
+    assert len(files) == 2
+    found = Events.concat(Events.from_frame(pl.read_csv(file)) for file in files)
+    matches = match(
+        dataset.events, found, dataset.settings.tolerances, recordings=dataset.recordings.ids
+    )
+    ours = results.values("BDL", "tuned", "mAP", seed=0, fold=None)[0]
+    assert ours == pytest.approx(matches.mean_average_precision())
+
+
+def test_the_test_part_is_opened_once_and_after_the_freeze(finished: tuple[Path, Results]):
+    run = RunDirectory(finished[0])
+    ledger = run.ledger()
+    told = [entry["event"] for entry in ledger if entry["event"] != "step"]
+    assert told == ["started", "frozen", "test opened", "finished"]
+    opened = next(entry for entry in ledger if entry["event"] == "test opened")
+    assert opened["frozen"] == run.get_json("frozen.json")["digest"]
+    before = [e["kind"] for e in ledger if e["event"] == "step" and e["time"] < opened["time"]]
+    assert "score" not in before
+
+
+def test_a_finished_study_computes_nothing_again(
+    copied: Path, sleep: Path, nested: Protocol, contents: Contents
+):
+    before, steps = contents(copied), len(list((copied / "ledger").glob("*-step-*")))
+    run_study(nested, copied, data=sleep, threads=1)
+    assert contents(copied) == before
+    assert len(list((copied / "ledger").glob("*-step-*"))) == steps
+
+
+def test_lost_steps_come_back_with_the_same_bytes(
+    copied: Path, sleep: Path, nested: Protocol, contents: Contents
+):
+    before = contents(copied)
+    shutil.rmtree(copied / "steps/select/00-bdl/fold-0")
+    (next(copied.glob("steps/final/01-*/fold-1/*")) / "done.json").unlink()
+    shutil.rmtree(next(copied.glob("steps/score-*")))
+    (copied / "tables.md").unlink()
+    run_study(nested, copied, data=sleep, threads=1)
+    assert contents(copied) == before
+
+
+def test_another_protocol_is_refused(copied: Path, sleep: Path, nested: Protocol):
+    with pytest.raises(StudyError, match="another protocol"):
+        run_study(nested.replace(seeds=(7,)), copied, data=sleep, threads=1)
+
+
+def test_changed_data_is_refused(copied: Path, sleep: Path, nested: Protocol, tmp_path: Path):
+    other = Path(shutil.copytree(sleep, tmp_path / "other"))
+    table = pl.read_csv(other / "train_events.csv")
+    table.with_columns(step=pl.col("step") + 12).write_csv(other / "train_events.csv")
+    with pytest.raises(StudyError, match="not the data this study was begun with"):
+        run_study(nested, copied, data=other, threads=1)
+
+
+def test_a_copy_of_the_data_is_the_same_data(
+    copied: Path, sleep: Path, nested: Protocol, tmp_path: Path
+):
+    other = Path(shutil.copytree(sleep, tmp_path / "other", copy_function=shutil.copyfile))
+    assert run_study(nested, copied, data=other, threads=1).records
+
+
+@pytest.mark.parametrize("name", ["split.json", "frozen.json"])
+def test_an_edited_file_is_refused(copied: Path, sleep: Path, nested: Protocol, name: str):
+    data = json.loads((copied / name).read_text())
+    first = data["parts" if name == "split.json" else "choices"][0]
+    first["test" if name == "split.json" else "epoch"] = ["x"]
+    (copied / name).write_text(json.dumps(data))
+    with pytest.raises(StudyError, match=name):
+        run_study(nested, copied, data=sleep, threads=1)
+
+
+def test_another_environment_is_refused(copied: Path, sleep: Path, nested: Protocol):
+    data = json.loads((copied / "environment.json").read_text())
+    (copied / "environment.json").write_text(json.dumps({**data, "torch": "1.0"}))
+    with pytest.raises(StudyError, match=r"torch 1\.0"):
+        run_study(nested, copied, data=sleep)
+
+
+def test_a_rate_that_diverges_is_recorded_and_the_rest_goes_on(
+    sleep: Path, nested: Protocol, tmp_path: Path
+):
+    training = Training(
+        epochs=4, checkpoints=(4,), batch=2, learning_rates=(1e30, 3e-3), window=43200.0
+    )
+    results = run_study(quick(nested, training=training), tmp_path, data=sleep, threads=1)
+    assert len(results.failed) == 2
+    assert all("learning rate 1e+30: " in text for text in results.failed)
+    assert results.values("BDL", "selection", "learning rate", seed=None, fold=0) == {None: 3e-3}
+    assert results.values("BDL", "tuned", "mAP", seed=0, fold=None)
+    assert "Failed: BDL, fold 0" in (tmp_path / "tables.md").read_text()
+
+
+def test_a_fold_without_events_to_choose_on_is_refused(
+    sleep: Path, nested: Protocol, tmp_path: Path
+):
+    folder = Path(shutil.copytree(sleep, tmp_path / "sleep"))
+    table = pl.read_csv(folder / "train_events.csv")
+    ids = sorted(table["series_id"].unique())
+    table.filter(pl.col("series_id") != ids[2]).write_csv(folder / "train_events.csv")
+    part = Part(train=tuple(ids[:2]), calibration=(ids[2],), test=tuple(ids[3:]))
+    protocol = nested.replace(split=Parts(parts=(part,)))
+    with pytest.raises(ConfigError, match="fold 0: no event 'onset' in the calibration part"):
+        run_study(protocol, tmp_path / "run", data=folder, threads=1)
+
+
+def test_no_leak(sleep: Path, nested: Protocol, tmp_path: Path, contents: Contents):
+    """Noise in place of all test labels changes no selection and no weight."""
+    table = pl.read_csv(sleep / "train_events.csv")
+    ids = sorted(table["series_id"].unique())
+    part = Part(train=tuple(ids[:2]), calibration=tuple(ids[2:4]), test=tuple(ids[4:]))
+    protocol = quick(nested, split=Parts(parts=(part,)))
+    noise = np.random.default_rng(1).permutation(len(table)) * 3 + 50
+    noisy = table.with_columns(
+        step=pl.when(pl.col("series_id").is_in(ids[4:]))
+        .then(pl.Series(np.sort(noise)))
+        .otherwise(pl.col("step"))
+        .cast(table["step"].dtype)
+    )
+    other = Path(shutil.copytree(sleep, tmp_path / "noisy"))
+    noisy.write_csv(other / "train_events.csv")
+    results = [
+        run_study(protocol, tmp_path / name, data=data, threads=1)
+        for name, data in (("clean", sleep), ("noise", other))
+    ]
+    clean, noise_run = (contents(tmp_path / name) for name in ("clean", "noise"))
+    kept = [name for name in clean if name.startswith(("steps/select", "steps/final"))]
+    assert any(name.endswith("model.safetensors") for name in kept)
+    for name in [*kept, "frozen.json", "split.json"]:
+        assert clean[name] == noise_run[name], name
+    assert clean["data.json"] != noise_run["data.json"]
+    assert results[0].records != results[1].records
+
+
+def test_status_reads_the_directory_alone(finished: tuple[Path, Results], nested: Protocol):
+    found = status_of(str(finished[0]))
+    assert found.done == found.total == {"select": 8, "final": 4, "score": 1}
+    assert found.seconds_left == 0
+    assert set(found.live) == {"BDL", "Segmentation"}
+    assert all(score is not None for row in found.live.values() for score in row)
+
+
+def test_status_of_a_study_half_done(copied: Path):
+    for folder in copied.glob("steps/final/01-*"):
+        shutil.rmtree(folder)
+    shutil.rmtree(next(copied.glob("steps/score-*")))
+    (copied / "results.json").unlink()
+    for entry in (copied / "ledger").glob("*-step-*"):
+        step = json.loads(entry.read_text())["step"]
+        if step.startswith(("final/01", "score")):
+            entry.unlink()
+    found = status_of(str(copied))
+    assert (found.done["final"], found.results) == (2, None)
+    assert found.seconds_left > 0
+
+
+def test_the_command_line(copied: Path, sleep: Path):
+    runner = CliRunner()
+    listed = json.loads(runner.invoke(app, ["study", "list", "--json"]).stdout)
+    assert {"sleep-nested", "fraud"} <= {one["name"] for one in listed}
+    assert all(one["fits"] > 0 and one["needs"] for one in listed)
+    told = json.loads(runner.invoke(app, ["study", "status", str(copied), "--json"]).stdout)
+    assert told["finished"]
+    assert "fold 0" in runner.invoke(app, ["study", "status", str(copied)]).stdout
+    printed = runner.invoke(app, ["study", "table", str(copied)]).stdout
+    assert printed == (copied / "tables.md").read_text()
+    tex = runner.invoke(app, ["study", "table", str(copied), "--format", "tex"]).stdout
+    assert r"\toprule" in tex
+
+
+def test_the_command_line_refuses_what_it_cannot_do(tmp_path: Path):
+    runner = CliRunner()
+    found = runner.invoke(app, ["study", "run", "sleep-nested", "--out", str(tmp_path / "run")])
+    assert isinstance(found.exception, ConfigError)
+    found = runner.invoke(app, ["study", "status", str(tmp_path)])
+    assert isinstance(found.exception, StudyError)
+
+
+def test_figures_have_their_data(finished: tuple[Path, Results]):
+    figures = json.loads((finished[0] / "figures.json").read_text())
+    assert {one["row"] for one in figures["ap_over_tolerance"]} == {"BDL", "Segmentation"}
+    assert len(figures["fold_differences"][0]["folds"]) == 2
+    window = figures["window"]
+    assert window["truths"]["onset"]
+    assert set(window["rows"]) == {"BDL", "Segmentation"}
+    assert len(window["rows"]["BDL"]["time"]) == len(window["rows"]["BDL"]["values"]["onset"])

@@ -1,0 +1,104 @@
+"""Splits: the paper's partitions, no unit torn, nothing empty, nothing twice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bdl.errors import ConfigError
+from bdl.study import catalogue
+from bdl.study.protocol import Folds, Holdout, Part, Parts
+from bdl.study.splits import make_split
+
+SERIES = {f"s{i:03d}": f"s{i:03d}" for i in range(277)}
+
+
+def patients() -> dict[str, str]:
+    """141 recordings of 24 patients."""
+    return {f"chb{i % 24:02d}_{i:03d}": f"chb{i % 24:02d}" for i in range(141)}
+
+
+def test_the_holdout_has_the_published_sizes():
+    (part,) = make_split(catalogue.load("sleep-holdout").split, SERIES, calibrate=True)
+    assert (len(part.train), len(part.calibration), len(part.test)) == (165, 56, 56)
+
+
+def test_the_patient_holdout_has_14_5_and_5_patients():
+    groups = patients()
+    (part,) = make_split(catalogue.load("chbmit-patient-holdout").split, groups, calibrate=True)
+    sizes = [len({groups[id] for id in ids}) for ids in (part.train, part.calibration, part.test)]
+    assert sizes == [14, 5, 5]
+
+
+def test_nested_folds_are_scikit_learns():
+    from sklearn.model_selection import KFold, train_test_split
+
+    names = np.array(sorted(SERIES))
+    parts = make_split(catalogue.load("sleep-nested").split, SERIES, calibrate=True)
+    folds = KFold(5, shuffle=True, random_state=20260718).split(names)
+    for j, (part, (rest, test)) in enumerate(zip(parts, folds, strict=True)):
+        train, calibration = train_test_split(names[rest], test_size=0.2, random_state=20260719 + j)
+        assert part.test == tuple(sorted(names[test]))
+        assert part.calibration == tuple(sorted(calibration))
+        assert part.train == tuple(sorted(train))
+
+
+def test_every_recording_is_tested_once_and_no_unit_is_torn():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        count = int(rng.integers(8, 60))
+        groups = {f"r{i}": f"g{rng.integers(0, max(5, count // 3))}" for i in range(count)}
+        folds = int(rng.integers(2, 4))
+        by = "group" if rng.random() < 0.5 else "recording"
+        if by == "group" and len(set(groups.values())) < 2 * folds:
+            continue
+        split = Folds(by=by, folds=folds, seed=int(rng.integers(100)), calibration=0.3)
+        parts = make_split(split, groups, calibrate=True)
+        assert sorted(id for part in parts for id in part.test) == sorted(groups)
+        for part in parts:
+            pieces = [set(part.train), set(part.calibration), set(part.test)]
+            assert sorted(set.union(*pieces)) == sorted(groups)
+            assert sum(map(len, pieces)) == count
+            if by == "group":
+                units = [{groups[id] for id in piece} for piece in pieces]
+                assert sum(map(len, units)) == len(set.union(*units))
+
+
+def test_a_split_does_not_depend_on_the_order_of_recordings():
+    backwards = dict(reversed(SERIES.items()))
+    split = Holdout(seed=1, calibration_seed=2)
+    assert make_split(split, SERIES, calibrate=True) == make_split(split, backwards, calibrate=True)
+
+
+GROUPS = {"a": "x", "b": "x", "c": "y", "d": "z"}
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (Part(train=("a",), calibration=("c",), test=("a",)), "train and test overlap"),
+        (Part(train=("a",), calibration=("a",), test=("c",)), "train and calibration overlap"),
+        (Part(train=(), calibration=("b",), test=("c",)), "train part is empty"),
+        (Part(train=("a",), calibration=(), test=("c",)), "calibration part is empty"),
+        (Part(train=("a",), calibration=("b",), test=()), "test part is empty"),
+        (Part(train=("a", "a"), calibration=("b",), test=("c",)), "stands twice"),
+        (Part(train=("a",), calibration=("b",), test=("q",)), "no recording 'q'"),
+        (Part(train=("a",), calibration=("c",), test=("b",)), "group 'x' is torn"),
+    ],
+)
+def test_a_wrong_part_is_refused(part: Part, said: str):
+    with pytest.raises(ConfigError, match=said):
+        make_split(Parts(by="group", parts=(part,)), GROUPS, calibrate=True)
+
+
+def test_a_recording_tested_twice_is_refused():
+    part = Part(train=("a",), calibration=("c",), test=("d",))
+    with pytest.raises(ConfigError, match="tested in fold 0 and again in fold 1"):
+        make_split(Parts(parts=(part, part)), GROUPS, calibrate=True)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_too_few_units_are_refused(count: int):
+    groups = {f"r{i}": f"r{i}" for i in range(count)}
+    with pytest.raises(ConfigError):
+        make_split(Folds(folds=4, seed=0, calibration=0.2), groups, calibrate=True)
