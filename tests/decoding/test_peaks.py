@@ -117,6 +117,32 @@ def test_peaks_before_separation_agree_with_find_peaks_on_rough_values() -> None
         np.testing.assert_allclose(ours.height, height, rtol=1e-12, atol=1e-15)
 
 
+def test_blocks_leave_no_seams() -> None:
+    rng = np.random.default_rng(10)
+    for case in range(250):
+        bins, stride = int(rng.integers(240, 800)), int(rng.integers(1, 6))
+        samples = bins * stride - int(rng.integers(0, stride))
+        values = rough(rng, bins)
+        if case % 3 == 0:  # flat tops, zeros and ones over the ends of blocks
+            begin = int(rng.integers(180, 250))
+            values[begin : begin + int(rng.integers(5, 400))] = 1.0
+        values = values.astype(np.float32)
+        sigma = float(rng.choice([0.7, 3.0, 10.0]))
+        ours = find_peaks(density(values, stride, samples), 0, Peaks(smooth=sigma))
+        place, height = naive.paper_peaks(
+            values, stride=stride, samples=samples, sigma=sigma, distance=0, cutoff=0.0
+        )
+        assert ours.place.tolist() == place.tolist()
+        np.testing.assert_allclose(ours.height, height, rtol=1e-12, atol=1e-15)
+        back = find_peaks(
+            density(values, stride, samples), 0, Peaks(smooth=sigma, smoothing="trailing")
+        )
+        first, last = local_maxima(
+            smooth(values.astype(float), sigma, stride=stride, samples=samples, side="trailing")
+        )
+        assert back.place.tolist() == ((first + last) // 2).tolist()
+
+
 def test_bins_are_a_clock_of_their_own() -> None:
     rng = np.random.default_rng(5)
     for _ in range(500):
