@@ -21,12 +21,12 @@ CASES = {
     "sleep": (
         {"recordings": 10, "days": 8},
         {},
-        {"stride": 60, "window": 4 * 86400.0, "epochs": 30, "batch": 4},
+        {"stride": 60, "window": 4 * 86400.0, "epochs": 25, "batch": 4},
     ),
     "chbmit": (
-        {"recordings": 10, "days": 600 / 86400, "layout": "kaggle"},
+        {"recordings": 15, "days": 600 / 86400, "layout": "kaggle"},
         {},
-        {"window": 300.0, "epochs": 15, "batch": 4, "jitter": 0},
+        {"window": 300.0, "epochs": 40, "batch": 4, "jitter": 0},
     ),
     "bowshock": ({"recordings": 12}, {"trust": True}, {"stride": 20, "epochs": 15, "batch": 4}),
     "fraud": (

@@ -39,11 +39,11 @@ def longest(pieces: NDArray[np.int64]) -> tuple[int, int] | None:
 
 def draw(rng: Generator, days: Days) -> list[tuple[int | None, int | None]]:
     """Steps of onset and wakeup of each night, None where there is no label."""
-    habit = rng.normal(0, 0.8, size=2)
+    habit = rng.normal(0, 0.6, size=2)
     found: list[tuple[int | None, int | None]] = []
     for pieces in days.nights:
         scatter = habit + _scatter(rng)
-        unclear, one_sided = rng.random() < 0.04, rng.random() < 0.001
+        unclear, one_sided = rng.random() < 0.03, rng.random() < 0.001
         sleep = longest(pieces)
         if pieces[-1, 1] <= HALF_HOUR or pieces[0, 0] >= len(days.state):
             continue  # a night outside the recording is not in the table
@@ -62,7 +62,7 @@ def draw(rng: Generator, days: Days) -> list[tuple[int | None, int | None]]:
 
 def _scatter(rng: Generator) -> NDArray[np.float64]:
     """Minutes by which the two endpoints of a night are placed beside the truth."""
-    scale = rng.choice([1.0, 4.0, 12.0], p=[0.62, 0.3, 0.08], size=2)
+    scale = rng.choice([0.8, 3.0, 10.0], p=[0.65, 0.29, 0.06], size=2)
     minutes: NDArray[np.float64] = rng.laplace(0, 1, size=2) * scale
     return minutes
 

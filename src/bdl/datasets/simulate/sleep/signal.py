@@ -59,7 +59,7 @@ def _hazard(person: Person, state: NDArray[np.int8]) -> Floats:
     table = np.zeros(4, np.float32)
     table[[UP, EVENING, BED]] = 1 / (1.5 * MINUTE), 1 / (7 * MINUTE), 1 / (4 * MINUTE)
     table[ASLEEP] = person.restless / HOUR
-    return table[state] * (1 + 3 * _lightness(state))
+    return table[state] * (1 + 2 * _lightness(state))
 
 
 def _lightness(state: NDArray[np.int8]) -> Floats:
@@ -88,7 +88,7 @@ def _bouts(
     rhythm = np.exp(0.6 * np.cos((hour - person.peak) * (np.pi / 12)))
     # A day has spells of more and less activity, about an hour long each.
     spell = np.repeat(rng.normal(0, 0.5, count // 30 + 1), 30)[:count]
-    median = np.array([0.026, 0.008, 0.004, 0.0])[kind]
+    median = np.array([0.026, 0.010, 0.006, 0.0])[kind]
     median[kind == UP] *= (person.activity * rhythm * np.exp(spell))[kind == UP]
     energy = median * rng.lognormal(0, 0.9, count)
     quiet = rng.random(count) < np.append(person.stillness, 1.0)[kind]
