@@ -30,11 +30,11 @@ from bdl import decoding
 from bdl.application import accept, check_units, density_of
 from bdl.config import Value
 from bdl.density import Density
-from bdl.errors import ConfigError, InputError
+from bdl.errors import ConfigError
 from bdl.events import Events, IntervalType
 from bdl.features import STATISTICS, bin_features
-from bdl.fitting import Fitted, fit_model
-from bdl.modelfile import Custom, Model, read_model, write_model
+from bdl.fitting import Fitted, fit_model, restore
+from bdl.modelfile import Model, write_model
 from bdl.plan import default_grid
 from bdl.recording import Recording, Recordings
 from bdl.training import Epoch
@@ -282,39 +282,9 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         module : the module itself, where the model was trained with a user's own one: the file
             holds its weights, not its code.
         """
-        model, weights = read_model(path)
-        if isinstance(model.encoder, Custom):
-            if module is None:
-                raise ConfigError(
-                    f"{path}: trained with a module of its own, {model.encoder.name}: pass one of "
-                    "that kind as module"
-                )
-            encoder: Any = module
-            built = copy.deepcopy(module)
-        elif module is not None:
-            raise ConfigError(f"{path}: has an encoder of the package; no module is needed")
-        else:
-            encoder = model.encoder
-            width = model.features.width(len(model.channels))
-            built = encoder.build(width, len(model.outputs), model.features.calendar)
-        try:
-            built.load_state_dict(weights)
-        except RuntimeError as error:
-            raise InputError(f"{path}: its weights do not fit the encoder: {error}") from error
-        made = cls(
-            objective=model.objective,
-            encoder=encoder,
-            stride=model.features.stride,
-            window=model.window * model.features.stride * model.period,
-            statistics=model.features.statistics,
-            calendar=model.features.calendar,
-            scaling=model.features.scaling,
-            decoder=model.decoder,
-            tolerances=model.tolerances,
-            tile=model.tile,
-            **dict(model.training),
-        )
-        made._fitted = Fitted(model, built.eval(), [], {})
+        fitted, parameters = restore(path, module)
+        made = cls(**parameters)
+        made._fitted = fitted
         return made
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -12,9 +13,10 @@ import torch
 from torch import Tensor, nn
 
 from bdl.application import validator
+from bdl.errors import ConfigError, InputError
 from bdl.events import Events, IntervalType
 from bdl.features import fit_scaling
-from bdl.modelfile import Model
+from bdl.modelfile import Custom, Model, read_model
 from bdl.plan import build, choose_tile, choose_window, make_plan, warn
 from bdl.recording import Recordings
 from bdl.training import Epoch, train
@@ -102,3 +104,44 @@ def fit_model(
     module.load_state_dict(kept.checkpoints[kept.best])
     model = model.replace(epoch=kept.best)
     return Fitted(model, module.eval(), kept.history, kept.checkpoints)
+
+
+def restore(path: str | Path, module: nn.Module | None) -> tuple[Fitted, dict[str, Any]]:
+    """A trained model from its file, and the parameters of a detector that would train it again.
+
+    ``module`` is the user's own module where the model was trained with one: the file holds its
+    weights, not its code.
+    """
+    model, weights = read_model(path)
+    encoder: Any = model.encoder
+    if isinstance(encoder, Custom):
+        if module is None:
+            raise ConfigError(
+                f"{path}: trained with a module of its own, {encoder.name}: pass one of that kind "
+                "as module"
+            )
+        encoder, built = module, copy.deepcopy(module)
+    elif module is not None:
+        raise ConfigError(f"{path}: has an encoder of the package; no module is needed")
+    else:
+        width = model.features.width(len(model.channels))
+        with torch.random.fork_rng():
+            built = encoder.build(width, len(model.outputs), model.features.calendar)
+    try:
+        built.load_state_dict(weights)
+    except RuntimeError as error:
+        raise InputError(f"{path}: its weights do not fit the encoder: {error}") from error
+    parameters = {
+        "objective": model.objective,
+        "encoder": encoder,
+        "stride": model.features.stride,
+        "window": model.window * model.features.stride * model.period,
+        "statistics": model.features.statistics,
+        "calendar": model.features.calendar,
+        "scaling": model.features.scaling,
+        "decoder": model.decoder,
+        "tolerances": model.tolerances,
+        "tile": model.tile,
+        **dict(model.training),
+    }
+    return Fitted(model, built.eval(), [], {}), parameters
