@@ -15,7 +15,7 @@ from functools import cache
 
 # Numbers of <malloc.h>.
 TRIM_THRESHOLD = -1
-MMAP_THRESHOLD = -3
+MMAP_MAX = -4
 LARGEST = 2**31 - 1  # mallopt takes an int
 
 
@@ -34,7 +34,6 @@ def keep_buffers() -> bool:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError):
         return False
-    # glibc refuses a mapping threshold above half a heap's size (32 MiB): then its largest one
-    # applies, and blocks beyond it are still mapped. MMAP_MAX of zero keeps all on the heap.
-    done = [bool(mallopt(TRIM_THRESHOLD, LARGEST)), bool(mallopt(-4, 0))]
-    return all(done)
+    # Blocks beyond 32 MiB are mapped and unmapped whatever the mapping threshold: glibc takes no
+    # larger one. No mappings at all keeps them on the heap, and the heap is never cut.
+    return bool(mallopt(TRIM_THRESHOLD, LARGEST)) and bool(mallopt(MMAP_MAX, 0))

@@ -1,0 +1,159 @@
+"""The fused recurrent layers beside torch's own, on one thread and on two; memory and page faults.
+
+Both ways run in one process under the same memory habits, so that the ratio is that of the
+recurrence alone; the habits have rows of their own, each way in a process of its own. The limit
+adds the arithmetic of the layer at the speed of a large matrix product and its buffers' way through
+memory at the speed of a large copy, both measured in the same run.
+
+    python -m bench.recurrent
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from time import perf_counter
+
+import torch
+from torch import nn
+
+from bdl.encoders import named
+from bdl.encoders.memory import keep_buffers
+from bdl.encoders.recurrent import FusedGRU, FusedLSTM
+from bench.row import Row, best, table
+
+KINDS = {"gru": (FusedGRU, nn.GRU, 3), "lstm": (FusedLSTM, nn.LSTM, 4)}
+WORK = [  # cell, batch, bins, width, backward too, ratio asked for
+    ("gru", 32, 12_096, 32, True, 5),
+    ("gru", 8, 12_096, 32, True, 10),
+    ("gru", 8, 3_600, 128, True, 3),
+    ("gru", 8, 12_096, 32, False, 8),
+    ("gru", 1, 46_000, 32, False, 8),
+    ("lstm", 8, 12_096, 32, True, None),
+    ("lstm", 8, 12_096, 32, False, None),
+]
+
+
+def speeds() -> tuple[float, float]:
+    """Operations a second of a large product, bytes a second of a large copy, on these threads."""
+    a = torch.randn(1536, 1536)
+    b = torch.empty(32 * 2**20)
+    c = torch.ones_like(b)
+    return 2 * 1536**3 / best(lambda: a @ a, 5), 8 * b.numel() / best(lambda: b.copy_(c), 5)
+
+
+def limit(gates: int, batch: int, bins: int, width: int, backward: bool) -> float:
+    """Seconds of the layer's arithmetic and memory traffic at those speeds."""
+    operations, copied = speeds()
+    rows = 2 * batch * bins
+    ways = 3 if backward else 1
+    work = ways * 2 * rows * gates * width * 2 * width
+    # Forward: inputs in, gates out and in, outputs out. Backward: gates kept, read, their
+    # gradients written and read twice; outputs, their gradients and one more number a unit.
+    numbers = rows * width * (0.5 + 2 * gates + 1 + ((4 * gates + 6) if backward else 0))
+    return work / operations + 4 * numbers / copied
+
+
+def pair(cell: str, batch: int, bins: int, width: int, backward: bool) -> tuple[float, float]:
+    """Seconds of ours and of torch's, the same weights and inputs, results compared."""
+    torch.manual_seed(0)
+    ours, torchs = (k(width, width, batch_first=True, bidirectional=True) for k in KINDS[cell][:2])
+    torchs.load_state_dict(ours.state_dict())
+    x = torch.randn(batch, bins, width, requires_grad=backward)
+    ones = torch.ones(batch, bins, 2 * width)
+
+    def work(module: nn.RNNBase) -> torch.Tensor:
+        with torch.set_grad_enabled(backward):
+            y = module(x)[0]
+            if backward:
+                y.backward(ones)
+        return y.detach()
+
+    difference = (work(ours) - work(torchs)).abs().max().item()
+    if difference > 1e-5:
+        raise AssertionError(f"fused {cell} is {difference} away from torch's")
+    return best(lambda: work(ours), 4), best(lambda: work(torchs), 1)
+
+
+def layers() -> list[Row]:
+    """Every piece of work on one thread and on two."""
+    keep_buffers()
+    rows = []
+    for threads in (1, 2)[: os.cpu_count() or 1]:
+        torch.set_num_threads(threads)
+        for cell, batch, bins, width, backward, asked in WORK:
+            ours, plain = pair(cell, batch, bins, width, backward)
+            way = "forward + backward" if backward else "forward"
+            note = "" if asked is None else f"at least {asked} asked"
+            if not backward:
+                hours = batch * bins * 50 / 3600 / ours
+                note = f"{note}; {hours:,.0f} h of 50 s bins a second".lstrip("; ")
+            rows.append(
+                Row(
+                    f"{cell} {way}, {batch} x {bins:,} x width {width}, threads {threads}",
+                    ours,
+                    plain,
+                    limit(KINDS[cell][2], batch, bins, width, backward),
+                    note=note,
+                )
+            )
+    return rows
+
+
+def step(encoder: str, batch: int, fused: bool, habit: bool) -> tuple[float, int, float]:
+    """Seconds and page faults of a training step, peak MiB of the process."""
+    if habit:
+        keep_buffers()
+    torch.manual_seed(0)
+    value = named(encoder)
+    module = (value if fused else value.replace(fused=False)).build(8, 2, True)
+    steps = torch.optim.Adam(module.parameters())
+    values, calendar = torch.randn(batch, 12_096, 8), torch.zeros(batch, 12_096, dtype=torch.int64)
+    times, faults = [], []
+    for _ in range(4 if fused else 1):
+        before, begin = resource.getrusage(resource.RUSAGE_SELF).ru_minflt, perf_counter()
+        steps.zero_grad()
+        module(values, calendar, calendar).square().mean().backward()
+        steps.step()
+        times.append(perf_counter() - begin)
+        faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return min(times[1:] or times), faults[-1], peak
+
+
+def alone(encoder: str, batch: int, fused: bool, habit: bool) -> tuple[float, int, float]:
+    """The same in a process of its own: what the allocator was told cannot be taken back."""
+    told = json.dumps([encoder, batch, fused, habit])
+    command = [sys.executable, "-m", "bench.recurrent", told]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    seconds, faults, peak = json.loads(done.stdout.splitlines()[-1])
+    return seconds, faults, peak
+
+
+def habits() -> list[Row]:
+    """Training steps with and without buffers that stay, and peak memory beside torch's."""
+    rows = []
+    for encoder, batch in (("gru", 32), ("unet", 8)):
+        kept, left = (alone(encoder, batch, True, habit) for habit in (True, False))
+        note = f"page faults a step: {kept[1]:,} instead of {left[1]:,}"
+        name = f"{encoder} training step, batch {batch}, buffers that stay"
+        rows.append(Row(name, kept[0], left[0], note=note))
+    ours, torchs = (alone("gru", 8, fused, False) for fused in (True, False))
+    rows.append(Row("gru training step, batch 8, whole encoder", ours[0], torchs[0]))
+    rows.append(Row("the same, peak memory of the process", ours[2], torchs[2], unit="MiB"))
+    return rows
+
+
+def run() -> list[Row]:
+    """All rows."""
+    return layers() + habits()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 2:
+        print(json.dumps(step(*json.loads(sys.argv[1]))))
+    else:
+        print(table(run()))
