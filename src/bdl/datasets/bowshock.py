@@ -44,6 +44,16 @@ def load(path: Path, *, trust: bool = False) -> Dataset:
     ----------
     path : folder with the pickle and the event table.
     trust : the pickle comes from where it should; without this it is not opened.
+
+    >>> import tempfile
+    >>> from bdl.datasets.simulate import simulate
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> simulate("bowshock", folder, recordings=2)
+    >>> load(folder, trust=True).recordings.ids
+    ('day000', 'day001')
+    >>> load(folder)
+    Traceback (most recent call last):
+    bdl.errors.ConfigError: ...martian_bow_shock_dataset.pkl is a pickle, which can run code ...
     """
     table, events = find(path, TABLE, EVENTS, what="bow shock data")
     if not trust:

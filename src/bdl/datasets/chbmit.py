@@ -61,6 +61,13 @@ def load(
     group : ``person`` (chb21 joins chb01) or ``case`` (the paper's 24).
     checksums : read and check all Feather files (8 GB in the full snapshot) against the paper's.
     strict : a PhysioNet file that lacks one of the 21 channels is an error, not zeros.
+
+    >>> import tempfile
+    >>> from bdl.datasets.simulate import simulate
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> simulate("chbmit", folder, recordings=1, days=60 / 86400, layout="kaggle")
+    >>> load(folder).recordings["chb01_01"].values.shape
+    (15360, 21)
     """
     if group not in ("person", "case"):
         raise ConfigError(f"chbmit: group person or case expected, got {group!r}")

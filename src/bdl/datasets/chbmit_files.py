@@ -30,7 +30,14 @@ _OLD = {"T3": "T7", "T4": "T8", "T5": "P7", "T6": "P8"}
 
 
 def seizure_table(file: Path) -> dict[str, list[tuple[float, float]]]:
-    """Onset and offset in seconds of the seizures of each recording, by the file's stem."""
+    """Onset and offset in seconds of the seizures of each recording, by the file's stem.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "seizure_events.csv"
+    >>> _ = file.write_text("series_id,onset,offset\\nchb01_03.edf,2996,3036\\n")
+    >>> seizure_table(file)
+    {'chb01_03': [(2996.0, 3036.0)]}
+    """
     with reading(file, "a CSV file"):
         frame = pl.read_csv(file, infer_schema_length=None)
     for column in ("series_id", "onset", "offset"):

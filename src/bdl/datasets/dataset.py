@@ -41,6 +41,11 @@ class Settings(Value):
     event_free : whether detections in recordings without events are false alarms (``count``)
         or left out (``ignore``).
     jitter : largest random shift of an event in training, in samples.
+
+    >>> Settings(types=("x",), tolerances=(2.0,), stride=0, window=60.0, reference_spacing=30.0,
+    ...          sigma=1.0, separation=1.0)
+    Traceback (most recent call last):
+    bdl.errors.ConfigError: Settings: stride: Input should be greater than 0, got 0
     """
 
     types: tuple[str, ...] = Field(min_length=1)

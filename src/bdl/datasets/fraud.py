@@ -45,6 +45,13 @@ def load(path: Path) -> Dataset:
     Parameters
     ----------
     path : folder with the two published CSV files, or with the original rows.
+
+    >>> import tempfile
+    >>> from bdl.datasets.simulate import simulate
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> simulate("fraud", folder, recordings=2)
+    >>> load(folder).recordings["hour001"].values.shape
+    (3600, 29)
     """
     rows = [path / name for name in ROWS if (path / name).exists()]
     if rows and not (path / TABLE).exists():

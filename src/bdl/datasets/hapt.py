@@ -47,6 +47,10 @@ def load(path: Path, *, task: Literal["walking", "transitions"] = "walking") -> 
     ----------
     path : folder with ``recordings/`` and ``segments.csv``.
     task : ``walking`` (walking, upstairs, downstairs) or ``transitions`` (six postural ones).
+
+    >>> load(Path("hapt"), task="running")
+    Traceback (most recent call last):
+    bdl.errors.ConfigError: hapt: task walking or transitions expected, got 'running'
     """
     if task not in TASKS:
         raise ConfigError(f"hapt: task {' or '.join(TASKS)} expected, got {task!r}")

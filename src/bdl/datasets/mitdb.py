@@ -53,6 +53,10 @@ def load(path: Path, *, task: Literal["beats", "afib"] = "beats") -> Dataset:
     ----------
     path : folder of the WFDB files.
     task : ``beats`` or ``afib``.
+
+    >>> load(Path("mitdb"), task="noise")
+    Traceback (most recent call last):
+    bdl.errors.ConfigError: mitdb: task beats or afib expected, got 'noise'
     """
     if task not in ("beats", "afib"):
         raise ConfigError(f"mitdb: task beats or afib expected, got {task!r}")

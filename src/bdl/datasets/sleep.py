@@ -51,6 +51,14 @@ def load(path: Path, *, regular: bool = False) -> Dataset:
     ----------
     path : folder with ``train_series.parquet`` and ``train_events.csv``.
     regular : steps that a series lacks become missing samples; otherwise they are an error.
+
+    >>> import tempfile
+    >>> from bdl.datasets.simulate import simulate
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> simulate("sleep", folder, recordings=2, days=3)
+    >>> found = load(folder)
+    >>> len(found.recordings), found.events.types, found.recordings.infos[0].duration / 86400
+    (2, ('onset', 'wakeup'), 3.0)
     """
     series, table = find(path, SERIES, EVENTS, what="sleep data")
     recordings = read_tables([series], LAYOUT.replace(regular=regular))

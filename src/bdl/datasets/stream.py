@@ -70,7 +70,11 @@ def read_stamps(file: Path) -> NDArray[np.float64]:
 
 
 def stamp_column(frame: pl.DataFrame, column: str, file: Path) -> NDArray[np.float64]:
-    """A column of time stamps (text or numbers of seconds) as seconds since 1970."""
+    """A column of time stamps (text or numbers of seconds) as seconds since 1970.
+
+    >>> stamp_column(pl.DataFrame({"at": ["1970-01-02 00:00:01.5"]}), "at", Path("a.csv")).tolist()
+    [86401.5]
+    """
     if frame[column].dtype.is_numeric():
         return frame[column].cast(pl.Float64).to_numpy()
     plain = frame[column].str.strip_chars().str.replace("T", " ", literal=True)

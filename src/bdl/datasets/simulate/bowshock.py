@@ -34,6 +34,9 @@ class Orbit:
     """Where the spacecraft is: phases (in turns) of the orbit and of two slow sways of the shock.
 
     Pressure moves the shock in and out, so that crossings are not strictly periodic.
+
+    >>> Orbit(0.0, 0.0, 0.0).inside(np.array([1, 2000, 6500])).tolist()
+    [1, 1, 0]
     """
 
     orbit: float

@@ -64,7 +64,12 @@ def draw_hands(rng: Generator) -> NDArray[np.float64]:
 
 
 def make(rng: Generator, hands: NDArray[np.float64]) -> tuple[NDArray[np.float32], list[int]]:
-    """Values (3600, 29) of an hour and the rows of its frauds."""
+    """Values (3600, 29) of an hour and the rows of its frauds.
+
+    >>> rng = default_rng(0)
+    >>> make(rng, draw_hands(rng))[0].shape
+    (3600, 29)
+    """
     tails = rng.chisquare(5, size=(SERIES, 1)) / 5
     drift = np.exp(0.1 * np.cumsum(rng.normal(size=(SERIES // 100, 28)), axis=0) / 6)
     scale = np.repeat(drift, 100, axis=0) * SCALE

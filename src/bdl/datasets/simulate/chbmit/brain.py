@@ -26,6 +26,12 @@ def draw(
     """Values (samples, 21) in microvolts, and the annotated seconds of the seizures.
 
     ``least`` seizures are made even where the patient's rate gives none.
+
+    >>> from bdl.datasets.simulate.chbmit import patient
+    >>> rng = np.random.default_rng(0)
+    >>> values, seizures = draw(rng, patient.draw(rng), 60, least=1)
+    >>> values.shape, len(seizures)
+    ((15360, 21), 1)
     """
     values = _background(rng, person, seconds)
     _artefacts(rng, person, values)
