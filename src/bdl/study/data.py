@@ -45,7 +45,7 @@ class Source:
         options, settings = (
             json.dumps(part, sort_keys=True) for part in (data.options, data.settings)
         )
-        return cls(data.name, str(path), options, settings)
+        return cls(data.name, str(path.resolve()), options, settings)
 
     def load(self) -> Dataset:
         """The data set, read once a process."""

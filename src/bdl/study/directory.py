@@ -70,6 +70,9 @@ class RunDirectory:
         protocols = self.fs.protocol
         names = (protocols,) if isinstance(protocols, str) else protocols
         self.local = "file" in names or "local" in names
+        if self.local:
+            # Workers may stand in another folder; a local url is made absolute.
+            self.url = self.root
 
     def make(self) -> None:
         """Make the directory if it is not there."""

@@ -15,53 +15,24 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from bdl.datasets import Dataset
 from bdl.errors import ConfigError, StudyError
 from bdl.study import frozen
 from bdl.study.data import Source
 from bdl.study.directory import RunDirectory, Step, timed
-from bdl.study.plan import Choice, Plan, pick
+from bdl.study.plan import Plan
 from bdl.study.protocol import Protocol
-from bdl.study.results import Record, Results, joined
+from bdl.study.regimes import Found, Study, nested, validated
+from bdl.study.results import Results, joined
 from bdl.study.scale import Scale
+from bdl.study.scoring import stages_of
 from bdl.study.work import Worker
 from bdl.study.workers import Workers, run_all
 
 Report = Callable[[str, int, int], None]
-Do = Callable[[str, Sequence[Step]], None]
-
-
-@dataclass(frozen=True)
-class Found:
-    """What training and choosing gave, before any test label is looked at.
-
-    Parameters
-    ----------
-    runs : for each row and seed the steps with its detections, of all folds together.
-    densities : for each row and seed the steps with its densities, by fold.
-    records : figures of the choices.
-    failed : what diverged, in words.
-    """
-
-    runs: dict[tuple[str, int], list[Step]]
-    densities: dict[tuple[str, int], list[Step]]
-    records: list[Record]
-    failed: list[str]
-
-
-@dataclass(frozen=True)
-class Study:
-    """A study bound to its directory, ready to run or to be looked at."""
-
-    run: RunDirectory
-    protocol: Protocol
-    dataset: Dataset
-    source: Source
-    plan: Plan
 
 
 def run_study(
@@ -174,90 +145,8 @@ def _detections(study: Study, workers: Workers, report: Report) -> Found:
                 lambda text: study.run.note("worker died", reason=text),
             )
 
-    gather = _nested if study.protocol.regime == "nested" else _validated
+    gather = nested if study.protocol.regime == "nested" else validated
     return gather(study, do)
-
-
-def _nested(study: Study, do: Do) -> Found:
-    run, plan, protocol = study.run, study.plan, study.protocol
-    do("selecting", plan.selects())
-    choices, failed = [], []
-    for row in protocol.rows:
-        made = []
-        for fold in range(len(plan.parts)):
-            rates = protocol.learning_rates(row)
-            tried = [(rate, run.result(plan.select(fold, row, rate))) for rate in rates]
-            failed += [
-                f"{row.name}, fold {fold}, learning rate {rate:g}: {result['reason']}"
-                for rate, result in tried
-                if result["status"] == "failed"
-            ]
-            best = pick(tried)
-            if best is not None:
-                rate, result = best
-                made.append(
-                    Choice(
-                        row.name, fold, rate, result["epoch"], result["score"], result["decoders"]
-                    )
-                )
-        if len(made) == len(plan.parts):
-            choices += made
-        else:
-            failed.append(f"{row.name}: every learning rate failed in a fold; left out")
-    frozen.freeze(run, [choice.to_dict() for choice in choices])
-    do("training final models", plan.finals(choices))
-    runs: dict[tuple[str, int], list[Step]] = {}
-    for row, seed in plan.runs():
-        steps = [plan.finals_of(one)[seed] for one in choices if one.row == row.name]
-        broken = [run.result(step) for step in steps if run.result(step)["status"] == "failed"]
-        if broken:
-            failed.append(f"{row.name}, seed {seed}: {broken[0]['reason']}; left out")
-        elif steps:
-            runs[row.name, seed] = steps
-    records = [
-        Record(one.row, "selection", metric, value, None, one.fold)
-        for one in choices
-        for metric, value in (
-            ("learning rate", one.rate),
-            ("epoch", float(one.epoch)),
-            ("mAP", one.score),
-        )
-    ]
-    return Found(runs, runs, records, failed)
-
-
-def _validated(study: Study, do: Do) -> Found:
-    run, plan, protocol = study.run, study.plan, study.protocol
-    do("training", plan.validates())
-    tunes: dict[tuple[str, int], list[Step]] = {}
-    used: dict[tuple[str, int], list[Step]] = {}
-    records, failed = [], []
-    folds = range(len(plan.parts))
-    for row, seed in plan.runs():
-        by_rate = []
-        for rate in protocol.learning_rates(row):
-            steps = [plan.validate(fold, row, seed, rate) for fold in folds]
-            found = [run.result(step) for step in steps]
-            broken = [result["reason"] for result in found if result["status"] == "failed"]
-            if broken:
-                failed.append(f"{row.name}, seed {seed}, learning rate {rate:g}: {broken[0]}")
-                continue
-            scores = [float(result["score"]) for result in found]
-            by_rate.append((sum(scores) / len(scores), scores, steps))
-        if not by_rate:
-            failed.append(f"{row.name}, seed {seed}: every learning rate failed; left out")
-            continue
-        mean, scores, steps = max(by_rate, key=lambda one: one[0])
-        tunes[row.name, seed] = [plan.tune(row, seed, steps)]
-        used[row.name, seed] = steps
-        records.append(Record(row.name, "valid", "mAP", mean, seed))
-        records += [Record(row.name, "valid", "mAP", s, seed, f) for f, s in enumerate(scores)]
-    do("choosing decoders", [step for steps in tunes.values() for step in steps])
-    decoders = [
-        {"row": row, "seed": seed, **run.result(steps[0])} for (row, seed), steps in tunes.items()
-    ]
-    frozen.freeze(run, decoders)
-    return Found(tunes, used, records, failed)
 
 
 def _score(study: Study, found: Found, report: Report) -> Results:
@@ -298,14 +187,32 @@ def _publish(study: Study, results: Results, found: Found) -> None:
         study.run, study.protocol, study.dataset, study.plan.parts, results, sources
     )
     study.run.put_json("figures.json", figures)
+    study.run.put_json("outputs.json", outputs_of(study, found))
+
+
+def outputs_of(study: Study, found: Found) -> dict[str, Any]:
+    """Where the first seed's detections and densities of each row stand, for the report."""
+    rows: dict[str, Any] = {}
+    for (row, seed), steps in found.runs.items():
+        stages = stages_of(study.run, steps)
+        if row in rows or not stages:
+            continue
+        stage = "tuned" if "tuned" in stages else stages[0]
+        rows[row] = {
+            "seed": seed,
+            "stage": stage,
+            "detections": [f"{step.folder}/detections/{stage}.csv" for step in steps],
+            "densities": [[step.name, step.key] for step in found.densities[row, seed]],
+        }
+    test = sorted({id for part in study.plan.parts for id in part.test})
+    return {"data": study.source.path, "test": test, "rows": rows}
 
 
 @contextmanager
-def watched(
-    run: RunDirectory, what: str, steps: Sequence[Step], report: Report, every: float = 0.5
-) -> Iterator[None]:
+def watched(run: RunDirectory, what: str, steps: Sequence[Step], report: Report) -> Iterator[None]:
     """Report how many steps are done, now and then, from a thread of its own."""
     stop = threading.Event()
+    every = 0.5 if run.local else 10.0
 
     def count() -> int:
         return sum(run.fs.exists(f"{run.root}/{step.folder}/done.json") for step in steps)
