@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -55,6 +57,17 @@ def test_a_day_is_of_the_calendar_and_gaps_are_missing(tmp_path):
     assert np.flatnonzero(np.isnan(values[lead:, 0])).tolist() == [*range(100, 150)]
     assert found.events.times("day000", "crossing").tolist() == [13 * 3600.0]
     assert "50 rows absent" in "\n".join(found.notes)
+
+
+def test_a_table_of_an_older_pandas(tmp_path):
+    """Written by pandas 1.5.3 and NumPy 1.26, whose modules had other names."""
+    golden = Path(__file__).parent / "golden/pandas-1.5.3.pkl"
+    put(tmp_path, None, "events\n2012-03-01 00:00:08\n")
+    shutil.copy(golden, tmp_path / TABLE)
+    found = datasets.load("bowshock", tmp_path, trust=True)
+    expected = np.arange(150.0).reshape(30, 5)[:, :4]
+    np.testing.assert_array_equal(found.recordings["day000"].values, expected)
+    assert found.events.time.tolist() == [8.0]
 
 
 def test_no_trust_no_pickle(tmp_path):
