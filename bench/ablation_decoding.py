@@ -31,6 +31,7 @@ from bench.experiments.common import Part, group_folds, in_memory
 
 DAY = 86400.0
 FLOORS = (0.001, 0.005, 0.02)
+UNITS = (1.0, 1.5, 2.0, 3.0)
 Fold = tuple[list[Density], list[Density]]
 
 
@@ -38,7 +39,7 @@ def grids(dataset: Dataset, smooths: tuple[float, ...], separation: float) -> di
     """The rows of the table."""
     turns = (False, True)
     peaks = PeakGrid(separation=separation, alternations=turns)
-    mass = ExpectedAPGrid(floors=FLOORS, refines=("none",))
+    mass = ExpectedAPGrid(floors=FLOORS, refines=("none",), units=(1.0,))
     apart = (0.0, separation / 4, separation)
     return {
         "peaks": peaks,
@@ -47,8 +48,13 @@ def grids(dataset: Dataset, smooths: tuple[float, ...], separation: float) -> di
         "expected AP": mass,
         "expected AP, parabola": mass.replace(refines=("parabola",)),
         "expected AP, centroid": mass.replace(refines=("centroid",)),
+        "expected AP, unit": mass.replace(units=UNITS),
+        "expected AP, separation": mass.replace(separations=apart),
         "expected AP, all calibrated": mass.replace(
-            refines=("none", "parabola", "centroid"), separations=apart, alternations=turns
+            refines=("none", "parabola", "centroid"),
+            units=UNITS,
+            separations=apart,
+            alternations=turns,
         ),
     }
 

@@ -38,7 +38,9 @@ GRIDS = [
     ),
     TransitionGrid(windows=(10.0, 30.0), thresholds=(0.3, 0.5), cutoffs=2, clock="bins"),
     ExpectedAPGrid(floors=(0.02, 0.2), separations=(0.0, 15.0), alternations=(False, True)),
-    ExpectedAPGrid(floors=(0.05,), spacings=(0.0, 60.0), refines=("none", "centroid")),
+    ExpectedAPGrid(
+        floors=(0.05,), units=(1.0, 2.0), spacings=(0.0, 60.0), refines=("none", "centroid")
+    ),
 ]
 
 

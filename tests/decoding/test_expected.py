@@ -100,6 +100,17 @@ def test_a_crowd_is_told_as_often_as_it_has_units() -> None:
     assert apart.decode(density([0, 2.5, 0])).time.tolist() == [0.0, 1.0, 2.0]
 
 
+def test_a_larger_unit_is_a_smaller_density() -> None:
+    rng = np.random.default_rng(5)
+    values = masses(rng, 80).astype(np.float32)
+    decoder = ExpectedAP(tolerances=(5.0, 12.0), floor=0.01, unit=2.0)
+    halved = decoder.replace(unit=1.0).picks(density(values / 2, 3), 0)
+    for one, other in zip(decoder.picks(density(values, 3), 0), halved, strict=True):
+        assert one.tolist() == other.tolist()
+    once = ExpectedAP(tolerances=(3.0,), floor=0.1, unit=1.5, refine="none")
+    assert once.decode(density([0, 1.4, 0])).time.tolist() == [1.0]
+
+
 def test_spacing_truncates_by_duration() -> None:
     rng = np.random.default_rng(3)
     one = density(rng.random(100).astype(np.float32) / 4, stride=10)

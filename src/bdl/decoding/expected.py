@@ -14,6 +14,9 @@ detections one by one:
    proportion to the mass there;
 4. repeat while the score reaches the floor. Scores never increase along the way.
 
+Where the density overcounts, the mass left after a detection becomes a second detection of the
+same event; ``unit`` is then calibrated to be more than 1.
+
 What lies inside a window: a bin's mass is spread evenly over its samples, and a sample belongs to
 the window if its distance to the bin's centre is strictly less than the tolerance; so a bin that
 is partly inside counts with the share of its samples that are.
@@ -56,6 +59,9 @@ class ExpectedAP(Value):
     separation : least distance of two detections of a type in seconds; 0 sets none.
     spacing : truncation: keep at most one detection of a type for every so many seconds of the
         recording, rounded up; 0 keeps all.
+    unit : mass that stands for one event; the density is divided by it first. 1 takes the density
+        at its word; more keeps a model that puts more than one unit around an event it is sure of
+        from telling it twice.
     refine : move a detection within its bin: see `bdl.decoding.refinement`.
     alternate : keep the best sequence in which onset and offset take turns.
 
@@ -71,6 +77,7 @@ class ExpectedAP(Value):
     floor: Annotated[float, Field(gt=0, le=1)] = 0.002
     separation: Seconds = 0.0
     spacing: Seconds = 0.0
+    unit: Annotated[float, Field(gt=0)] = 1.0
     refine: Refine = "parabola"
     alternate: bool = False
 
@@ -96,7 +103,7 @@ class ExpectedAP(Value):
     def picks(self, density: Density, column: int) -> tuple[NDArray[np.int64], Floats]:
         """Bins of one column in the order they are taken, and their scores."""
         return take(
-            density.values[:, column],
+            density.values[:, column] / self.unit,
             windows(density, self.tolerances),
             stride=density.stride,
             samples=density.samples,

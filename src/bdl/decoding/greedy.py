@@ -15,6 +15,8 @@ any stretch of samples is an exact integer.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -22,10 +24,11 @@ from numpy.typing import NDArray
 UNIT = 1 << 40
 
 Ints = NDArray[np.int64]
+Masses = NDArray[np.floating[Any]]
 
 
 def take(
-    values: NDArray[np.float32],
+    values: Masses,
     windows: Ints,
     *,
     stride: int,
@@ -57,7 +60,9 @@ def take(
     return bins, scores / (UNIT * len(windows))
 
 
-def per_sample(values: NDArray[np.float32], windows: Ints, *, stride: int, samples: int) -> Ints:
+def per_sample(
+    values: Masses, windows: Ints, *, stride: int, samples: int
+) -> Ints:
     """Mass of each bin a sample, in units of 2**-40, rounded down.
 
     A bin's mass is capped (at thousands of units for any real window) where sums over a window

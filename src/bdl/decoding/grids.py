@@ -32,7 +32,7 @@ from bdl.events import IntervalType
 
 Count = Annotated[int, Field(ge=1)]
 Widths = Annotated[tuple[Seconds, ...], Field(min_length=1)]
-Windows = Annotated[tuple[Annotated[float, Field(gt=0)], ...], Field(min_length=1)]
+Positives = Annotated[tuple[Annotated[float, Field(gt=0)], ...], Field(min_length=1)]
 Floors = Annotated[tuple[Annotated[float, Field(gt=0, le=1)], ...], Field(min_length=1)]
 Thresholds = Annotated[tuple[Annotated[float, Field(gt=0, le=1)], ...], Field(min_length=1)]
 Scorers = Annotated[tuple[Scorer, ...], Field(min_length=1)]
@@ -114,7 +114,7 @@ class TransitionGrid(Value):
     cutoffs: Count = 3
     scorers: Scorers = ("threshold", "difference")
     thresholds: Thresholds = (0.5,)
-    windows: Windows
+    windows: Positives
     smooths: Widths = (0.0,)
     smoothing: Side = "centred"
     separation: Seconds = 0.0
@@ -162,7 +162,7 @@ class ExpectedAPGrid(Value):
     Parameters
     ----------
     floors : rising; a higher floor only shortens what a lower one gives.
-    separations, spacings, refines, alternations : values to try, the simplest first.
+    units, separations, spacings, refines, alternations : values to try, the simplest first.
     tolerances : seconds; those of the metric if not given.
 
     >>> ExpectedAPGrid(floors=(0.01,)).bases((60.0,))[0].tolerances
@@ -171,6 +171,7 @@ class ExpectedAPGrid(Value):
 
     kind: Literal["expected-ap-grid"] = "expected-ap-grid"
     floors: Floors = (0.001, 0.005, 0.02)
+    units: Positives = (1.0, 1.5, 2.0)
     separations: Widths = (0.0,)
     spacings: Widths = (0.0,)
     refines: Refinements = ("none", "parabola")
@@ -186,8 +187,10 @@ class ExpectedAPGrid(Value):
                 floor=min(self.floors),
                 separation=separation,
                 spacing=spacing,
+                unit=unit,
                 refine=refine,
             )
+            for unit in self.units
             for separation in self.separations
             for spacing in self.spacings
             for refine in self.refines
@@ -209,11 +212,14 @@ class ExpectedAPGrid(Value):
         found: list[ByType] = [{} for _ in bases]
         for j, event in enumerate(density.types):
             taken = {
-                separation: bases[0].replace(separation=separation, spacing=0.0).picks(density, j)
-                for separation in self.separations
+                (unit, apart): bases[0]
+                .replace(unit=unit, separation=apart, spacing=0.0)
+                .picks(density, j)
+                for unit in self.units
+                for apart in self.separations
             }
             for base, into in zip(bases, found, strict=True):
-                bins, scores = taken[base.separation]
+                bins, scores = taken[base.unit, base.separation]
                 most = base.most(density)
                 into[event] = base.place(density, j, bins[:most], scores[:most])
         return found
