@@ -83,7 +83,9 @@ def _two_lines(estimate: str) -> str:
     epilog="Example: `bdl report mine.csv theirs.csv --truth truth.csv --tolerance 60`"
 )
 def report(
-    sources: Annotated[list[Path], typer.Argument(help="Tables of detections.")],
+    sources: Annotated[
+        list[Path], typer.Argument(help="Tables of detections, or the folder of a study.")
+    ],
     target: Annotated[Path, typer.Option("--out", help="Page to write.")] = Path("report.html"),
     truth: Annotated[Path | None, typer.Option(help="Table of annotated events.")] = None,
     tolerance: Annotated[list[float] | None, typer.Option(help="Seconds; may be repeated.")] = None,
@@ -106,11 +108,22 @@ def report(
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     bootstrap: Annotated[int, typer.Option(help="Replicates; 0 for no intervals.")] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+    trust_pickle: Annotated[
+        bool, typer.Option("--trust-pickle", help="Open a study's data even where it is a pickle.")
+    ] = False,
 ) -> None:
     """Write a report: one HTML page that works offline."""
     from bdl.formats import read_events
     from bdl.report import Content, write_report
 
+    if len(sources) == 1 and sources[0].is_dir():
+        from bdl.report.study import study_content
+
+        study = study_content(
+            sources[0], data=data, title=title, replicates=bootstrap, trust=trust_pickle
+        )
+        out.print(str(write_report(study, target)))
+        return
     source = None
     if dataset is not None or recordings is not None:
         source = find_source(

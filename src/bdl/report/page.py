@@ -92,7 +92,8 @@ CAPTIONS = {
 }
 TRAINING = (
     '<section id="training" aria-labelledby="training-title"><h2 id="training-title">Training</h2>'
-    '<div id="plot-training" class="plot" role="group" aria-label="Training curves"></div></section>'
+    '<div id="plot-training" class="plot" role="group" aria-label="Training curves">'
+    "</div></section>"
 )
 
 
