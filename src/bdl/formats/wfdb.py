@@ -18,11 +18,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bdl.errors import InputError, require
 from bdl.events import Events
 from bdl.formats.files import existing, matching, reading
 from bdl.formats.layout import Layout
+from bdl.formats.wfdb_annotations import read_annotation_file
 from bdl.formats.zones import in_zone
 from bdl.recording import RecordingInfo, Recordings, Values
 
@@ -179,31 +181,21 @@ def read_beats(
 
     With ``labels="aux_note"`` only annotations with a note are events, named by the note.
     """
-    wfdb = require("wfdb", "ecg")
+    require("wfdb", "ecg")
     place = Path(path)
     if place.is_file() and place.suffix != ".hea":
         extension = place.suffix.lstrip(".") or extension
         place = place.with_suffix(".hea")
     recordings: list[str] = []
     types: list[str] = []
-    times: list[np.ndarray[Any, np.dtype[np.float64]]] = [np.zeros(0)]
+    times: list[NDArray[np.float64]] = [np.zeros(0)]
     for file in matching(place, (".hea",)):
         rate = float(read_header(file).fs)
-        annotations = existing(file.with_suffix(f".{extension}"))
-        with reading(annotations, "a WFDB annotation file"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = wfdb.rdann(str(file.resolve().with_suffix("")), extension)
-            samples = np.asarray(found.sample, dtype=np.float64)
-            texts = [_clean(text) for text in getattr(found, labels)]
-        if len(texts) != len(samples) or (np.diff(samples) < 0).any():
-            raise InputError(f"{annotations}: annotations out of order; the file is damaged")
+        found = read_annotation_file(file.with_suffix(f".{extension}"))
+        texts = found.symbols if labels == "symbol" else found.notes
         keep = np.array([bool(text) for text in texts], dtype=bool)
         recordings += [file.stem] * int(keep.sum())
         types += [text for text in texts if text]
-        times.append(samples[keep] / float(found.fs or rate))
+        times.append(found.samples[keep] / (found.rate or rate))
     together = np.concatenate(times)
     return Events.of(recordings, types, together) if len(together) else Events.empty()
-
-
-def _clean(text: str | None) -> str:
-    return (text or "").replace("\x00", "").strip()
