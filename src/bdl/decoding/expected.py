@@ -15,7 +15,8 @@ detections one by one:
 4. repeat while the score reaches the floor. Scores never increase along the way.
 
 Where the density overcounts, the mass left after a detection becomes a second detection of the
-same event; ``unit`` is then calibrated to be more than 1.
+same event; a ``unit`` above 1 then takes the place of 1 in steps 2 and 3. Scores remain masses, so
+that detections of models with different units can be ranked together.
 
 What lies inside a window: a bin's mass is spread evenly over its samples, and a sample belongs to
 the window if its distance to the bin's centre is strictly less than the tolerance; so a bin that
@@ -59,9 +60,9 @@ class ExpectedAP(Value):
     separation : least distance of two detections of a type in seconds; 0 sets none.
     spacing : truncation: keep at most one detection of a type for every so many seconds of the
         recording, rounded up; 0 keeps all.
-    unit : mass that stands for one event; the density is divided by it first. 1 takes the density
-        at its word; more keeps a model that puts more than one unit around an event it is sure of
-        from telling it twice.
+    unit : mass that stands for one event: what a window counts at most and what a detection
+        removes. 1 takes the density at its word; more keeps a model that puts more than one unit
+        around an event it is sure of from telling it twice.
     refine : move a detection within its bin: see `bdl.decoding.refinement`.
     alternate : keep the best sequence in which onset and offset take turns.
 
@@ -102,15 +103,16 @@ class ExpectedAP(Value):
 
     def picks(self, density: Density, column: int) -> tuple[NDArray[np.int64], Floats]:
         """Bins of one column in the order they are taken, and their scores."""
-        return take(
+        bins, scores = take(
             density.values[:, column] / self.unit,
             windows(density, self.tolerances),
             stride=density.stride,
             samples=density.samples,
-            floor=math.ceil(self.floor * UNIT * len(self.tolerances)),
+            floor=math.ceil(self.floor / self.unit * UNIT * len(self.tolerances)),
             distance=steps(self.separation, density.period),
             most=self.most(density),
         )
+        return bins, scores * self.unit
 
     def place(
         self, density: Density, column: int, bins: NDArray[np.int64], scores: Floats

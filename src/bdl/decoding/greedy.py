@@ -60,9 +60,7 @@ def take(
     return bins, scores / (UNIT * len(windows))
 
 
-def per_sample(
-    values: Masses, windows: Ints, *, stride: int, samples: int
-) -> Ints:
+def per_sample(values: Masses, windows: Ints, *, stride: int, samples: int) -> Ints:
     """Mass of each bin a sample, in units of 2**-40, rounded down.
 
     A bin's mass is capped (at thousands of units for any real window) where sums over a window
