@@ -88,6 +88,28 @@ def test_another_or_changed_source_is_refused(tmp_path: Path) -> None:
         prepare(other, tmp_path / "full")
 
 
+def test_notes_on_filled_gaps_stay_with_the_store(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("time,x\n0,1\n1,2\n3,4\n")
+    found = read_recordings(tmp_path / "a.csv", regular=True)
+    store = prepare(found, tmp_path / "s")
+    assert store.notes == found.notes != ()
+    np.testing.assert_array_equal(store["a"].values[:, 0], [1, 2, np.nan, 4])
+
+
+def test_a_source_that_changed_while_it_was_open_is_found(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("time,x\n0,1\n1,2\n3,4\n")
+    gaps = read_recordings(file, regular=True)
+    file.write_text("time,x\n0,1\n1,2\n9,4\n")
+    with pytest.raises(InputError, match="not those of before"):
+        gaps["a"]
+    file.write_text("x\n1\n2\n3\n")
+    whole = read_recordings(file, period=1.0)
+    file.write_text("x\n1\n2\n")
+    with pytest.raises(InputError, match="fewer rows than before"):
+        whole["a"]
+
+
 def test_values_are_memory_mapped_and_read_only(tmp_path: Path) -> None:
     values = prepare(three(), tmp_path / "s")["b"].values
     assert isinstance(values, np.memmap)

@@ -378,3 +378,22 @@ def test_a_pickle_inside_an_npz_is_refused(tmp_path: Path) -> None:
     np.savez(file, x=np.array([{"a": 1}], dtype=object), allow_pickle=True)
     with pytest.raises(InputError, match="could run code"):
         read_recordings(file, period=1.0)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    steps=st.lists(st.integers(1, 5), min_size=1, max_size=12),
+    period=st.sampled_from([0.02, 1.0, 60.0]),
+)
+def test_any_gaps_give_a_regular_clock_or_our_error(
+    steps: list[int], period: float, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """With the period given every row lands on its sample; without it, on some regular clock."""
+    places = np.cumsum([0, *steps])
+    rows = "".join(f"{place * period!r},{i}\n" for i, place in enumerate(places.tolist()))
+    file = csv(tmp_path_factory.mktemp("gaps"), "time,x\n" + rows)
+    values = read_recordings(file, period=period, regular=True)["walk"].values[:, 0]
+    np.testing.assert_array_equal(np.flatnonzero(~np.isnan(values)), places)
+    np.testing.assert_array_equal(values[places], np.arange(len(places)))
+    found = read_recordings(file, regular=True)
+    assert len(found["walk"].values) == found.infos[0].samples

@@ -122,11 +122,11 @@ def test_labels_of_the_file_itself_long_gaps_and_notes(tmp_path: Path) -> None:
     make(tmp_path, "a", np.random.default_rng(0).normal(0, 1, (50, 1)))
     samples = np.array([5, 5000, 3_000_000])
     wfdb.wrann(
-        "a", "atr", samples, ["N", "zz", "+"], aux_note=["", "odd", "(AFIB"], fs=250,
-        custom_labels=[(42, "zz", "a label of our own")], write_dir=str(tmp_path),
+        "a", "atr", samples, ["N", "Z", "+"], aux_note=["", "odd", "(AFIB"], fs=250,
+        custom_labels=[(42, "Z", "a label of our own")], write_dir=str(tmp_path),
     )  # fmt: skip
     events = read_events(tmp_path)
-    assert events.event.tolist() == ["N", "zz", "+"]
+    assert events.event.tolist() == ["N", "Z", "+"]
     np.testing.assert_allclose(events.time, samples / 250)
     assert read_events(tmp_path, labels="aux_note").event.tolist() == ["odd", "(AFIB"]
     raw = (tmp_path / "a.atr").read_bytes()

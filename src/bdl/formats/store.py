@@ -167,9 +167,10 @@ def open_store(path: str | Path) -> Recordings:
     manifest = _load(folder / MANIFEST)
     with reading(folder / MANIFEST, "the manifest of a store"):
         infos = tuple(map(_info, manifest["recordings"]))
+        notes = tuple(map(str, manifest["notes"]))
     for info in infos:
         safe_name(info.id)
-    return Recordings(infos, StoreReader(folder.resolve()))
+    return Recordings(infos, StoreReader(folder.resolve()), notes)
 
 
 def is_store(path: str | Path) -> bool:

@@ -216,6 +216,8 @@ class TableFile:
                     assert part.clock.origin is not None
                     away = (told.time - part.clock.origin) / part.clock.step
                     index = np.floor(away + 0.5).astype(np.int64)
+                if len(index) and not 0 <= index.min() <= index.max() < info.samples:
+                    raise InputError(f"{self.path}: its times are not those of before; changed?")
                 out[index] = self._values(batch, row)
         self._rest()
         return out

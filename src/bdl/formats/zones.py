@@ -31,7 +31,8 @@ def infer_period(times: Longs, samples: Longs | None, where: str) -> float:
             f"{int(good.sum())} steps forward in time; give the period in seconds"
         )
     each = steps[good] / counts[good]
-    median = float(np.median(each))
+    # The lower of two middle steps: their mean may be a step that nothing made.
+    median = float(np.sort(each)[(len(each) - 1) // 2])
     near = np.abs(each - median) <= 0.1 * median
     mean = float(steps[good][near].sum() / counts[good][near].sum())
     # A round rate or period is taken where it explains these very times as well.
