@@ -179,7 +179,10 @@ def test_an_interrupted_fit_goes_on_to_the_same_file(tmp_path, monkeypatch):
     assert (tmp_path / "again").read_bytes() == (tmp_path / "whole").read_bytes()
     other = Detector(**{**parameters, "learning_rate": 1e-3}, directory=tmp_path / "run")
     with pytest.raises(ConfigError, match="another training"):
-        other.fit(recordings, events)
+        other.fit(recordings, events, validation=held)
+    again = Detector(**parameters, directory=tmp_path / "run")
+    with pytest.raises(ConfigError, match="it differs in decoder, validation"):
+        again.fit(recordings, events)
 
 
 # Manners of scikit-learn

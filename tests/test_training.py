@@ -20,6 +20,7 @@ from torch import nn
 from bdl.encoders import GRU, Transformer
 from bdl.errors import ConfigError, InputError, TrainingError
 from bdl.features import Binned
+from bdl.inference import logits
 from bdl.labels import Labels
 from bdl.objectives import named
 from bdl.training import Batches, Prepared, Training, learning_rate, train
@@ -236,6 +237,22 @@ def test_the_same_seed_gives_the_same_bytes_and_leaves_the_generator_alone():
         assert torch.equal(before, torch.random.get_rng_state())
         found.append(digest(module))
     assert found[0] == found[1] != found[2]
+
+
+def test_another_precision_trains_and_gives_back_float32():
+    data = prepared()
+    one = data[0].binned
+
+    def score(module: nn.Module) -> float:
+        return float(logits(module, one, outputs=1).sum())
+
+    modules = [fresh(), fresh()]
+    double = go(modules[0], data, precision="64-true", epochs=2, validate=score)
+    single = go(modules[1], data, epochs=2, validate=score)
+    assert double.history[1].loss == pytest.approx(single.history[1].loss, rel=1e-4)
+    assert double.history[1].score == pytest.approx(single.history[1].score, rel=1e-2)
+    assert all(value.dtype == torch.float32 for value in double.checkpoints[2].values())
+    assert logits(modules[0], one, outputs=1).dtype == np.float32
 
 
 def test_history_and_best_epoch():

@@ -30,7 +30,7 @@ def main() -> None:
     """Run all folds of all objectives and print the table."""
     parser = arguments(__doc__, "fraud")
     parser.add_argument("--epochs", type=int, default=20)
-    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--scaling", choices=("none", "robust"), default="none")
     parser.add_argument("--objectives", nargs="*", default=OBJECTIVES)
     asked = parser.parse_args()

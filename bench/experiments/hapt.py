@@ -38,7 +38,7 @@ STATE = TransitionGrid(
 def main() -> None:
     """Run all folds of both tasks and print a table for each."""
     parser = arguments(__doc__, "hapt")
-    parser.add_argument("--epochs", type=int, default=60)
+    parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--batch", type=int, default=8)
     asked = parser.parse_args()
     budget = Budget(asked.limit)

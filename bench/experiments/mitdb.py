@@ -32,7 +32,7 @@ GRID = PeakGrid(cutoffs=3, smooths=(0.0, 0.01), separation=0.2)
 def main() -> None:
     """Run all folds and print the table."""
     parser = arguments(__doc__, "mitdb")
-    parser.add_argument("--epochs", type=int, default=60)
+    parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--batch", type=int, default=8)
     asked = parser.parse_args()
     budget = Budget(asked.limit)

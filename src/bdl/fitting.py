@@ -84,8 +84,13 @@ def fit_model(
     )
     identity = {}
     if directory is not None:
-        told = model.model_dump(mode="json", exclude={"decoder", "tile"})
-        identity = {**told, "data": prep.data_digest(prepared)}
+        # Without a validation part the decoder has no say in which weights are kept.
+        aside = {"tile"} if validation else {"tile", "decoder"}
+        identity = {
+            **model.model_dump(mode="json", exclude=aside),
+            "data": prep.data_digest(prepared),
+            "validation": None if validation is None else prep.events_digest(*validation),
+        }
     kept = train(
         module,
         objective,

@@ -124,7 +124,7 @@ def _slice(
 
     values = part(binned.values)
     assert values is not None
-    return values, part(binned.hour), part(binned.weekday)
+    return values.to(like.dtype), part(binned.hour), part(binned.weekday)
 
 
 def _numpy(given: Tensor) -> NDArray[np.float32]:

@@ -170,9 +170,11 @@ def claim(directory: Path, identity: dict[str, Any]) -> Path | None:
 
 
 def weights_of(encoder: nn.Module) -> Weights:
-    """A copy of the weights, on the CPU."""
+    """A copy of the weights on the CPU, in float32 whatever precision they were trained in."""
     return {
-        name: value.detach().to("cpu", copy=True).contiguous()
+        name: value.detach()
+        .to("cpu", torch.float32 if value.is_floating_point() else value.dtype, copy=True)
+        .contiguous()
         for name, value in encoder.state_dict().items()
     }
 

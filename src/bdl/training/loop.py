@@ -95,7 +95,7 @@ def train(
                     "remove the directory to start anew"
                 ) from error
             raise
-    encoder.cpu()
+    encoder.cpu().float()
     return keeper.kept
 
 

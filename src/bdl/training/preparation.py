@@ -145,6 +145,14 @@ def data_digest(prepared: Sequence[Prepared]) -> str:
     return total.hexdigest()
 
 
+def events_digest(recordings: Recordings, events: Events) -> str:
+    """SHA-256 over the names and lengths of recordings and over a table of events."""
+    total = hashlib.sha256(repr([(one.id, one.samples) for one in recordings.infos]).encode())
+    rows = zip(events.recording, events.event, events.time.tolist(), strict=True)
+    total.update(repr(sorted(rows)).encode())
+    return total.hexdigest()
+
+
 def levels(prepared: Sequence[Prepared], channels: int) -> tuple[float, ...]:
     """Mean absolute feature of each channel over the bins that have samples."""
     width = prepared[0].binned.values.shape[1]
