@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import InputError
+from bdl.formats.ticks import first_jump, first_late
 from bdl.formats.zones import infer_period, named_zone, zone_changes
 
 Longs = NDArray[np.int64]
@@ -26,23 +26,6 @@ NANO = 1_000_000_000
 TOLERANCE = 0.25  # of a period: well inside the half where the nearest sample is certain
 _ENOUGH = 4096  # rows from which a period is inferred
 _SPARSE = 100  # a regular clock may be this many times longer than what came
-
-
-@numba.njit(cache=True, nogil=True)
-def _first_jump(samples, expected):  # type: ignore[no-untyped-def]  # pragma: no cover
-    for i in range(len(samples)):
-        if samples[i] != expected + i:
-            return i
-    return -1
-
-
-@numba.njit(cache=True, nogil=True)
-def _first_late(times, origin, sample, period, allowed):  # type: ignore[no-untyped-def]  # pragma: no cover
-    for i in range(len(times)):
-        late = np.float64(times[i] - origin) - (sample + i) * period
-        if late > allowed or late < -allowed:
-            return i
-    return -1
 
 
 @dataclass(frozen=True)
@@ -176,10 +159,10 @@ class ClockScan:
         regular = expected == self.rows
         allowed = TOLERANCE * self._step + 1
         if rows.sample is not None:
-            jump = _first_jump(rows.sample, expected + self.first_sample) if regular else 0
+            jump = first_jump(rows.sample, expected + self.first_sample) if regular else 0
             if rows.time is None:
                 return None if jump < 0 else rows.sample - self.first_sample
-            late = _first_late(rows.time, self._origin, expected, self._step, allowed)
+            late = first_late(rows.time, self._origin, expected, self._step, allowed)
             if jump < 0 and late < 0:
                 return None
             index = rows.sample - self.first_sample
@@ -187,7 +170,7 @@ class ClockScan:
             return index
         if rows.time is None:
             return None
-        if regular and _first_late(rows.time, self._origin, expected, self._step, allowed) < 0:
+        if regular and first_late(rows.time, self._origin, expected, self._step, allowed) < 0:
             return None
         assert self._origin is not None
         index = np.floor((rows.time - self._origin) / self._step + 0.5).astype(np.int64)
