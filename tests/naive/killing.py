@@ -1,0 +1,47 @@
+"""Runs a study again and again and kills it each time: ``python -m naive.killing FILE``.
+
+The file holds JSON: protocol, data, out, kills, seed, longest (seconds before a kill). Each run is
+a fork of this process, which has imported everything and computed nothing, so that what is killed
+is the study and not its imports. Every seventh run has two worker processes, which are left alone
+when their runner is killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import bdl.study.models  # imported here so that the forks need not
+from bdl.study.protocol import parse_protocol
+from bdl.study.runner import run_study
+from bdl.study.workers import Workers
+
+
+def main(file: Path) -> None:
+    """Print how many of the runs were killed before they ended."""
+    given = json.loads(file.read_text())
+    protocol = parse_protocol(given["protocol"], str(file))
+    rng = np.random.default_rng(given["seed"])
+    killed = 0
+    for number in range(given["kills"]):
+        child = os.fork()
+        if child == 0:
+            workers = Workers(jobs=2 if number % 7 == 3 else 1)
+            run_study(protocol, given["out"], data=Path(given["data"]), threads=1, workers=workers)
+            os._exit(0)
+        time.sleep(float(rng.uniform(0, given["longest"])))
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        killed += os.WIFSIGNALED(status)
+    print(killed)
+
+
+if __name__ == "__main__":
+    assert bdl.study.models
+    main(Path(sys.argv[1]))
