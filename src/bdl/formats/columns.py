@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bdl.errors import InputError
 
 LARGEST = 2**53  # whole numbers up to here are exact in float64
-_MISSING = pa.array(["", "NaN", "nan", "NA", "N/A", "n/a", "null", "None"])
+_MISSING = ("", "NaN", "nan", "NA", "N/A", "n/a", "null", "None")
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,9 @@ def _parsed(array: pa.Array, place: Place) -> pa.Array:
     except pa.ArrowInvalid:
         pass
     array = pc.utf8_trim_whitespace(array)
-    array = pc.if_else(pc.is_in(array, value_set=_MISSING), pa.scalar(None, pa.string()), array)
+    array = pc.if_else(
+        pc.is_in(array, value_set=pa.array(_MISSING)), pa.scalar(None, pa.string()), array
+    )
     try:
         return array.cast(pa.float64())
     except pa.ArrowInvalid:
