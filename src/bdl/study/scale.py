@@ -52,7 +52,7 @@ class Scale(Value):
 
 SCALES: dict[str, dict[str, Scale]] = {
     "sleep": {
-        "small": Scale(recordings=40, days=4.0, epochs=12, window=2 * DAY, batch=2, rates=2),
+        "small": Scale(recordings=40, days=4.0, epochs=12, window=DAY, batch=2, rates=2),
         "tiny": Scale(
             recordings=8, days=2.0, epochs=2, window=DAY, folds=2, tiny=True, replicates=50
         ),
