@@ -33,7 +33,6 @@ WORK = [  # cell, batch, bins, width, backward too, ratio asked for
     ("gru", 8, 12_096, 32, False, 8),
     ("gru", 1, 46_000, 32, False, 8),
     ("lstm", 8, 12_096, 32, True, None),
-    ("lstm", 8, 12_096, 32, False, None),
 ]
 
 

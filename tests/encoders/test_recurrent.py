@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from bdl.encoders import GRU
-from bdl.encoders.recurrent import FusedGRU, FusedLSTM, _fits, use_fused
+from bdl.encoders.recurrent import FusedGRU, FusedLSTM, _fits, _gains, use_fused
 from bdl.errors import InputError
 
 CELLS = {"gru": (FusedGRU, nn.GRU), "lstm": (FusedLSTM, nn.LSTM)}
@@ -30,11 +30,16 @@ SHAPES = [  # batch, bins, inputs, width
 
 
 @pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    """Small sums need no second thread, and waiting for one on a busy machine takes long."""
+def _fused_on_one_thread() -> Iterator[None]:
+    """The fused path also where it is not the faster one, as on sequences as short as here.
+
+    Small sums need no second thread, and waiting for one on a busy machine takes long.
+    """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
+    use_fused(True, always=True)
     yield
+    use_fused(True)
     torch.set_num_threads(before)
 
 
@@ -247,14 +252,35 @@ def _is_fused(module: nn.Module, x: Tensor) -> bool:
 def test_one_setting_leaves_it_to_torch() -> None:
     x = torch.randn(2, 64, 3)
     module = FusedGRU(3, 8, batch_first=True)
+    use_fused(True)
     assert _is_fused(module, x)
     use_fused(False)
-    try:
-        assert not _is_fused(module, x)
-    finally:
-        use_fused(True)
+    assert not _is_fused(module, x)
+    use_fused(True)
     assert not _is_fused(FusedGRU(3, 8, batch_first=True, fused=False), x)
     assert GRU(fused=False).build(3, 1, False).blocks[0].recurrence.fused is False
+
+
+@pytest.mark.parametrize(
+    ("cell", "shape", "width", "fused"),
+    [
+        ("gru", (2, 64), 32, True),
+        ("gru", (1, 46_000), 128, True),
+        ("gru", (2, 1), 32, False),
+        ("gru", (1, 16), 256, False),
+        ("gru", (2, 64), 100, False),
+        ("gru", (2, 64), 512, False),
+        ("lstm", (2, 64), 32, True),
+        ("lstm", (2, 16), 32, False),
+        ("lstm", (2, 64), 20, False),
+    ],
+)
+def test_fused_only_where_it_gains(
+    cell: str, shape: tuple[int, int], width: int, fused: bool
+) -> None:
+    x = torch.empty(*shape, 3)
+    assert _gains(cell, x, width, True) is fused
+    assert _gains(cell, x, width, False) is (fused and cell == "gru")
 
 
 def test_what_is_not_ours_is_torchs() -> None:

@@ -16,21 +16,23 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 
 from bdl.errors import InputError
 
-_ALLOWED = [True]
+_SETTING = {"allowed": True, "always": False}
 
 
-def use_fused(allowed: bool) -> None:
+def use_fused(allowed: bool, *, always: bool = False) -> None:
     """Allow or forbid the fused path for every module of this process.
+
+    ``always`` takes it wherever it can run, also where torch's own was measured to be faster.
 
     >>> use_fused(False)
     >>> use_fused(True)
     """
-    _ALLOWED[0] = allowed
+    _SETTING.update(allowed=allowed, always=always)
 
 
 def _fits(module: nn.RNNBase, x: Tensor | PackedSequence, fused: bool) -> bool:
-    """Whether the fused path can run this call and is faster than torch's."""
-    if not (fused and _ALLOWED[0] and isinstance(x, Tensor)):
+    """Whether the fused path can run this call."""
+    if not (fused and _SETTING["allowed"] and isinstance(x, Tensor)):
         return False
     return (
         x.ndim == 3
@@ -46,17 +48,38 @@ def _fits(module: nn.RNNBase, x: Tensor | PackedSequence, fused: bool) -> bool:
     )
 
 
+def _gains(cell: str, x: Tensor, width: int, keep: bool) -> bool:
+    """Whether the fused path is the faster one, as measured over widths, batches and lengths.
+
+    Short sequences do not pay for the call; a width that fills no whole vectors, and a very large
+    one, are torch's; so is an LSTM without gradients. The size of the batch has no say, so that a
+    recording's densities do not depend on its company.
+    """
+    from bdl.encoders.vectors import lanes_for
+
+    bins = x.shape[1]
+    real = "float" if x.dtype == torch.float32 else "double"
+    whole = width % lanes_for(1024, real) == 0
+    if cell == "gru":
+        fits = width <= 32 or (whole and width <= 256)
+        return fits and bins >= max(8, width // 4)
+    return keep and whole and width <= 128 and bins >= 64
+
+
 def _fused(
     module: nn.RNNBase, cell: str, x: Tensor, h0: Tensor | None, c0: Tensor | None, lengths: Any
-) -> tuple[Tensor, Tensor, Tensor | None]:
-    from bdl.encoders.fused import Recurrence
-
+) -> tuple[Tensor, Tensor, Tensor | None] | None:
+    """The fused path's result, or None where torch's own is faster."""
     parameters: list[Tensor | None] = []
     for end in ("", "_reverse") if module.bidirectional else ("",):
         for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
             parameters.append(getattr(module, f"{name}_l0{end}", None))
     grows = [x, h0, c0, *parameters]
     keep = torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in grows)
+    if not (_SETTING["always"] or _gains(cell, x, module.hidden_size, keep)):
+        return None
+    from bdl.encoders.fused import Recurrence  # brings the compiler along: only when needed
+
     apply: Any = Recurrence.apply
     result: tuple[Tensor, Tensor, Tensor | None] = apply(
         cell, lengths, keep, x, h0, c0, *parameters
@@ -105,7 +128,9 @@ class FusedGRU(nn.GRU):
         """(outputs, last state); ``lengths`` (batch,) int: bins that hold data."""
         sizes = _lengths(input, lengths)
         if _fits(self, input, self.fused):
-            return _fused(self, "gru", input, hx, None, sizes)[:2]
+            result = _fused(self, "gru", input, hx, None, sizes)
+            if result is not None:
+                return result[:2]
         if sizes is None:
             return super().forward(input, hx)
         return _padded(super().forward, input, hx, sizes)
@@ -130,8 +155,9 @@ class FusedLSTM(nn.LSTM):
         sizes = _lengths(input, lengths)
         if _fits(self, input, self.fused):
             h0, c0 = (None, None) if hx is None else hx
-            y, h, c = _fused(self, "lstm", input, h0, c0, sizes)
-            return y, (h, c)
+            result = _fused(self, "lstm", input, h0, c0, sizes)
+            if result is not None:
+                return result[0], result[1:]
         if sizes is None:
             return super().forward(input, hx)
         return _padded(super().forward, input, hx, sizes)
