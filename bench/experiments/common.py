@@ -150,11 +150,14 @@ def heading(tolerances: Iterable[float], more: Sequence[str] = ()) -> str:
     return "| " + " | ".join(names) + " |\n|" + "---|" * len(names)
 
 
-def arguments(description: str | None, name: str) -> argparse.ArgumentParser:
+def arguments(
+    description: str | None, name: str, objectives: Iterable[str]
+) -> argparse.ArgumentParser:
     """What every experiment is asked."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=Path("runs/experiments") / name)
+    parser.add_argument("--objectives", nargs="*", default=[*objectives])
     parser.add_argument("--limit", type=int, help="new runs in this call; the others are cached")
     return parser
 

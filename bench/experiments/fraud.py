@@ -28,11 +28,10 @@ PAPER = {"bdl-hard": 0.755, "bdl-gaussian": 0.734, "bdl-tolerance": 0.704, "clas
 
 def main() -> None:
     """Run all folds of all objectives and print the table."""
-    parser = arguments(__doc__, "fraud")
+    parser = arguments(__doc__, "fraud", OBJECTIVES)
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--scaling", choices=("none", "robust"), default="none")
-    parser.add_argument("--objectives", nargs="*", default=OBJECTIVES)
     asked = parser.parse_args()
     budget = Budget(asked.limit)
     dataset = load("fraud", asked.data)

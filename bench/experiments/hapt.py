@@ -37,18 +37,19 @@ STATE = TransitionGrid(
 
 def main() -> None:
     """Run all folds of both tasks and print a table for each."""
-    parser = arguments(__doc__, "hapt")
+    parser = arguments(__doc__, "hapt", OBJECTIVES)
     parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--tasks", nargs="*", default=["walking", "transitions"])
     asked = parser.parse_args()
     budget = Budget(asked.limit)
-    for task in ("walking", "transitions"):
+    for task in asked.tasks:
         dataset = in_memory(load("hapt", asked.data, task=task))
         settings = dataset.settings.replace(tolerances=TOLERANCES, stride=5, window=60.0, sigma=0.2)
         dataset = replace(dataset, settings=settings)
         parts = group_folds(dataset.recordings, folds=5, seed=0, calibration=0.2)
         print(f"\n{task}\n\n{heading(TOLERANCES)}")
-        for name in OBJECTIVES:
+        for name in asked.objectives:
             try:
                 found = [
                     run(

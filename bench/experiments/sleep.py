@@ -39,7 +39,7 @@ OBJECTIVES = {
 
 def main() -> None:
     """Run all seeds of all objectives and print mean and standard deviation over seeds."""
-    parser = arguments(__doc__, "sleep")
+    parser = arguments(__doc__, "sleep", OBJECTIVES)
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2])
@@ -50,10 +50,11 @@ def main() -> None:
     order = np.random.default_rng(0).permutation(dataset.recordings.ids).tolist()
     part = Part(tuple(order[24:]), tuple(order[16:24]), tuple(order[:16]))
     budget = Budget(asked.limit)
-    found: dict[str, list[list[float]]] = {name: [] for name in OBJECTIVES}
+    found: dict[str, list[list[float]]] = {name: [] for name in asked.objectives}
     try:
         for seed in asked.seeds:
-            for name, objective in OBJECTIVES.items():
+            for name in asked.objectives:
+                objective = OBJECTIVES[name]
                 detections, _ = run(
                     dataset,
                     part,
