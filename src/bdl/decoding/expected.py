@@ -75,11 +75,11 @@ class ExpectedAP(Value):
 
     kind: Literal["expected-ap"] = "expected-ap"
     tolerances: Annotated[tuple[Tolerance, ...], Field(min_length=1)]
-    floor: Annotated[float, Field(gt=0, le=1)] = 0.002
+    floor: Annotated[float, Field(gt=0, le=1)] = 0.001
     separation: Seconds = 0.0
     spacing: Seconds = 0.0
     unit: Annotated[float, Field(gt=0)] = 1.0
-    refine: Refine = "parabola"
+    refine: Refine = "none"
     alternate: bool = False
 
     def detect(self, density: Density, intervals: tuple[IntervalType, ...] = ()) -> ByType:
