@@ -31,9 +31,10 @@ lock:
 	@{ echo "torch==$$($(BIN)/pip show torch | sed -n 's/^Version: \([^+]*\).*/\1/p')"; \
 	   $(BIN)/pip freeze --all --exclude-editable --exclude torch --exclude pip | grep -v '^bdl' ; } > requirements.lock
 
+# The lock is whole, so nothing is left to resolve; torch alone brings what its build needs.
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check "$$(head -n 1 requirements.lock)"
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $(READY)
