@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 
-Densities = Annotated[Path, typer.Argument(help="Folder of densities, as `bdl predict` writes it.")]
+Densities = Annotated[
+    Path, typer.Argument(help="Folder of densities, as `bdl detect --densities` writes it.")
+]
 Spans = Annotated[
     list[str] | None,
     typer.Option(

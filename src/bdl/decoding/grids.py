@@ -174,7 +174,7 @@ class ExpectedAPGrid(Value):
     units: Positives = (1.0, 1.5, 2.0)
     separations: Widths = (0.0,)
     spacings: Widths = (0.0,)
-    refines: Refinements = ("none", "parabola")
+    refines: Refinements = ("none",)
     alternations: Alternations = (False,)
     tolerances: tuple[Annotated[float, Field(gt=0)], ...] | None = None
 
