@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bdl.density import Density
-from bdl.errors import BdlError, ConfigError, InputError
+from bdl.errors import BdlError, ConfigError, InputError, OutputError
 from bdl.formats.densities import read_densities, read_manifest, write_densities
 
 
@@ -63,6 +63,12 @@ def test_a_failed_write_leaves_what_was_there(tmp_path: Path) -> None:
     write_densities(tmp_path / "d", some(5))
     assert len(list(read_densities(tmp_path / "d"))) == 5
     assert [entry.name for entry in tmp_path.iterdir()] == ["d"]
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(OutputError, match="cannot be written"):
+        write_densities(tmp_path / "file" / "d", some())
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:

@@ -35,7 +35,14 @@ def best_alternation(onset: Detections, offset: Detections) -> tuple[Detections,
 
 
 def alternate(found: ByType, intervals: tuple[IntervalType, ...]) -> ByType:
-    """Alternation within every interval type; types that belong to none are left as they are."""
+    """Alternation within every interval type; types that belong to none are left as they are.
+
+    >>> onsets = Detections(np.array([0.0, 1.0]), np.array([0.2, 0.9]))
+    >>> offsets = Detections(np.array([3.0]), np.array([0.3]))
+    >>> sleep = IntervalType("sleep", "onset", "wakeup")
+    >>> alternate({"onset": onsets, "wakeup": offsets}, (sleep,))["onset"].time.tolist()
+    [1.0]
+    """
     check_intervals(intervals, found, "alternation")
     out = dict(found)
     for one in intervals:

@@ -36,7 +36,11 @@ AnyDecoder = Peaks | ExpectedAP | Transitions
 
 @dataclass(frozen=True)
 class Trial:
-    """One setting tried and its score on the calibration recordings."""
+    """One setting tried and its score on the calibration recordings.
+
+    >>> Trial(Peaks(cutoff=0.5), 0.7).decoder.cutoff
+    0.5
+    """
 
     decoder: AnyDecoder
     score: float
@@ -52,6 +56,10 @@ class Calibration:
     score : its score.
     metric : name of the score.
     tried : every setting from simple to less simple, with its score.
+
+    >>> tried = (Trial(Peaks(), 0.6), Trial(Peaks(smooth=50.0), 0.7))
+    >>> Calibration(tried[1].decoder, 0.7, "mAP", tried).to_dict()["decoder"]["smooth"]
+    50.0
     """
 
     decoder: AnyDecoder
@@ -152,7 +160,12 @@ def _scores(
 
 
 def figure(matches: Matches, metric: str) -> float:
-    """One named figure: ``mAP``, ``mF1`` or ``AP@<tolerance>``."""
+    """One named figure: ``mAP``, ``mF1`` or ``AP@<tolerance>``.
+
+    >>> truth, found = Events.of("a", "beat", [10.0]), Events.of("a", "beat", [12.0], [0.5])
+    >>> [figure(Matcher(truth, [1.0, 5.0]).match(found), name) for name in ("mAP", "AP@5")]
+    [0.5, 1.0]
+    """
     if metric == "mAP":
         return matches.mean_average_precision()
     if metric == "mF1":

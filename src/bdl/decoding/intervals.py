@@ -26,7 +26,11 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Interval:
-    """One interval of a recording, in seconds from its start."""
+    """One interval of a recording, in seconds from its start.
+
+    >>> Interval("night", "sleep", start=3.0, end=9.0, score=1.0).end
+    9.0
+    """
 
     recording: str
     name: str

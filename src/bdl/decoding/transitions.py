@@ -111,6 +111,11 @@ def transitions(
     """Onsets and offsets of one column, separated, before cutoff and alternation.
 
     ``levels`` are those of `occupancy`, where they are at hand.
+
+    >>> values = np.array([[0.0], [1.0], [1.0], [0.0]], np.float32)
+    >>> density = Density("a", values, ("sleep",), 1.0, stride=5, samples=20, kind="state")
+    >>> [side.time.tolist() for side in transitions(density, 0, Transitions(window=5.0))]
+    [[5.0], [15.0]]
     """
     bins = decoder.clock == "bins"
     step = density.period * (density.stride if bins else 1)

@@ -22,14 +22,19 @@ from pydantic import Field
 
 from bdl.config import Value, validate
 from bdl.density import Density, Kind
-from bdl.errors import InputError
+from bdl.errors import BdlError, InputError, OutputError
 from bdl.formats.files import reading
 
 MANIFEST = "manifest.json"
 
 
 class Entry(Value):
-    """One recording of a manifest."""
+    """One recording of a manifest; its file cannot lie outside the folder.
+
+    >>> shared = {"types": ("beat",), "period": 1.0, "stride": 10, "samples": 15}
+    >>> Entry(id="a", file="000000.npz", kind="events", bounded=False, **shared).stride
+    10
+    """
 
     id: Annotated[str, Field(min_length=1)]
     file: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9_.-]*\.npz$")]
@@ -42,7 +47,11 @@ class Entry(Value):
 
 
 class Manifest(Value):
-    """What a folder of densities holds."""
+    """What a folder of densities holds.
+
+    >>> Manifest(recordings=()).version
+    1
+    """
 
     format: Literal["bdl-densities"] = "bdl-densities"
     version: Literal[1] = 1
@@ -62,9 +71,9 @@ def write_densities(path: str | Path, densities: Iterable[Density]) -> None:
     target = Path(path)
     if target.exists() and not (target / MANIFEST).is_file():
         raise InputError(f"{target}: exists and is no folder of densities; give another name")
-    target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         temporary.mkdir()
         entries: list[Entry] = []
         seen: set[str] = set()
@@ -84,12 +93,25 @@ def write_densities(path: str | Path, densities: Iterable[Density]) -> None:
             shutil.rmtree(old)
         else:
             os.replace(temporary, target)
+    except OSError as error:
+        if isinstance(error, BdlError):
+            raise
+        raise OutputError(
+            f"{target}: cannot be written: {error.strerror or error}; nothing was changed there"
+        ) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
 def read_manifest(path: str | Path) -> Manifest:
-    """What a folder holds, without reading any values."""
+    """What a folder holds, without reading any values.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp()) / "densities"
+    >>> write_densities(folder, [])
+    >>> read_manifest(folder).recordings
+    ()
+    """
     file = Path(path) / MANIFEST
     if not file.is_file():
         raise InputError(f"{path}: no folder of densities: {MANIFEST} is not there")
