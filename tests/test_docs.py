@@ -79,7 +79,7 @@ def run_blocks(page: Path, folder: Path, after: dict[str, str] | None = None) ->
         **os.environ,
         "COLUMNS": "100",
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-    }  # noqa: E501
+    }
     printed = ""
     for language, _, text in blocks(page):
         if language == "bash":
