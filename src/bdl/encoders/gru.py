@@ -59,13 +59,14 @@ class RecurrentBlock(nn.Module):
         self.recurrence = kind(
             width, width, batch_first=True, bidirectional=two, fused=settings.fused
         )
+        # In place: a norm keeps what came in, not what it gave, and each of these is large.
         self.mix = nn.Sequential(
             nn.Linear(read, 2 * read),
             nn.LayerNorm(2 * read),
-            nn.ReLU(),
+            nn.ReLU(inplace=True),
             nn.Linear(2 * read, width),
             nn.LayerNorm(width),
-            nn.ReLU(),
+            nn.ReLU(inplace=True),
         )
 
     def forward(
@@ -96,7 +97,9 @@ class RecurrentEncoder(EncoderModule):
         self.causal = settings.causal
         self.width = width
         self.states = 1 if settings.cell == "gru" else 2
-        self.first = nn.Sequential(nn.Linear(self.features, width), nn.LayerNorm(width), nn.ReLU())
+        self.first = nn.Sequential(
+            nn.Linear(self.features, width), nn.LayerNorm(width), nn.ReLU(inplace=True)
+        )
         self.blocks = nn.ModuleList(RecurrentBlock(settings) for _ in range(settings.blocks))
         self.last = nn.Linear(width, outputs)
 

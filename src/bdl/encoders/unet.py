@@ -115,7 +115,7 @@ class DoubleConv(nn.Module):
 
     def forward(self, x: Tensor, valid: Tensor | None) -> Tensor:
         for conv, norm in ((self.conv1, self.norm1), (self.conv2, self.norm2)):
-            x = F.relu(norm(conv(x), valid))
+            x = F.relu(norm(conv(x), valid), inplace=True)
             if valid is not None:
                 x = x * valid[:, None]
         return x
@@ -170,7 +170,7 @@ class UNetEncoder(EncoderModule):
                 x3 = x3 * valid3[:, None]
         x2 = self.up2(torch.cat([_double(x3, x2, valid2), x2], dim=1), valid2)
         x1 = self.up1(torch.cat([_double(x2, x1, valid1), x1], dim=1), valid1)
-        logits: Tensor = self.last(F.relu(self.mix(x1)).transpose(1, 2))
+        logits: Tensor = self.last(F.relu(self.mix(x1), inplace=True).transpose(1, 2))
         return logits
 
 
