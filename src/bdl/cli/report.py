@@ -42,7 +42,7 @@ def demo(
         return
     table = Table(*head, title="Held-out recordings, 95 % intervals over recordings")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(_two_lines(cell) for cell in row))
     out.print(table)
     out.print(f"Report: {result.page}")
 
@@ -64,11 +64,11 @@ def summary(content: Content) -> list[list[str]]:
         rows.append(
             [
                 system.name,
-                _two_lines(str(band["mAP"])),
-                _two_lines(str(band[f"AP@{strict:g}"])),
+                str(band["mAP"]),
+                str(band[f"AP@{strict:g}"]),
                 f"{matches.mean_f1():.3f}",
                 f"{np.median(errors):.0f} s" if len(errors) else "–",
-                _two_lines(str(paired_difference(content, 0, i))) if i else "",
+                str(paired_difference(content, 0, i)) if i else "",
             ]
         )
     return [head, *rows]

@@ -22,7 +22,7 @@ def learning_rate(step: int, total: int, peak: float) -> float:
     peak : largest rate.
 
     >>> [round(learning_rate(step, 101, 1.0), 3) for step in (0, 5, 10, 55, 100)]
-    [0.0, 0.5, 1.0, 0.507, 0.0]
+    [0.0, 0.5, 1.0, 0.5, 0.0]
     """
     low = min(FLOOR, peak)
     warm = max(1, round(WARM_UP * total))
