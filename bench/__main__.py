@@ -1,9 +1,10 @@
-"""All benchmarks into one file: `make bench`, or `python -m bench [NAME ...]`.
+"""All benchmarks into one file: `make bench`, or `python -m bench NAME ...` for some anew.
 
 Every module of this folder with a ``run() -> list[Row]`` takes its turn in a process of its own,
-so that none feels what another told the allocator or left in memory; then growth. Without names
-the tables go to ``bench/RESULTS.md`` and the plot beside it; with names they are only printed. A
-module that fails is named in the file, and the exit code is 1.
+so that none feels what another told the allocator or left in memory; then growth. What was
+measured is kept in ``results.json``, with its date, machine and load, as soon as a module is done;
+``RESULTS.md`` and ``growth.svg`` are written from it. A module that fails keeps its former rows,
+and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -19,12 +20,21 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
+from bdl.formats.files import atomic
 from bench.growth import Growth, growth_table, plot, run_growth
 from bench.row import Row, table
 
 HERE = Path(__file__).parent
+STORE = HERE / "results.json"
 PACKAGES = ("bdl", "numpy", "numba", "polars", "pyarrow", "torch", "lightning")
+HEAD = """# Benchmarks
+
+Ours beside the straightforward way, measured in one run; the ratio says how many times better ours
+is. The limit is an estimate of what this hardware allows, the share how near ours comes to it.
+
+Command: `make bench` (`python -m bench`; with names, those modules alone)."""
 
 
 def names() -> list[str]:
@@ -42,21 +52,8 @@ def one(name: str) -> str:
     return json.dumps([asdict(row) for row in rows])
 
 
-def alone(name: str) -> tuple[list[dict[str, object]], str]:
-    """Rows of a module run in a process of its own, or the last line of what went wrong."""
-    print(f"{name} ...", end=" ", flush=True, file=sys.stderr)
-    begin = perf_counter()
-    command = [sys.executable, "-m", "bench", "--json", name]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=HERE.parent)
-    print(f"{perf_counter() - begin:.0f} s", file=sys.stderr)
-    if done.returncode:
-        return [], (done.stderr.strip().splitlines() or ["no message"])[-1]
-    rows: list[dict[str, object]] = json.loads(done.stdout.splitlines()[-1])
-    return rows, ""
-
-
-def machine() -> str:
-    """Processor, cores, load, system and versions, one line each."""
+def conditions() -> str:
+    """Date, processor, load and versions."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
@@ -65,49 +62,54 @@ def machine() -> str:
     load = f", load {os.getloadavg()[0]:.1f} at the start" if hasattr(os, "getloadavg") else ""
     found = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     return (
-        f"- machine: {model}, {os.cpu_count()} cores{load}\n"
-        f"- Python {platform.python_version()}, {platform.system()}; {found}"
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC; {model}, {os.cpu_count()} cores{load}; "
+        f"Python {platform.python_version()}, {found}"
     )
 
 
-def gather(chosen: list[str], growth: bool) -> tuple[str, str | None, bool]:
-    """The text of the file, the plot, and whether all went well."""
-    parts = [
-        "# Benchmarks",
-        "Ours beside the straightforward way, measured in one run; the ratio says how many times "
-        "better ours is. The limit is an estimate of what this hardware allows.",
-        f"- command: `make bench` (`python -m bench`)\n"
-        f"- date: {datetime.now(UTC):%Y-%m-%d %H:%M} UTC\n{machine()}",
-    ]
-    picture, well = None, True
-    for name in chosen:
-        rows, wrong = alone(name)
-        well = well and not wrong
-        shown = f"failed: {wrong}" if wrong else table(Row(**row) for row in rows)  # type: ignore[arg-type]
-        parts += [f"## {name}", shown]
-    if growth:
-        rows, wrong = alone("growth")
-        well = well and not wrong
-        parts.append("## growth")
-        if wrong:
-            parts.append(f"failed: {wrong}")
-        else:
+def alone(name: str) -> dict[str, Any] | None:
+    """What a module measures in a process of its own; None, and its last words, if it fails."""
+    print(f"{name} ...", end=" ", flush=True, file=sys.stderr)
+    begin, met = perf_counter(), conditions()
+    command = [sys.executable, "-m", "bench", "--json", name]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=HERE.parent)
+    took = perf_counter() - begin
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        print(f"failed after {took:.0f} s: {last}", file=sys.stderr)
+        return None
+    print(f"{took:.0f} s", file=sys.stderr)
+    return {"measured": met, "seconds": took, "rows": json.loads(done.stdout.splitlines()[-1])}
+
+
+def render(results: dict[str, Any]) -> tuple[str, str | None]:
+    """The text of the file and, where growth was measured, the plot.
+
+    >>> text, picture = render({"toy": {"measured": "today", "seconds": 1.0, "rows": []}})
+    >>> text.splitlines()[-6:-4], picture
+    (['## toy', ''], None)
+    """
+    parts, picture = [HEAD], None
+    for name, result in results.items():
+        said = f"Measured {result['measured']}; took {result['seconds']:.0f} s."
+        if name == "growth":
             grown = [
-                Growth(str(r["name"]), tuple(r["sizes"]), tuple(r["seconds"]))  # type: ignore[arg-type]
-                for r in rows
+                Growth(r["name"], tuple(r["sizes"]), tuple(r["seconds"])) for r in result["rows"]
             ]
             picture = plot(grown)
-            parts += [
+            shown = (
                 "Processor seconds as work grows (its size in brackets) and the fitted exponent; "
-                "1 is linear.",
-                growth_table(grown),
-                "![Time over work, relative to the smallest](growth.svg)",
-            ]
-    return "\n\n".join(parts) + "\n", picture, well
+                f"1 is linear.\n\n{growth_table(grown)}\n\n"
+                "![Time over work, relative to the smallest](growth.svg)"
+            )
+        else:
+            shown = table(Row(**row) for row in result["rows"])
+        parts += [f"## {name}", said, shown]
+    return "\n\n".join(parts) + "\n", picture
 
 
 def main(arguments: list[str]) -> int:
-    """Run what is asked for."""
+    """Run what is asked for and write the files anew after each."""
     if arguments[:1] == ["--json"]:
         print(one(arguments[1]))
         return 0
@@ -115,13 +117,24 @@ def main(arguments: list[str]) -> int:
     if strangers := [name for name in arguments if name not in known]:
         print(f"no benchmark {', '.join(strangers)}: one of {', '.join(known)}", file=sys.stderr)
         return 2
-    asked = arguments or known
-    text, picture, well = gather([n for n in asked if n != "growth"], "growth" in asked)
-    print(text)
-    if not arguments:
-        (HERE / "RESULTS.md").write_text(text, encoding="utf-8")
-        if picture:
-            (HERE / "growth.svg").write_text(picture, encoding="utf-8")
+    well = True
+    for name in arguments or known:
+        result = alone(name)
+        well = well and result is not None
+        if result is None:
+            continue
+        before = json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else {}
+        merged = {**before, name: result}
+        kept = {key: merged[key] for key in known if key in merged}
+        text, picture = render(kept)
+        for path, content in (
+            (STORE, json.dumps(kept, indent=1) + "\n"),
+            (HERE / "RESULTS.md", text),
+            (HERE / "growth.svg", picture),
+        ):
+            if content is not None:
+                with atomic(path) as file:
+                    file.write_text(content, encoding="utf-8")
     return 0 if well else 1
 
 

@@ -107,7 +107,7 @@ def decoding() -> list[Growth]:
 
     return [
         measure("decoding, peaks: bins", 50_000, peaks),
-        measure("decoding, expected AP: bins", 40_000, expected),
+        measure("decoding, expected AP: bins", 10_000, expected),
         measure("decoding, sleep grid: recordings", 1, grid),
     ]
 
