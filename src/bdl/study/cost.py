@@ -1,7 +1,7 @@
 """What a study needs and roughly costs.
 
 The cost is that of its trainings: so many bins pass through so many parameters, forwards and
-backwards, at a speed measured once on one core of an ordinary machine. It is an order of
+backwards, at an assumed speed of one core of an ordinary machine. It is an order of
 magnitude, to tell minutes from weeks.
 """
 
