@@ -121,6 +121,7 @@ def open_page(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
     def opened(content: Content, *, width: int = 1280, height: int = 900, **options: Any) -> Any:
         path = write_report(content, tmp_path / f"report{len(pages)}.html")
         page = browser.new_page(viewport={"width": width, "height": height}, **options)
+        page.set_default_timeout(180_000)  # a busy machine is slow, not wrong
         pages.append(page)
         page.on("console", lambda said: heard.append(f"console {said.type}: {said.text}"))
         page.on("pageerror", lambda error: heard.append(f"error: {error}"))
@@ -133,7 +134,7 @@ def open_page(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
             ),
         )
         page.goto(path.as_uri())
-        page.wait_for_selector("body[data-ready=true]", timeout=60_000)
+        page.wait_for_selector("body[data-ready=true]")
         return page
 
     yield opened

@@ -340,8 +340,8 @@ def test_an_hour_at_256_hz_and_many_events_stay_fluid(open_page: Opened) -> None
     assert page.evaluate(drawn) < 30_000
     began = time.perf_counter()
     page.fill("#cutoff", "0.99")
-    assert time.perf_counter() - began < 2
-    assert sorted(took)[len(took) // 2] < 1000, took
+    assert time.perf_counter() - began < 5
+    assert sorted(took)[len(took) // 2] < 2000, took
     settle(page)
     page.evaluate("() => Plotly.relayout('plot-view', {'xaxis.range': [30, 30 + 1 / 60]})")
     settle(page)
