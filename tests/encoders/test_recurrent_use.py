@@ -1,0 +1,115 @@
+"""When the fused recurrences are used, and that training with them is training as before."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from bdl.encoders import GRU
+from bdl.encoders.recurrent import FusedGRU, FusedLSTM, _fits, _gains, use_fused
+from bdl.errors import InputError
+
+pytestmark = pytest.mark.usefixtures("always_fused")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_child_computes_too() -> None:
+    from bdl.encoders import threads
+
+    done: list[int] = []
+    torch.set_num_threads(2)
+    threads.run([(1, lambda: done.append(1)), (1, lambda: done.append(2))])  # threads exist now
+    child = os.fork()
+    if child == 0:
+        done.clear()
+        threads.run([(1, lambda: done.append(1)), (1, lambda: done.append(2))])
+        os._exit(0 if sorted(done) == [1, 2] else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def _is_fused(module: nn.Module, x: Tensor) -> bool:
+    return "Recurrence" in type(module(x)[0].grad_fn).__name__
+
+
+def test_one_setting_leaves_it_to_torch() -> None:
+    x = torch.randn(2, 64, 3)
+    module = FusedGRU(3, 8, batch_first=True)
+    use_fused(True)
+    assert _is_fused(module, x)
+    use_fused(False)
+    assert not _is_fused(module, x)
+    use_fused(True)
+    assert not _is_fused(FusedGRU(3, 8, batch_first=True, fused=False), x)
+    assert GRU(fused=False).build(3, 1, False).blocks[0].recurrence.fused is False
+
+
+@pytest.mark.parametrize(
+    ("cell", "shape", "width", "fused"),
+    [
+        ("gru", (2, 64), 32, True),
+        ("gru", (1, 46_000), 128, True),
+        ("gru", (2, 1), 32, False),
+        ("gru", (1, 16), 256, False),
+        ("gru", (2, 64), 100, False),
+        ("gru", (2, 64), 512, False),
+        ("lstm", (2, 64), 32, True),
+        ("lstm", (2, 16), 32, False),
+        ("lstm", (2, 64), 20, False),
+    ],
+)
+def test_fused_only_where_it_gains(
+    cell: str, shape: tuple[int, int], width: int, fused: bool
+) -> None:
+    x = torch.empty(*shape, 3)
+    assert _gains(cell, x, width, True) is fused
+    assert _gains(cell, x, width, False) is (fused and cell == "gru")
+
+
+def test_what_is_not_ours_is_torchs() -> None:
+    x = torch.randn(2, 64, 3)
+    assert not _is_fused(FusedGRU(3, 8, num_layers=2, batch_first=True), x)
+    assert not _is_fused(FusedGRU(3, 8), x)
+    assert not _is_fused(FusedLSTM(3, 8, proj_size=4, batch_first=True), x)
+    module = FusedGRU(3, 8, batch_first=True)
+    assert _fits(module, x, True)
+    with torch.autocast("cpu", dtype=torch.bfloat16):  # asked, not run: not every CPU has bfloat16
+        assert not _fits(module, x, True)
+    assert not _fits(module, x.half(), True)
+    assert not _fits(module, x.to("meta"), True)
+
+
+@pytest.mark.parametrize("lengths", [[1, 2, 3], [5, -1], [2, 6]])
+def test_lengths_must_fit(lengths: list[int]) -> None:
+    with pytest.raises(InputError, match="lengths"):
+        FusedGRU(3, 8, batch_first=True)(torch.randn(2, 5, 3), lengths=torch.tensor(lengths))
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_training_curves_are_the_same(cell: Any) -> None:
+    """Find where a noisy level changes: the losses of 15 Adam steps, fused and torch's own."""
+    g = torch.Generator().manual_seed(0)
+    place = torch.randint(20, 180, (8,), generator=g)
+    state = (torch.arange(200) >= place[:, None]).float()
+    x = torch.stack([state, -state, torch.zeros_like(state)], dim=2)
+    x = x + 0.5 * torch.randn(x.shape, generator=g)
+    mask = torch.arange(200) < torch.tensor([200] * 6 + [190, 150])[:, None]
+    curves = []
+    for fused in (True, False):
+        torch.manual_seed(1)
+        module = GRU(width=16, cell=cell, fused=fused).build(3, 1, False)
+        steps = torch.optim.Adam(module.parameters(), lr=1e-2)
+        curve = []
+        for _ in range(15):
+            logits = module(x, mask=mask)[:, :, 0]
+            loss = nn.functional.binary_cross_entropy_with_logits(logits[mask], state[mask])
+            steps.zero_grad()
+            loss.backward()
+            steps.step()
+            curve.append(loss.item())
+        curves.append(curve)
+    assert curves[0][-1] < 0.7 * curves[0][0]
+    assert curves[0] == pytest.approx(curves[1], rel=1e-3)
