@@ -25,6 +25,7 @@ print(sorted(counts[14:])[5])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the habit is glibc's")
 def test_large_buffers_stay() -> None:
     counts = {
