@@ -77,8 +77,9 @@ def new(
     lines += ["  # Windows a step, and passes over the recordings.", "  batch: 8", "  epochs: 30"]
     with atomic(target) as temporary:
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    out.print(target.read_text(encoding="utf-8"), markup=False)
-    out.print(f"Next: bdl fit --config {target} --out {project / 'model.safetensors'}")
+    out.print(target.read_text(encoding="utf-8"), markup=False, soft_wrap=True)
+    model = project / "model.safetensors"
+    out.print(f"Next: bdl fit --config {target} --out {model}", soft_wrap=True)
 
 
 def _line(name: str, value: Any) -> str:
