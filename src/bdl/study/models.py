@@ -106,7 +106,7 @@ def train(
     seed: int,
     checkpoints: Sequence[int],
 ) -> Detector:
-    """Train a described model on some recordings and keep the weights of some epochs."""
+    """Train a described model on some recordings, to the last of the epochs that are kept."""
     detector = Detector(
         objective=validate(objectives.Objective, model["objective"], "objective"),
         encoder=validate(Encoder, model["encoder"], "encoder"),
@@ -122,6 +122,7 @@ def train(
         jitter=model["jitter"],
         seed=seed,
         checkpoint_epochs=tuple(checkpoints),
+        stop_after=max(checkpoints),
         **{"accelerator": "cpu", **model["options"]},
     )
     with warnings.catch_warnings():

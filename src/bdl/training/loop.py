@@ -112,7 +112,7 @@ def _trainer(
         accelerator=settings.accelerator,
         devices=[*devices] if isinstance(devices, tuple) else devices,
         precision=settings.precision,
-        max_epochs=settings.epochs,
+        max_epochs=settings.last,
         gradient_clip_val=settings.clip,
         gradient_clip_algorithm="norm",
         callbacks=[keeper, *([Display()] if progress else [])],

@@ -37,7 +37,8 @@ class Display(L.Callback):
         """Show the bar, at the step where a resumed run stands."""
         assert isinstance(pl_module, Step)
         self.bar.start()
-        self.bar.update(self.task, total=pl_module.steps, completed=trainer.global_step)
+        total = pl_module.steps * pl_module.settings.last // pl_module.settings.epochs
+        self.bar.update(self.task, total=total, completed=trainer.global_step)
 
     def on_train_batch_end(
         self,

@@ -12,12 +12,12 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from bdl.application import validator
+from bdl.detector.application import validator
+from bdl.detector.modelfile import Custom, Model, read_model
+from bdl.detector.plan import build, choose_tile, choose_window, make_plan, warn
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events, IntervalType
 from bdl.features import fit_scaling
-from bdl.modelfile import Custom, Model, read_model
-from bdl.plan import build, choose_tile, choose_window, make_plan, warn
 from bdl.recording import Recordings
 from bdl.training import Epoch, train
 from bdl.training import preparation as prep
@@ -79,7 +79,7 @@ def fit_model(
         decoder=plan.decoder,
         tolerances=plan.tolerances,
         training=plan.training,
-        epoch=plan.training.epochs,
+        epoch=plan.training.last,
         versions={"bdl": version("bdl"), "torch": torch.__version__},
     )
     identity = {}

@@ -13,8 +13,8 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 from bdl import Detector
+from bdl.detector.modelfile import FORMAT, digest, read_model, write_model
 from bdl.errors import ConfigError, InputError
-from bdl.modelfile import FORMAT, digest, read_model, write_model
 from learning import quick, spikes
 
 

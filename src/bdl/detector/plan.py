@@ -14,12 +14,12 @@ from torch import nn
 from bdl import decoding, encoders, objectives
 from bdl import stride as strides
 from bdl.config import Value, validate
+from bdl.detector.modelfile import Custom, Model
 from bdl.encoders import Encoder, Transformer
 from bdl.errors import ConfigError
 from bdl.features import Divisor, Features, Scaling
 from bdl.inference import WHOLE
 from bdl.labels import Labels
-from bdl.modelfile import Custom, Model
 from bdl.objectives import Objective, estimated_spacing
 from bdl.recording import Recordings
 from bdl.training import Training

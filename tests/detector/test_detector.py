@@ -12,8 +12,9 @@ import torch
 from sklearn.base import clone
 from torch import nn
 
-from bdl import Detector, Events, IntervalType, Recording, Recordings, application
+from bdl import Detector, Events, IntervalType, Recording, Recordings
 from bdl.decoding import PeakGrid, Peaks, Transitions
+from bdl.detector import application
 from bdl.encoders import GRU, Transformer, UNet
 from bdl.errors import BdlError, ConfigError, InputError
 from bdl.evaluation import match
@@ -123,6 +124,18 @@ def test_checkpoints_are_kept_on_request(fitted):
     assert not np.array_equal(one, ten)
     with pytest.raises(ConfigError, match="no weights were kept of epoch 5; there are 1, 10, 30"):
         fitted.checkpoint(5)
+
+
+def test_a_training_that_stops_early_is_on_the_same_way(fitted):
+    recordings, events = spikes(8)
+    parameters = quick(epochs=30, learning_rate=1e-2, stop_after=10)
+    stopped = Detector(**parameters).fit(recordings, events)
+    assert (len(stopped.history), stopped.checkpoints, stopped.best_epoch) == (10, (10,), 10)
+    whole = fitted.checkpoint(10)
+    for one, other in zip(stopped.densities(recordings), whole.densities(recordings), strict=True):
+        assert np.array_equal(one.values, other.values)
+    with pytest.raises(BdlError, match="stop_after 31 goes beyond the 30 epochs"):
+        Detector(**quick(epochs=30, stop_after=31)).fit(recordings, events)
 
 
 def test_calibration_freezes_a_decoder(fitted, tmp_path):

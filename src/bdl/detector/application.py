@@ -12,14 +12,14 @@ from torch import nn
 
 from bdl import decoding, evaluation
 from bdl.density import Density
+from bdl.detector.modelfile import Model
+from bdl.detector.resampling import resample as resampled
 from bdl.encoders.memory import keep_buffers
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.features import Binned, bin_features
 from bdl.inference import logits
-from bdl.modelfile import Model
 from bdl.recording import Recording, Recordings
-from bdl.resampling import resample as resampled
 from bdl.training.preparation import check_events, check_like, same_period
 
 # Features of a recording this many times those of training, or this part of them, are in other

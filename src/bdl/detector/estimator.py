@@ -27,15 +27,15 @@ from sklearn.base import BaseEstimator
 from torch import nn
 
 from bdl import decoding
-from bdl.application import accept, check_units, density_of
 from bdl.config import Value
 from bdl.density import Density
+from bdl.detector.application import accept, check_units, density_of
+from bdl.detector.fitting import Fitted, fit_model, restore
+from bdl.detector.modelfile import Model, write_model
+from bdl.detector.plan import default_grid
 from bdl.errors import ConfigError
 from bdl.events import Events, IntervalType
 from bdl.features import STATISTICS, bin_features
-from bdl.fitting import Fitted, fit_model, restore
-from bdl.modelfile import Model, write_model
-from bdl.plan import default_grid
 from bdl.recording import Recording, Recordings
 from bdl.training import Epoch
 from bdl.training.preparation import check_events
@@ -58,8 +58,8 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         stride's check.
     separation : least seconds between detections of one type, for the default decoder.
     sigma, reference_spacing : seconds, for an objective given by name.
-    epochs, batch, learning_rate, clip, jitter, seed, checkpoint_epochs, accelerator, devices,
-    precision : see `bdl.training.Training`.
+    epochs, batch, learning_rate, clip, jitter, seed, checkpoint_epochs, stop_after, accelerator,
+    devices, precision : see `bdl.training.Training`.
     tile : most bins that inference takes at once; None for the default.
     directory : where logs and checkpoints go, and where an interrupted fit goes on.
     tensorboard : log for TensorBoard too.
@@ -88,6 +88,7 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         jitter: int = 0,
         seed: int = 0,
         checkpoint_epochs: Sequence[int] = (),
+        stop_after: int | None = None,
         accelerator: str = "auto",
         devices: Any = 1,
         precision: str = "32-true",
@@ -115,6 +116,7 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         self.jitter = jitter
         self.seed = seed
         self.checkpoint_epochs = checkpoint_epochs
+        self.stop_after = stop_after
         self.accelerator = accelerator
         self.devices = devices
         self.precision = precision
@@ -268,7 +270,7 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         return self
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted detector to one file; see `bdl.modelfile`."""
+        """Write the fitted detector to one file; see `bdl.detector.modelfile`."""
         state = self._state
         write_model(path, state.model, state.module.state_dict())
 

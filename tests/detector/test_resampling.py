@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bdl import Recording
+from bdl.detector.resampling import resample
 from bdl.errors import ConfigError
-from bdl.resampling import resample
 
 
 def ramp(samples: int, period: float) -> Recording:
