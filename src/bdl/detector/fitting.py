@@ -19,7 +19,7 @@ from bdl.errors import ConfigError, InputError
 from bdl.events import Events, IntervalType
 from bdl.features import fit_scaling
 from bdl.recording import Recordings
-from bdl.training import Epoch, train
+from bdl.training import Epoch
 from bdl.training import preparation as prep
 
 
@@ -49,6 +49,8 @@ def fit_model(
     ``given`` are the parameters of a detector. All of them, and all that can be wrong with the
     data, are checked before the first step.
     """
+    from bdl.training import train  # here, since it brings Lightning
+
     plan = make_plan(given)
     directory = given["directory"]
     channels, period = prep.check_recordings(recordings)

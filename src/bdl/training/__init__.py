@@ -5,10 +5,25 @@ recording an epoch. The same seed gives the same bytes on the same machine, whet
 was interrupted.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from bdl.training.batches import Batch, Batches, Prepared
-from bdl.training.keeping import Epoch, Kept
-from bdl.training.loop import train
+from bdl.training.history import Epoch, Kept
 from bdl.training.schedule import learning_rate
 from bdl.training.settings import Training
 
+if TYPE_CHECKING:
+    from bdl.training.loop import train
+
 __all__ = ["Batch", "Batches", "Epoch", "Kept", "Prepared", "Training", "learning_rate", "train"]
+
+
+def __getattr__(name: str) -> Any:
+    # Lightning takes seconds to import, and who loads a model to detect does not train.
+    if name == "train":
+        from bdl.training.loop import train
+
+        return train
+    raise AttributeError(f"module 'bdl.training' has no attribute {name!r}")

@@ -9,52 +9,26 @@ from ``last.ckpt`` ends with the same bytes as one that was never stopped.
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import lightning as L
 import torch
 from safetensors.torch import load_file, save
-from torch import Tensor, nn
+from torch import nn
 
 from bdl.errors import ConfigError, InputError
 from bdl.formats.files import atomic
+from bdl.training.history import Epoch, Kept, Weights, best_epoch, history_csv
 from bdl.training.module import Step
 from bdl.training.settings import Training
 
-Weights = dict[str, Tensor]
 Validate = Callable[[nn.Module], float]
-
-
-@dataclass(frozen=True)
-class Epoch:
-    """One row of the history: mean loss, last learning rate, seconds, validation score if any.
-
-    >>> Epoch(1, 10, 0.5, 3e-3, 1.5).score is None
-    True
-    """
-
-    epoch: int
-    steps: int
-    loss: float
-    learning_rate: float
-    seconds: float
-    score: float | None = None
-
-
-@dataclass
-class Kept:
-    """History, weights of kept epochs by epoch, and the best of them by validation score."""
-
-    history: list[Epoch] = field(default_factory=list)
-    checkpoints: dict[int, Weights] = field(default_factory=dict)
-    best: int | None = None
 
 
 class Keeper(L.Callback):
@@ -127,22 +101,6 @@ class Keeper(L.Callback):
         self.kept.best = best_epoch(self.kept.history, self.settings)
 
 
-def best_epoch(history: list[Epoch], settings: Training) -> int | None:
-    """The kept epoch of the largest score, the earlier of equals; None before any is kept.
-
-    Without scores it is the last kept one.
-
-    >>> rows = [Epoch(1, 1, 0.5, 1e-3, 1.0, 0.2), Epoch(2, 2, 0.4, 1e-3, 1.0, 0.2)]
-    >>> best_epoch(rows, Training(epochs=2, checkpoint_epochs=(1,)))
-    1
-    """
-    kept = [row for row in history if row.epoch in settings.kept]
-    scored = [(row.score, -row.epoch) for row in kept if row.score is not None]
-    if scored:
-        return -max(scored)[1]
-    return kept[-1].epoch if kept else None
-
-
 def claim(directory: Path, identity: dict[str, Any]) -> Path | None:
     """Make a run directory ours; the checkpoint to go on from, or None for a fresh start.
 
@@ -186,20 +144,6 @@ def weights_name(epoch: int) -> str:
     'epoch-005.safetensors'
     """
     return f"epoch-{epoch:03d}.safetensors"
-
-
-def history_csv(history: list[Epoch]) -> bytes:
-    """The history as a table with a heading.
-
-    >>> print(history_csv([Epoch(1, 10, 0.5, 3e-3, 1.5)]).decode().strip())
-    epoch,steps,loss,learning_rate,seconds,score
-    1,10,0.5,0.003,1.5,
-    """
-    out = io.StringIO()
-    table = csv.DictWriter(out, ["epoch", "steps", "loss", "learning_rate", "seconds", "score"])
-    table.writeheader()
-    table.writerows(asdict(row) for row in history)
-    return out.getvalue().replace("\r\n", "\n").encode()
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -14,7 +14,8 @@ from bdl.encoders.memory import keep_buffers
 from bdl.errors import BdlError, ConfigError, InputError
 from bdl.objectives import Objective
 from bdl.training.batches import Batches, Prepared
-from bdl.training.keeping import Keeper, Kept, Validate, claim
+from bdl.training.history import Kept
+from bdl.training.keeping import Keeper, Validate, claim
 from bdl.training.module import Step
 from bdl.training.progress import Display
 from bdl.training.quiet import interruptible, quiet
