@@ -1,47 +1,101 @@
-"""Options that the commands on recordings share: the layout of tables."""
+"""Options that several commands share, each written once.
+
+A group of options is a dataclass; a command that `takes` it has one parameter for all of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+if TYPE_CHECKING:
+    from bdl.recording import Recordings
+
+Command = Callable[..., None]
 Format = Literal["bdl", "kaggle", "bids", "seizures", "dcase", "edf", "wfdb"]
 Written = Literal["bdl", "kaggle", "bids", "seizures", "dcase"]
-Pattern = Annotated[
-    str | None, typer.Option(help="Which files of a folder, such as '**/*.parquet'.")
-]
-Recording = Annotated[str | None, typer.Option(help="Column of recording ids in a long table.")]
-Channels = Annotated[
-    list[str] | None, typer.Option("--channel", help="A column of values; repeat for more.")
-]
-Sample = Annotated[str | None, typer.Option(help="Column of sample numbers.")]
-FirstSample = Annotated[int, typer.Option(help="Number of a recording's first sample.")]
-Time = Annotated[str | None, typer.Option(help="Column of times.")]
-Clock = Annotated[
-    Literal["seconds", "epoch", "iso"] | None, typer.Option(help="What the time column holds.")
-]
-Unit = Annotated[Literal["s", "ms", "us", "ns"], typer.Option(help="Unit of numbers as times.")]
 Period = Annotated[float | None, typer.Option(help="Seconds from one sample to the next.")]
-Zone = Annotated[
-    str | None, typer.Option(help="UTC offset or zone of times without one, such as +02:00.")
-]
-Group = Annotated[str | None, typer.Option(help="Column of groups (subjects).")]
-GroupPattern = Annotated[
-    str | None, typer.Option(help="Regular expression on the id; its first group is the group.")
-]
-Regular = Annotated[
-    bool, typer.Option("--regular", help="Fill gaps with missing values instead of refusing them.")
-]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object for programs.")]
 
 
-def layout_of(**options: Any) -> dict[str, Any]:
-    """The options that were given, as fields of a layout."""
-    if options.get("channels"):
-        options["channels"] = tuple(options["channels"])
-    return {name: value for name, value in options.items() if value is not None and value != []}
+@dataclass(frozen=True)
+class TableLayout:
+    """Which files hold recordings, and which column of a table is what: `formats.Layout`."""
+
+    pattern: Annotated[
+        str | None, typer.Option(help="Which files of a folder, such as '**/*.parquet'.")
+    ] = None
+    recording: Annotated[
+        str | None, typer.Option(help="Column of recording ids in a long table.")
+    ] = None
+    channels: Annotated[
+        list[str] | None, typer.Option("--channel", help="A column of values; repeat for more.")
+    ] = None
+    sample: Annotated[str | None, typer.Option(help="Column of sample numbers.")] = None
+    first_sample: Annotated[int, typer.Option(help="Number of a recording's first sample.")] = 0
+    time: Annotated[str | None, typer.Option(help="Column of times.")] = None
+    clock: Annotated[
+        Literal["seconds", "epoch", "iso"] | None, typer.Option(help="What the time column holds.")
+    ] = None
+    unit: Annotated[
+        Literal["s", "ms", "us", "ns"], typer.Option(help="Unit of numbers as times.")
+    ] = "s"
+    period: Period = None
+    zone: Annotated[
+        str | None, typer.Option(help="UTC offset or zone of times without one, such as +02:00.")
+    ] = None
+    group: Annotated[str | None, typer.Option(help="Column of groups (subjects).")] = None
+    group_pattern: Annotated[
+        str | None, typer.Option(help="Regular expression on the id; its first group is the group.")
+    ] = None
+    regular: Annotated[
+        bool,
+        typer.Option("--regular", help="Fill gaps with missing values instead of refusing them."),
+    ] = False
+
+    def read(self, source: Path) -> Recordings:
+        """The recordings of a source in this layout."""
+        from bdl.formats import read_recordings
+
+        given = {name: value for name, value in vars(self).items() if value not in (None, [])}
+        return read_recordings(source, **given)
+
+
+def takes(**groups: Callable[..., Any]) -> Callable[[Command], Command]:
+    """Give a command the options of each group in place of its parameter of that name.
+
+    >>> @takes(layout=TableLayout)
+    ... def show(source: Path, *, layout: TableLayout) -> None:
+    ...     print(layout.period)
+    >>> [*signature(show).parameters][:3]
+    ['source', 'pattern', 'recording']
+    >>> show(source=Path("walk.csv"), **{**vars(TableLayout()), "period": 5.0})
+    5.0
+    """
+    options = {name: signature(group, eval_str=True).parameters for name, group in groups.items()}
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def run(**given: Any) -> None:
+            for name, group in groups.items():
+                given[name] = group(**{option: given.pop(option) for option in options[name]})
+            command(**given)
+
+        parameters = [
+            each.replace(kind=Parameter.KEYWORD_ONLY)
+            for name, own in signature(command, eval_str=True).parameters.items()
+            for each in options.get(name, {name: own}).values()
+        ]
+        vars(run)["__signature__"] = Signature(parameters)  # what typer reads
+        return run
+
+    return decorate
 
 
 def advance(bar: Any, what: str) -> Callable[[int, int], None]:

@@ -8,24 +8,7 @@ from typing import Annotated
 import typer
 
 from bdl.cli.console import err, out, print_json, progress
-from bdl.cli.options import (
-    Channels,
-    Clock,
-    FirstSample,
-    Group,
-    GroupPattern,
-    Json,
-    Pattern,
-    Period,
-    Recording,
-    Regular,
-    Sample,
-    Time,
-    Unit,
-    Zone,
-    advance,
-    layout_of,
-)
+from bdl.cli.options import Json, TableLayout, advance, takes
 
 commands = typer.Typer()
 
@@ -36,25 +19,15 @@ commands = typer.Typer()
         "--time timestamp --period 5`"
     )
 )
+@takes(layout=TableLayout)
 def prepare(
     source: Annotated[Path, typer.Argument(help="Recordings: a file, folder or glob.")],
     target: Annotated[Path, typer.Argument(help="Folder of the store.")],
     dataset: Annotated[
         str | None, typer.Option(help="The source is this data set's folder, such as sleep.")
     ] = None,
-    pattern: Pattern = None,
-    recording: Recording = None,
-    channel: Channels = None,
-    sample: Sample = None,
-    first_sample: FirstSample = 0,
-    time: Time = None,
-    clock: Clock = None,
-    unit: Unit = "s",
-    period: Period = None,
-    zone: Zone = None,
-    group: Group = None,
-    group_pattern: GroupPattern = None,
-    regular: Regular = False,
+    *,
+    layout: TableLayout,
     json: Json = False,
 ) -> None:
     """Stream recordings into a store of memory-mapped arrays, which every later step reads fastest.
@@ -68,22 +41,7 @@ def prepare(
 
         recordings = datasets.load(dataset, source).recordings
     else:
-        layout = layout_of(
-            pattern=pattern,
-            recording=recording,
-            channels=channel,
-            sample=sample,
-            first_sample=first_sample,
-            time=time,
-            clock=clock,
-            unit=unit,
-            period=period,
-            zone=zone,
-            group=group,
-            group_pattern=group_pattern,
-            regular=regular,
-        )
-        recordings = formats.read_recordings(source, **layout)
+        recordings = layout.read(source)
     with progress() as bar:
         store = formats.prepare(recordings, target, progress=advance(bar, "preparing"))
     samples = sum(info.samples for info in store.infos)

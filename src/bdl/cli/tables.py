@@ -8,26 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bdl.cli.console import err, out, print_json, progress
-from bdl.cli.options import (
-    Channels,
-    Clock,
-    FirstSample,
-    Format,
-    Group,
-    GroupPattern,
-    Json,
-    Pattern,
-    Period,
-    Recording,
-    Regular,
-    Sample,
-    Time,
-    Unit,
-    Written,
-    Zone,
-    advance,
-    layout_of,
-)
+from bdl.cli.options import Format, Json, Period, TableLayout, Written, advance, takes
 from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -105,6 +86,7 @@ def _intervals(named: list[str] | None) -> list[IntervalType] | None:
 
 
 @commands.command(epilog="Example: `bdl inspect recordings/ --period 0.02 --events events.csv`")
+@takes(layout=TableLayout)
 def inspect(
     source: Annotated[
         Path | None, typer.Argument(help="Recordings: a file, folder, glob or prepared store.")
@@ -114,40 +96,14 @@ def inspect(
     dataset: Annotated[
         str | None, typer.Option(help="The source is this data set's folder, such as sleep.")
     ] = None,
-    pattern: Pattern = None,
-    recording: Recording = None,
-    channel: Channels = None,
-    sample: Sample = None,
-    first_sample: FirstSample = 0,
-    time: Time = None,
-    clock: Clock = None,
-    unit: Unit = "s",
-    period: Period = None,
-    zone: Zone = None,
-    group: Group = None,
-    group_pattern: GroupPattern = None,
-    regular: Regular = False,
+    *,
+    layout: TableLayout,
     quick: Annotated[bool, typer.Option("--quick", help="Do not read the values.")] = False,
     json: Json = False,
 ) -> None:
     """Tell what recordings and events hold: hours, rates, channels, gaps, types, what is odd."""
     from bdl import formats
 
-    layout = layout_of(
-        pattern=pattern,
-        recording=recording,
-        channels=channel,
-        sample=sample,
-        first_sample=first_sample,
-        time=time,
-        clock=clock,
-        unit=unit,
-        period=period,
-        zone=zone,
-        group=group,
-        group_pattern=group_pattern,
-        regular=regular,
-    )
     notes: tuple[str, ...] = ()
     if dataset is not None:
         from bdl import datasets
@@ -161,10 +117,10 @@ def inspect(
     else:
         if source is None and events is None:
             raise ConfigError("give recordings, --events, or both")
-        found = None if source is None else formats.read_recordings(source, **layout)
+        found = None if source is None else layout.read(source)
         table = None
         if events is not None:
-            table = formats.read_events(events, format=events_format, period=period)
+            table = formats.read_events(events, format=events_format, period=layout.period)
     with progress() as bar:
         told = formats.inspect(found, table, values=not quick, progress=advance(bar, "reading"))
     if json:
