@@ -9,13 +9,55 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
 
 from bdl.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from bdl.evaluation import Regions, Score
+    from bdl.evaluation.matching import EventFree, Unknown
     from bdl.events import Events
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Options that say what is scored, and in which unit."""
+
+    unit: Annotated[
+        Literal["seconds", "steps"] | None,
+        typer.Option(help="Unit of the tolerances [default: the tables' unit]."),
+    ] = None
+    period: Annotated[
+        float | None, typer.Option(help="Seconds a step, needed where units are mixed.")
+    ] = None
+    event_free: Annotated[
+        Literal["ignore", "count"] | None,
+        typer.Option(
+            help="Detections in recordings without truths: ignore them (the benchmark's rule) or "
+            "count them as false alarms (screening). Given, recordings that only the detections "
+            "name are taken as event-free [default: ignore, and an unnamed recording is an error].",
+        ),
+    ] = None
+    unknown: Annotated[
+        Literal["error", "ignore"],
+        typer.Option(help="Detections in recordings or of types nobody named."),
+    ] = "error"
+    types: Annotated[
+        list[str] | None, typer.Option("--type", help="Event type to score; may be repeated.")
+    ] = None
+    recordings: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table of the scored recordings: recording and, where known, duration (s), group, "
+            "fold. Durations give false alarms per 24 hours.",
+        ),
+    ] = None
+    regions: Annotated[
+        Path | None,
+        typer.Option(help="Table of scored regions: recording, start, end (in --unit)."),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -26,41 +68,31 @@ class Setup:
     truth_path: Path
     unit: str
     period: float | None
-    event_free: str
-    unknown: str
+    event_free: EventFree
+    unknown: Unknown
     types: list[str] | None
     about: Mapping[str, Mapping[str, str]] | None
     regions: Regions | None
     recordings: tuple[str, ...] | None
 
     @classmethod
-    def of(
-        cls,
-        truth: Path,
-        unit: str | None,
-        period: float | None,
-        event_free: str | None,
-        unknown: str,
-        types: list[str] | None,
-        recordings: Path | None,
-        regions: Path | None,
-    ) -> Setup:
+    def of(cls, truth: Path, rules: Rules) -> Setup:
         """Read everything but the detections."""
         events, found = read(truth)
-        wanted = str(unit or found)
-        about = None if recordings is None else _about(recordings)
+        unit = rules.unit or found
+        about = None if rules.recordings is None else _about(rules.recordings)
         # Saying what becomes of event-free recordings says that there may be some.
-        lenient = event_free is not None and about is None and unknown == "error"
+        lenient = rules.event_free is not None and about is None and rules.unknown == "error"
         return cls(
-            truth=convert(events, found, wanted, period, truth),
+            truth=convert(events, found, unit, rules.period, truth),
             truth_path=truth,
-            unit=wanted,
-            period=period,
-            event_free=str(event_free or "ignore"),
-            unknown="event-free" if lenient else str(unknown),
-            types=types or None,
+            unit=unit,
+            period=rules.period,
+            event_free=rules.event_free or "ignore",
+            unknown="event-free" if lenient else rules.unknown,
+            types=rules.types or None,
             about=about,
-            regions=None if regions is None else _regions(regions),
+            regions=None if rules.regions is None else _regions(rules.regions),
             recordings=None if about is None else tuple(about),
         )
 
@@ -80,10 +112,10 @@ class Setup:
             self.detections(path),
             tolerances,
             types=self.types,
-            event_free=self.event_free,  # type: ignore[arg-type]
+            event_free=self.event_free,
             recordings=self.recordings,
             regions=self.regions,
-            unknown=self.unknown,  # type: ignore[arg-type]
+            unknown=self.unknown,
         )
         return replace(made, durations=self.durations())
 
