@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -13,16 +12,7 @@ commands = typer.Typer()
 data = typer.Typer(help="Published data sets.", no_args_is_help=True)
 commands.add_typer(data, name="data")
 
-
-class Kernels(StrEnum):
-    """Names of the kernels."""
-
-    HARD = "hard"
-    GAUSSIAN = "gaussian"
-    TOLERANCE = "tolerance"
-    RIGHT = "right"
-
-
+Kernel = Literal["hard", "gaussian", "tolerance", "right"]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 
 
@@ -60,7 +50,7 @@ def simulate(
 def audit(
     folder: Annotated[Path, typer.Argument(help="Folder of the data set.")],
     dataset: Annotated[str, typer.Option(help="Which data set it is, such as sleep.")],
-    kernel: Annotated[Kernels, typer.Option(help="Kernel of the targets.")] = Kernels.GAUSSIAN,
+    kernel: Annotated[Kernel, typer.Option(help="Kernel of the targets.")] = "gaussian",
     sigma: Annotated[float | None, typer.Option(help="Width of a Gaussian in seconds.")] = None,
     stride: Annotated[int | None, typer.Option(help="Samples a bin.")] = None,
     crop: Annotated[float | None, typer.Option(help="Crops of so many seconds.")] = None,
@@ -115,14 +105,14 @@ def audit(
         out.print(f"note: {note}")
 
 
-def _kernel(name: Kernels, sigma: float, tolerances: tuple[float, ...]) -> Any:
+def _kernel(name: Kernel, sigma: float, tolerances: tuple[float, ...]) -> Any:
     from bdl import kernels
 
-    if name is Kernels.HARD:
+    if name == "hard":
         return kernels.Hard()
-    if name is Kernels.TOLERANCE:
+    if name == "tolerance":
         return kernels.Tolerance(tolerances=tolerances)
-    kind = kernels.Gaussian if name is Kernels.GAUSSIAN else kernels.RightGaussian
+    kind = kernels.Gaussian if name == "gaussian" else kernels.RightGaussian
     return kind(sigma=sigma)
 
 

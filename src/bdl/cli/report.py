@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bdl.cli.console import err, out, print_json
-from bdl.cli.sources import find_source, parse_options
+from bdl.cli.sources import EventFree, find_source, parse_options
 from bdl.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -102,9 +102,7 @@ def report(
         list[Path] | None,
         typer.Option(help="History of a fit (MODEL.csv), one for each table, in order."),
     ] = None,
-    event_free: Annotated[
-        Literal["ignore", "count"], typer.Option(help="Recordings without events.")
-    ] = "ignore",
+    event_free: Annotated[EventFree, typer.Option(help="Recordings without events.")] = "ignore",
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     bootstrap: Annotated[int, typer.Option(help="Replicates; 0 for no intervals.")] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
