@@ -33,7 +33,7 @@ class System:
     name : shown in tables and legends.
     detections : scored events.
     densities : by recording id, where they are at hand.
-    history : training curves, (epochs, values) by quantity; ``loss`` goes to the left axis.
+    history : training curves, (epochs, values) by quantity: ``loss``, and any score.
     """
 
     name: str
@@ -55,6 +55,8 @@ class Content:
     event_free : whether recordings without events count (see `bdl.evaluation.match`).
     recordings : signals and durations.
     provenance : protocol, seeds, versions and hashes, shown as they are.
+    protocol : its whole text, shown at the end; empty where there is none.
+    training : a sentence on what the training curves are, or why there are none.
     seed : of the bootstrap.
     replicates : of the bootstrap; 0 leaves intervals out.
 
@@ -71,6 +73,8 @@ class Content:
     event_free: EventFree = "ignore"
     recordings: Recordings | None = None
     provenance: Mapping[str, str] = field(default_factory=dict)
+    protocol: str = ""
+    training: str = ""
     seed: int = 0
     replicates: int = 1000
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 Figure = dict[str, Any]
 Floats = NDArray[np.float64]
+Line = tuple[int, str, Sequence[float], Sequence[float]]
 DASHES = ("solid", "dot", "dash", "dashdot")
 COLOURS = ("#0b5cad", "#b3430f", "#17713f", "#7a3e9d", "#946200", "#00707a")
 
@@ -31,6 +32,12 @@ def _layout(x: str, y: str, **more: Any) -> dict[str, Any]:
 def _text(name: str) -> str:
     """A name from outside as plotly takes plain text: it would read tags otherwise."""
     return escape(name, quote=False)
+
+
+def _line(place: int) -> dict[str, str]:
+    """The line of a system: a colour of its own, and beyond the last colour another dash."""
+    turn, colour = divmod(place, len(COLOURS))
+    return {"color": COLOURS[colour], "dash": DASHES[turn % len(DASHES)]}
 
 
 def _places(names: Iterable[str]) -> dict[str, int]:
@@ -87,7 +94,7 @@ def ap_over_tolerance(
                 "y": _plain(value),
                 "name": _text(name),
                 "mode": "lines+markers",
-                "line": {"color": colour},
+                "line": _line(i),
             }
         )
     return {
@@ -183,39 +190,25 @@ def count_calibration(counts: Sequence[tuple[str, Floats, Floats]]) -> Figure:
     return {"data": data, "layout": _layout("events annotated", "events expected (density)")}
 
 
-def training_curves(
-    histories: Sequence[tuple[str, str, Sequence[float], Sequence[float]]],
-) -> Figure:
-    """Loss or validation score by epoch; a curve is (system, quantity, epochs, values).
+def by_epoch(quantity: str, lines: Sequence[Line], *, log: bool) -> Figure:
+    """A quantity by epoch; a line is (place of the system, its name, epochs, values).
 
-    >>> training_curves([("a", "loss", [1, 2], [0.5, 0.4])])["data"][0]["name"]
-    'a: loss'
+    ``log`` asks for a logarithmic axis, which a value that is not positive rules out.
+
+    >>> by_epoch("loss", [(0, "a", [1, 2], [0.5, 0.4])], log=True)["layout"]["yaxis"]["type"]
+    'log'
     """
-    data = []
-    systems = _places(history[0] for history in histories)
-    for system, quantity, epochs, values in histories:
-        scored = quantity != "loss"
-        data.append(
-            {
-                "x": list(epochs),
-                "y": _plain(values),
-                "name": _text(f"{system}: {quantity}"),
-                "mode": "lines+markers" if scored else "lines",
-                "line": {
-                    "color": COLOURS[systems[system] % len(COLOURS)],
-                    "dash": "dot" if scored else "solid",
-                },
-                **({"yaxis": "y2"} if scored else {}),
-            }
-        )
-    layout = _layout("epoch", "loss", yaxis={"type": "log"})
-    layout["yaxis2"] = {
-        "title": {"text": "validation score"},
-        "overlaying": "y",
-        "side": "right",
-        "type": "linear",
-        "tickmode": "auto",
-        "rangemode": "tozero",
-    }
-    layout["margin"]["r"] = 56
-    return {"data": data, "layout": layout}
+    data = [
+        {
+            "x": list(epochs),
+            "y": _plain(values),
+            "name": _text(name),
+            "mode": "lines+markers",
+            "marker": {"size": 5},
+            "line": _line(place),
+        }
+        for place, name, epochs, values in lines
+    ]
+    positive = all(value > 0 for *_, values in lines for value in values)
+    axis = {"type": "log"} if log and positive else {"rangemode": "tozero"}
+    return {"data": data, "layout": _layout("epoch", quantity, yaxis=axis)}

@@ -24,6 +24,7 @@ from bdl.report.arrays import deflate
 from bdl.report.content import Content, timing_errors
 from bdl.report.data import page_data
 from bdl.report.intervals import Interval, ap_bands, paired_difference
+from bdl.report.training import training_figures, training_section
 
 
 def write_report(content: Content, path: Path | str) -> Path:
@@ -51,24 +52,25 @@ def render(content: Content) -> str:
     assets = files("bdl.report") / "assets"
     bands = [ap_bands(content, matches) for matches in content.matches]
     drawn = _figures(content, bands)
-    training = _training(content)
-    if training is not None:
-        drawn["training"] = training
+    curves = training_figures(content)
+    training = training_section(content, "".join(_plot(id, *CAPTIONS[id]) for id in curves))
     return Template((assets / "page.html").read_text("utf-8")).substitute(
         title=escape(content.title),
         css=(assets / "page.css").read_text("utf-8"),
         js="".join((assets / name).read_text("utf-8") for name in ("view.js", "page.js")),
         lead=escape(_lead(content)),
         summary=_summary(content, bands),
-        quality="".join(_plot(id, *CAPTIONS[id]) for id in drawn if id != "training"),
+        quality="".join(_plot(id, *CAPTIONS[id]) for id in drawn),
         quality_tables=_ap_table(content, bands),
         recordings=tables.recordings(content.matches[0], content.middle, content.hours),
         training_link='<a href="#training">Training</a>' if training else "",
-        training=TRAINING if training else "",
-        provenance=tables.provenance({**content.provenance, "bdl": version("bdl")}),
+        training=training,
+        provenance=tables.provenance(_provenance(content), content.protocol),
         version=version("bdl"),
         # No "<" in the data: "</script" or "<!--" would end or widen the element that holds it.
-        data=json.dumps(page_data(content, drawn), allow_nan=False).replace("<", "\\u003c"),
+        data=json.dumps(page_data(content, drawn | curves), allow_nan=False).replace(
+            "<", "\\u003c"
+        ),
         plotly=_plotly(),
     )
 
@@ -89,12 +91,9 @@ CAPTIONS = {
         "Counts",
         "Summed density against the number of annotated events, a point a recording and type.",
     ),
+    "loss": ("Loss", "Mean training loss of each epoch."),
+    "progress": ("Checkpoints", "Score of the epochs that could be chosen."),
 }
-TRAINING = (
-    '<section id="training" aria-labelledby="training-title"><h2 id="training-title">Training</h2>'
-    '<div id="plot-training" class="plot" role="group" aria-label="Training curves">'
-    "</div></section>"
-)
 
 
 def _plot(id: str, name: str, caption: str) -> str:
@@ -218,10 +217,10 @@ def _counts(content: Content) -> list[tuple[str, figures.Floats, figures.Floats]
     return rows
 
 
-def _training(content: Content) -> figures.Figure | None:
-    lines = [
-        (system.name, quantity, epochs, values)
-        for system in content.systems
-        for quantity, (epochs, values) in system.history.items()
-    ]
-    return figures.training_curves(lines) if lines else None
+def _provenance(content: Content) -> dict[str, str]:
+    intervals = f"{content.replicates} bootstrap replicates, seed {content.seed}"
+    return {
+        **content.provenance,
+        "intervals": intervals if content.replicates else "none",
+        "page made by": f"bdl {version('bdl')}",
+    }

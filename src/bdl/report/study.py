@@ -1,15 +1,27 @@
-"""The content of a report from the directory of a finished study."""
+"""The content of a report from the directory of a finished study.
+
+Provenance says what the figures rest on, in the words of the run directory: the hashes that bind
+it (protocol, split, data, frozen choices), all seeds, the versions it ran with, and from the
+ledger the time at which the test part was opened.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from bdl.errors import InputError
 from bdl.events import Events
 from bdl.report.content import Content, System
-from bdl.study.data import Source
+from bdl.report.history import study_curves
+from bdl.study.data import Fingerprint, Source
+from bdl.study.digest import digest
 from bdl.study.directory import RunDirectory
+from bdl.study.plan import Plan
+from bdl.study.protocol import Part, Protocol
+from bdl.study.regimes import Study
 from bdl.study.status import read_protocol
 from bdl.study.work import densities_of, unpack_events
 
@@ -39,22 +51,63 @@ def study_content(
     protocol = read_protocol(run)
     folder = Path(data or outputs["data"])
     own = folder.resolve() == Path(run.root).resolve() / "data"
-    dataset = Source.of(protocol.data, folder, trust=trust or own).load()
-    recordings = dataset.recordings.select(outputs["test"])
+    source = Source.of(protocol.data, folder, trust=trust or own)
+    dataset = source.load()
+    parts = tuple(Part(**part) for part in run.get_json("split.json")["parts"])
+    data_hashes = Fingerprint.from_dict(run.get_json("data.json"))
+    plan = Plan(protocol, parts, data_hashes, run.get_json("models.json"))
+    curves, training = study_curves(Study(run, protocol, dataset, source, plan))
     systems = []
     for name, row in outputs["rows"].items():
         tables = [run.get(file) for file in row["detections"]]
         found = Events.concat(unpack_events(table) for table in tables if table is not None)
         dense = [d for step, key in row["densities"] for d in densities_of(run, step, key)]
-        systems.append(System(name, found, {d.recording: d for d in dense}))
-    environment = run.get_json("environment.json") or {}
+        by_recording = {density.recording: density for density in dense}
+        systems.append(System(name, found, by_recording, curves.get(name, {})))
     return Content(
         title=title or f"Study: {protocol.name}",
         truth=dataset.events.select(recordings=outputs["test"]),
         systems=tuple(systems),
         tolerances=dataset.settings.tolerances,
         event_free=dataset.settings.event_free,
-        recordings=recordings,
-        provenance={"study": protocol.name, **{k: str(v) for k, v in environment.items()}},
+        recordings=dataset.recordings.select(outputs["test"]),
+        provenance=_provenance(run, protocol, outputs),
+        protocol=yaml.safe_dump(protocol.content(), sort_keys=False, allow_unicode=True),
+        training=training,
         replicates=replicates,
     )
+
+
+def _provenance(run: RunDirectory, protocol: Protocol, outputs: dict[str, Any]) -> dict[str, str]:
+    """What a study's figures rest on."""
+    environment: dict[str, Any] = run.get_json("environment.json") or {}
+    versions = {k: v for k, v in environment.items() if k not in ("machine", "threads")}
+    opened = [entry["time"] for entry in run.ledger() if entry["event"] == "test opened"]
+    shown = {(row["seed"], row["stage"]) for row in outputs["rows"].values()}
+    return {
+        "study": protocol.title or protocol.name,
+        "regime": protocol.regime,
+        "detections shown": "; ".join(f"seed {seed}, decoder {by}" for seed, by in sorted(shown)),
+        "seeds": _seeds(protocol),
+        "protocol hash": run.get_json("protocol.json")["digest"],
+        "split hash": run.get_json("split.json")["digest"],
+        "data fingerprint": digest(run.get_json("data.json")),
+        "hash of the frozen choices": run.get_json("frozen.json")["digest"],
+        "test part opened": ", ".join(opened) or "not in the ledger",
+        "versions": ", ".join(f"{name} {value}" for name, value in versions.items()),
+        "machine": f"{environment.get('machine')}, {environment.get('threads')} threads a worker",
+    }
+
+
+def _seeds(protocol: Protocol) -> str:
+    """Every seed of a protocol, by what it decides."""
+    split = protocol.split.model_dump()
+    final = sorted({seed for row in protocol.rows for seed in protocol.final_seeds(row)})
+    named = {
+        "split": split.get("seed"),
+        "calibration": split.get("calibration_seed") if protocol.regime == "nested" else None,
+        "selection": protocol.selection_seed if protocol.regime == "nested" else None,
+        "models": ", ".join(map(str, final)),
+        "bootstrap": protocol.bootstrap.seed,
+    }
+    return "; ".join(f"{name} {value}" for name, value in named.items() if value is not None)

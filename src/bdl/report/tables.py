@@ -68,11 +68,12 @@ def recordings(matches: Matches, tolerance: float, hours: Mapping[str, float]) -
     return table(caption, ["recording", "hours", "events", "found", "missed", "false"], body)
 
 
-def provenance(items: Mapping[str, str]) -> str:
-    """Names and values as they are.
+def provenance(items: Mapping[str, str], protocol: str = "") -> str:
+    """Names and values as they are, and a protocol's whole text.
 
     >>> provenance({"seed": "0"})
     '<dl class="provenance"><dt>seed</dt><dd>0</dd></dl>'
     """
     rows = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in items.items())
-    return f'<dl class="provenance">{rows}</dl>'
+    text = f"<details><summary>The protocol</summary><pre>{escape(protocol)}</pre></details>"
+    return f'<dl class="provenance">{rows}</dl>' + (text if protocol else "")

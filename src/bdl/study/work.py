@@ -94,6 +94,7 @@ def _select(run: RunDirectory, dataset: Dataset, inputs: Plain) -> Outcome:
         "score": top["score"],
         "decoders": stages,
         "tried": tried,
+        "losses": _losses(detector),
     }, {}
 
 
@@ -110,7 +111,7 @@ def _final(run: RunDirectory, dataset: Dataset, inputs: Plain) -> Outcome:
         files[f"detections/{stage}.csv"] = pack_events(
             decode(found, from_dict(decoder), dataset.intervals)
         )
-    return {"status": "ok", "epoch": epoch}, files
+    return {"status": "ok", "epoch": epoch, "losses": _losses(detector)}, files
 
 
 def _validate(run: RunDirectory, dataset: Dataset, inputs: Plain) -> Outcome:
@@ -128,7 +129,13 @@ def _validate(run: RunDirectory, dataset: Dataset, inputs: Plain) -> Outcome:
     top = max(tried, key=lambda one: one["score"])
     found = models.densities(detector, top["epoch"], signals)
     files = {"model.safetensors": models.weights(detector, top["epoch"]), **pack_densities(found)}
-    return {"status": "ok", "epoch": top["epoch"], "score": top["score"], "tried": tried}, files
+    return {
+        "status": "ok",
+        "epoch": top["epoch"],
+        "score": top["score"],
+        "tried": tried,
+        "losses": _losses(detector),
+    }, files
 
 
 def _tune(run: RunDirectory, dataset: Dataset, inputs: Plain) -> Outcome:
@@ -181,6 +188,11 @@ def _train(vault: Vault, dataset: Dataset, inputs: Plain, checkpoints: Sequence[
         seed=inputs["seed"],
         checkpoints=checkpoints,
     )
+
+
+def _losses(detector: Any) -> list[float]:
+    """Mean loss of each epoch; its seconds stay out, since a step's bytes tell no time."""
+    return [float(epoch.loss) for epoch in detector.history]
 
 
 def _score(densities: list[Density], decoder: Plain, truth: Events, dataset: Dataset) -> float:

@@ -1,0 +1,58 @@
+"""The section on training: the loss of every epoch, and the score of the epochs that were kept."""
+
+from __future__ import annotations
+
+from html import escape
+
+from bdl.report import figures
+from bdl.report.content import Content
+
+LOSS = "loss"
+
+
+def training_figures(content: Content) -> dict[str, figures.Figure]:
+    """The curves at hand, by the id of their place in the page.
+
+    Losses of different objectives have different units, so they stand on a logarithmic axis of
+    their own; whatever else was recorded is a score.
+
+    >>> from bdl.events import Events
+    >>> from bdl.report.content import System
+    >>> curves = {"loss": ([1.0, 2.0], [0.5, 0.4])}
+    >>> mine = System("mine", Events.of("a", "beat", [1.0], score=[1.0]), history=curves)
+    >>> [*training_figures(Content("t", Events.of("a", "beat", [1.0]), (mine,), (2.0,)))]
+    ['loss']
+    """
+    lines: dict[str, list[figures.Line]] = {"loss": [], "progress": []}
+    quantities = []
+    for place, system in enumerate(content.systems):
+        for quantity, (epochs, values) in system.history.items():
+            lines["loss" if quantity == LOSS else "progress"].append(
+                (place, system.name, epochs, values)
+            )
+            quantities += [quantity] if quantity != LOSS else []
+    named = quantities[0] if len(set(quantities)) == 1 else "score"
+    return {
+        id: figures.by_epoch(LOSS if id == "loss" else named, curves, log=id == "loss")
+        for id, curves in lines.items()
+        if curves
+    }
+
+
+def training_section(content: Content, plots: str) -> str:
+    """The section around the plots, or nothing where there is nothing to say.
+
+    >>> from bdl.events import Events
+    >>> from bdl.report.content import System
+    >>> mine = System("mine", Events.of("a", "beat", [1.0], score=[1.0]))
+    >>> training_section(Content("t", Events.of("a", "beat", [1.0]), (mine,), (2.0,)), "")
+    ''
+    """
+    if not plots and not content.training:
+        return ""
+    said = f"<p>{escape(content.training)}</p>" if content.training else ""
+    shown = f'<div class="figures">{plots}</div>' if plots else ""
+    return (
+        '<section id="training" aria-labelledby="training-title">'
+        f'<h2 id="training-title">Training</h2>{said}{shown}</section>'
+    )
