@@ -9,6 +9,8 @@ give what one ``forward`` over the whole recording gives, up to float rounding.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import torch
 from torch import Tensor, nn
 
@@ -19,8 +21,8 @@ HOURS = 24
 CALENDAR_WIDTH = 4
 
 
-class EncoderModule(nn.Module):
-    """Base of the package's encoders.
+class EncoderModule(nn.Module, ABC):
+    """Base of the package's encoders: each brings ``encode``; a causal one, its state as well.
 
     Parameters
     ----------
@@ -68,9 +70,33 @@ class EncoderModule(nn.Module):
             raise InputError("encoder: it was built with a calendar; hour and weekday are missing")
         return torch.cat([values, self.hour(hour), self.weekday(weekday)], dim=2)
 
+    @abstractmethod
+    def encode(self, x: Tensor, lengths: Tensor | None) -> Tensor:
+        """Embedded bins (batch, bins, features) of these lengths → logits."""
+
+    def blank(self, batch: int) -> State:
+        """State of a causal encoder before the first bin; by default it carries nothing."""
+        return ()
+
+    def advance(self, x: Tensor, state: State) -> tuple[Tensor, State]:
+        """Embedded bins of the next tile → logits and the state after it."""
+        return self.encode(x, None), state
+
+    def forward(
+        self,
+        values: Tensor,
+        hour: Tensor | None = None,
+        weekday: Tensor | None = None,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """Logits (batch, bins, outputs)."""
+        return self.encode(self.embed(values, hour, weekday), lengths_of(mask))
+
     def initial_state(self, batch: int) -> State:
         """State before the first bin, for ``batch`` items."""
-        raise InputError(f"{type(self).__name__} looks ahead: it has no state to carry")
+        if not self.causal:
+            raise InputError(f"{type(self).__name__} looks ahead: it has no state to carry")
+        return self.blank(batch)
 
     def step(
         self,
@@ -80,7 +106,9 @@ class EncoderModule(nn.Module):
         weekday: Tensor | None = None,
     ) -> tuple[Tensor, State]:
         """Logits (batch, bins, outputs) of the next tile, and the state after it."""
-        raise InputError(f"{type(self).__name__} looks ahead: it cannot run tile by tile")
+        if not self.causal:
+            raise InputError(f"{type(self).__name__} looks ahead: it cannot run tile by tile")
+        return self.advance(self.embed(values, hour, weekday), state)
 
 
 def lengths_of(mask: Tensor | None) -> Tensor | None:

@@ -15,7 +15,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from bdl.config import Value
-from bdl.encoders.base import EncoderModule, State, lengths_of
+from bdl.encoders.base import EncoderModule, State
 from bdl.encoders.recurrent import FusedGRU, FusedLSTM
 
 
@@ -103,40 +103,23 @@ class RecurrentEncoder(EncoderModule):
         self.blocks = nn.ModuleList(RecurrentBlock(settings) for _ in range(settings.blocks))
         self.last = nn.Linear(width, outputs)
 
-    def forward(
-        self,
-        values: Tensor,
-        hour: Tensor | None = None,
-        weekday: Tensor | None = None,
-        mask: Tensor | None = None,
-    ) -> Tensor:
-        """Logits (batch, bins, outputs)."""
-        lengths = lengths_of(mask)
-        x = self.first(self.embed(values, hour, weekday))
+    def encode(self, x: Tensor, lengths: Tensor | None) -> Tensor:
+        """Embedded bins of these lengths → logits."""
+        x = self.first(x)
         for block in self.blocks:
             x, _ = block(x, lengths)
         logits: Tensor = self.last(x)
         return logits
 
-    def initial_state(self, batch: int) -> State:
+    def blank(self, batch: int) -> State:
         """Zeros: one (1, batch, width) tensor a block, two with an LSTM."""
-        if not self.causal:
-            return super().initial_state(batch)
         like = self.last.weight
         zeros = torch.zeros(1, batch, self.width, dtype=like.dtype, device=like.device)
         return (zeros,) * (self.states * len(self.blocks))
 
-    def step(
-        self,
-        values: Tensor,
-        state: State,
-        hour: Tensor | None = None,
-        weekday: Tensor | None = None,
-    ) -> tuple[Tensor, State]:
-        """Logits of the next tile and the state after it."""
-        if not self.causal:
-            return super().step(values, state, hour, weekday)
-        x = self.first(self.embed(values, hour, weekday))
+    def advance(self, x: Tensor, state: State) -> tuple[Tensor, State]:
+        """Embedded bins of the next tile → logits and the state after it."""
+        x = self.first(x)
         after: list[Tensor] = []
         for i, block in enumerate(self.blocks):
             x, last = block(x, None, state[i * self.states : (i + 1) * self.states])

@@ -110,7 +110,29 @@ def _padded(call: Any, x: Tensor, hx: Any, lengths: list[int]) -> Any:
     return out, last
 
 
-class FusedGRU(nn.GRU):
+class _Fused(nn.RNNBase):
+    """What is put before torch's module: the fused path where it gains, and ``lengths``."""
+
+    def __init__(self, *sizes: Any, fused: bool = True, **options: Any) -> None:
+        super().__init__(*sizes, **options)
+        self.fused = fused
+
+    def forward(self, input: Any, hx: Any = None, *, lengths: Tensor | None = None) -> Any:
+        """(outputs, last state as torch gives it); ``lengths`` (batch,) int: bins with data."""
+        sizes = _lengths(input, lengths)
+        if _fits(self, input, self.fused):
+            cell = self.mode.lower()
+            h0, c0 = hx if cell == "lstm" and hx is not None else (hx, None)
+            result = _fused(self, cell, input, h0, c0, sizes)
+            if result is not None:
+                out, h, c = result
+                return out, h if cell == "gru" else (h, c)
+        if sizes is None:
+            return super().forward(input, hx)
+        return _padded(super().forward, input, hx, sizes)
+
+
+class FusedGRU(_Fused, nn.GRU):
     """torch.nn.GRU of one layer with ``batch_first``; ``forward`` also takes ``lengths``.
 
     >>> ours, torchs = FusedGRU(3, 8, batch_first=True), nn.GRU(3, 8, batch_first=True)
@@ -120,23 +142,8 @@ class FusedGRU(nn.GRU):
     True
     """
 
-    def __init__(self, *sizes: int, fused: bool = True, **options: Any) -> None:
-        super().__init__(*sizes, **options)
-        self.fused = fused
 
-    def forward(self, input: Any, hx: Any = None, *, lengths: Tensor | None = None) -> Any:
-        """(outputs, last state); ``lengths`` (batch,) int: bins that hold data."""
-        sizes = _lengths(input, lengths)
-        if _fits(self, input, self.fused):
-            result = _fused(self, "gru", input, hx, None, sizes)
-            if result is not None:
-                return result[:2]
-        if sizes is None:
-            return super().forward(input, hx)
-        return _padded(super().forward, input, hx, sizes)
-
-
-class FusedLSTM(nn.LSTM):
+class FusedLSTM(_Fused, nn.LSTM):
     """torch.nn.LSTM of one layer with ``batch_first``; ``forward`` also takes ``lengths``.
 
     >>> ours, torchs = FusedLSTM(3, 8, batch_first=True), nn.LSTM(3, 8, batch_first=True)
@@ -145,19 +152,3 @@ class FusedLSTM(nn.LSTM):
     >>> torch.allclose(ours(x)[0], torchs(x)[0], atol=1e-6)
     True
     """
-
-    def __init__(self, *sizes: int, fused: bool = True, **options: Any) -> None:
-        super().__init__(*sizes, **options)
-        self.fused = fused
-
-    def forward(self, input: Any, hx: Any = None, *, lengths: Tensor | None = None) -> Any:
-        """(outputs, (last h, last c)); ``lengths`` (batch,) int: bins that hold data."""
-        sizes = _lengths(input, lengths)
-        if _fits(self, input, self.fused):
-            h0, c0 = (None, None) if hx is None else hx
-            result = _fused(self, "lstm", input, h0, c0, sizes)
-            if result is not None:
-                return result[0], result[1:]
-        if sizes is None:
-            return super().forward(input, hx)
-        return _padded(super().forward, input, hx, sizes)

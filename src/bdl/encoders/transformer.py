@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bdl.config import Value
-from bdl.encoders.base import EncoderModule, State, lengths_of, valid_of
+from bdl.encoders.base import EncoderModule, State, valid_of
 
 STEP_QUERIES = 512  # queries a slice in a step: bounds the size of its mask
 
@@ -179,34 +179,24 @@ class TransformerEncoder(EncoderModule):
         self.norm = nn.LayerNorm(settings.width)
         self.last = nn.Linear(settings.width, outputs)
 
-    def start(
-        self, values: Tensor, hour: Tensor | None, weekday: Tensor | None, first: int
-    ) -> Tensor:
+    def start(self, x: Tensor, first: int) -> Tensor:
         """Features into the width, with the positions of the bins from ``first`` on."""
-        x: Tensor = self.first(self.embed(values, hour, weekday))
+        x = self.first(x)
         return x + positions(first, x.shape[1], self.width, x)
 
-    def forward(
-        self,
-        values: Tensor,
-        hour: Tensor | None = None,
-        weekday: Tensor | None = None,
-        mask: Tensor | None = None,
-    ) -> Tensor:
-        """Logits (batch, bins, outputs)."""
-        valid = valid_of(lengths_of(mask), values.shape[1])
+    def encode(self, x: Tensor, lengths: Tensor | None) -> Tensor:
+        """Embedded bins of these lengths → logits."""
+        valid = valid_of(lengths, x.shape[1])
         if valid is not None:  # an item without any data still needs something to attend to
-            valid = valid | (torch.arange(values.shape[1], device=valid.device) == 0)
-        x = self.start(values, hour, weekday, 0)
+            valid = valid | (torch.arange(x.shape[1], device=valid.device) == 0)
+        x = self.start(x, 0)
         for layer in self.layers:
             x = layer(x, valid)
         logits: Tensor = self.last(self.norm(x))
         return logits
 
-    def initial_state(self, batch: int) -> State:
+    def blank(self, batch: int) -> State:
         """Nothing seen: three tensors a layer (keys, values, the local path's past)."""
-        if not self.causal:
-            return super().initial_state(batch)
         state: list[Tensor] = []
         for layer in self.layers:
             assert isinstance(layer, Layer)
@@ -215,17 +205,9 @@ class TransformerEncoder(EncoderModule):
             state += [none, none, past]
         return tuple(state)
 
-    def step(
-        self,
-        values: Tensor,
-        state: State,
-        hour: Tensor | None = None,
-        weekday: Tensor | None = None,
-    ) -> tuple[Tensor, State]:
-        """Logits of the next tile and the state after it."""
-        if not self.causal:
-            return super().step(values, state, hour, weekday)
-        x = self.start(values, hour, weekday, state[0].shape[2])
+    def advance(self, x: Tensor, state: State) -> tuple[Tensor, State]:
+        """Embedded bins of the next tile → logits and the state after it."""
+        x = self.start(x, state[0].shape[2])
         after: list[Tensor] = []
         for i, layer in enumerate(self.layers):
             assert isinstance(layer, Layer)

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bdl.config import Value
-from bdl.encoders.base import EncoderModule, lengths_of, valid_of
+from bdl.encoders.base import EncoderModule, valid_of
 
 
 class UNet(Value):
@@ -146,17 +146,10 @@ class UNetEncoder(EncoderModule):
         self.mix = nn.Conv1d(a, a, 1)
         self.last = nn.Linear(a, outputs)
 
-    def forward(
-        self,
-        values: Tensor,
-        hour: Tensor | None = None,
-        weekday: Tensor | None = None,
-        mask: Tensor | None = None,
-    ) -> Tensor:
-        """Logits (batch, bins, outputs)."""
-        lengths = lengths_of(mask)
-        valid1 = valid_of(lengths, values.shape[1])
-        x = self.embed(values, hour, weekday).transpose(1, 2)  # (batch, features, bins)
+    def encode(self, x: Tensor, lengths: Tensor | None) -> Tensor:
+        """Embedded bins of these lengths → logits."""
+        valid1 = valid_of(lengths, x.shape[1])
+        x = x.transpose(1, 2)  # (batch, features, bins)
         if valid1 is not None:
             x = x.masked_fill(~valid1[:, None], 0.0)
         x1 = self.down1(x, valid1)
