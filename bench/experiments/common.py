@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -54,7 +54,10 @@ class DoneError(Exception):
 
 
 class Budget:
-    """How many new runs one call of a script makes, so that a shared machine is let go between."""
+    """How many new runs one call of a script makes, so that a shared machine is let go between.
+
+    As a context, it ends the block quietly when it is spent.
+    """
 
     def __init__(self, limit: int | None) -> None:
         self.left = limit
@@ -66,21 +69,29 @@ class Budget:
                 raise DoneError
             self.left -= 1
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        return kind is DoneError
+
 
 def run(
+    asked: argparse.Namespace,
     dataset: Dataset,
     part: Part,
-    out: Path,
+    label: str,
+    number: int,
     *,
     budget: Budget,
     grid: Any = None,
-    decoder: Any = None,
     **parameters: Any,
-) -> tuple[Events, dict[str, Any]]:
-    """Detections in the test part, and what the run cost and chose."""
+) -> Events:
+    """Detections in the test part; label and number (of a fold or seed) name the kept files."""
+    out = asked.out / f"{label}-{asked.epochs}-{asked.batch}-{number}"
     table, record = out.with_suffix(".csv"), out.with_suffix(".json")
     if record.exists():
-        return read_events(table), json.loads(record.read_text())
+        return read_events(table)
     budget.spend()
     begin = time.perf_counter()
     settings = dataset.settings
@@ -92,8 +103,9 @@ def run(
             "tolerances": settings.tolerances,
             "sigma": settings.sigma,
             "reference_spacing": settings.reference_spacing,
-            "decoder": decoder,
             "accelerator": "cpu",
+            "epochs": asked.epochs,
+            "batch": asked.batch,
             **parameters,
         }
     )
@@ -117,7 +129,14 @@ def run(
     table.parent.mkdir(parents=True, exist_ok=True)
     write_events(found, table)
     record.write_text(json.dumps(told))
-    return found, told
+    return found
+
+
+def run_folds(
+    asked: argparse.Namespace, dataset: Dataset, parts: Sequence[Part], label: str, **options: Any
+) -> list[Events]:
+    """Out-of-fold detections, a `run` a fold."""
+    return [run(asked, dataset, part, label, j, **options) for j, part in enumerate(parts)]
 
 
 def in_memory(dataset: Dataset) -> Dataset:
@@ -151,7 +170,7 @@ def heading(tolerances: Iterable[float], more: Sequence[str] = ()) -> str:
 
 
 def arguments(
-    description: str | None, name: str, objectives: Iterable[str]
+    description: str | None, name: str, objectives: Iterable[str], *, epochs: int
 ) -> argparse.ArgumentParser:
     """What every experiment is asked."""
     parser = argparse.ArgumentParser(description=description)
@@ -159,6 +178,8 @@ def arguments(
     parser.add_argument("--out", type=Path, default=Path("runs/experiments") / name)
     parser.add_argument("--objectives", nargs="*", default=[*objectives])
     parser.add_argument("--limit", type=int, help="new runs in this call; the others are cached")
+    parser.add_argument("--epochs", type=int, default=epochs)
+    parser.add_argument("--batch", type=int, default=8)
     return parser
 
 

@@ -14,7 +14,6 @@ from bdl.datasets import load
 from bdl.decoding import PeakGrid, TransitionGrid
 from bench.experiments.common import (
     Budget,
-    DoneError,
     arguments,
     figures,
     group_folds,
@@ -22,7 +21,7 @@ from bench.experiments.common import (
     in_memory,
     pooled,
     row,
-    run,
+    run_folds,
 )
 
 OBJECTIVES = ("bdl-hard", "bdl-gaussian", "bce-hard", "seg-ce")
@@ -37,36 +36,30 @@ STATE = TransitionGrid(
 
 def main() -> None:
     """Run all folds of both tasks and print a table for each."""
-    parser = arguments(__doc__, "hapt", OBJECTIVES)
-    parser.add_argument("--epochs", type=int, default=40)
-    parser.add_argument("--batch", type=int, default=8)
+    parser = arguments(__doc__, "hapt", OBJECTIVES, epochs=40)
     parser.add_argument("--tasks", nargs="*", default=["walking", "transitions"])
     asked = parser.parse_args()
-    budget = Budget(asked.limit)
-    for task in asked.tasks:
-        dataset = in_memory(load("hapt", asked.data, task=task))
-        settings = dataset.settings.replace(tolerances=TOLERANCES, stride=5, window=60.0, sigma=0.2)
-        dataset = replace(dataset, settings=settings)
-        parts = group_folds(dataset.recordings, folds=5, seed=0, calibration=0.2)
-        print(f"\n{task}\n\n{heading(TOLERANCES)}")
-        for name in asked.objectives:
-            try:
-                found = [
-                    run(
-                        dataset,
-                        part,
-                        asked.out / f"{task}-{name}-{asked.epochs}-{asked.batch}-{fold}",
-                        budget=budget,
-                        grid=STATE if name == "seg-ce" else EVENTS,
-                        objective=name,
-                        epochs=asked.epochs,
-                        batch=asked.batch,
-                    )[0]
-                    for fold, part in enumerate(parts)
-                ]
-            except DoneError:
-                return
-            print(row(name, figures(pooled(dataset, found, parts))), flush=True)
+    with Budget(asked.limit) as budget:
+        for task in asked.tasks:
+            dataset = in_memory(load("hapt", asked.data, task=task))
+            settings = dataset.settings.replace(
+                tolerances=TOLERANCES, stride=5, window=60.0, sigma=0.2
+            )
+            dataset = replace(dataset, settings=settings)
+            parts = group_folds(dataset.recordings, folds=5, seed=0, calibration=0.2)
+            print(f"\n{task}\n\n{heading(TOLERANCES)}")
+            for name in asked.objectives:
+                grid = STATE if name == "seg-ce" else EVENTS
+                found = run_folds(
+                    asked,
+                    dataset,
+                    parts,
+                    f"{task}-{name}",
+                    budget=budget,
+                    objective=name,
+                    grid=grid,
+                )
+                print(row(name, figures(pooled(dataset, found, parts))), flush=True)
 
 
 if __name__ == "__main__":

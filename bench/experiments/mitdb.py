@@ -14,7 +14,6 @@ from bdl.datasets import load
 from bdl.decoding import PeakGrid
 from bench.experiments.common import (
     Budget,
-    DoneError,
     arguments,
     figures,
     group_folds,
@@ -22,7 +21,7 @@ from bench.experiments.common import (
     in_memory,
     pooled,
     row,
-    run,
+    run_folds,
 )
 
 OBJECTIVES = ("bdl-hard", "bdl-gaussian", "bce-hard", "classifier")
@@ -31,36 +30,26 @@ GRID = PeakGrid(cutoffs=3, smooths=(0.0, 0.01), separation=0.2)
 
 def main() -> None:
     """Run all folds and print the table."""
-    parser = arguments(__doc__, "mitdb", OBJECTIVES)
-    parser.add_argument("--epochs", type=int, default=40)
-    parser.add_argument("--batch", type=int, default=8)
-    asked = parser.parse_args()
-    budget = Budget(asked.limit)
+    asked = arguments(__doc__, "mitdb", OBJECTIVES, epochs=40).parse_args()
     dataset = in_memory(load("mitdb", asked.data, task="beats"))
     # Six samples are 17 ms: the strictest tolerance of 20 ms is resolved.
     settings = dataset.settings.replace(stride=6, window=20.0, sigma=0.02)
     dataset = replace(dataset, settings=settings)
     parts = group_folds(dataset.recordings, folds=3, seed=0, calibration=0.15)
     print(heading(settings.tolerances))
-    for name in asked.objectives:
-        try:
-            found = [
-                run(
-                    dataset,
-                    part,
-                    asked.out / f"{name}-{asked.epochs}-{asked.batch}-{fold}",
-                    budget=budget,
-                    grid=GRID,
-                    objective=name,
-                    scaling="robust",
-                    epochs=asked.epochs,
-                    batch=asked.batch,
-                )[0]
-                for fold, part in enumerate(parts)
-            ]
-        except DoneError:
-            return
-        print(row(name, figures(pooled(dataset, found, parts))), flush=True)
+    with Budget(asked.limit) as budget:
+        for name in asked.objectives:
+            found = run_folds(
+                asked,
+                dataset,
+                parts,
+                name,
+                budget=budget,
+                objective=name,
+                grid=GRID,
+                scaling="robust",
+            )
+            print(row(name, figures(pooled(dataset, found, parts))), flush=True)
 
 
 if __name__ == "__main__":

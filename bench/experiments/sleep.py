@@ -17,7 +17,6 @@ from bdl.decoding.grids import preset
 from bdl.objectives import BDL, named
 from bench.experiments.common import (
     Budget,
-    DoneError,
     Part,
     arguments,
     figures,
@@ -39,9 +38,7 @@ OBJECTIVES = {
 
 def main() -> None:
     """Run all seeds of all objectives and print mean and standard deviation over seeds."""
-    parser = arguments(__doc__, "sleep", OBJECTIVES)
-    parser.add_argument("--epochs", type=int, default=20)
-    parser.add_argument("--batch", type=int, default=8)
+    parser = arguments(__doc__, "sleep", OBJECTIVES, epochs=20)
     parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2])
     asked = parser.parse_args()
     if not (asked.data / "train_events.csv").exists():
@@ -49,27 +46,24 @@ def main() -> None:
     dataset = in_memory(load("sleep", asked.data))
     order = np.random.default_rng(0).permutation(dataset.recordings.ids).tolist()
     part = Part(tuple(order[24:]), tuple(order[16:24]), tuple(order[:16]))
-    budget = Budget(asked.limit)
     found: dict[str, list[list[float]]] = {name: [] for name in asked.objectives}
-    try:
+    with Budget(asked.limit) as budget:
         for seed in asked.seeds:
             for name in asked.objectives:
                 objective = OBJECTIVES[name]
-                detections, _ = run(
+                detections = run(
+                    asked,
                     dataset,
                     part,
-                    asked.out / f"{name.replace(' ', '-')}-{asked.epochs}-{asked.batch}-{seed}",
+                    name.replace(" ", "-"),
+                    seed,
                     budget=budget,
                     grid=preset("sleep", objective.density_kind),
                     objective=objective,
                     window=3.5 * DAY,
-                    epochs=asked.epochs,
-                    batch=asked.batch,
                     seed=seed,
                 )
                 found[name].append(figures(pooled(dataset, [detections], [part])))
-    except DoneError:
-        pass
     print(heading(dataset.settings.tolerances))
     for name, values in found.items():
         if values:
