@@ -14,7 +14,7 @@ else in the truth table; a row without a time makes its recording known too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,16 @@ from bdl.events import Events
 EventFree = Literal["ignore", "count"]
 Unknown = Literal["error", "ignore", "event-free"]
 Ints = NDArray[np.int32]
+
+
+class Rules(TypedDict, total=False):
+    """The keyword arguments of `match`, for functions that pass them on."""
+
+    types: Sequence[str] | None
+    event_free: EventFree
+    recordings: Iterable[str] | None
+    regions: Regions | None
+    unknown: Unknown
 
 
 def match(

@@ -7,17 +7,16 @@ out, since both change the figures.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from bdl.evaluation.errors import ErrorTable, error_table
 from bdl.evaluation.matches import Matches
-from bdl.evaluation.matching import EventFree, Unknown, match
+from bdl.evaluation.matching import Rules, match
 from bdl.evaluation.metrics import AtThreshold, evaluate
-from bdl.evaluation.regions import Regions
 from bdl.evaluation.timing import timing
 from bdl.events import Events
 
@@ -141,14 +140,10 @@ def score(
     detections: Events,
     tolerances: Sequence[float],
     *,
-    types: Sequence[str] | None = None,
-    event_free: EventFree = "ignore",
-    recordings: Iterable[str] | None = None,
-    regions: Regions | None = None,
-    unknown: Unknown = "error",
     durations: Mapping[str, float] | None = None,
+    **rules: Unpack[Rules],
 ) -> Score:
-    """Match and score; the parameters are those of `bdl.evaluation.match`.
+    """Match and score; the parameters, ``rules`` too, are those of `bdl.evaluation.match`.
 
     ``durations`` (seconds of each recording) are needed for false alarms per 24 hours only.
 
@@ -157,16 +152,8 @@ def score(
     >>> score(truth, found, [5.0, 0.5]).average_precision
     {'beat': {'5': 0.8333333333333333, '0.5': 0.0}}
     """
-    matches = match(
-        truth,
-        detections,
-        tolerances,
-        types=types,
-        event_free=event_free,
-        recordings=recordings,
-        regions=regions,
-        unknown=unknown,
-    )
+    matches = match(truth, detections, tolerances, **rules)
+    regions = rules.get("regions")
     if durations is None and regions is not None:
         durations = regions.durations
     return Score(matches, durations)
