@@ -17,7 +17,7 @@ def test_names_are_text_to_plotly() -> None:
         figures.precision_recall([(HOSTILE, HOSTILE, one, one)]),
         figures.timing_errors([(HOSTILE, one)]),
         figures.count_calibration([(HOSTILE, one, one)]),
-        figures.training_curves([(HOSTILE, HOSTILE, [1.0], [0.5])]),
+        figures.by_epoch("loss", [(0, HOSTILE, [1.0], [0.5])], log=True),
     )
     for figure in made:
         for trace in figure["data"]:

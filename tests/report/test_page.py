@@ -75,7 +75,7 @@ def test_every_content_makes_a_whole_page(
     read(html)
     data = embedded(html)
     assert ("counts" in data["figures"]) == any(s.densities for s in content.systems)
-    assert "training" in data["figures"]
+    assert {"loss", "progress"} <= set(data["figures"])
     assert [r["id"] for r in data["recordings"]] == list(content.matches[0].recordings)
     assert all(bool(r["signals"]) == (content.recordings is not None) for r in data["recordings"])
     score = f"{content.matches[0].mean_average_precision():.3f}"

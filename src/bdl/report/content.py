@@ -54,6 +54,7 @@ class Content:
     tolerances : seconds, at most 31 of them.
     event_free : whether recordings without events count (see `bdl.evaluation.match`).
     recordings : signals and durations.
+    note : a sentence after the heading, on what a reader must know first.
     provenance : protocol, seeds, versions and hashes, shown as they are.
     protocol : its whole text, shown at the end; empty where there is none.
     training : a sentence on what the training curves are, or why there are none.
@@ -72,6 +73,7 @@ class Content:
     tolerances: tuple[float, ...]
     event_free: EventFree = "ignore"
     recordings: Recordings | None = None
+    note: str = ""
     provenance: Mapping[str, str] = field(default_factory=dict)
     protocol: str = ""
     training: str = ""

@@ -13,14 +13,23 @@ Figure = dict[str, Any]
 Floats = NDArray[np.float64]
 Line = tuple[int, str, Sequence[float], Sequence[float]]
 DASHES = ("solid", "dot", "dash", "dashdot")
+FONT = {"family": "system-ui, sans-serif", "size": 12, "color": "#1b2733"}
+AXIS = {
+    "zeroline": False,
+    "showline": True,
+    "linecolor": "#8a99a6",
+    "gridcolor": "#e8edf1",
+    "exponentformat": "e",
+}
 COLOURS = ("#0b5cad", "#b3430f", "#17713f", "#7a3e9d", "#946200", "#00707a")
 
 
 def _layout(x: str, y: str, **more: Any) -> dict[str, Any]:
     return {
         "margin": {"l": 56, "r": 12, "t": 40, "b": 46},
-        "xaxis": {"title": {"text": x}, **more.pop("xaxis", {})},
-        "yaxis": {"title": {"text": y}, **more.pop("yaxis", {})},
+        "font": FONT,
+        "xaxis": {**AXIS, "title": {"text": x}, **more.pop("xaxis", {})},
+        "yaxis": {**AXIS, "title": {"text": y}, **more.pop("yaxis", {})},
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "font": {"size": 11}},
         "paper_bgcolor": "#fff",
         "plot_bgcolor": "#fff",
@@ -138,26 +147,29 @@ def precision_recall(curves: Sequence[tuple[str, str, Floats, Floats]]) -> Figur
 def timing_errors(errors: Sequence[tuple[str, Floats]]) -> Figure:
     """Histogram of the signed timing error (detected minus true, seconds) of matched events.
 
-    >>> timing_errors([("a", np.array([1.0, -1.0]))])["data"][0]["type"]
-    'bar'
+    Drawn as steps, so that several systems stay readable on top of each other.
+
+    >>> timing_errors([("a", np.array([1.0, -1.0]))])["data"][0]["line"]["shape"]
+    'hv'
     """
     every = np.concatenate([values for _, values in errors]) if errors else np.zeros(0)
     reach = float(np.abs(every).max(initial=0.0)) or 1.0
     edges = np.linspace(-reach, reach, 42)
     data = [
         {
-            "x": ((edges[:-1] + edges[1:]) / 2).tolist(),
-            "y": np.histogram(values, edges)[0].tolist(),
+            "x": edges.tolist(),
+            "y": [*np.histogram(values, edges)[0].tolist(), 0],
             "name": _text(name),
-            "type": "bar",
-            "opacity": 0.7,
-            "marker": {"color": COLOURS[i % len(COLOURS)]},
+            "mode": "lines",
+            "line": {**_line(i), "shape": "hv", "width": 1.5},
+            "fill": "tozeroy",
+            "fillcolor": COLOURS[i % len(COLOURS)] + "1c",
         }
         for i, (name, values) in enumerate(errors)
     ]
     return {
         "data": data,
-        "layout": _layout("detected minus true (s)", "events", barmode="overlay", bargap=0.02),
+        "layout": _layout("detected minus true (s)", "events", yaxis={"rangemode": "tozero"}),
     }
 
 
@@ -210,5 +222,7 @@ def by_epoch(quantity: str, lines: Sequence[Line], *, log: bool) -> Figure:
         for place, name, epochs, values in lines
     ]
     positive = all(value > 0 for *_, values in lines for value in values)
-    axis = {"type": "log"} if log and positive else {"rangemode": "tozero"}
-    return {"data": data, "layout": _layout("epoch", quantity, yaxis=axis)}
+    axis = {"type": "log", "dtick": "D2"} if log and positive else {"rangemode": "tozero"}
+    last = max((max(epochs, default=1) for _, _, epochs, _ in lines), default=1)
+    whole = {"tick0": 0, "dtick": max(1, round(last / 8))}
+    return {"data": data, "layout": _layout("epoch", quantity, xaxis=whole, yaxis=axis)}

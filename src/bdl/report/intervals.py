@@ -28,10 +28,24 @@ class Interval:
         """The interval alone, as text."""
         if self.low == self.high == self.value or not isfinite(self.low):
             return ""
-        return f"[{self.low:.3f}, {self.high:.3f}]"
+        return f"[{_digits(self.low)}, {_digits(self.high)}]"
+
+    @property
+    def html(self) -> str:
+        """The same with the interval in an element of its own, which narrow tables put below."""
+        return f'{_digits(self.value)} <span class="range">{self.range}</span>'
 
     def __str__(self) -> str:
-        return f"{self.value:.3f} {self.range}".rstrip()
+        return f"{_digits(self.value)} {self.range}".rstrip()
+
+
+def _digits(value: float) -> str:
+    """Three digits, and no minus before a zero.
+
+    >>> _digits(-0.0001)
+    '0.000'
+    """
+    return f"{value:z.3f}"
 
 
 def ap_bands(content: Content, matches: Matches) -> dict[str, Interval]:

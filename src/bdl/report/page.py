@@ -23,7 +23,8 @@ from bdl.report import figures, tables
 from bdl.report.arrays import deflate
 from bdl.report.content import Content, timing_errors
 from bdl.report.data import page_data
-from bdl.report.intervals import Interval, ap_bands, paired_difference
+from bdl.report.intervals import Interval, ap_bands
+from bdl.report.summary import lead, summary
 from bdl.report.training import training_figures, training_section
 
 
@@ -58,8 +59,8 @@ def render(content: Content) -> str:
         title=escape(content.title),
         css=(assets / "page.css").read_text("utf-8"),
         js="".join((assets / name).read_text("utf-8") for name in ("view.js", "page.js")),
-        lead=escape(_lead(content)),
-        summary=_summary(content, bands),
+        lead=escape(lead(content)),
+        summary=summary(content, bands),
         quality="".join(_plot(id, *CAPTIONS[id]) for id in drawn),
         quality_tables=_ap_table(content, bands),
         recordings=tables.recordings(content.matches[0], content.middle, content.hours),
@@ -103,74 +104,14 @@ def _plot(id: str, name: str, caption: str) -> str:
     )
 
 
-def _lead(content: Content) -> str:
-    matches = content.matches[0]
-    rule = "left out" if content.event_free == "ignore" else "counted as false alarms"
-    days = "" if content.days is None else f", {content.days:,.1f} days"
-    return (
-        f"{len(matches.truth_time):,} events of {len(matches.types)} "
-        f"{'type' if len(matches.types) == 1 else 'types'} in {len(matches.recordings):,} "
-        f"recordings{days}. Detections in recordings without events are {rule}."
-    )
-
-
-def _summary(content: Content, bands: list[dict[str, Interval]]) -> str:
-    strict = min(content.tolerances)
-    rows = []
-    for system, matches, band in zip(content.systems, content.matches, bands, strict=True):
-        errors = np.abs(timing_errors(matches, max(content.tolerances)))
-        rows.append(
-            (
-                escape(system.name),
-                str(band["mAP"]),
-                str(band[f"AP@{number(strict)}"]),
-                f"{matches.mean_f1():.3f}",
-                f"{np.median(errors):.3g} s" if len(errors) else "–",
-                f"{len(matches.score):,}",
-            )
-        )
-    head = ["system", "mAP", f"AP at {strict:g} s", "mean best F1", "median error", "detections"]
-    first = bands[0]
-    errors = np.abs(timing_errors(content.matches[0], max(content.tolerances)))
-    lines = [
-        tables.cards(
-            [
-                ("mAP", f"{first['mAP'].value:.3f}", first["mAP"].range),
-                (
-                    f"AP at {strict:g} s",
-                    f"{first[f'AP@{number(strict)}'].value:.3f}",
-                    first[f"AP@{number(strict)}"].range,
-                ),
-                (
-                    "Mean best F1",
-                    f"{content.matches[0].mean_f1():.3f}",
-                    "over tolerances and types",
-                ),
-                (
-                    "Median timing error",
-                    f"{np.median(errors):.3g} s" if len(errors) else "–",
-                    "of matched events",
-                ),
-            ]
-        ),
-        tables.table("Every system, with 95 % intervals in brackets", head, rows),
-    ]
-    lines += [
-        f"<p>{escape(content.systems[0].name)} minus {escape(other.name)}: mAP "
-        f"{escape(str(paired_difference(content, 0, i)))}, paired over the same recordings.</p>"
-        for i, other in enumerate(content.systems)
-        if i and content.replicates
-    ]
-    return "".join(lines)
-
-
 def _ap_table(content: Content, bands: list[dict[str, Interval]]) -> str:
     rows = [
-        [f"{tolerance:g} s", *(str(band[f"AP@{number(tolerance)}"]) for band in bands)]
+        [f"{tolerance:g} s", *(band[f"AP@{number(tolerance)}"].html for band in bands)]
         for tolerance in sorted(content.tolerances)
     ]
     head = ["tolerance", *(system.name for system in content.systems)]
-    return tables.table("AP at each tolerance, mean over event types", head, rows)
+    caption = "AP at each tolerance, mean over event types"
+    return tables.table(caption, head, rows, dense=len(content.systems) > 4)
 
 
 def _figures(content: Content, bands: list[dict[str, Interval]]) -> dict[str, figures.Figure]:

@@ -58,7 +58,8 @@ def study_content(
     plan = Plan(protocol, parts, data_hashes, run.get_json("models.json"))
     curves, training = study_curves(Study(run, protocol, dataset, source, plan))
     systems = []
-    for name, row in outputs["rows"].items():
+    for name in (row.name for row in protocol.rows if row.name in outputs["rows"]):
+        row = outputs["rows"][name]
         tables = [run.get(file) for file in row["detections"]]
         found = Events.concat(unpack_events(table) for table in tables if table is not None)
         dense = [d for step, key in row["densities"] for d in densities_of(run, step, key)]
@@ -71,8 +72,9 @@ def study_content(
         tolerances=dataset.settings.tolerances,
         event_free=dataset.settings.event_free,
         recordings=dataset.recordings.select(outputs["test"]),
+        note=_note(protocol, outputs),
         provenance=_provenance(run, protocol, outputs),
-        protocol=yaml.safe_dump(protocol.content(), sort_keys=False, allow_unicode=True),
+        protocol=_text(protocol),
         training=training,
         replicates=replicates,
     )
@@ -95,8 +97,25 @@ def _provenance(run: RunDirectory, protocol: Protocol, outputs: dict[str, Any]) 
         "hash of the frozen choices": run.get_json("frozen.json")["digest"],
         "test part opened": ", ".join(opened) or "not in the ledger",
         "versions": ", ".join(f"{name} {value}" for name, value in versions.items()),
-        "machine": f"{environment.get('machine')}, {environment.get('threads')} threads a worker",
+        "machine": str(environment.get("machine")),
+        "threads a worker": str(environment.get("threads")),
     }
+
+
+def _text(protocol: Protocol) -> str:
+    """The protocol as it could be run again, without the paper's figures."""
+    plain = protocol.model_dump(mode="json", exclude={"paper"}, exclude_none=True)
+    return str(yaml.safe_dump(plain, sort_keys=False, allow_unicode=True))
+
+
+def _note(protocol: Protocol, outputs: dict[str, Any]) -> str:
+    """What the figures of the page leave out, and what they were chosen on."""
+    said = []
+    if protocol.regime == "validation":
+        said.append("Checkpoints and decoders were chosen on the recordings that are reported.")
+    if any(len(protocol.final_seeds(protocol.row(name))) > 1 for name in outputs["rows"]):
+        said.append("Shown is the first seed of each system; the study's tables average over all.")
+    return " ".join(said)
 
 
 def _seeds(protocol: Protocol) -> str:

@@ -10,16 +10,21 @@ import numpy as np
 from bdl.evaluation import Matches
 
 
-def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(
+    caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, dense: bool = False
+) -> str:
     """An HTML table; cells are HTML already, so texts from outside come escaped.
+
+    ``dense`` puts intervals below their values, for tables of many columns.
 
     >>> "<td>1</td>" in table("t", ["a"], [["1"]])
     True
     """
+    kind = "scroll dense" if dense else "scroll"
     columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}"><table>'
+        f'<div class="{kind}" tabindex="0" role="region" aria-label="{escape(caption)}"><table>'
         f"<caption>{escape(caption)}</caption><thead><tr>{columns}</tr></thead>"
         f"<tbody>{body}</tbody></table></div>"
     )

@@ -26,7 +26,14 @@
   const touch = matchMedia("(pointer: coarse)").matches;
   const settings = { responsive: true, displaylogo: false, displayModeBar: touch ? false : "hover",
     modeBarButtonsToRemove: ["lasso2d", "select2d"] };
+  // A long legend gets room of its own instead of the figure's.
+  const room = (plot, figure) => {
+    const names = figure.data.filter((trace) => trace.showlegend !== false).map((trace) => trace.name.length);
+    const columns = Math.max(1, Math.floor((plot.clientWidth - 70) / (60 + 6 * Math.max(...names, 0))));
+    plot.style.height = `${plot.clientHeight + 18 * Math.max(0, Math.ceil(names.length / columns) - 2)}px`;
+  };
   for (const [id, figure] of Object.entries(report.figures)) {
+    room(byId(`plot-${id}`), figure);
     Plotly.newPlot(`plot-${id}`, figure.data, { ...figure.layout, dragmode: touch ? false : "zoom" }, settings);
   }
 
@@ -54,6 +61,7 @@
     ranked = system.score.filter((_, i) => counted(system.type[i], type)).sort();
   };
   const share = (part, whole) => (whole ? (part / whole).toFixed(3) : "–");
+  const short = (value) => value.toFixed(value < 10 ? 3 : value < 1000 ? 1 : 0);
   const update = () => {
     const { system, type, tolerance, cutoff } = chosen();
     let kept = 0, hits = 0, events = 0;
@@ -70,7 +78,7 @@
     byId("out-precision").textContent = share(hits, kept);
     byId("out-recall").textContent = share(hits, events);
     byId("out-f1").textContent = share(2 * hits, kept + events);
-    byId("out-alarms").textContent = report.days ? ((kept - hits) / report.days).toFixed(3) : "–";
+    byId("out-alarms").textContent = report.days ? short((kept - hits) / report.days) : "–";
     const named = (id) => byId(id).selectedOptions[0].text;
     byId("chosen").textContent =
       `${named("system")}, events: ${named("type")}, tolerance ${named("tolerance")}, cutoff ${byId("cutoff").value || "none"}`;

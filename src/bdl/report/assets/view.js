@@ -95,11 +95,13 @@ const recordingView = ({ report, systems, truth, chosen, array, colours, plain, 
           symbol: rows.map((i) => ((system.hits[i] >>> tolerance) & 1 ? "triangle-down" : "triangle-down-open")) } };
     });
   };
+  const axis = { zeroline: false, showline: true, linecolor: "#8a99a6", gridcolor: "#e8edf1", exponentformat: "e" };
   const layout = () => ({
-    margin: { l: 60, r: 16, t: 30, b: 44 }, hovermode: "closest", dragmode: touch ? false : "zoom", uirevision: "kept",
-    xaxis: { title: { text: `${view.unitName} from the start` }, range: [view.from / view.unit, view.to / view.unit], uirevision: ++drawn, anchor: "y" },
-    yaxis: { title: { text: "density, score" }, domain: [0, 0.52], rangemode: "tozero", fixedrange: true },
-    yaxis2: { title: { text: view.signal ? plain(view.signal.name) : "" }, domain: [0.58, 1], fixedrange: true, visible: !!view.signal },
+    margin: { l: 68, r: 16, t: 30, b: 44 }, hovermode: "closest", dragmode: touch ? false : "zoom", uirevision: "kept",
+    font: { family: "system-ui, sans-serif", size: 12, color: "#1b2733" },
+    xaxis: { ...axis, title: { text: `${view.unitName} from the start` }, range: [view.from / view.unit, view.to / view.unit], uirevision: ++drawn, anchor: "y" },
+    yaxis: { ...axis, title: { text: "density, score" }, domain: [0, 0.52], rangemode: "tozero", fixedrange: true },
+    yaxis2: { ...axis, title: { text: view.signal ? plain(view.signal.name) : "" }, domain: [0.58, 1], fixedrange: true, visible: !!view.signal },
     yaxis3: { domain: [0, view.signal ? 1 : 0.52], range: [0, 1], fixedrange: true, visible: false },
     legend: { orientation: "h", y: 1.02, yanchor: "bottom", font: { size: 11 } }, paper_bgcolor: "#fff", plot_bgcolor: "rgba(0,0,0,0)",
   });

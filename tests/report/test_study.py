@@ -1,0 +1,209 @@
+"""The report of a study: what its steps recorded, and what its figures rest on."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from functools import cache
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from bdl.cli import app
+from bdl.datasets.simulate import simulate
+from bdl.study.digest import digest
+from bdl.study.directory import RunDirectory
+from bdl.study.protocol import Bootstrap, Data, Folds, Protocol, Row, Training
+from bdl.study.runner import run_study
+
+GRU = {"kind": "gru", "width": 4, "blocks": 1}
+RunOf = Callable[[str], Path]
+Embedded = Callable[[str], dict[str, Any]]
+
+
+def protocol(regime: str) -> Protocol:
+    """Two rows, two folds, two seeds; the second row's name sorts before the first's."""
+    return Protocol(
+        name=f"small-{regime}",
+        data=Data(name="sleep"),
+        regime=regime,
+        split=Folds(folds=2, seed=4, calibration=0.3, calibration_seed=5),
+        rows=(
+            Row(name="Density <b>", objective="bdl-hard", encoder=GRU, learning_rates=(3e-3, 0.1)),
+            Row(name="Classes", objective="seg-ce", encoder=GRU),
+        ),
+        training=Training(epochs=3, checkpoints=(1, 3), batch=2, window=43200.0),
+        selection_seed=6,
+        seeds=(7, 8),
+        metrics=("mAP",),
+        bootstrap=Bootstrap(replicates=10, seed=9),
+    )
+
+
+@pytest.fixture(scope="module")
+def run_of(tmp_path_factory: pytest.TempPathFactory) -> RunOf:
+    """The finished run of a regime, made when it is first asked for."""
+    folder = tmp_path_factory.mktemp("runs")
+    simulate("sleep", folder / "data", recordings=6, days=2, seed=3)
+
+    @cache
+    def made(regime: str) -> Path:
+        run_study(protocol(regime), folder / regime, data=folder / "data", threads=1)
+        return folder / regime
+
+    return made
+
+
+def page_of(run: Path, out: Path) -> str:
+    """The page that ``bdl report`` writes of a run."""
+    done = CliRunner().invoke(app, ["report", str(run), "--out", str(out), "--bootstrap", "10"])
+    assert done.exit_code == 0, done.output
+    return out.read_text("utf-8")
+
+
+def results(run: Path, kind: str, row: str, *, rate: str = "") -> list[dict[str, Any]]:
+    marks = [
+        json.loads(f.read_text()) for f in sorted(run.glob(f"steps/{kind}/{row}/*/*/done.json"))
+    ]
+    return [mark["result"] for mark in marks if rate in mark["step"]]
+
+
+def provenance(html: str) -> dict[str, str]:
+    items = re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", html.split('class="provenance"')[1])
+    return {unescape(name): unescape(value) for name, value in items}
+
+
+def mean(curves: list[list[float]]) -> list[float]:
+    """At each epoch the mean of the curves that reach it."""
+    longest = max(map(len, curves))
+    return [float(np.mean([c[i] for c in curves if len(c) > i])) for i in range(longest)]
+
+
+def test_nested_curves_are_those_of_the_final_models(
+    run_of: RunOf, tmp_path: Path, embedded: Embedded
+) -> None:
+    run = run_of("nested")
+    drawn = embedded(page_of(run, tmp_path / "r.html"))["figures"]
+    chosen = json.loads((run / "frozen.json").read_text())["choices"]
+    for place, (slug, name) in enumerate(
+        (("00-density-b", "Density <b>"), ("01-classes", "Classes"))
+    ):
+        finals = [result["losses"] for result in results(run, "final", slug)]
+        assert len(finals) == 4
+        assert {len(losses) for losses in finals} == {
+            choice["epoch"] for choice in chosen if choice["row"] == name
+        }
+        loss, progress = drawn["loss"]["data"][place], drawn["progress"]["data"][place]
+        assert unescape(loss["name"]) == unescape(progress["name"]) == name
+        assert loss["y"] == pytest.approx(mean(finals))
+        assert loss["x"] == [float(i + 1) for i in range(len(loss["y"]))]
+        scored = []
+        for choice in (one for one in chosen if one["row"] == name):
+            rate, fold = choice["learning_rate"], choice["fold"]
+            file = next(run.glob(f"steps/select/{slug}/fold-{fold}/rate-{rate:g}-*/done.json"))
+            result = json.loads(file.read_text())["result"]
+            assert len(result["losses"]) == 3
+            scored.append([one["score"] for one in result["tried"]])
+        assert progress["x"] == [1.0, 3.0]
+        assert progress["y"] == pytest.approx(np.mean(scored, axis=0).tolist())
+
+
+@pytest.mark.slow
+def test_validation_curves_are_those_of_the_chosen_rate(
+    run_of: RunOf, tmp_path: Path, embedded: Embedded
+) -> None:
+    run = run_of("validation")
+    html = page_of(run, tmp_path / "r.html")
+    drawn = embedded(html)["figures"]
+    assert drawn["progress"]["layout"]["yaxis"]["title"]["text"] == "validation mAP"
+    assert "chosen on the recordings that are reported" in html
+    kept = []
+    for seed in (7, 8):
+        by_rate = [
+            results(run, "validate", "00-density-b", rate=f"seed-{seed}-rate-{rate}")
+            for rate in ("0.003", "0.1")
+        ]
+        kept += max(by_rate, key=lambda some: sum(one["score"] for one in some))
+    assert len(kept) == 4
+    assert drawn["loss"]["data"][0]["y"] == pytest.approx(mean([one["losses"] for one in kept]))
+    tried = [[t["score"] for t in one["tried"]] for one in kept]
+    assert drawn["progress"]["data"][0]["y"] == pytest.approx(np.mean(tried, axis=0).tolist())
+
+
+@pytest.mark.parametrize("regime", ["nested", pytest.param("validation", marks=pytest.mark.slow)])
+def test_provenance_names_all_that_the_figures_rest_on(
+    run_of: RunOf, tmp_path: Path, regime: str
+) -> None:
+    run = run_of(regime)
+    html = page_of(run, tmp_path / "r.html")
+    shown = provenance(html)
+    read = {
+        name: json.loads((run / f"{name}.json").read_text()) for name in ("data", "environment")
+    }
+    assert shown["protocol hash"] == protocol(regime).digest()
+    parts = json.loads((run / "split.json").read_text())["parts"]
+    assert shown["split hash"] == digest(parts)
+    assert shown["data fingerprint"] == digest(read["data"])
+    choices = json.loads((run / "frozen.json").read_text())["choices"]
+    assert shown["hash of the frozen choices"] == digest(choices)
+    opened = [e["time"] for e in RunDirectory(run).ledger() if e["event"] == "test opened"]
+    assert [shown["test part opened"]] == opened
+    seeds = "split 4; calibration 5; selection 6; models 7, 8; bootstrap 9"
+    assert shown["seeds"] == (seeds if regime == "nested" else "split 4; models 7, 8; bootstrap 9")
+    for name in ("bdl", "torch", "numpy", "python"):
+        assert f"{name} {read['environment'][name]}" in shown["versions"]
+    assert "Shown is the first seed of each system" in html
+    assert "learning_rates:" in html.split("<summary>The protocol</summary>")[1]
+    assert html.index("Density &lt;b&gt;</td>") < html.index("Classes</td>")  # the protocol's order
+
+
+def without(run: Path, copy: Path, kinds: tuple[str, ...]) -> Path:
+    """A copy of a run whose steps of some folders recorded no losses."""
+    shutil.copytree(run, copy)
+    for kind in kinds:
+        for file in copy.glob(f"steps/{kind}/**/done.json"):
+            mark = json.loads(file.read_text())
+            assert mark["result"].pop("losses")
+            file.write_text(json.dumps(mark))
+    return copy
+
+
+def test_an_older_run_without_losses_still_gives_a_report(
+    run_of: RunOf, tmp_path: Path, embedded: Embedded
+) -> None:
+    old = without(run_of("nested"), tmp_path / "old", ("select", "final"))
+    html = page_of(old, tmp_path / "r.html")
+    assert "Losses are missing: the models were trained before losses were recorded." in html
+    assert 'id="plot-loss"' not in html
+    assert set(embedded(html)["figures"]) == {"ap", "pr", "timing", "counts", "progress"}
+
+
+def test_a_run_that_went_on_says_how_many_losses_are_missing(
+    run_of: RunOf, tmp_path: Path, embedded: Embedded
+) -> None:
+    old = without(run_of("nested"), tmp_path / "old", ("final/01-classes/fold-0",))
+    html = page_of(old, tmp_path / "r.html")
+    assert "Losses are missing: 2 of 8 models were trained before losses were recorded." in html
+    kept = [one["losses"] for one in results(old, "final", "01-classes") if "losses" in one]
+    assert len(kept) == 2
+    assert embedded(html)["figures"]["loss"]["data"][1]["y"] == pytest.approx(mean(kept))
+
+
+def test_steps_that_cannot_be_found_again_cost_the_curves_only(
+    run_of: RunOf, tmp_path: Path, embedded: Embedded
+) -> None:
+    # What an older version planned under other keys.
+    old = tmp_path / "old"
+    shutil.copytree(run_of("nested"), old)
+    for folder in old.glob("steps/select/*/*/*"):
+        folder.rename(folder.with_name(f"{folder.name[:-12]}{'0' * 12}"))
+    html = page_of(old, tmp_path / "r.html")
+    assert "No training curves: " in html
+    assert "is not done" in html
+    assert "loss" not in embedded(html)["figures"]
