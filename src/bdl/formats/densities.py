@@ -10,9 +10,6 @@ replaced, anything else is left alone.
 from __future__ import annotations
 
 import json
-import os
-import secrets
-import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Literal
@@ -22,8 +19,8 @@ from pydantic import Field
 
 from bdl.config import Value, validate
 from bdl.density import Density, Kind
-from bdl.errors import BdlError, InputError, OutputError
-from bdl.formats.files import reading
+from bdl.errors import InputError
+from bdl.formats.files import atomic_folder, reading
 
 MANIFEST = "manifest.json"
 
@@ -71,12 +68,9 @@ def write_densities(path: str | Path, densities: Iterable[Density]) -> None:
     target = Path(path)
     if target.exists() and not (target / MANIFEST).is_file():
         raise InputError(f"{target}: exists and is no folder of densities; give another name")
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary.mkdir()
-        entries: list[Entry] = []
-        seen: set[str] = set()
+    entries: list[Entry] = []
+    seen: set[str] = set()
+    with atomic_folder(target) as temporary:
         for number, density in enumerate(densities):
             if density.recording in seen:
                 raise InputError(f"{target}: two densities of recording {density.recording!r}")
@@ -86,21 +80,6 @@ def write_densities(path: str | Path, densities: Iterable[Density]) -> None:
             entries.append(_entry(density, file))
         manifest = Manifest(recordings=tuple(entries)).model_dump(mode="json")
         (temporary / MANIFEST).write_text(json.dumps(manifest, indent=1))
-        if target.exists():
-            old = temporary.with_suffix(".old")
-            os.replace(target, old)
-            os.replace(temporary, target)
-            shutil.rmtree(old)
-        else:
-            os.replace(temporary, target)
-    except OSError as error:
-        if isinstance(error, BdlError):
-            raise
-        raise OutputError(
-            f"{target}: cannot be written: {error.strerror or error}; nothing was changed there"
-        ) from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def read_manifest(path: str | Path) -> Manifest:

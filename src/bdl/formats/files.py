@@ -12,6 +12,7 @@ import glob
 import hashlib
 import os
 import secrets
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -35,21 +36,55 @@ def atomic(path: str | Path) -> Iterator[Path]:
     >>> [entry.name for entry in folder.iterdir()]
     ['a.txt']
     """
+    with _beside(path) as (target, temporary):
+        try:
+            yield temporary
+            os.replace(temporary, target)
+        finally:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_folder(path: str | Path) -> Iterator[Path]:
+    """The same for a folder: a new, empty one that takes the place of what was there.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp()) / "many"
+    >>> for name in ("a.txt", "b.txt"):
+    ...     with atomic_folder(folder) as temporary:
+    ...         _ = (temporary / name).write_text("whole")
+    >>> [entry.name for entry in folder.iterdir()]
+    ['b.txt']
+    """
+    with _beside(path) as (target, temporary):
+        try:
+            temporary.mkdir()
+            yield temporary
+            if target.exists():
+                old = temporary.with_suffix(".old")
+                os.replace(target, old)
+                os.replace(temporary, target)
+                shutil.rmtree(old)
+            else:
+                os.replace(temporary, target)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def _beside(path: str | Path) -> Iterator[tuple[Path, Path]]:
+    """The target, its parents made, and a temporary path; trouble becomes an `OutputError`."""
     target = Path(path)
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        yield temporary
-        os.replace(temporary, target)
+        yield target, target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
     except OSError as error:
         if isinstance(error, BdlError):
             raise
         raise OutputError(
             f"{target}: cannot be written: {error.strerror or error}; nothing was changed there"
         ) from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 def safe_name(id: str) -> str:
