@@ -82,24 +82,16 @@ def pair(
                 chosen = chosen[np.argsort(events.time[chosen], kind="stable")]
                 sides.append((events.time[chosen], scores[chosen]))
             (start, first), (end, second) = sides
-            for i, j in _pair(start, first, end, second, *limits):
+            for i, j in _chosen(*_best(start, first, end, second, *limits)):
                 score = float(first[i] + second[j])
                 out.append(Interval(recording, one.name, float(start[i]), float(end[j]), score))
     return out
 
 
-def _pair(
-    start: Floats,
-    first: Floats,
-    end: Floats,
-    second: Floats,
-    min_duration: float,
-    max_duration: float,
-    min_gap: float,
-) -> list[tuple[int, int]]:
-    onset, before = _best(start, first, end, second, min_duration, max_duration, min_gap)
+def _chosen(onset: Ints, before: Ints) -> list[tuple[int, int]]:
+    """Onset and offset of each interval of the best total, followed back from its end."""
     chosen = []
-    j = len(end)
+    j = len(onset) - 1
     while j > 0:
         if onset[j] < 0:
             j -= 1
