@@ -11,7 +11,6 @@ import fcntl
 import json
 import os
 import platform
-import threading
 import time
 import uuid
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bdl.errors import StudyError
+from bdl.study.background import repeated
 
 BEAT = 20.0
 STALE = 90.0
@@ -84,19 +84,14 @@ def _lease(fs: Any, path: str) -> Iterator[None]:
     refuse_other()
     write()
     refuse_other()
-    stop = threading.Event()
 
-    def beat() -> None:
-        while not stop.wait(BEAT):
-            with suppress(OSError):
-                write()
+    def renew() -> None:
+        with suppress(OSError):
+            write()
 
-    thread = threading.Thread(target=beat, daemon=True)
-    thread.start()
     try:
-        yield
+        with repeated(renew, BEAT):
+            yield
     finally:
-        stop.set()
-        thread.join()
         with suppress(FileNotFoundError):
             fs.rm_file(path)

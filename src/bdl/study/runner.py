@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from typing import Any
 
 from bdl.errors import ConfigError, StudyError
 from bdl.study import frozen
+from bdl.study.background import repeated
 from bdl.study.data import Source
 from bdl.study.directory import RunDirectory, Step, timed
 from bdl.study.plan import Plan
@@ -211,22 +211,14 @@ def outputs_of(study: Study, found: Found) -> dict[str, Any]:
 @contextmanager
 def watched(run: RunDirectory, what: str, steps: Sequence[Step], report: Report) -> Iterator[None]:
     """Report how many steps are done, now and then, from a thread of its own."""
-    stop = threading.Event()
-    every = 0.5 if run.local else 10.0
 
-    def count() -> int:
-        return sum(run.fs.exists(f"{run.root}/{step.folder}/done.json") for step in steps)
+    def tell() -> None:
+        done = sum(run.fs.exists(f"{run.root}/{step.folder}/done.json") for step in steps)
+        report(what, done, len(steps))
 
-    def watch() -> None:
-        while not stop.wait(every):
-            report(what, count(), len(steps))
-
-    report(what, count(), len(steps))
-    thread = threading.Thread(target=watch, daemon=True)
-    thread.start()
+    tell()
     try:
-        yield
+        with repeated(tell, 0.5 if run.local else 10.0):
+            yield
     finally:
-        stop.set()
-        thread.join()
-        report(what, count(), len(steps))
+        tell()
