@@ -5,6 +5,7 @@ A value is immutable, compares by content, refuses unknown keys and round-trips 
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -29,6 +30,31 @@ def validate(kind: Any, data: object, what: str) -> Any:
         return TypeAdapter(kind).validate_python(data)
     except ValidationError as error:
         raise ConfigError(explain(error, what)) from error
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """A YAML file that holds a mapping, read without running anything in it."""
+    import yaml
+
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not YAML: {error}") from error
+    return mapping(data, str(path))
+
+
+def mapping(data: object, what: str) -> dict[str, Any]:
+    """The data, if it is a mapping.
+
+    >>> mapping([1], "a.yaml")
+    Traceback (most recent call last):
+    bdl.errors.ConfigError: a.yaml: a mapping of keys expected, got list
+    """
+    if not isinstance(data, dict):
+        raise ConfigError(f"{what}: a mapping of keys expected, got {type(data).__name__}")
+    return data
 
 
 class Value(BaseModel):

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from bdl.cli.console import err, print_json, track
-from bdl.cli.sources import Source, find_source, parse_options
+from bdl.cli.sources import Source, find_source
 from bdl.errors import ConfigError
 
 commands = typer.Typer()
@@ -61,7 +61,7 @@ def fit(
     source = find_source(
         dataset=dataset,
         data=data,
-        options=parse_options(option or []),
+        option=option,
         recordings=recordings,
         events=events,
         config=config,
@@ -180,11 +180,9 @@ def detect(
     source = find_source(
         dataset=dataset,
         data=data,
-        options=parse_options(option or []),
+        option=option,
         recordings=recordings,
-        events=None,
         config=config,
-        need_events=False,
     )
     many: Any = source.recordings
     if not quiet:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bdl.cli.console import err, out, print_json
-from bdl.cli.sources import EventFree, find_source, parse_options
+from bdl.cli.sources import EventFree, find_source
 from bdl.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -127,11 +127,9 @@ def report(
         source = find_source(
             dataset=dataset,
             data=data,
-            options=parse_options(option or []),
+            option=option,
             recordings=recordings,
             events=None if truth is None else str(truth),
-            config=None,
-            need_events=False,
         )
     if truth is not None:
         annotated = read_events(truth, period=period)

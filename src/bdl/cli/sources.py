@@ -13,7 +13,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import Field
 
-from bdl.config import Value, validate
+from bdl.config import Value, read_yaml, validate
 from bdl.errors import ConfigError
 from bdl.events import Events, IntervalType
 from bdl.formats.layout import Layout
@@ -72,15 +72,7 @@ class Source:
 
 def read_config(path: Path) -> FitConfig:
     """A configuration file; every problem is named with its key."""
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not YAML: {error}") from error
-    if not isinstance(data, dict):
-        raise ConfigError(f"{path}: a mapping of keys expected, got {type(data).__name__}")
-    config: FitConfig = validate(FitConfig, data, str(path))
+    config: FitConfig = validate(FitConfig, read_yaml(path), str(path))
     here = path.parent
     events = None if config.events is None else str(here / config.events)
     return config.replace(recordings=str(here / config.recordings), events=events)
@@ -90,13 +82,14 @@ def find_source(
     *,
     dataset: str | None,
     data: Path | None,
-    options: dict[str, Any],
+    option: list[str] | None,
     recordings: str | None,
-    events: str | None,
-    config: Path | None,
-    need_events: bool,
+    events: str | None = None,
+    config: Path | None = None,
+    need_events: bool = False,
 ) -> Source:
     """The one source that the options of a command name."""
+    options = parse_options(option or [])
     ways = [
         name
         for name, given in (

@@ -10,8 +10,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from bdl.config import read_yaml
 from bdl.errors import ConfigError
-from bdl.study.protocol import Protocol, parse_protocol, read_yaml
+from bdl.study.protocol import Protocol, parse_protocol
 
 
 def names() -> tuple[str, ...]:

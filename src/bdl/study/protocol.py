@@ -18,14 +18,11 @@ changes no figure: name, title, notes and table layouts.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-import yaml
 from pydantic import Field, model_validator
 
-from bdl.config import Value, validate
-from bdl.errors import ConfigError
+from bdl.config import Value, mapping, validate
 from bdl.study.digest import digest
 from bdl.study.layout import Paper
 
@@ -265,20 +262,5 @@ def parse_protocol(data: object, source: str) -> Protocol:
     Traceback (most recent call last):
     bdl.errors.ConfigError: x.yaml: ...
     """
-    if not isinstance(data, dict):
-        raise ConfigError(f"{source}: a mapping of keys expected, got {type(data).__name__}")
-    protocol: Protocol = validate(Protocol, data, source)
+    protocol: Protocol = validate(Protocol, mapping(data, source), source)
     return protocol
-
-
-def read_yaml(path: Path) -> dict[str, Any]:
-    """A YAML file that holds a mapping, read without running anything in it."""
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: not YAML: {error}") from error
-    if not isinstance(data, dict):
-        raise ConfigError(f"{path}: a mapping of keys expected, got {type(data).__name__}")
-    return data
