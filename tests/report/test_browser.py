@@ -65,7 +65,8 @@ def same(got: dict[str, str], wanted: dict[str, str]) -> bool:
     return all(
         got[name] == wanted[name]
         or ("–" not in (got[name], wanted[name])
-            and abs(float(got[name]) - float(wanted[name])) < 1.1e-3 and "." in got[name])
+            and "." in got[name] and abs(float(got[name]) - float(wanted[name]))
+            < 1.1 * 10.0 ** -len(got[name].partition(".")[2]))
         for name in wanted
     )  # fmt: skip
 

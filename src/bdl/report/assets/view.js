@@ -95,7 +95,7 @@ const recordingView = ({ report, systems, truth, chosen, array, colours, plain, 
           symbol: rows.map((i) => ((system.hits[i] >>> tolerance) & 1 ? "triangle-down" : "triangle-down-open")) } };
     });
   };
-  const axis = { zeroline: false, showline: true, linecolor: "#8a99a6", gridcolor: "#e8edf1", exponentformat: "e" };
+  const axis = { zeroline: false, gridcolor: "#e8edf1", exponentformat: "e" };
   const layout = () => ({
     margin: { l: 68, r: 16, t: 30, b: 44 }, hovermode: "closest", dragmode: touch ? false : "zoom", uirevision: "kept",
     font: { family: "system-ui, sans-serif", size: 12, color: "#1b2733" },
