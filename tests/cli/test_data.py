@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from typer.testing import CliRunner
 
-from bdl.cli import app
 from bdl.errors import BdlError
-
-runner = CliRunner()
-
-
-def run(*words: object) -> str:
-    done = runner.invoke(app, [str(word) for word in words], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return done.stdout
+from calling import call, call_json
 
 
 def test_stride_reproduces_the_papers_table():
-    rows = json.loads(run("stride", "--period", 5, "--stride", 10, "--tolerance", 60,
-                          "--spacing", 86400, "--json"))["rows"]  # fmt: skip
-    eeg = run("stride", "--period", 1 / 256, "--stride", 512, "--stride", 256,
-              "--tolerance", 1, "--spacing", 883_728 / 256, "--json")  # fmt: skip
-    rows += json.loads(eeg)["rows"]
+    rows = call_json("stride", "--period", 5, "--stride", 10, "--tolerance", 60,
+                     "--spacing", 86400)["rows"]  # fmt: skip
+    rows += call_json("stride", "--period", 1 / 256, "--stride", 512, "--stride", 256,
+                      "--tolerance", 1, "--spacing", 883_728 / 256)["rows"]  # fmt: skip
     told = [
         (row["stride"], f"{row['expected']:.2e}", f"{row['collision_approximation']:.2e}")
         for row in rows
@@ -38,33 +26,32 @@ def test_stride_reproduces_the_papers_table():
 
 
 def test_stride_combines_what_is_repeated():
-    text = run("stride", "--period", 5, "--stride", 10, "--stride", 20, "--tolerance", 60,
-               "--tolerance", 300, "--spacing", 86400, "--spacing", 3600, "--json")  # fmt: skip
-    assert len(json.loads(text)["rows"]) == 8
-    shown = run("stride", "--period", 5, "--stride", 10, "--tolerance", 60, "--spacing", 86400)
+    told = call_json("stride", "--period", 5, "--stride", 10, "--stride", 20, "--tolerance", 60,
+                     "--tolerance", 300, "--spacing", 86400, "--spacing", 3600)  # fmt: skip
+    assert len(told["rows"]) == 8
+    shown = call("stride", "--period", 5, "--stride", 10, "--tolerance", 60, "--spacing", 86400)
     assert "5.79e-04" in shown
     assert "1,728" in shown
 
 
 def test_simulate_then_audit(tmp_path):
-    run("simulate", "sleep", "--out", tmp_path, "--recordings", 2, "--days", 4, "--seed", 3)
-    text = run("audit", tmp_path, "--dataset", "sleep", "--json")
-    told = json.loads(text)
+    call("simulate", "sleep", "--out", tmp_path, "--recordings", 2, "--days", 4, "--seed", 3)
+    told = call_json("audit", tmp_path, "--dataset", "sleep")
     assert told["stride"] == 10
     assert told["kernel"] == {"kind": "gaussian", "sigma": 250.0}
     for row in told["types"]:
         assert row["mass"] == pytest.approx(row["placed"])
         assert row["largest_bin"] < 0.09
     assert any(note.startswith("licence") for note in told["notes"])
-    shown = run("audit", tmp_path, "--dataset", "sleep", "--kernel", "hard", "--crop", 86400)
+    shown = call("audit", tmp_path, "--dataset", "sleep", "--kernel", "hard", "--crop", 86400)
     assert "largest bin" in shown
 
 
 def test_pickles_need_trust(tmp_path):
-    run("simulate", "bowshock", "--out", tmp_path, "--recordings", 1)
+    call("simulate", "bowshock", "--out", tmp_path, "--recordings", 1)
     with pytest.raises(BdlError, match="--trust-pickle"):
-        run("audit", tmp_path, "--dataset", "bowshock")
-    assert "crossing" in run("audit", tmp_path, "--dataset", "bowshock", "--trust-pickle")
+        call("audit", tmp_path, "--dataset", "bowshock")
+    assert "crossing" in call("audit", tmp_path, "--dataset", "bowshock", "--trust-pickle")
 
 
 @pytest.mark.parametrize(
@@ -80,4 +67,4 @@ def test_pickles_need_trust(tmp_path):
 def test_errors_are_messages(words, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(BdlError, match=message):
-        run(*words)
+        call(*words)

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 from bdl import formats
-from bdl.cli import app
 from bdl.decoding import ExpectedAP, PeakGrid, Peaks, calibrate, decode
 from bdl.density import Density
 from bdl.errors import BdlError
 from bdl.events import Events, IntervalType
 from bdl.formats.densities import write_densities
+from calling import call, call_json
 
 SLEEP = IntervalType("sleep", "onset", "wakeup")
-run = CliRunner()
-
-
-def invoke(*arguments: object) -> Any:
-    return run.invoke(app, [str(one) for one in arguments], catch_exceptions=False)
+CALIBRATE = ("calibrate", "{}/densities", "{}/truth.csv", "{}/x.json")
 
 
 @pytest.fixture
@@ -50,14 +44,13 @@ def test_decode_writes_what_the_library_decodes(
     decoder = Peaks(cutoff=0.1, smooth=5.0, alternate=True)
     (tmp_path / "decoder.json").write_text(json.dumps(decoder.model_dump(mode="json")))
     out = tmp_path / "found.csv"
-    done = invoke(
+    told = call_json(
         *("decode", tmp_path / "densities", out, "--decoder", tmp_path / "decoder.json"),
-        *("--interval", "sleep=onset,wakeup", "--pairs", tmp_path / "pairs.csv", "--json"),
+        *("--interval", "sleep=onset,wakeup", "--pairs", tmp_path / "pairs.csv"),
     )
-    assert done.exit_code == 0, done.output
     want = decode(made[0], decoder, (SLEEP,))
     assert formats.read_events(out) == want
-    assert json.loads(done.stdout)["events"]["onset"] == int((want.event == "onset").sum())
+    assert told["events"]["onset"] == int((want.event == "onset").sum())
     table = pl.read_csv(tmp_path / "pairs.csv")
     assert table.columns == ["recording", "name", "start", "end", "score"]
     assert set(table["recording"]) == {"a", "b"}
@@ -67,8 +60,7 @@ def test_decode_without_a_decoder_uses_the_default(
     tmp_path: Path, made: tuple[list[Density], Events]
 ) -> None:
     out = tmp_path / "found.parquet"
-    done = invoke("decode", tmp_path / "densities", out, "--tolerance", 20, "--tolerance", 50)
-    assert done.exit_code == 0, done.output
+    call("decode", tmp_path / "densities", out, "--tolerance", 20, "--tolerance", 50)
     assert formats.read_events(out) == decode(made[0], ExpectedAP(tolerances=(20.0, 50.0)))
 
 
@@ -79,28 +71,24 @@ def test_calibrate_then_decode(tmp_path: Path, made: tuple[list[Density], Events
         *("calibrate", tmp_path / "densities", tmp_path / "truth.csv", tmp_path / "best.json"),
         *("--grid", tmp_path / "grid.yaml", "--tolerance", 12, "--interval", "sleep=onset,wakeup"),
     )
-    done = invoke(*arguments)
-    assert done.exit_code == 0, done.output
-    assert "chosen" in done.stdout
+    assert "chosen" in call(*arguments)
     want = calibrate(made[0], made[1], grid, tolerances=[12.0], intervals=(SLEEP,))
     assert json.loads((tmp_path / "best.json").read_text()) == want.to_dict()
-    assert json.loads(invoke(*arguments, "--json").stdout) == want.to_dict()
+    assert call_json(*arguments) == want.to_dict()
     out = tmp_path / "found.csv"
-    done = invoke(
+    call(
         *("decode", tmp_path / "densities", out, "--decoder", tmp_path / "best.json"),
         *("--interval", "sleep=onset,wakeup"),
     )
-    assert done.exit_code == 0, done.output
     assert formats.read_events(out) == decode(made[0], want.decoder, (SLEEP,))
 
 
 def test_presets_are_known_by_name(tmp_path: Path, made: tuple[list[Density], Events]) -> None:
     for grid in ("expected-ap", "fraud"):
-        done = invoke(
+        call(
             *("calibrate", tmp_path / "densities", tmp_path / "truth.csv", tmp_path / "best.json"),
             *("--grid", grid, "--tolerance", 12),
         )
-        assert done.exit_code == 0, done.output
 
 
 @pytest.mark.parametrize(
@@ -111,33 +99,9 @@ def test_presets_are_known_by_name(tmp_path: Path, made: tuple[list[Density], Ev
         (["decode", "{}/densities", "{}/x.csv", "--decoder", "{}/none.json"], "no such file"),
         (["decode", "{}/densities", "{}/x.csv", "--decoder", "{}/truth.csv"], "truth.csv"),
         (["decode", "{}/densities", "{}/x.csv", "--interval", "a=b"], "NAME=ONSET,OFFSET"),
-        (["calibrate", "{}/densities", "{}/truth.csv", "{}/x.json"], "--tolerance"),
-        (
-            [
-                "calibrate",
-                "{}/densities",
-                "{}/truth.csv",
-                "{}/x",
-                "--tolerance",
-                "5",
-                "--grid",
-                "slep",
-            ],
-            "sleep",
-        ),
-        (
-            [
-                "calibrate",
-                "{}/densities",
-                "{}/truth.csv",
-                "{}/x",
-                "--tolerance",
-                "5",
-                "--metric",
-                "mAPP",
-            ],
-            "mF1",
-        ),
+        ([*CALIBRATE], "--tolerance"),
+        ([*CALIBRATE, "--tolerance", "5", "--grid", "slep"], "sleep"),
+        ([*CALIBRATE, "--tolerance", "5", "--metric", "mAPP"], "mF1"),
     ],
 )
 def test_what_is_wrong_is_told_and_nothing_is_written(
@@ -145,5 +109,5 @@ def test_what_is_wrong_is_told_and_nothing_is_written(
 ) -> None:
     before = sorted(tmp_path.iterdir())
     with pytest.raises(BdlError, match=told):
-        invoke(*(one.format(tmp_path) for one in arguments))
+        call(*(one.format(tmp_path) for one in arguments))
     assert sorted(tmp_path.iterdir()) == before

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -14,24 +13,15 @@ import numpy as np
 import polars as pl
 import pytest
 import yaml
-from typer.testing import CliRunner
 
-from bdl.cli import app
 from bdl.cli.sources import FitConfig, parse_options, read_config
 from bdl.datasets.simulate import simulate
 from bdl.errors import BdlError, ConfigError, InputError
 from bdl.formats import read_events, write_events
+from calling import call, call_json
 from learning import bouts, spikes
 
 ENCODER = {"kind": "gru", "width": 4, "blocks": 1}
-
-
-def call(*given: object) -> str:
-    result = CliRunner().invoke(app, [str(one) for one in given])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == 0, result.output
-    return result.stdout
 
 
 @pytest.fixture
@@ -63,8 +53,7 @@ def test_a_data_set_there_and_back(tmp_path):
     source = ["--dataset", "sleep", "--data", tmp_path / "sleep"]
     model = tmp_path / "m.bdl"
     options = ["--objective", "bdl-hard", "--encoder", "gru", "--epochs", 1, "--seed", 0]
-    told = call("fit", *source, *options, "--stride", 60, "--out", model, "--json", "--quiet")
-    summary = json.loads(told)
+    summary = call_json("fit", *source, *options, "--stride", 60, "--out", model, "--quiet")
     assert summary["recordings"] == 3
     assert summary["validation recordings"] == 1
     assert 0 <= summary["validation mAP"] <= 1

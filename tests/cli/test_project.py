@@ -8,10 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 import yaml
-from typer.testing import CliRunner
 
-from bdl.cli import app
 from bdl.errors import ConfigError
+from calling import call
 
 
 def _files(folder: Path) -> tuple[Path, Path]:
@@ -33,21 +32,10 @@ def project(tmp_path: Path) -> Path:
     data = tmp_path / "data"
     data.mkdir()
     recordings, events = _files(data)
-    made = CliRunner().invoke(
-        app,
-        [
-            "new",
-            str(tmp_path / "mine"),
-            "--recordings",
-            str(recordings),
-            "--events",
-            str(events),
-            "--option",
-            "period=0.1",
-        ],
-        catch_exceptions=False,
+    call(
+        *("new", tmp_path / "mine", "--recordings", recordings),
+        *("--events", events, "--option", "period=0.1"),
     )
-    assert made.exit_code == 0
     return tmp_path / "mine"
 
 
@@ -63,19 +51,12 @@ def test_every_setting_stands_with_its_reason(project: Path) -> None:
 
 def test_an_existing_project_is_not_overwritten(project: Path) -> None:
     with pytest.raises(ConfigError, match="is there already"):
-        CliRunner().invoke(
-            app,
-            ["new", str(project), "--recordings", "x", "--events", "y"],
-            catch_exceptions=False,
-        )
+        call("new", project, "--recordings", "x", "--events", "y")
 
 
 @pytest.mark.slow
 def test_fit_runs_the_configuration(project: Path) -> None:
-    model = project / "model.safetensors"
-    call = ["fit", "--config", str(project / "bdl.yaml"), "--out", str(model), "--epochs", "2"]
-    assert CliRunner().invoke(app, call, catch_exceptions=False).exit_code == 0
-    found = project / "found.csv"
-    call = ["detect", str(model), "--config", str(project / "bdl.yaml"), "--out", str(found)]
-    assert CliRunner().invoke(app, call, catch_exceptions=False).exit_code == 0
+    model, found = project / "model.safetensors", project / "found.csv"
+    call("fit", "--config", project / "bdl.yaml", "--out", model, "--epochs", 2)
+    call("detect", model, "--config", project / "bdl.yaml", "--out", found)
     assert pl.read_csv(found).columns == ["recording", "event", "time", "score"]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
-from bdl.cli import app
 from bdl.errors import BdlError
+from calling import call, call_json
 
 TRUTH = [("a", "onset", 100), ("a", "wakeup", 500), ("b", "onset", 200), ("b", "wakeup", 900)]
 FOUND = [
@@ -38,28 +36,18 @@ def plain(folder: Path, name: str, rows: list[tuple[Any, ...]], factor: float = 
     return path
 
 
-def run(*arguments: object) -> str:
-    result = CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.output
-
-
-def read_json(*arguments: object) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(run(*arguments, "--json"))
-    return found
-
-
 @pytest.fixture
 def tables(tmp_path: Path) -> tuple[Path, Path]:
     return kaggle(tmp_path, "truth", TRUTH), kaggle(tmp_path, "found", FOUND)
 
 
 BOTH = ("--tolerance", 10, "--tolerance", 50)
+DRAWN = (*BOTH, "--bootstrap", 9, "--cluster", "group")
 
 
 def test_kaggle_tables_work_as_they_are(tables: tuple[Path, Path]) -> None:
     truth, found = tables
-    result = read_json("score", "--truth", truth, "--detections", found, *BOTH)
+    result = call_json("score", "--truth", truth, "--detections", found, *BOTH)
     # By hand: of the onsets 0.95 misses, 0.9 hits (3 steps off), 0.7 is 30 off.
     assert result["AP"]["onset"] == {"10": 0.25, "50": pytest.approx(1 / 2 * 1 / 2 + 1 / 2 * 2 / 3)}
     assert result["AP"]["wakeup"] == {"10": 0.25, "50": 1.0}
@@ -70,7 +58,7 @@ def test_kaggle_tables_work_as_they_are(tables: tuple[Path, Path]) -> None:
 
 def test_steps_and_seconds_agree(tables: tuple[Path, Path], tmp_path: Path) -> None:
     truth, found = tables
-    steps = read_json("score", "--truth", truth, "--detections", found, *BOTH, "--unit", "steps")
+    steps = call_json("score", "--truth", truth, "--detections", found, *BOTH, "--unit", "steps")
     wide = ("--tolerance", 50, "--tolerance", 250)
     seconds = [
         ("--truth", plain(tmp_path, "t", TRUTH), "--detections", plain(tmp_path, "d", FOUND)),
@@ -78,11 +66,11 @@ def test_steps_and_seconds_agree(tables: tuple[Path, Path], tmp_path: Path) -> N
         ("--truth", plain(tmp_path, "t", TRUTH), "--detections", found, "--period", 5),
     ]
     for arguments in seconds:
-        result = read_json("score", *arguments, *wide)
+        result = call_json("score", *arguments, *wide)
         assert result["unit"] == "seconds"
         assert result["mAP"] == steps["mAP"]
         assert list(result["AP"]["onset"]) == ["50", "250"]
-    back = read_json("score", *seconds[0], *BOTH, "--unit", "steps", "--period", 5)
+    back = call_json("score", *seconds[0], *BOTH, "--unit", "steps", "--period", 5)
     assert back["AP"] == steps["AP"]
 
 
@@ -90,9 +78,9 @@ def test_mixed_units_need_the_period(tables: tuple[Path, Path], tmp_path: Path) 
     truth, _ = tables
     arguments = ["score", "--truth", truth, "--detections", plain(tmp_path, "d", FOUND), *BOTH]
     with pytest.raises(BdlError, match="mixed units"):
-        run(*arguments)
+        call(*arguments)
     with pytest.raises(BdlError, match="period"):
-        run(*arguments, "--period", 0)
+        call(*arguments, "--period", 0)
 
 
 def test_the_rule_for_event_free_recordings_is_explicit_and_printed(
@@ -102,17 +90,17 @@ def test_the_rule_for_event_free_recordings_is_explicit_and_printed(
     found = kaggle(tmp_path, "more", [*FOUND, ("c", "wakeup", 5, 0.99)])
     arguments = ["score", "--truth", truth, "--detections", found, "--tolerance", 50]
     with pytest.raises(BdlError, match="'c'"):
-        run(*arguments)
-    ignored = read_json(*arguments, "--event-free", "ignore")
-    counted = read_json(*arguments, "--event-free", "count")
+        call(*arguments)
+    ignored = call_json(*arguments, "--event-free", "ignore")
+    counted = call_json(*arguments, "--event-free", "count")
     assert ignored["AP"]["wakeup"]["50"] == 1.0
     assert counted["AP"]["wakeup"]["50"] == pytest.approx(1 / 2 * 1 / 2 + 1 / 2 * 2 / 3)
-    assert read_json(*arguments, "--unknown", "ignore")["AP"] == ignored["AP"]
-    assert "count as false alarms" in run(*arguments, "--event-free", "count")
-    assert "are ignored" in run(*arguments, "--event-free", "ignore")
+    assert call_json(*arguments, "--unknown", "ignore")["AP"] == ignored["AP"]
+    assert "count as false alarms" in call(*arguments, "--event-free", "count")
+    assert "are ignored" in call(*arguments, "--event-free", "ignore")
     named = tmp_path / "recordings.csv"
     named.write_text("recording\na\nb\nc\n")
-    listed = read_json(*arguments, "--recordings", named, "--event-free", "count")
+    listed = call_json(*arguments, "--recordings", named, "--event-free", "count")
     assert listed["mAP"] == counted["mAP"]
 
 
@@ -122,13 +110,13 @@ def test_rows_without_score_or_time_are_dropped_counted_and_told(tmp_path: Path)
     found = tmp_path / "found.csv"
     found.write_text("series_id,event,step,score\na,onset,100,0.5\na,onset,101,\na,onset,NaN,0.9\n")
     arguments = ("score", "--truth", truth, "--detections", found, "--tolerance", 5)
-    result = read_json(*arguments)
+    result = call_json(*arguments)
     assert result["mAP"] == 1.0
     assert result["left_out"] == [
         "1 truths without time",
         "2 detections without time or score",
     ]
-    assert "2 detections without time or score" in run(*arguments)
+    assert "2 detections without time or score" in call(*arguments)
 
 
 def test_bootstrap_clusters_and_durations(tables: tuple[Path, Path], tmp_path: Path) -> None:
@@ -136,13 +124,13 @@ def test_bootstrap_clusters_and_durations(tables: tuple[Path, Path], tmp_path: P
     about = tmp_path / "about.csv"
     about.write_text("recording,duration,group,fold\na,43200,p1,0\nb,43200,p2,1\n")
     arguments = ["score", "--truth", truth, "--detections", found, *BOTH, "--recordings", about]
-    result = read_json(*arguments, "--bootstrap", 200, "--cluster", "group")
+    result = call_json(*arguments, "--bootstrap", 200, "--cluster", "group")
     interval = result["bootstrap"]["systems"]["detections"]
     assert interval["value"] == pytest.approx(result["mAP"])
     assert interval["interval"][0] <= result["mAP"] <= interval["interval"][1]
     assert result["bootstrap"]["clusters"] == 2
     assert result["false_alarms_per_day"]["onset"]["50"] == 1.0
-    assert "200 bootstrap replicates over 2 groups" in run(
+    assert "200 bootstrap replicates over 2 groups" in call(
         *arguments, "--bootstrap", 200, "--cluster", "group"
     )
 
@@ -152,43 +140,21 @@ def test_groups_may_stand_in_the_truth_table(tables: tuple[Path, Path], tmp_path
     rows = pl.DataFrame(TRUTH, schema=["series_id", "event", "step"], orient="row")
     truth = tmp_path / "grouped.csv"
     rows.with_columns(group=pl.lit("p")).write_csv(truth)
-    result = read_json(
-        "score",
-        "--truth",
-        truth,
-        "--detections",
-        found,
-        *BOTH,
-        "--bootstrap",
-        9,
-        "--cluster",
-        "group",
-    )
+    result = call_json("score", "--truth", truth, "--detections", found, *DRAWN)
     assert result["bootstrap"]["clusters"] == 1
 
 
 def test_groups_must_be_known(tables: tuple[Path, Path]) -> None:
     truth, found = tables
     with pytest.raises(BdlError, match="'group'"):
-        run(
-            "score",
-            "--truth",
-            truth,
-            "--detections",
-            found,
-            *BOTH,
-            "--bootstrap",
-            9,
-            "--cluster",
-            "group",
-        )
+        call("score", "--truth", truth, "--detections", found, *DRAWN)
 
 
 def test_regions_limit_what_counts(tables: tuple[Path, Path], tmp_path: Path) -> None:
     truth, found = tables
     regions = tmp_path / "regions.csv"
     regions.write_text("recording,start,end\na,0,300\nb,0,600\n")
-    result = read_json(
+    result = call_json(
         "score", "--truth", truth, "--detections", found, *BOTH, "--regions", regions
     )
     assert result["AP"]["onset"]["50"] == 1.0
@@ -205,16 +171,16 @@ def test_compare_pairs_systems_and_averages_seeds(
     arguments = ["compare", "--truth", truth, *BOTH, "--recordings", about, "--bootstrap", 100]
     systems = ["--detections", f"old={found}", "--detections", f"old={found}"]
     systems += ["--detections", f"new={exact}"]
-    result = read_json(*arguments, *systems)
+    result = call_json(*arguments, *systems)
     assert len(result["systems"]["old"]) == 2
     first = result["systems"]["old"][0]["mAP"]
     gain = result["bootstrap"]["differences"]["new - old"]
     assert gain["value"] == pytest.approx(1.0 - first)
     assert set(result["bootstrap"]["folds"]) == {"0", "1"}
-    text = run(*arguments, *systems)
+    text = call(*arguments, *systems)
     assert "new - old" in text
     assert "fold 1" in text
-    plainly = run(*arguments, "--detections", found, "--detections", exact)
+    plainly = call(*arguments, "--detections", found, "--detections", exact)
     assert "exact - found" in plainly
 
 
@@ -224,7 +190,7 @@ def test_compare_counts_false_alarms_on_the_same_recordings(
     truth, found = tables
     noisy = kaggle(tmp_path, "noisy", [*FOUND, ("z", "onset", 1, 0.99)])
     arguments = ["compare", "--truth", truth, *BOTH, "--bootstrap", 20, "--event-free", "count"]
-    result = read_json(*arguments, "--detections", found, "--detections", noisy)
+    result = call_json(*arguments, "--detections", found, "--detections", noisy)
     assert result["systems"]["found"][0]["recordings"] == 3
     assert result["bootstrap"]["differences"]["noisy - found"]["value"] < 0
 
@@ -239,48 +205,48 @@ def test_missing_columns_are_named(
     bad = tmp_path / "bad.csv"
     bad.write_text(f"{header}\na,onset,1\n")
     with pytest.raises(BdlError, match=message):
-        run("score", "--truth", tables[0], "--detections", bad, *BOTH)
+        call("score", "--truth", tables[0], "--detections", bad, *BOTH)
 
 
 def test_other_bad_input_is_told(tables: tuple[Path, Path], tmp_path: Path) -> None:
     truth, found = tables
     good = ("--truth", truth, "--detections", found)
     with pytest.raises(BdlError, match="positive"):
-        run("score", *good, "--tolerance", -5)
+        call("score", *good, "--tolerance", -5)
     with pytest.raises(BdlError, match="distinct"):
-        run("score", *good, "--tolerance", 5, "--tolerance", 5)
+        call("score", *good, "--tolerance", 5, "--tolerance", 5)
     with pytest.raises(BdlError, match="absent"):
-        run("score", "--truth", tmp_path / "absent.csv", "--detections", found, *BOTH)
+        call("score", "--truth", tmp_path / "absent.csv", "--detections", found, *BOTH)
     empty = tmp_path / "empty.csv"
     empty.write_text("series_id,event,step\n")
     with pytest.raises(BdlError, match="no truths at all"):
-        run("score", "--truth", empty, "--detections", found, *BOTH)
+        call("score", "--truth", empty, "--detections", found, *BOTH)
     with pytest.raises(BdlError, match="two systems"):
-        run("compare", *good, *BOTH)
+        call("compare", *good, *BOTH)
     with pytest.raises(BdlError, match="name them"):
-        run("compare", *good, "--detections", found, *BOTH)
+        call("compare", *good, "--detections", found, *BOTH)
     twice = tmp_path / "twice.csv"
     twice.write_text("recording\na\na\n")
     with pytest.raises(BdlError, match="twice"):
-        run("score", *good, *BOTH, "--recordings", twice)
+        call("score", *good, *BOTH, "--recordings", twice)
 
 
 def test_figures_at_a_fixed_threshold(tables: tuple[Path, Path]) -> None:
     truth, found = tables
     arguments = ("score", "--truth", truth, "--detections", found, *BOTH, "--threshold", 0.75)
-    onset = read_json(*arguments)["at_threshold"]["onset"]
+    onset = call_json(*arguments)["at_threshold"]["onset"]
     assert {k: onset["10"][k] for k in ("recall", "precision", "F1", "false")} == {
         "recall": 0.5,
         "precision": 0.5,
         "F1": 0.5,
         "false": 1,
     }
-    assert "at scores of 0.75 and more" in run(*arguments)
+    assert "at scores of 0.75 and more" in call(*arguments)
 
 
 def test_the_printed_score_has_figures_and_errors(tables: tuple[Path, Path]) -> None:
     truth, found = tables
-    text = run("score", "--truth", truth, "--detections", found, *BOTH, "--errors", 10)
+    text = call("score", "--truth", truth, "--detections", found, *BOTH, "--errors", 10)
     assert "mAP" in text
     assert "errors at tolerance 10" in text
     assert "missed" in text

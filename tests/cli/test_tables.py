@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from bdl.cli import app
 from bdl.errors import BdlError
 from bdl.events import Events
 from bdl.formats import open_store, read_events, write_events, write_recordings
 from bdl.recording import Recording, Recordings
+from calling import call, call_json
 
 MITDB = Path(__file__).parents[2] / "../shared/data/mitdb"
-
-
-def call(*words: object) -> str:
-    done = CliRunner().invoke(app, [str(word) for word in words])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    assert done.exit_code == 0, done.output
-    return done.stdout
 
 
 @pytest.fixture
@@ -45,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_inspect_tells_what_is_there(folder: Path) -> None:
     words = ("inspect", folder / "data", "--events", folder / "events.csv")
-    told = json.loads(call(*words, "--group-pattern", "(s[0-9])", "--json"))
+    told = call_json(*words, "--group-pattern", "(s[0-9])")
     assert told["recordings"]["recordings"] == 3
     assert told["recordings"]["groups"] == 2
     assert told["recordings"]["missing"] == 0.0
@@ -61,7 +51,7 @@ def test_convert_there_and_back(folder: Path) -> None:
     events = folder / "events.csv"
     call("convert", events, folder / "bids", "--to", "bids")
     call("convert", folder / "bids", folder / "d.tsv", "--to", "dcase")
-    told = json.loads(call("convert", folder / "d.tsv", folder / "again.parquet", "--json"))
+    told = call_json("convert", folder / "d.tsv", folder / "again.parquet")
     assert told["events"] == 3
     assert read_events(folder / "again.parquet").sorted() == read_events(events).sorted()
     call("convert", events, folder / "k.csv", "--to", "kaggle", "--period", "0.5")
@@ -81,17 +71,17 @@ def test_convert_names_intervals(folder: Path) -> None:
 
 def test_prepare_makes_a_store(folder: Path) -> None:
     words = ("prepare", folder / "data", folder / "store", "--group-pattern", "(s[0-9])")
-    told = json.loads(call(*words, "--json"))
+    told = call_json(*words)
     assert (told["recordings"], told["samples"]) == (3, 300)
     store = open_store(folder / "store")
     assert store.groups["s1_b"] == "s1"
     assert "3 recordings, 300 samples" in call(*words)
-    assert json.loads(call("inspect", folder / "store", "--json"))["recordings"]["hours"] > 0
+    assert call_json("inspect", folder / "store")["recordings"]["hours"] > 0
 
 
 @pytest.mark.skipif(not MITDB.exists(), reason="the MIT-BIH records are not here")
 def test_inspect_a_data_set_by_name() -> None:
-    told = json.loads(call("inspect", MITDB, "--dataset", "mitdb", "--quick", "--json"))
+    told = call_json("inspect", MITDB, "--dataset", "mitdb", "--quick")
     assert told["recordings"]["recordings"] == 22
     assert told["notes"]
 

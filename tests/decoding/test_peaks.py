@@ -102,6 +102,17 @@ def test_peaks_agree_with_find_peaks_on_the_expanded_timeline(sigma: float) -> N
         np.testing.assert_allclose(found.score, height, rtol=1e-12)
 
 
+def agree_before_separation(
+    values: NDArray[np.float32], stride: int, samples: int, sigma: float
+) -> None:
+    ours = find_peaks(density(values, stride, samples), 0, Peaks(smooth=sigma))
+    place, height = naive.paper_peaks(
+        values, stride=stride, samples=samples, sigma=sigma, distance=0, cutoff=0.0
+    )
+    assert ours.place.tolist() == place.tolist()
+    np.testing.assert_allclose(ours.height, height, rtol=1e-12, atol=1e-15)
+
+
 def test_peaks_before_separation_agree_with_find_peaks_on_rough_values() -> None:
     rng = np.random.default_rng(4)
     for _ in range(3000):
@@ -109,12 +120,7 @@ def test_peaks_before_separation_agree_with_find_peaks_on_rough_values() -> None
         samples = bins * stride - int(rng.integers(0, stride))
         values = rough(rng, bins).astype(np.float32)
         sigma = float(rng.choice([0.0, 1.0, 3.0, 10.0]))
-        ours = find_peaks(density(values, stride, samples), 0, Peaks(smooth=sigma))
-        place, height = naive.paper_peaks(
-            values, stride=stride, samples=samples, sigma=sigma, distance=0, cutoff=0.0
-        )
-        assert ours.place.tolist() == place.tolist()
-        np.testing.assert_allclose(ours.height, height, rtol=1e-12, atol=1e-15)
+        agree_before_separation(values, stride, samples, sigma)
 
 
 def test_blocks_leave_no_seams() -> None:
@@ -128,12 +134,7 @@ def test_blocks_leave_no_seams() -> None:
             values[begin : begin + int(rng.integers(5, 400))] = 1.0
         values = values.astype(np.float32)
         sigma = float(rng.choice([0.7, 3.0, 10.0]))
-        ours = find_peaks(density(values, stride, samples), 0, Peaks(smooth=sigma))
-        place, height = naive.paper_peaks(
-            values, stride=stride, samples=samples, sigma=sigma, distance=0, cutoff=0.0
-        )
-        assert ours.place.tolist() == place.tolist()
-        np.testing.assert_allclose(ours.height, height, rtol=1e-12, atol=1e-15)
+        agree_before_separation(values, stride, samples, sigma)
         back = find_peaks(
             density(values, stride, samples), 0, Peaks(smooth=sigma, smoothing="trailing")
         )

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from bdl.cli import app
 from bdl.evaluation import match
 from bdl.evaluation.operating import operating
 from bdl.events import Events
 from bdl.formats import write_events
+from calling import call, call_json
 
 TOLERANCES = (2.0, 8.0)
 
@@ -62,11 +59,8 @@ def test_the_command_counts_at_a_threshold(tmp_path) -> None:
     write_events(found, tmp_path / "found.csv")
     arguments = [f"--truth={tmp_path / 'truth.csv'}", f"--detections={tmp_path / 'found.csv'}"]
     arguments += ["--tolerance=2", "--tolerance=8", "--threshold=0.5"]
-    printed = CliRunner().invoke(app, ["score", *arguments, "--json"])
-    assert printed.exit_code == 0
-    at = json.loads(printed.stdout)["at_threshold"]
+    at = call_json("score", *arguments)["at_threshold"]
     expected = operating(match(truth, found, TOLERANCES), 0.5)
     assert at["threshold"] == 0.5
     assert at["all"]["8"] == expected["all"][8.0].figures
-    text = CliRunner().invoke(app, ["score", *arguments]).stdout
-    assert "at scores of 0.5 and more" in text
+    assert "at scores of 0.5 and more" in call("score", *arguments)
