@@ -15,7 +15,7 @@ from bdl import datasets
 from bdl.datasets.simulate import bowshock, fraud, simulate
 from bdl.datasets.simulate.chbmit import brain, patient
 from bdl.datasets.simulate.sleep import days as course
-from bdl.datasets.simulate.sleep import labels, person
+from bdl.datasets.simulate.sleep import labels, person, signal
 from bdl.datasets.simulate.sleep.clock import Clock
 from bdl.errors import ConfigError
 
@@ -147,6 +147,36 @@ def test_longest_sleep_only_and_short_interruptions_bridged():
     assert labels.longest(minutes) == (0, 200 * MINUTE)
     assert labels.longest(np.array([[0, 29]]) * MINUTE) is None
     assert labels.longest(np.array([[0, 30]]) * MINUTE) == (0, 30 * MINUTE)
+
+
+def test_most_labels_are_within_a_minute_of_the_change():
+    errors = []
+    for k in range(60):
+        rng = np.random.default_rng([7, k])
+        night = np.array([[DAY + 12 * k + 5, DAY + 12 * k + 5000]])
+        days = course.Days(np.zeros(3 * DAY, np.int8), [night], [])
+        for _ in range(20):
+            ((onset, wake),) = labels.draw(rng, days)
+            if onset is not None and wake is not None:
+                errors += [onset - night[0, 0], wake - night[0, 1]]
+    near = np.mean(np.abs(errors) < MINUTE)
+    assert 0.7 < near < 0.85
+    assert np.mean(np.abs(errors) > 10 * MINUTE) > 0.01
+
+
+def test_sleep_begins_and_ends_with_a_movement_that_can_be_seen():
+    """Nobody counts as awake who lies still: the bouts around a sleep hold movement."""
+    for k in range(20):
+        rng = np.random.default_rng(k)
+        wearer = person.draw(rng)
+        clock = Clock(datetime(2018, 5, 1, 12))
+        state = np.full(DAY, course.BED, np.int8)
+        state[5000:11000] = course.ASLEEP
+        _, enmo = signal.draw(rng, wearer, clock, course.Days(state, [], []))
+        still = np.median(enmo[5500:10500])
+        before, after = enmo[4990:5000], enmo[11000:11010]
+        assert before.mean() > still
+        assert after.mean() > still
 
 
 def test_device_off_is_flat_and_has_no_label():

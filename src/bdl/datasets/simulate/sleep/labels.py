@@ -3,7 +3,9 @@
 Of a night only the longest sleep counts: stretches with less than 30 minutes between them are one,
 and it must last at least 30 minutes. A night without the device, or cut by an end of the
 recording, has no label; a few others are left unlabelled as unclear. Times stand on whole minutes.
-An annotator has a habit (a few minutes early or late) and is now and then off by much more.
+Three labels in four stand within a minute of the change of movement that can be seen: the paper's
+detector finds half of the real ones that closely, which it could not if they scattered more. Most
+others are minutes off, some by much more; and an annotator has a slight habit, early or late.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ def longest(pieces: NDArray[np.int64]) -> tuple[int, int] | None:
 
 def draw(rng: Generator, days: Days) -> list[tuple[int | None, int | None]]:
     """Steps of onset and wakeup of each night, None where there is no label."""
-    habit = rng.normal(0, 0.6, size=2)
+    habit = rng.normal(0, 0.2, size=2)
     found: list[tuple[int | None, int | None]] = []
     for pieces in days.nights:
         scatter = habit + _scatter(rng)
@@ -62,7 +64,7 @@ def draw(rng: Generator, days: Days) -> list[tuple[int | None, int | None]]:
 
 def _scatter(rng: Generator) -> NDArray[np.float64]:
     """Minutes by which the two endpoints of a night are placed beside the truth."""
-    scale = rng.choice([0.8, 3.0, 10.0], p=[0.65, 0.29, 0.06], size=2)
+    scale = rng.choice([0.3, 2.0, 10.0], p=[0.75, 0.19, 0.06], size=2)
     minutes: NDArray[np.float64] = rng.laplace(0, 1, size=2) * scale
     return minutes
 

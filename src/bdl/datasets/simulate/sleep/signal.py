@@ -92,6 +92,11 @@ def _bouts(
     median[kind == UP] *= (person.activity * rhythm * np.exp(spell))[kind == UP]
     energy = median * rng.lognormal(0, 0.9, count)
     quiet = rng.random(count) < np.append(person.stillness, 1.0)[kind]
+    # Sleep is read from movement: who lies awake without any counts as asleep, so that the last
+    # bout before sleep and the first after it are not quiet.
+    asleep = kind == ASLEEP
+    quiet[:-1] &= asleep[:-1] | ~asleep[1:]
+    quiet[1:] &= asleep[1:] | ~asleep[:-1]
     energy[quiet] = 0.0
     tremor = np.where(quiet, person.tremor, 3 + 30 * np.minimum(1, energy / 0.05))
     tremor = tremor * rng.lognormal(0, 0.4, count)
