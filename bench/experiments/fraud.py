@@ -1,14 +1,22 @@
 """The paper's fraud row: GRU, seed 0, four series-level folds, 20 epochs, event AP at 2 samples.
 
-python -m bench.experiments.fraud --data FOLDER
+    python -m bench.experiments.fraud --data FOLDER
+
+The column "one clock" lays all series on one within-series clock, where a detection may match the
+fraud of another hour. That is wrong; it is shown because figures made so can only be compared with
+figures made so.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from bdl.datasets import load
+from bdl import Events
+from bdl.datasets import Dataset, load
 from bdl.decoding import Peaks
+from bdl.evaluation import match
 from bdl.features import Robust
 from bench.experiments.common import (
     Budget,
@@ -36,7 +44,7 @@ def main() -> None:
         Part(tuple(id for id in order if id not in order[j::4]), (), tuple(order[j::4]))
         for j in range(4)
     ]
-    print(heading(dataset.settings.tolerances, more=("mean of folds", "paper")))
+    print(heading(dataset.settings.tolerances, more=("mean of folds", "one clock", "paper")))
     with Budget(asked.limit) as budget:
         for name in asked.objectives:
             found = run_folds(
@@ -53,7 +61,17 @@ def main() -> None:
             every = zip(found, parts, strict=True)
             each = [figures(pooled(dataset, [one], [part]))[0] for one, part in every]
             line = row(name, figures(pooled(dataset, found, parts)))
-            print(f"{line} {np.mean(each):.3f} | {PAPER.get(name, np.nan):.3f} |", flush=True)
+            more = [np.mean(each), one_clock(dataset, found), PAPER[name]]
+            print(line, *(f"{value:.3f} |" for value in more), flush=True)
+
+
+def one_clock(dataset: Dataset, found: Sequence[Events]) -> float:
+    """AP when hours are forgotten: all events on the clock of one series."""
+    truth, detections = (
+        Events.of("all", events.event.tolist(), events.time, score=events.score)
+        for events in (dataset.events, Events.concat(found))
+    )
+    return match(truth, detections, dataset.settings.tolerances).mean_average_precision()
 
 
 if __name__ == "__main__":
