@@ -52,7 +52,7 @@ class Scale(Value):
 
 SCALES: dict[str, dict[str, Scale]] = {
     "sleep": {
-        "small": Scale(recordings=40, days=4.0, epochs=12, window=DAY, batch=2, rates=2),
+        "small": Scale(recordings=40, days=7.0, epochs=20, window=2 * DAY, batch=4, rates=2),
         "tiny": Scale(
             recordings=8, days=2.0, epochs=2, window=DAY, folds=2, tiny=True, replicates=50
         ),
@@ -111,7 +111,7 @@ def shrink(protocol: Protocol, scale: Scale) -> Protocol:
     >>> from bdl.study.catalogue import load
     >>> small = shrink(load("sleep-nested"), SCALES["sleep"]["small"])
     >>> len(small.rows), small.training.checkpoints, small.training.learning_rates
-    (7, (3, 6, 9, 12), (0.003, 0.01))
+    (7, (5, 10, 15, 20), (0.003, 0.01))
     """
     training = protocol.training
     count = min(len(training.checkpoints), scale.epochs)
