@@ -62,11 +62,11 @@ def test_convert_names_intervals(folder: Path) -> None:
     write_events(Events.of("n", ["onset", "wakeup"], [1.0, 2.0]), folder / "n.csv")
     call(
         "convert", folder / "n.csv", folder / "n.tsv", "--to", "dcase",
-        "--interval", "sleep:onset:wakeup",
+        "--interval", "sleep=onset,wakeup",
     )  # fmt: skip
     assert (folder / "n.tsv").read_text().splitlines()[1].split("\t")[-1] == "sleep"
-    with pytest.raises(BdlError, match="NAME or NAME:ONSET:OFFSET"):
-        call("convert", folder / "n.csv", folder / "m.tsv", "--interval", "a:b")
+    with pytest.raises(BdlError, match="NAME=ONSET,OFFSET or NAME expected"):
+        call("convert", folder / "n.csv", folder / "m.tsv", "--interval", "a=b")
 
 
 def test_prepare_makes_a_store(folder: Path) -> None:

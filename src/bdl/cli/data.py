@@ -8,12 +8,13 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from bdl.cli.options import Json
+
 commands = typer.Typer()
 data = typer.Typer(help="Published data sets.", no_args_is_help=True)
 commands.add_typer(data, name="data")
 
 Kernel = Literal["hard", "gaussian", "tolerance", "right"]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 
 
 @commands.command()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bdl.cli import console
+from bdl.cli.options import Intervals, Json, interval_types
 from bdl.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -21,17 +22,9 @@ commands = typer.Typer()
 Densities = Annotated[
     Path, typer.Argument(help="Folder of densities, as `bdl detect --densities` writes it.")
 ]
-Spans = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--interval",
-        help="Interval type: NAME=ONSET,OFFSET (event types), or NAME for NAME:onset, NAME:offset.",
-    ),
-]
 Tolerances = Annotated[
     list[float] | None, typer.Option("--tolerance", help="Tolerance in seconds; may be repeated.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 @commands.command()
@@ -46,7 +39,7 @@ def decode(
         ),
     ] = None,
     tolerance: Tolerances = None,
-    interval: Spans = None,
+    interval: Intervals = None,
     format: Annotated[str, typer.Option(help="Format of the event table.")] = "bdl",
     period: Annotated[float | None, typer.Option(help="Seconds a step, for Kaggle tables.")] = None,
     pairs: Annotated[
@@ -104,7 +97,7 @@ def calibrate(
     ] = "expected-ap",
     tolerance: Tolerances = None,
     metric: Annotated[str, typer.Option(help="mAP, mF1 or AP@<tolerance>.")] = "mAP",
-    interval: Spans = None,
+    interval: Intervals = None,
     event_free: Annotated[
         str, typer.Option(help="Detections in event-free recordings: ignore or count.")
     ] = "ignore",
@@ -183,25 +176,6 @@ def load(path: Path) -> Any:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         told = " ".join(str(error).split())
         raise InputError(f"{path}: cannot be read as JSON or YAML: {told}") from error
-
-
-def interval_types(texts: list[str] | None) -> tuple[IntervalType, ...]:
-    """Interval types from their command-line form.
-
-    >>> interval_types(["sleep=onset,wakeup", "seizure"])
-    (IntervalType(name='sleep', onset='onset', offset='wakeup'),
-     IntervalType(name='seizure', onset='seizure:onset', offset='seizure:offset'))
-    """
-    from bdl.events import IntervalType
-
-    out = []
-    for one in texts or ():
-        name, given, events = one.partition("=")
-        sides = [side.strip() for side in events.split(",")]
-        if not name or (given and (len(sides) != 2 or not all(sides))):
-            raise ConfigError(f"--interval {one!r}: NAME=ONSET,OFFSET or NAME expected")
-        out.append(IntervalType(name, *sides) if given else IntervalType.named(name))
-    return tuple(out)
 
 
 def write_pairs(

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from bdl.cli.console import err, print_json, track
+from bdl.cli.options import Json
 from bdl.cli.sources import Source, find_source
 from bdl.errors import ConfigError
 
@@ -51,7 +52,7 @@ def fit(
     tensorboard: Annotated[bool, typer.Option(help="Log for TensorBoard to --log.")] = False,
     accelerator: Annotated[str, typer.Option(help="auto, cpu, gpu or mps.")] = "auto",
     quiet: Annotated[bool, typer.Option(help="No progress display.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Summary as JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Train a detector and write it to one file; the same command goes on after a kill."""
     if out.is_dir():

@@ -14,14 +14,24 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from bdl.errors import ConfigError
+
 if TYPE_CHECKING:
+    from bdl.events import IntervalType
     from bdl.recording import Recordings
 
 Command = Callable[..., None]
 Format = Literal["bdl", "kaggle", "bids", "seizures", "dcase", "edf", "wfdb"]
 Written = Literal["bdl", "kaggle", "bids", "seizures", "dcase"]
 Period = Annotated[float | None, typer.Option(help="Seconds from one sample to the next.")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object for programs.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
+Intervals = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--interval",
+        help="Interval type: NAME=ONSET,OFFSET (event types), or NAME for NAME:onset, NAME:offset.",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -96,6 +106,25 @@ def takes(**groups: Callable[..., Any]) -> Callable[[Command], Command]:
         return run
 
     return decorate
+
+
+def interval_types(texts: list[str] | None) -> tuple[IntervalType, ...]:
+    """Interval types from their command-line form.
+
+    >>> interval_types(["sleep=onset,wakeup", "seizure"])
+    (IntervalType(name='sleep', onset='onset', offset='wakeup'),
+     IntervalType(name='seizure', onset='seizure:onset', offset='seizure:offset'))
+    """
+    from bdl.events import IntervalType
+
+    out = []
+    for one in texts or ():
+        name, given, events = one.partition("=")
+        sides = [side.strip() for side in events.split(",")]
+        if not name or (given and (len(sides) != 2 or not all(sides))):
+            raise ConfigError(f"--interval {one!r}: NAME=ONSET,OFFSET or NAME expected")
+        out.append(IntervalType(name, *sides) if given else IntervalType.named(name))
+    return tuple(out)
 
 
 def advance(bar: Any, what: str) -> Callable[[int, int], None]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bdl.cli.console import err, out, print_json
+from bdl.cli.options import Json
 from bdl.cli.sources import EventFree, find_source
 from bdl.errors import ConfigError, InputError
 
@@ -26,7 +27,7 @@ def demo(
     recordings: Annotated[int, typer.Option(help="How many recordings to simulate.")] = 40,
     days: Annotated[float, typer.Option(help="Days a recording.")] = 7.0,
     epochs: Annotated[int, typer.Option(help="Passes over the training recordings.")] = 30,
-    json: Annotated[bool, typer.Option("--json", help="The table as JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """A first tour: simulate, train two detectors, calibrate, score on held-out recordings."""
     from rich.table import Table

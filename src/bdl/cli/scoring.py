@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from bdl.cli import console
-from bdl.cli.options import takes
+from bdl.cli.options import Json, takes
 from bdl.cli.score_tables import Rules, Setup
 from bdl.errors import ConfigError
 
@@ -30,7 +30,6 @@ Tolerance = Annotated[
     list[float],
     typer.Option("--tolerance", help="A hit is strictly nearer than this; may be repeated."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 @dataclass(frozen=True)

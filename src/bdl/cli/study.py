@@ -7,13 +7,14 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from bdl.cli.options import Json
+
 commands = typer.Typer()
 study = typer.Typer(
     help="Run a study of the paper, or your own, as a frozen and resumable protocol.",
     no_args_is_help=True,
 )
 commands.add_typer(study, name="study")
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Run = Annotated[str, typer.Argument(help="Run directory: a folder or any fsspec path.")]
 
 

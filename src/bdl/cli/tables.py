@@ -8,11 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bdl.cli.console import err, out, print_json, progress
-from bdl.cli.options import Format, Json, Period, TableLayout, Written, advance, takes
+from bdl.cli.options import (
+    Format,
+    Intervals,
+    Json,
+    Period,
+    TableLayout,
+    Written,
+    advance,
+    interval_types,
+    takes,
+)
 from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from bdl.events import Events, IntervalType
+    from bdl.events import Events
     from bdl.formats.inspect import Summary
     from bdl.recording import Recordings
 
@@ -30,10 +40,7 @@ def convert(
     ] = None,
     to: Annotated[Written, typer.Option("--to", help="Format to write.")] = "bdl",
     period: Period = None,
-    interval: Annotated[
-        list[str] | None,
-        typer.Option(help="NAME:ONSET:OFFSET of an interval, such as sleep:onset:wakeup."),
-    ] = None,
+    interval: Intervals = None,
     recordings: Annotated[
         Path | None, typer.Option(help="Recordings, to list those without events as well.")
     ] = None,
@@ -48,7 +55,7 @@ def convert(
     """
     from bdl.formats import read_events, read_recordings, write_events
 
-    kinds = _intervals(interval)
+    kinds = interval_types(interval) or None
     events = read_events(source, format=from_, period=period, intervals=kinds)
     known = read_recordings(recordings) if recordings is not None else None
     write_events(
@@ -66,23 +73,6 @@ def convert(
     out.print(repr(events), markup=False)
     if events.dropped:
         err.print(f"{events.dropped:,} rows without a time or score were left out")
-
-
-def _intervals(named: list[str] | None) -> list[IntervalType] | None:
-    from bdl.events import IntervalType
-
-    if not named:
-        return None
-    kinds = []
-    for text in named:
-        parts = text.split(":")
-        if len(parts) == 1:
-            kinds.append(IntervalType.named(text))
-        elif len(parts) == 3 and all(parts):
-            kinds.append(IntervalType(*parts))
-        else:
-            raise ConfigError(f"--interval {text!r}: NAME or NAME:ONSET:OFFSET expected")
-    return kinds
 
 
 @commands.command(epilog="Example: `bdl inspect recordings/ --period 0.02 --events events.csv`")
