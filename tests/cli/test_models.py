@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import polars as pl
 import pytest
 import yaml
 
+from bdl import cli
 from bdl.cli.sources import FitConfig, parse_options, read_config
 from bdl.datasets.simulate import simulate
 from bdl.errors import BdlError, ConfigError, InputError
@@ -184,6 +186,14 @@ def test_a_fit_config_goes_to_yaml_and_back(files):
     made = read_config(config(files))
     plain = yaml.safe_dump(made.model_dump(mode="json"))
     assert FitConfig(**yaml.safe_load(plain)) == made
+
+
+def test_a_warning_is_one_sentence_without_code(monkeypatch, capsys):
+    monkeypatch.setattr(cli, "app", lambda: warnings.warn("the [bin] is too wide", stacklevel=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        cli.main()
+    assert capsys.readouterr().err == "warning: the [bin] is too wide\n"
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ into ``bdl``. Heavy imports stand inside the commands, so that ``bdl --help`` st
 from __future__ import annotations
 
 import sys
+import warnings
 from importlib import import_module
 
 import typer
@@ -41,6 +42,7 @@ for _name in MODULES:
 
 def main() -> None:
     """Run the command line; our own errors become one message and exit code 2."""
+    warnings.showwarning = _warn
     try:
         app()
     except BdlError as error:
@@ -51,3 +53,9 @@ def main() -> None:
         if ended.code == INTERRUPTED:  # typer has taken the KeyboardInterrupt
             Console(stderr=True).print("interrupted; run the same command again to go on")
         raise
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning is for the user, who has no use for the line of code that gave it."""
+    told = f"[yellow]warning:[/yellow] {escape(str(message))}"
+    Console(stderr=True, soft_wrap=True).print(told, highlight=False)
