@@ -236,6 +236,33 @@ def test_axe_finds_nothing_serious(
     assert [(one["id"], one["nodes"][0]["html"][:200]) for one in grave] == []
 
 
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
+def test_a_page_of_many_systems_and_a_protocol(
+    open_page: Opened, make_content: Callable[..., Content], width: int, height: int
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    content = make_content(
+        systems=7, note="What to know first.", training="Means over folds.",
+        protocol="name: mine\n" + "a long line " * 30,
+    )  # fmt: skip
+    page = open_page(content, width=width, height=height)
+    page.click("summary")
+    assert page.is_visible("pre")
+    assert page.is_visible("text=Means over folds.")
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+    # However many lines the legends have, figures keep room to draw in.
+    drawn = (
+        "() => [...document.querySelectorAll('.figures .plot')].map((e) => e._fullLayout._size.h)"
+    )
+    assert min(page.evaluate(drawn)) > 120
+    grave = [
+        one["id"]
+        for one in axe.run(page).response["violations"]
+        if one["impact"] in ("serious", "critical")
+    ]
+    assert grave == []
+
+
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844), (320, 640)])
 def test_nothing_runs_out_of_the_page_sideways(
     open_page: Opened, content: Content, width: int, height: int
