@@ -1,13 +1,14 @@
-"""The search of the expected-AP decoder: best bin first, local updates, a lazy heap.
+"""The search of the expected-AP decoder: best bin first, local updates.
 
 Of bins with equal scores the one that held more mass (a sample) at the start is taken, then the
 earlier: windows wider than a bin often tie, and the density's own peak is the better guess.
 
 Taking a detection changes residual masses only within its windows, and scores only within twice
-that. Those few are brought up to date at once; the heap still holds their older, larger scores.
-Since scores never grow, the top of the heap is an upper bound of all: if it is up to date it is
-the best bin, else it sinks to where its score of today belongs. The work is one pass over the
-bins, then for each detection the bins in reach and a few sinkings: near-linear in bins.
+that. So detections further apart do not see each other, and a bin that is the best of all within
+reach may be taken at once: nothing in reach can come before it, since scores never grow. The
+search goes along the bins and climbs from each to the best one in reach until it stands on such a
+bin; what was taken is put in order at the end. The result is that of taking the best bin of the
+whole recording again and again; the work is linear in bins, and what it touches lies together.
 
 A bin's mass is held as so much a sample, an integer in units of 2**-40, so that the mass inside
 any stretch of samples is an exact integer.
@@ -25,6 +26,7 @@ UNIT = 1 << 40
 
 Ints = NDArray[np.int64]
 Masses = NDArray[np.floating[Any]]
+Flags = NDArray[np.bool_]
 
 
 def take(
@@ -56,8 +58,9 @@ def take(
     [[1, 1], [1.0, 0.5]]
     """
     masses = per_sample(values, windows, stride=stride, samples=samples)
-    bins, scores = _take(masses, windows, stride, samples, max(1, floor), distance, most)
-    return bins, scores / (UNIT * len(windows))
+    bins, scores = _take(masses, windows, stride, samples, max(1, floor), distance)
+    order = np.lexsort((bins, -masses[bins], -scores))[:most]
+    return bins[order], scores[order] / (UNIT * len(windows))
 
 
 def per_sample(values: Masses, windows: Ints, *, stride: int, samples: int) -> Ints:
@@ -143,36 +146,26 @@ def _remove(
 
 
 @njit(cache=True)
-def _above(keys: Ints, items: Ints, start: Ints, i: int, j: int) -> bool:
-    """Order of the heap: the larger score, the bin with more mass of its own, the earlier one."""
-    a, b = items[i], items[j]
-    if keys[i] != keys[j]:
-        return bool(keys[i] > keys[j])
-    if start[a] != start[b]:
-        return bool(start[a] > start[b])
-    return bool(a < b)
-
-
-@njit(cache=True)
-def _sink(keys: Ints, items: Ints, start: Ints, size: int, i: int) -> None:
-    """Restore the heap below place i."""
-    while True:
-        top, left, right = i, 2 * i + 1, 2 * i + 2
-        if left < size and _above(keys, items, start, left, top):
-            top = left
-        if right < size and _above(keys, items, start, right, top):
-            top = right
-        if top == i:
-            return
-        keys[i], keys[top] = keys[top], keys[i]
-        items[i], items[top] = items[top], items[i]
-        i = top
+def _best(b: int, reach: int, floor: int, score: Ints, start: Ints, barred: Flags) -> int:
+    """The bin to be taken first of those in reach of b: -1 if none may be taken."""
+    best = -1
+    for i in range(max(b - reach, 0), min(b + reach + 1, len(score))):
+        if score[i] < floor or barred[i]:
+            continue
+        if (
+            best < 0
+            or score[i] > score[best]
+            or (score[i] == score[best] and start[i] > start[best])
+        ):
+            best = i
+    return best
 
 
 @njit(cache=True)
 def _take(
-    start: Ints, windows: Ints, stride: int, samples: int, floor: int, distance: int, most: int
+    start: Ints, windows: Ints, stride: int, samples: int, floor: int, distance: int
 ) -> tuple[Ints, Ints]:
+    """Bins taken and their scores, in no order."""
     bins, kinds = len(start), len(windows)
     mass = np.empty((kinds, bins), np.int64)
     inside = np.zeros((kinds, bins), np.int64)
@@ -185,39 +178,46 @@ def _take(
         mass[k] = start
         _fill(0, bins, windows[k], stride, samples, start, prefix, 0, inside[k], score)
 
-    items = np.flatnonzero(score >= floor)
-    size = len(items)
-    keys = score[items]
-    for i in range(size // 2 - 1, -1, -1):
-        _sink(keys, items, start, size, i)
-
     barred = np.zeros(bins, np.bool_)
+    reach = max(2 * (_half(windows.max(), stride) + 1), distance // stride + 1)
+    climb = np.empty(64, np.int64)
     taken = np.empty(64, np.int64)
     scores = np.empty(64, np.int64)
     count = 0
-    while size and count < most:
-        b = items[0]
-        if barred[b] or score[b] < floor:
-            size -= 1
-            keys[0], items[0] = keys[size], items[size]
-            _sink(keys, items, start, size, 0)
-            continue
-        if keys[0] != score[b]:
-            keys[0] = score[b]
-            _sink(keys, items, start, size, 0)
-            continue
-        if count == len(taken):
-            taken = np.concatenate((taken, np.empty_like(taken)))
-            scores = np.concatenate((scores, np.empty_like(scores)))
-        taken[count], scores[count] = b, score[b]
-        count += 1
-        for k in range(kinds):
-            if inside[k, b] > 0:
-                low, high = _remove(b, windows[k], stride, samples, mass[k], inside[k, b])
-                _refresh(low, high, windows[k], stride, samples, mass[k], inside[k], score, prefix)
-        if distance:
-            _bar(b, distance, stride, samples, barred)
+    for foot in range(bins):
+        climb[0], height = foot, 1
+        while height:
+            b = climb[height - 1]
+            if score[b] < floor or barred[b]:
+                height -= 1
+                continue
+            best = _best(b, reach, floor, score, start, barred)
+            if best != b:
+                if height == len(climb):
+                    climb = np.concatenate((climb, np.empty_like(climb)))
+                climb[height] = best
+                height += 1
+                continue
+            if count == len(taken):
+                taken = np.concatenate((taken, np.empty_like(taken)))
+                scores = np.concatenate((scores, np.empty_like(scores)))
+            taken[count], scores[count] = b, score[b]
+            count += 1
+            for k in range(kinds):
+                if inside[k, b] > 0:
+                    low, high = _remove(b, windows[k], stride, samples, mass[k], inside[k, b])
+                    _refresh(
+                        low, high, windows[k], stride, samples, mass[k], inside[k], score, prefix
+                    )
+            if distance:
+                _bar(b, distance, stride, samples, barred)
     return taken[:count].copy(), scores[:count].copy()
+
+
+@njit(cache=True)
+def _half(window: int, stride: int) -> int:
+    """Most bins between a bin and the last one that its window touches."""
+    return int((window // 2 + stride) // stride + 1)
 
 
 @njit(cache=True)
@@ -233,7 +233,7 @@ def _refresh(
     prefix: Ints,
 ) -> None:
     """Bring what windows hold, and scores, up to date after bins low to high changed."""
-    reach = (window // 2 + stride) // stride + 1
+    reach = _half(window, stride)
     begin, end = max(low - reach, 0), min(high + reach + 1, len(mass))
     base, stop = max(begin - reach, 0), min(end + reach, len(mass))
     prefix[0] = 0
@@ -244,7 +244,7 @@ def _refresh(
 
 
 @njit(cache=True)
-def _bar(b: int, distance: int, stride: int, samples: int, barred: NDArray[np.bool_]) -> None:
+def _bar(b: int, distance: int, stride: int, samples: int, barred: Flags) -> None:
     """No bin whose centre is nearer than so many samples may be taken any more."""
     centre = b * stride + min((b + 1) * stride, samples) - 1
     reach = distance // stride + 1
