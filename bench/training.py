@@ -42,7 +42,7 @@ def recordings(count: int, bins: int) -> list[Prepared]:
     return made
 
 
-def run(batch: int = 32, bins: int = 12_096, steps: int = 4) -> list[Row]:
+def run(batch: int = 32, bins: int = 12_096, steps: int = 8) -> list[Row]:
     """Seconds a step of ours and of the plain loop, and the share of time spent waiting."""
     keep_buffers()
     data = recordings(batch, bins)
@@ -105,7 +105,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--bins", type=int, default=12_096)
-    parser.add_argument("--steps", type=int, default=4)
+    parser.add_argument("--steps", type=int, default=8)
     asked = parser.parse_args()
     print(table(run(asked.batch, asked.bins, asked.steps)))
 
