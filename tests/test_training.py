@@ -292,9 +292,10 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(tmp_path, stop, error):
 
     module = fresh(kind)
     epochs = {"checkpoint_epochs": (1, 2, 3)}
+    handler = signal.getsignal(signal.SIGINT)
     with pytest.raises(error):
         go(module, data, directory=tmp_path / "run", validate=fails, **epochs)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is handler
     again = fresh(kind)
     resumed = go(again, data, directory=tmp_path / "run", validate=lambda module: 0.5, **epochs)
     assert digest(again) == digest(whole)
