@@ -15,11 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bdl import decoding
+from bdl import Detector, decoding
 from bdl.config import Value
 from bdl.datasets import Dataset, load
 from bdl.datasets.simulate import simulate
-from bdl.detector import Detector
 from bdl.errors import ConfigError
 from bdl.formats import write_events
 from bdl.formats.files import atomic

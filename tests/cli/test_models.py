@@ -188,6 +188,19 @@ def test_a_fit_config_goes_to_yaml_and_back(files):
     assert FitConfig(**yaml.safe_load(plain)) == made
 
 
+@pytest.mark.parametrize("command", ["demo --out tour", "detect m.bdl --recordings r --out d.csv"])
+def test_without_torch_a_command_says_which_extra_is_missing(tmp_path, command):
+    script = "import sys; sys.modules['torch'] = None; from bdl.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", script, *command.split()],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert done.stderr == "error: torch is not installed: pip install 'bdl[train]'\n"
+
+
 def test_a_warning_is_one_sentence_without_code(monkeypatch, capsys):
     monkeypatch.setattr(cli, "app", lambda: warnings.warn("the [bin] is too wide", stacklevel=1))
     with warnings.catch_warnings():

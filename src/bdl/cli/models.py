@@ -99,7 +99,7 @@ def fit(
 
 
 def _fit(source: Source, parameters: dict[str, Any], share: float, out: Path) -> dict[str, Any]:
-    from bdl.detector import Detector
+    from bdl import Detector
     from bdl.formats.files import atomic
 
     known = Detector().get_params()
@@ -172,8 +172,8 @@ def detect(
     quiet: Annotated[bool, typer.Option(help="No progress display.")] = False,
 ) -> None:
     """Detect events in recordings with a trained model."""
+    from bdl import Detector
     from bdl.decoding import decode
-    from bdl.detector import Detector
     from bdl.formats import write_events
     from bdl.formats.densities import write_densities
 

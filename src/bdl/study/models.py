@@ -14,11 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bdl import encoders, objectives
+from bdl import Detector, encoders, objectives
 from bdl.config import Value, validate
 from bdl.datasets import Dataset
 from bdl.density import Density
-from bdl.detector import Detector
 from bdl.encoders import Encoder, UNet
 from bdl.errors import ConfigError, InputError, TrainingError
 from bdl.features import Divisor
