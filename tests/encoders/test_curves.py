@@ -24,6 +24,7 @@ def test_curves_on_simulated_sleep(tmp_path):
             stride=data.settings.stride,
             window=DAY,
             calendar=True,
+            tolerances=data.settings.tolerances,
             epochs=8,
             batch=3,
             learning_rate=1e-2,
