@@ -1,10 +1,12 @@
 """Runs a study again and again and kills it each time: ``python -m naive.killing FILE``.
 
-The file holds JSON: protocol, data, out, kills, seed, longest (seconds before a kill). Each run is
-a fork of this process, which has imported everything and computed nothing, so that what is killed
-is the study and not its imports. Every other run is killed at the earliest after it has begun to
-work; the others may die while they still bind the directory. Every seventh run has two worker
-processes, which are left alone when their runner is killed.
+The file holds JSON: protocol, data, out, kills, seed, longest (seconds before a kill), and killed,
+a file for the number of runs that were killed before they ended; standard output would not do:
+workers left without a runner may print there. Each run is a fork of this process, which has
+imported everything and computed nothing, so that what is killed is the study and not its imports.
+Every other run is killed at the earliest after it has begun to work; the others may die while they
+still bind the directory. Every seventh run has two worker processes, which are left alone when
+their runner is killed.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from bdl.study.workers import Workers
 
 
 def main(file: Path) -> None:
-    """Print how many of the runs were killed before they ended."""
+    """Run, kill, and write down how many of the runs were killed before they ended."""
     given = json.loads(file.read_text())
     protocol = parse_protocol(given["protocol"], str(file))
     rng = np.random.default_rng(given["seed"])
@@ -44,7 +46,7 @@ def main(file: Path) -> None:
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         killed += os.WIFSIGNALED(status)
-    print(killed)
+    Path(given["killed"]).write_text(str(killed))
 
 
 def begun(out: str) -> int:
