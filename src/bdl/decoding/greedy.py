@@ -146,16 +146,16 @@ def _remove(
 
 
 @njit(cache=True)
-def _best(b: int, reach: int, floor: int, score: Ints, start: Ints, barred: Flags) -> int:
-    """The bin to be taken first of those in reach of b: -1 if none may be taken."""
-    best = -1
+def _best(b: int, reach: int, score: Ints, start: Ints, barred: Flags) -> int:
+    """The bin to be taken first of those in reach of b, which may be taken itself."""
+    best = b
     for i in range(max(b - reach, 0), min(b + reach + 1, len(score))):
-        if score[i] < floor or barred[i]:
+        if barred[i] or score[i] < score[best]:
             continue
         if (
-            best < 0
-            or score[i] > score[best]
-            or (score[i] == score[best] and start[i] > start[best])
+            score[i] > score[best]
+            or start[i] > start[best]
+            or (start[i] == start[best] and i < best)
         ):
             best = i
     return best
@@ -191,7 +191,7 @@ def _take(
             if score[b] < floor or barred[b]:
                 height -= 1
                 continue
-            best = _best(b, reach, floor, score, start, barred)
+            best = _best(b, reach, score, start, barred)
             if best != b:
                 if height == len(climb):
                     climb = np.concatenate((climb, np.empty_like(climb)))
