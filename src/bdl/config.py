@@ -19,8 +19,11 @@ def explain(error: ValidationError, what: str) -> str:
     for problem in error.errors():
         key = ".".join(str(part) for part in problem["loc"]) or "(whole)"
         shown = repr(problem["input"])
-        came = "" if problem["type"] == "missing" or len(shown) > 200 else f", got {shown}"
-        lines.append(f"{what}: {key}: {problem['msg']}{came}")
+        ours = isinstance(problem.get("ctx", {}).get("error"), ConfigError)  # says it already
+        told = ours or problem["type"] == "missing" or len(shown) > 200
+        came = "" if told else f", got {shown}"
+        message = problem["msg"].removeprefix("Value error, ")
+        lines.append(f"{what}: {key}: {message}{came}")
     return "\n".join(lines)
 
 
