@@ -1,26 +1,33 @@
 """Options that several commands share, each written once.
 
-A group of options is a dataclass; a command that `takes` it has one parameter for all of them.
+A group of options is a dataclass or a `bdl.config.Value`; a command that `takes` it has one
+parameter for all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from types import GenericAlias, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
 
+from bdl.config import Value
 from bdl.errors import ConfigError
+from bdl.registry import field_help
 
 if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
     from bdl.events import IntervalType
     from bdl.recording import Recordings
 
 Command = Callable[..., None]
+_NONE = "none"  # on the command line; None itself means that an option was not given
 Format = Literal["bdl", "kaggle", "bids", "seizures", "dcase", "edf", "wfdb"]
 Written = Literal["bdl", "kaggle", "bids", "seizures", "dcase"]
 Period = Annotated[float | None, typer.Option(help="Seconds from one sample to the next.")]
@@ -77,9 +84,77 @@ class TableLayout:
         return read_recordings(source, **given)
 
 
-def takes(**groups: Callable[..., Any]) -> Callable[[Command], Command]:
+@dataclass(frozen=True)
+class Fields:
+    """Options generated from the fields of a `Value`, in its order.
+
+    Parameters
+    ----------
+    kind
+        The class. Help texts come from the section ``Parameters`` of its docstring.
+    without
+        Fields that get no option.
+    flags
+        Names of options that differ from the generated ones. A field ``learning_rate`` becomes
+        ``--learning-rate``; a tuple ``tolerances`` becomes ``--tolerance``, which may be repeated.
+    """
+
+    kind: type[Value]
+    without: tuple[str, ...] = ()
+    flags: Mapping[str, str] = field(default_factory=dict)
+
+    def parameters(self) -> dict[str, Parameter]:
+        """One keyword parameter per field, as typer reads them; None means not given."""
+        help_texts = field_help(self.kind)
+        parameters = {}
+        for name, info in self.kind.model_fields.items():
+            if name in self.without:
+                continue
+            option_type: Any = _option_type(info)
+            repeated = get_origin(option_type) is list
+            plain = name.removesuffix("s") if repeated else name
+            flag = self.flags.get(name, f"--{plain.replace('_', '-')}")
+            if option_type is bool and name not in self.flags:
+                flag += f"/--no-{plain.replace('_', '-')}"
+            text = help_texts.get(name, "")
+            if not info.is_required() and info.default not in (None, ()):
+                text += f" Default: {_shown(info.get_default(call_default_factory=True))}."
+            option = typer.Option(
+                flag,
+                help=text.strip(),
+                parser=_parse_yaml if option_type is object else None,
+                metavar="VALUE" if option_type is object else None,
+            )
+            parameters[name] = Parameter(
+                name,
+                Parameter.KEYWORD_ONLY,
+                default=None,
+                annotation=Annotated[option_type | None, option],
+            )
+        return parameters
+
+    def __call__(self, **options: Any) -> dict[str, Any]:
+        """The values that were given on the command line, by field."""
+        return {
+            name: None if value == _NONE else value
+            for name, value in options.items()
+            if value is not None and value != []
+        }
+
+
+def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Command]:
     """Give a command the options of each group in place of its parameter of that name.
 
+    Parameters
+    ----------
+    **groups
+        For each parameter of the command its group of options. For a dataclass the command
+        receives an instance of it. For a `Value`, or `Fields` of one, it receives a dictionary of
+        those fields only that were given, so that they can be merged with a configuration file
+        before they are validated.
+
+    Examples
+    --------
     >>> @takes(layout=TableLayout)
     ... def show(source: Path, *, layout: TableLayout) -> None:
     ...     print(layout.period)
@@ -87,15 +162,33 @@ def takes(**groups: Callable[..., Any]) -> Callable[[Command], Command]:
     ['source', 'pattern', 'recording']
     >>> show(source=Path("walk.csv"), **{**vars(TableLayout()), "period": 5.0})
     5.0
+
+    >>> class Budget(Value):
+    ...     epochs: int = 20
+    ...     tolerances: tuple[float, ...] = ()
+    >>> @takes(budget=Budget)
+    ... def fit(*, budget: dict[str, object]) -> None:
+    ...     print(budget)
+    >>> fit(epochs=5, tolerances=None)
+    {'epochs': 5}
     """
-    options = {name: signature(group, eval_str=True).parameters for name, group in groups.items()}
+    makers: dict[str, Callable[..., Any]] = {
+        name: Fields(group) if isinstance(group, type) and issubclass(group, Value) else group
+        for name, group in groups.items()
+    }
+    options = {
+        name: maker.parameters()
+        if isinstance(maker, Fields)
+        else signature(maker, eval_str=True).parameters
+        for name, maker in makers.items()
+    }
 
     def decorate(command: Command) -> Command:
         @wraps(command)
-        def run(**given: Any) -> None:
-            for name, group in groups.items():
-                given[name] = group(**{option: given.pop(option) for option in options[name]})
-            command(**given)
+        def run(**arguments: Any) -> None:
+            for name, maker in makers.items():
+                arguments[name] = maker(**{key: arguments.pop(key) for key in options[name]})
+            command(**arguments)
 
         parameters = [
             each.replace(kind=Parameter.KEYWORD_ONLY)
@@ -106,6 +199,59 @@ def takes(**groups: Callable[..., Any]) -> Callable[[Command], Command]:
         return run
 
     return decorate
+
+
+def _option_type(info: FieldInfo) -> Any:
+    """The type that typer gets for a field; ``object`` stands for a value written in YAML."""
+    annotation: Any = info.annotation
+    members = [_bare(member) for member in _union(annotation)]
+    optional = type(None) in members
+    members = [member for member in members if member is not type(None)]
+    if len(members) != 1 or (optional and info.default is not None):
+        return object  # several types, or "none" as a value that differs from the default
+    [member] = members
+    if get_origin(member) in (tuple, list):
+        element = _bare(get_args(member)[0])
+        # Typer takes no list of choices, so they are text; validation refuses others later.
+        element = str if get_origin(element) is Literal else element
+        return GenericAlias(list, (element,)) if _is_plain(element) else object
+    return member if _is_plain(member) else object
+
+
+def _union(annotation: Any) -> tuple[Any, ...]:
+    return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+
+
+def _bare(annotation: Any) -> Any:
+    """An annotation without its constraints: validation applies them later."""
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+
+
+def _is_plain(kind: Any) -> bool:
+    if get_origin(kind) is Literal:
+        return all(isinstance(choice, str) for choice in get_args(kind))
+    return kind in (bool, int, float, str, Path)
+
+
+def _parse_yaml(text: str) -> Any:
+    """A value in YAML: a number, a name, a list, a mapping; ``none`` is None.
+
+    >>> _parse_yaml("[0, 1]"), _parse_yaml("bf16-mixed")
+    ([0, 1], 'bf16-mixed')
+    """
+    import yaml
+
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise typer.BadParameter(f"{text!r} is not YAML: {error}") from error
+    return _NONE if value is None or value == "none" else value
+
+
+def _shown(default: object) -> str:
+    if isinstance(default, Value):
+        return str(getattr(default, "kind", default))
+    return " ".join(map(str, default)) if isinstance(default, tuple) else str(default)
 
 
 def interval_types(texts: list[str] | None) -> tuple[IntervalType, ...]:
