@@ -20,7 +20,7 @@ from bdl.encoders import GRU
 from bdl.encoders.memory import keep_buffers
 from bdl.features import Binned
 from bdl.labels import Labels
-from bdl.objectives import named
+from bdl.objectives import BDL
 from bdl.training import Batch, Batches, Prepared, Training, learning_rate, loop, train
 from bench.row import Row, table
 
@@ -46,9 +46,7 @@ def run(batch: int = 32, bins: int = 12_096, steps: int = 8) -> list[Row]:
     """Seconds a step of ours and of the plain loop, and the share of time spent waiting."""
     keep_buffers()
     data = recordings(batch, bins)
-    objective = named("bdl-hard", reference_spacing=86400.0).resolve(
-        [one.labels for one in data], stride=STRIDE
-    )
+    objective = BDL(reference_spacing=86400.0).resolve([one.labels for one in data], stride=STRIDE)
     made: list[Batches] = []
 
     marks: list[tuple[float, float]] = []

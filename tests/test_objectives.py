@@ -14,20 +14,18 @@ from bdl.config import validate
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
 from bdl.events import IntervalType
-from bdl.kernels import Gaussian, Hard, RightGaussian, Tolerance
-from bdl.labels import Labels
+from bdl.kernels import Gaussian, Hard, Kernel, RightGaussian, Tolerance
+from bdl.labels import Labels, mean_spacing
 from bdl.objectives import (
     BDL,
-    NAMES,
     BoundaryBCE,
     EventClassifier,
     LocalizedMSE,
     Objective,
     Segmentation,
-    estimated_spacing,
-    named,
 )
 
+NAMES = Objective.names()
 STRIDE = 10
 
 
@@ -38,8 +36,10 @@ def labels(seed=0, samples=4003):
 
 
 def ready(name):
-    made = named(name, sigma=250.0, tolerances=(60.0, 180.0), reference_spacing=86400.0)
-    return made.resolve([labels()], stride=STRIDE)
+    objective = Objective.parse(name).complete(
+        sigma=250.0, tolerances=(60.0, 180.0), reference_spacing=86400.0
+    )
+    return objective.resolve([labels()], stride=STRIDE)
 
 
 def batch(objective, seed=0, size=3, bins=50):
@@ -128,14 +128,14 @@ def test_zero_logits_give_the_sparse_prior(name):
     objective = ready(name)
     assert objective.rate == pytest.approx(50 / 86400)
     assert objective.density(torch.zeros(1)).item() == pytest.approx(5.787e-4, rel=1e-3)
-    off = objective.replace(prior=False)
+    off = objective.replace(prior=False, reference_spacing=None, rate=None)
     expected = math.log(2) if name.startswith("bdl") else 0.5
     assert off.density(torch.zeros(1)).item() == pytest.approx(expected)
 
 
 def test_the_spacing_is_estimated_from_the_labels_given():
     made = BDL().resolve([labels(0), labels(1)], stride=STRIDE)
-    assert made.reference_spacing == estimated_spacing([labels(0), labels(1)]) == 4003 * 5 / 4
+    assert made.reference_spacing == mean_spacing([labels(0), labels(1)]) == 4003 * 5 / 4
     assert made.rate == pytest.approx(50 / made.reference_spacing)
     for objective in (BDL(), EventClassifier()):
         with pytest.raises(InputError, match="no events"):
@@ -256,16 +256,84 @@ def test_extreme_and_half_precision_logits_stay_finite(name):
         assert torch.isfinite(wild.grad).all()
 
 
-def test_names_need_their_parameters_and_only_known_ones_exist():
-    assert named("bdl-right", sigma=2.0).kernel == RightGaussian(sigma=2.0)
-    assert named("mse-tolerance", tolerances=[1.0]).kernel == Tolerance(tolerances=(1.0,))
-    for name, missing in (("bdl-gaussian", "sigma"), ("bce-tolerance", "tolerances")):
-        with pytest.raises(ConfigError, match=missing):
-            named(name)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("bdl", BDL()),
+        ("bdl-hard", BDL(kernel=Hard())),
+        ("bdl-right", BDL(kernel=RightGaussian())),
+        ("bdl-right-gaussian", BDL(kernel=RightGaussian())),
+        ("mse-tolerance", LocalizedMSE(kernel=Tolerance())),
+        ("bce-gaussian", BoundaryBCE(kernel=Gaussian())),
+        ("seg-weighted", Segmentation(weighting="class")),
+        ("classifier", EventClassifier()),
+    ],
+)
+def test_a_name_is_shorthand_for_a_value(name, value):
+    assert Objective.parse(name) == value
+
+
+def test_unknown_names_and_fields_are_errors():
     with pytest.raises(ConfigError, match="bdl-hard"):
-        named("bdl_hard")
+        Objective.parse("bdl_hard")
     with pytest.raises(ConfigError, match="spread"):
         BDL(spread=1.0)
+
+
+def test_every_registered_kernel_gives_names():
+    class Triangle(Kernel):
+        kind: str = "triangle-of-a-test"
+        half: float = 2.0
+
+        def weights(self, period):
+            return -1, np.array([0.25, 0.5, 0.25])
+
+    objective = Objective.parse("bce-triangle-of-a-test").complete()
+    assert objective.kernel == Triangle()
+    assert objective.resolve([labels()], stride=STRIDE).rate > 0
+    assert validate(Objective, objective.model_dump(mode="json"), "objective") == objective
+
+
+def test_complete_fills_in_what_is_missing_and_keeps_what_is_given():
+    settings = {"sigma": 3.0, "tolerances": (1.0, 2.0), "reference_spacing": 60.0}
+    assert Objective.parse("bdl-gaussian").complete(**settings) == BDL(
+        kernel=Gaussian(sigma=3.0), reference_spacing=60.0
+    )
+    own = BDL(kernel=Tolerance(tolerances=(5.0,), width=0.5), reference_spacing=7.0)
+    assert own.complete(**settings) == own
+    half = BDL(kernel=Tolerance(width=0.5)).complete(**settings)
+    assert half.kernel == Tolerance(tolerances=(1.0, 2.0), width=0.5)
+    assert Segmentation().complete(**settings) == Segmentation()
+    for name, missing in (
+        ("bdl-gaussian", "sigma"),
+        ("bdl-right", "sigma"),
+        ("bce-tolerance", "tolerances"),
+    ):
+        with pytest.raises(ConfigError, match=missing):
+            Objective.parse(name).complete()
+        with pytest.raises(ConfigError, match=missing):
+            Objective.parse(name).kernel.weights(1.0)
+
+
+@pytest.mark.parametrize(
+    ("objective", "fields"),
+    [
+        (BDL, {"prior": False, "reference_spacing": 60.0}),
+        (Segmentation, {"cap": 10.0}),
+        (Segmentation, {"weighting": "class", "gamma": 1.0}),
+        (Segmentation, {"weighting": "focal", "cap": 10.0}),
+    ],
+)
+def test_a_field_without_effect_is_an_error(objective, fields):
+    with pytest.raises(ConfigError, match="no effect"):
+        objective(**fields)
+
+
+def test_a_prior_rate_that_contradicts_the_spacing_is_an_error():
+    with pytest.raises(ConfigError, match="contradicts the reference spacing"):
+        BDL(rate=0.5).resolve([labels()], stride=STRIDE)
+    resolved = BDL().resolve([labels()], stride=STRIDE)
+    assert resolved.resolve([labels()], stride=STRIDE) == resolved
 
 
 def test_rare_rates_survive_single_precision():

@@ -22,7 +22,7 @@ from bdl.errors import ConfigError, InputError, TrainingError
 from bdl.features import Binned
 from bdl.inference import logits
 from bdl.labels import Labels
-from bdl.objectives import named
+from bdl.objectives import BDL, EventClassifier
 from bdl.training import Batches, Prepared, Training, learning_rate, train
 
 STRIDE = 2
@@ -42,7 +42,7 @@ def prepared(count: int = 7, seed: int = 0) -> list[Prepared]:
 
 
 def objective(data: list[Prepared]):
-    return named("bdl-hard").resolve([one.labels for one in data], stride=STRIDE)
+    return BDL().resolve([one.labels for one in data], stride=STRIDE)
 
 
 def batches(data: list[Prepared], epoch: int = 0, **changes) -> Batches:
@@ -466,7 +466,7 @@ def test_a_module_of_the_wrong_shape_is_named(output, told):
 
 def test_no_recordings():
     with pytest.raises(InputError, match="at least one recording"):
-        train(fresh(), named("classifier"), [], settings=Training(), stride=1, window=10, outputs=1)
+        train(fresh(), EventClassifier(), [], settings=Training(), stride=1, window=10, outputs=1)
 
 
 @pytest.mark.parametrize(

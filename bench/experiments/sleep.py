@@ -14,7 +14,7 @@ import numpy as np
 from bdl.datasets import load
 from bdl.datasets.simulate import simulate
 from bdl.decoding.grids import preset
-from bdl.objectives import BDL, named
+from bdl.objectives import BDL, BoundaryBCE, Segmentation
 from bench.experiments.common import (
     Budget,
     Part,
@@ -29,10 +29,10 @@ from bench.experiments.common import (
 
 DAY = 86400.0
 OBJECTIVES = {
-    "bdl-hard": named("bdl-hard", reference_spacing=DAY),
-    "seg-ce": named("seg-ce"),
-    "bce-hard": named("bce-hard", reference_spacing=DAY),
-    "bdl-hard without prior": BDL(reference_spacing=DAY, prior=False),
+    "bdl-hard": BDL(reference_spacing=DAY),
+    "seg-ce": Segmentation(),
+    "bce-hard": BoundaryBCE(reference_spacing=DAY),
+    "bdl-hard without prior": BDL(prior=False),
 }
 
 

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bdl.errors import ConfigError
+from bdl.errors import ConfigError, InputError
 from bdl.events import Events, IntervalType
 from bdl.recording import RecordingInfo
 
@@ -177,6 +177,37 @@ def pair(onsets: Floats, offsets: Floats, *, edges: Edges = "drop") -> tuple[Flo
     elif opened is not None:
         unpaired += 1
     return np.array(spans, dtype=np.float64).reshape(-1, 2), unpaired
+
+
+def mean_spacing(labels: Iterable[Labels]) -> float:
+    """Return recorded seconds per event of a type, averaged over types.
+
+    >>> mean_spacing([Labels("a", 2.0, 500, (np.array([3, 9]), np.array([7, 8])))])
+    500.0
+    """
+    listed = [*labels]
+    events = sum(len(samples) for recording in listed for samples in recording.events)
+    types = len(listed[0].events) if listed else 0
+    if events == 0:
+        raise InputError(
+            "no events in the training part: there is nothing to learn, and no spacing of events "
+            "to estimate; check recording ids and event types"
+        )
+    return sum(recording.samples * recording.period for recording in listed) * types / events
+
+
+def common_period(labels: Sequence[Labels]) -> float:
+    """Return the sampling period that all labels share, in seconds.
+
+    >>> common_period([Labels("a", 2.0, 500, ()), Labels("b", 2.0, 90, ())])
+    2.0
+    """
+    periods = {recording.period for recording in labels}
+    if len(periods) != 1:
+        raise InputError(
+            f"one training part needs recordings of one sampling period, got {sorted(periods)} s"
+        )
+    return periods.pop()
 
 
 def _clip(spans: Floats, info: RecordingInfo) -> Samples:

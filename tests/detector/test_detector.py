@@ -18,7 +18,7 @@ from bdl.detector import application
 from bdl.encoders import GRU, Transformer, UNet
 from bdl.errors import BdlError, ConfigError, InputError
 from bdl.evaluation import match
-from bdl.objectives import BDL, NAMES
+from bdl.objectives import BDL, Objective
 from learning import bouts, quick, spikes
 
 BOUT = IntervalType("bout", onset="on", offset="off")
@@ -52,7 +52,7 @@ def test_it_finds_events_in_recordings_it_has_not_seen(fitted):
     assert fitted.history[-1].loss < 0.5 * fitted.history[0].loss
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", Objective.names())
 def test_every_objective_fits_and_detects(name):
     recordings, events = bouts(4)
     parameters = quick(objective=name, epochs=1, sigma=4.0, tolerances=(4.0, 12.0))
@@ -404,7 +404,7 @@ def test_resampling_only_when_asked_for(fitted):
         ({"scaling": "max"}, "scaling"),
         ({"statistics": ("median",)}, "statistics"),
         ({"tile": 1}, "tile"),
-        ({"objective": "bdl-gaussian"}, "sigma"),
+        ({"objective": "bdl-gaussian", "tolerances": ()}, "sigma"),
         ({"objective": "seg-ce"}, "segmentation needs interval types"),
         ({"tensorboard": True}, "directory"),
     ],

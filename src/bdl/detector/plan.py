@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from bdl import decoding, encoders, objectives
+from bdl import decoding, encoders
 from bdl import stride as strides
 from bdl.config import Value, validate
 from bdl.detector.modelfile import Custom, Model
@@ -19,8 +19,8 @@ from bdl.encoders import Encoder, Transformer
 from bdl.errors import ConfigError
 from bdl.features import Divisor, Features, Scaling
 from bdl.inference import WHOLE
-from bdl.labels import Labels
-from bdl.objectives import Objective, estimated_spacing
+from bdl.labels import Labels, mean_spacing
+from bdl.objectives import Objective
 from bdl.recording import Recordings
 from bdl.training import Training
 from bdl.windows import window_bins
@@ -49,15 +49,12 @@ def make_plan(given: dict[str, Any]) -> Plan:
         calendar=given["calendar"],
         scaling=scaling_value(given["scaling"]),
     )
-    objective = given["objective"]
-    if isinstance(objective, str):
-        objective = objectives.named(
-            objective,
-            sigma=given["sigma"],
-            tolerances=tolerances or None,
-            reference_spacing=given["reference_spacing"],
-        )
-    objective = validate(Objective, _plain(objective), "objective")
+    sigma = given["sigma"]
+    objective = Objective.parse(given["objective"], "objective").complete(
+        sigma=min(tolerances, default=None) if sigma is None else sigma,
+        tolerances=tolerances,
+        reference_spacing=given["reference_spacing"],
+    )
     names = Training.model_fields
     settings = {key: value for key, value in given.items() if key in names}
     settings["checkpoint_epochs"] = tuple(settings["checkpoint_epochs"])
@@ -176,7 +173,7 @@ def warn(outside: int, labels: Sequence[Labels], period: float, plan: Plan) -> N
         period=period,
         stride=plan.features.stride,
         tolerances=plan.tolerances,
-        spacing=estimated_spacing([*labels]),
+        spacing=mean_spacing(labels),
     )
     for sentence in found:
         warnings.warn(f"stride: {sentence}", stacklevel=3)

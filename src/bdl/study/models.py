@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bdl import Detector, encoders, objectives
+from bdl import Detector, encoders
 from bdl.config import Value, validate
 from bdl.datasets import Dataset
 from bdl.density import Density
 from bdl.encoders import Encoder, UNet
 from bdl.errors import ConfigError, InputError, TrainingError
 from bdl.features import Divisor
-from bdl.kernels import Tolerance
+from bdl.objectives import Objective
 from bdl.recording import Recordings
 from bdl.study.data import Vault
 from bdl.study.protocol import Protocol, Row
@@ -60,27 +60,19 @@ def describe(protocol: Protocol, row: Row, dataset: Dataset) -> Plain:
     }
 
 
-def objective_of(row: Row, dataset: Dataset) -> Value:
-    """The objective of a row, with kernel and prior filled in."""
+def objective_of(row: Row, dataset: Dataset) -> Objective:
+    """The objective of a row, completed with the settings of the data set."""
     settings = dataset.settings
-    if row.objective.startswith("seg-") and not dataset.intervals:
-        raise ConfigError(f"row {row.name!r}: {row.objective} needs intervals; the data has none")
-    made: Value = objectives.named(
-        row.objective,
+    if row.objective.needs_intervals and not dataset.intervals:
+        raise ConfigError(
+            f"row {row.name!r}: objective {row.objective.kind!r} needs intervals; the data set "
+            "has none"
+        )
+    return row.objective.complete(
         sigma=settings.sigma,
         tolerances=settings.tolerances,
         reference_spacing=settings.reference_spacing,
     )
-    if row.width != 1.0:
-        kernel = getattr(made, "kernel", None)
-        if not isinstance(kernel, Tolerance):
-            raise ConfigError(f"row {row.name!r}: width is that of a tolerance kernel")
-        made = made.replace(kernel=kernel.replace(width=row.width))
-    if not row.prior:
-        if "prior" not in type(made).model_fields:
-            raise ConfigError(f"row {row.name!r}: {row.objective} has no output prior")
-        made = made.replace(prior=False)
-    return made
 
 
 def encoder_of(row: Row, window: float, period: float, stride: int) -> Value:
@@ -107,7 +99,7 @@ def train(
 ) -> Detector:
     """Train a described model on some recordings, to the last of the epochs that are kept."""
     detector = Detector(
-        objective=validate(objectives.Objective, model["objective"], "objective"),
+        objective=Objective.parse(model["objective"], "objective"),
         encoder=validate(Encoder, model["encoder"], "encoder"),
         stride=model["stride"],
         window=_window(model, vault.signals(ids)),

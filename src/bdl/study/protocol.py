@@ -23,25 +23,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from bdl.config import Value, mapping, validate
+from bdl.objectives import Objective
 from bdl.study.digest import digest
 from bdl.study.layout import Paper
 
-ObjectiveName = Literal[
-    "bdl-hard",
-    "bdl-gaussian",
-    "bdl-tolerance",
-    "bdl-right",
-    "bce-hard",
-    "bce-gaussian",
-    "bce-tolerance",
-    "mse-hard",
-    "mse-gaussian",
-    "mse-tolerance",
-    "seg-ce",
-    "seg-weighted",
-    "seg-focal",
-    "classifier",
-]
 EncoderName = Literal[
     "gru",
     "unet",
@@ -164,9 +149,7 @@ class Row(Value):
     """
 
     name: str = Field(min_length=1)
-    objective: ObjectiveName
-    width: float = Field(1.0, gt=0)
-    prior: bool = True
+    objective: Objective
     encoder: EncoderName | dict[str, Any] = "gru"
     stride: int | None = Field(None, ge=1)
     batch: int | None = Field(None, ge=1)

@@ -1,0 +1,63 @@
+"""Binary cross-entropy on event targets."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.labels import Labels
+from bdl.objectives.boundary import BoundaryObjective
+from bdl.objectives.objective import at_least_single
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class BoundaryBCE(BoundaryObjective):
+    """Binary cross-entropy on the same targets, clipped to [0, 1], with the same sparse prior.
+
+    The prior shifts the logits by logit(rate); a rate above one half counts as one half.
+
+    Parameters
+    ----------
+    kernel
+        How the unit mass of an event is spread; a value or a name of `bdl.kernels`.
+    reference_spacing
+        Mean seconds between events of one type, the sparse prior; None estimates it from the
+        training labels.
+    prior
+        Whether the output starts at that rate; False for the ablation.
+    rate
+        Events per bin at the start; set by `resolve`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> round(BoundaryBCE(rate=0.01).density(torch.zeros(1)).item(), 6)
+    0.01
+    """
+
+    prefix: ClassVar[str] = "bce"
+    bounded: ClassVar[bool] = True
+
+    kind: Literal["bce"] = "bce"
+
+    def _target(self, labels: Labels, stride: int, first: int, samples: int) -> NDArray[np.float64]:
+        return np.minimum(super()._target(labels, stride, first, samples), 1.0)
+
+    def density(self, logits: Tensor) -> Tensor:
+        """Return the probability of an event in the bin."""
+        return self._shifted(logits).sigmoid()
+
+    def scores(self, logits: Tensor, target: Tensor) -> Tensor:
+        """Return the cross-entropy of every bin and output."""
+        from torch.nn import functional as F
+
+        return F.binary_cross_entropy_with_logits(self._shifted(logits), target, reduction="none")
+
+    def _shifted(self, logits: Tensor) -> Tensor:
+        rate = min(self.known_rate(), 0.5) if self.prior else 0.5
+        return at_least_single(logits) + math.log(rate / (1 - rate))

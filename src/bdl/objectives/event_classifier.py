@@ -1,0 +1,51 @@
+"""The samplewise classifier of point events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl import targets
+from bdl.labels import Labels, mean_spacing
+from bdl.objectives.objective import Objective, at_least_single
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class EventClassifier(Objective):
+    """Samplewise classifier of point events: cross-entropy with target one in the event's bin.
+
+    The counterpart of segmentation for events without duration: no prior and no kernel.
+
+    Examples
+    --------
+    >>> import torch
+    >>> EventClassifier().density(torch.zeros(1)).item()
+    0.5
+    """
+
+    bounded: ClassVar[bool] = True
+
+    kind: Literal["classifier"] = "classifier"
+
+    def resolve(self, labels: Iterable[Labels], *, stride: int) -> Self:
+        """Check that there are events; nothing is filled in."""
+        mean_spacing(labels)
+        return self
+
+    def _target(self, labels: Labels, stride: int, first: int, samples: int) -> NDArray[np.float64]:
+        return targets.event_points(labels.events, stride=stride, first=first, samples=samples)
+
+    def density(self, logits: Tensor) -> Tensor:
+        """Return the probability of an event in the bin."""
+        return at_least_single(logits).sigmoid()
+
+    def scores(self, logits: Tensor, target: Tensor) -> Tensor:
+        """Return the cross-entropy of every bin and output."""
+        from torch.nn import functional as F
+
+        return F.binary_cross_entropy_with_logits(at_least_single(logits), target, reduction="none")

@@ -1,0 +1,152 @@
+"""The family of objectives, and what its members share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.density import Kind
+from bdl.events import IntervalType
+from bdl.labels import Labels
+from bdl.registry import Variant
+
+# Torch is imported where tensors are made, so that a study can be read without it.
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Target = NDArray[np.float32]
+
+
+class Objective(Variant):
+    """Base class of objectives; see `bdl.objectives`."""
+
+    package: ClassVar[str] = "bdl.objectives"
+    #: Kind of density that the outputs mean.
+    density_kind: ClassVar[Kind] = "events"
+    #: Whether every value of the density is in [0, 1].
+    bounded: ClassVar[bool] = False
+    #: Whether interval types (name, onset, offset) are needed.
+    needs_intervals: ClassVar[bool] = False
+
+    def outputs(
+        self, types: Sequence[str], intervals: Sequence[IntervalType] = ()
+    ) -> tuple[str, ...]:
+        """Return the name of each output column.
+
+        Parameters
+        ----------
+        types
+            Event types, in training order.
+        intervals
+            Interval types, in training order.
+        """
+        return tuple(types)
+
+    def complete(
+        self,
+        *,
+        sigma: float | None = None,
+        tolerances: Sequence[float] = (),
+        reference_spacing: float | None = None,
+    ) -> Self:
+        """Return a copy in which fields that are None are filled in from settings.
+
+        Parameters
+        ----------
+        sigma
+            Kernel width in seconds.
+        tolerances
+            Matching tolerances in seconds.
+        reference_spacing
+            Mean seconds between events of one type.
+
+        Raises
+        ------
+        ConfigError
+            If a field that the objective needs is still unknown.
+        """
+        return self
+
+    def resolve(self, labels: Iterable[Labels], *, stride: int) -> Self:
+        """Return a copy in which everything that is learned from training labels is filled in.
+
+        Parameters
+        ----------
+        labels
+            Labels of the training recordings.
+        stride
+            Samples per bin.
+        """
+        return self
+
+    def target(self, labels: Labels, *, stride: int, first: int, samples: int) -> Target:
+        """Return the target of the crop ``[first, first + samples)``.
+
+        Parameters
+        ----------
+        labels
+            Annotations of the recording.
+        stride
+            Samples per bin.
+        first, samples
+            The crop in samples.
+
+        Returns
+        -------
+        ndarray
+            (bins, outputs) float32.
+        """
+        return self._target(labels, stride, first, samples).astype(np.float32)
+
+    def loss(self, logits: Tensor, target: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Return the mean score over the bins that count.
+
+        Parameters
+        ----------
+        logits, target
+            (batch, bins, outputs).
+        mask
+            True where a bin counts: (batch, bins) or (batch, bins, outputs). A batch in which
+            nothing counts has loss zero.
+        """
+        if mask is None:
+            return self.scores(logits, target).mean()
+        import torch
+
+        if mask.ndim == logits.ndim - 1:
+            mask = mask.unsqueeze(-1)
+        mask = mask.expand_as(logits)
+        # What is masked may be NaN, and NaN times zero is NaN in the gradient too. It is
+        # therefore replaced before scoring, and its score afterwards.
+        zero = logits.new_zeros(())
+        scores = self.scores(torch.where(mask, logits, zero), torch.where(mask, target, zero))
+        return torch.where(mask, scores, scores.new_zeros(())).sum() / mask.sum().clamp(min=1)
+
+    @abstractmethod
+    def density(self, logits: Tensor) -> Tensor:
+        """Return the density that the logits mean."""
+
+    @abstractmethod
+    def scores(self, logits: Tensor, target: Tensor) -> Tensor:
+        """Return the loss of every bin and output, not reduced."""
+
+    @abstractmethod
+    def _target(
+        self, labels: Labels, stride: int, first: int, samples: int
+    ) -> NDArray[np.float64]: ...
+
+
+def at_least_single(logits: Tensor) -> Tensor:
+    """Return logits in single or double precision: half precision cannot hold a sparse rate.
+
+    >>> import torch
+    >>> at_least_single(torch.zeros(1, dtype=torch.bfloat16)).dtype
+    torch.float32
+    """
+    import torch
+
+    return logits if logits.dtype == torch.float64 else logits.float()
