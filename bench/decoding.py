@@ -20,7 +20,7 @@ from bdl.decoding import ExpectedAP, preset
 from bdl.decoding.alternation import alternate
 from bdl.decoding.detections import ByType, Detections
 from bdl.density import Density
-from bdl.events import IntervalType
+from bdl.intervals import IntervalType
 from bench.row import Row, table
 
 SLEEP = IntervalType("sleep", "onset", "wakeup")

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bdl.errors import InputError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
 
 rows = st.lists(
     st.tuples(
@@ -145,10 +145,3 @@ def test_equality_follows_rows_and_scores() -> None:
     assert one != "events"
     assert Events.empty() == Events.concat([])
     assert np.array_equal(Events.empty(scored=True).score, np.zeros(0))
-
-
-def test_interval_types_are_named_by_patterns() -> None:
-    plain = IntervalType.named("sleep")
-    assert (plain.onset, plain.offset) == ("sleep:onset", "sleep:offset")
-    other = IntervalType.named("sleep", "{name} begins", "{name} ends")
-    assert (other.onset, other.offset) == ("sleep begins", "sleep ends")

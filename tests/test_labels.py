@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bdl.errors import ConfigError
-from bdl.events import Events, IntervalType
-from bdl.labels import Labels, label, pair, to_samples
+from bdl.events import Events
+from bdl.intervals import IntervalType
+from bdl.labels import Labels, label, to_samples
 from bdl.recording import RecordingInfo
 
 SLEEP = IntervalType("sleep", "onset", "wakeup")
@@ -19,39 +20,10 @@ def info(name="a", samples=100, period=5.0):
     return RecordingInfo(name, samples, ("x",), period)
 
 
-def naive_pairs(onsets, offsets):
-    """Adjacent onset-offset neighbours of distinct times, in order of time."""
-    ends = sorted([(t, "on") for t in onsets] + [(t, "off") for t in offsets])
-    pairs = [
-        [ends[i][0], ends[i + 1][0]]
-        for i in range(len(ends) - 1)
-        if (ends[i][1], ends[i + 1][1]) == ("on", "off")
-    ]
-    return pairs, len(ends) - 2 * len(pairs)
-
-
-@settings(max_examples=500, deadline=None)
-@given(st.lists(st.integers(0, 60), max_size=14, unique=True), st.integers(0, 2**14 - 1))
-def test_pairs_are_adjacent_neighbours(times, sides):
-    onsets = sorted(t for i, t in enumerate(times) if sides >> i & 1)
-    offsets = sorted(t for i, t in enumerate(times) if not sides >> i & 1)
-    spans, unpaired = pair(np.array(onsets, float), np.array(offsets, float))
-    assert (spans.tolist(), unpaired) == naive_pairs(onsets, offsets)
-
-
-def test_at_one_time_an_interval_closes_before_the_next_opens():
-    spans, unpaired = pair(np.array([1.0, 5.0]), np.array([5.0, 9.0]))
-    assert (spans.tolist(), unpaired) == ([[1.0, 5.0], [5.0, 9.0]], 0)
-    spans, unpaired = pair(np.array([5.0]), np.array([5.0]))
-    assert (spans.tolist(), unpaired) == ([[5.0, 5.0]], 0)
-
-
-def test_intervals_open_at_an_edge_are_dropped_or_extended():
+def test_intervals_open_at_an_edge_are_dropped():
     table = Events.of("a", ["wakeup", "onset", "wakeup", "onset"], [50.0, 100.0, 200.0, 400.0])
     dropped = label(table, [info()], types=["onset"], intervals=[SLEEP])["a"]
     assert (dropped.intervals[0].tolist(), dropped.unpaired) == ([[20, 40]], 2)
-    kept = label(table, [info()], types=["onset"], intervals=[SLEEP], edges="extend")["a"]
-    assert (kept.intervals[0].tolist(), kept.unpaired) == ([[0, 10], [20, 40], [80, 100]], 0)
 
 
 def test_an_unpaired_endpoint_is_still_an_event():

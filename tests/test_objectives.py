@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bdl.config import validate
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
-from bdl.events import IntervalType
+from bdl.intervals import IntervalType
 from bdl.kernels import Gaussian, Hard, Kernel, RightGaussian, Tolerance
 from bdl.labels import Labels, mean_spacing
 from bdl.objectives import (

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from bdl.errors import InputError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
+from bdl.intervals import IntervalType
 from bdl.proposal import propose
 from bdl.recording import Recording, Recordings
 

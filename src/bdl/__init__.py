@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from bdl.density import Density
 from bdl.errors import BdlError, require
-from bdl.events import Events, IntervalType
+from bdl.events import Events
+from bdl.intervals import IntervalType
 from bdl.recording import Recording, RecordingInfo, Recordings
 
 if TYPE_CHECKING:

@@ -22,28 +22,6 @@ from bdl.frames import Backend, Codes, Floats, backend_of, encode, merge, number
 Frame = Any
 
 
-@dataclass(frozen=True)
-class IntervalType:
-    """Names that tie an interval to its two scored event types.
-
-    >>> IntervalType("sleep", onset="onset", offset="wakeup")
-    IntervalType(name='sleep', onset='onset', offset='wakeup')
-    >>> IntervalType.named("seizure").offset
-    'seizure:offset'
-    """
-
-    name: str
-    onset: str
-    offset: str
-
-    @classmethod
-    def named(
-        cls, name: str, onset: str = "{name}:onset", offset: str = "{name}:offset"
-    ) -> IntervalType:
-        """The interval type whose event types are made from its name by two patterns."""
-        return cls(name, onset.format(name=name), offset.format(name=name))
-
-
 @dataclass(frozen=True, eq=False)
 class Events:
     """A table of events; see `Events.of` and `Events.from_frame` to make one.

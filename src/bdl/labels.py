@@ -1,27 +1,27 @@
 """Labels: a table of events on the sample clocks of recordings.
 
 An event stands at its nearest sample, ``floor(t / period + 0.5)``; events outside ``[0, samples)``
-are counted and left out. Onsets and offsets are paired as adjacent neighbours in time (an onset
-directly followed by an offset); any other endpoint is unpaired, counted, and still an event of its
-own. Pairing goes by seconds, before anything is rounded or left out.
+are counted and left out. Onsets and offsets are paired by the rule ``adjacent`` of `bdl.pairing`
+(an onset directly followed by an offset); any other endpoint is unpaired, counted, and still an
+event of its own. Pairing goes by seconds, before anything is rounded or left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import ConfigError, InputError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
+from bdl.intervals import Intervals, IntervalType
+from bdl.pairing import pair
 from bdl.recording import RecordingInfo
 
 Samples = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Edges = Literal["drop", "extend"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,6 @@ def label(
     *,
     types: Sequence[str],
     intervals: Sequence[IntervalType] = (),
-    edges: Edges = "drop",
 ) -> dict[str, Labels]:
     """Labels of each recording, by id.
 
@@ -103,8 +102,6 @@ def label(
     infos : the recordings.
     types : event types, in the order of the target's columns.
     intervals : interval types, in the order of the occupancy's columns.
-    edges : what an offset before any onset, or an onset after the last offset, means: ``drop`` it
-        (the sleep benchmark's convention), or ``extend`` the interval to the recording's edge.
 
     >>> info = RecordingInfo("a", 100, ("x",), 2.0)
     >>> table = Events.of("a", ["on", "off", "on"], [10.0, 31.0, 500.0])
@@ -122,6 +119,7 @@ def label(
     bounds = np.searchsorted(events.recording_code[order], np.arange(len(events.recordings) + 1))
     place = {name: i for i, name in enumerate(events.recordings)}
     code = {name: i for i, name in enumerate(events.types)}
+    paired = pair(events, intervals) if intervals else Intervals.empty()
     out: dict[str, Labels] = {}
     for info in infos:
         at = place.get(info.id)
@@ -134,49 +132,15 @@ def label(
         seen = [places[(places >= 0) & (places < info.samples)] for places in found]
         pairs, unpaired = [], 0
         for interval in intervals:
-            spans, lost = pair(times(interval.onset), times(interval.offset), edges=edges)
+            spans = paired.of_recording(info.id, interval.name)
             pairs.append(_clip(spans, info))
-            unpaired += lost
+            ends = len(times(interval.onset)) + len(times(interval.offset))
+            unpaired += ends - 2 * len(spans)
         outside = sum(map(len, found)) - sum(map(len, seen))
         out[info.id] = Labels(
             info.id, info.period, info.samples, tuple(seen), tuple(pairs), outside, unpaired
         )
     return out
-
-
-def pair(onsets: Floats, offsets: Floats, *, edges: Edges = "drop") -> tuple[Floats, int]:
-    """Intervals (n, 2) from sorted endpoints in seconds, and the number of unpaired endpoints.
-
-    At equal times an open interval is closed before the next opens. With ``extend`` a leading
-    offset begins at minus infinity and a trailing onset ends at infinity.
-
-    >>> spans, unpaired = pair(np.array([1.0, 2.0, 7.0]), np.array([4.0, 9.0, 9.5]))
-    >>> spans.tolist(), unpaired
-    ([[2.0, 4.0], [7.0, 9.0]], 2)
-    """
-    spans: list[tuple[float, float]] = []
-    unpaired, i, j = 0, 0, 0
-    opened: float | None = None
-    while i < len(onsets) or j < len(offsets):
-        onset = onsets[i] if i < len(onsets) else np.inf
-        offset = offsets[j] if j < len(offsets) else np.inf
-        closes = offset < onset or (offset == onset and opened is not None)
-        if i == len(onsets) or (closes and j < len(offsets)):
-            if opened is not None:
-                spans.append((opened, offset))
-            elif edges == "extend" and i == 0 and j == 0:
-                spans.append((-np.inf, offset))
-            else:
-                unpaired += 1
-            opened, j = None, j + 1
-        else:
-            unpaired += opened is not None
-            opened, i = onset, i + 1
-    if opened is not None and edges == "extend":
-        spans.append((opened, np.inf))
-    elif opened is not None:
-        unpaired += 1
-    return np.array(spans, dtype=np.float64).reshape(-1, 2), unpaired
 
 
 def mean_spacing(labels: Iterable[Labels]) -> float:

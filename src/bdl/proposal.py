@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import InputError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
+from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 
 MAX_BINS, MIN_BINS = 12_096, 256

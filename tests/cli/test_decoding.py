@@ -13,8 +13,9 @@ from bdl import formats
 from bdl.decoding import ExpectedAP, PeakGrid, Peaks, calibrate, decode
 from bdl.density import Density
 from bdl.errors import BdlError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
 from bdl.formats.densities import write_densities
+from bdl.intervals import IntervalType
 from calling import call, call_json
 
 SLEEP = IntervalType("sleep", "onset", "wakeup")

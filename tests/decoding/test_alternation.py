@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 
-from bdl.decoding import Peaks, pair
+from bdl.decoding import Peaks
 from bdl.decoding.alternation import best_alternation
 from bdl.decoding.detections import Detections
 from bdl.density import Density
-from bdl.errors import ConfigError, InputError
-from bdl.events import Events, IntervalType
+from bdl.errors import ConfigError
+from bdl.intervals import IntervalType
 from naive import decoding as naive
 
 SLEEP = IntervalType("sleep", "onset", "wakeup")
@@ -74,49 +72,3 @@ def test_alternation_needs_interval_types_that_are_decoded() -> None:
         Peaks(alternate=True).decode(density)
     with pytest.raises(ConfigError, match="'wakeup'"):
         Peaks(alternate=True).decode(density, (SLEEP,))
-
-
-def test_pairing_is_the_best_of_all_choices() -> None:
-    rng = np.random.default_rng(3)
-    for _ in range(1500):
-        onset, offset = draw(rng, 4, 12), draw(rng, 4, 12)
-        shortest = int(rng.integers(0, 4))
-        limits = (shortest, shortest + int(rng.integers(0, 8)), int(rng.integers(0, 4)))
-        table = [("onset", *one) for one in onset] + [("wakeup", *one) for one in offset]
-        if not table:
-            continue
-        events = Events.of("a", [t[0] for t in table], [t[1] for t in table], [t[2] for t in table])
-        found = pair(
-            events, (SLEEP,), min_duration=limits[0], max_duration=limits[1], min_gap=limits[2]
-        )
-        assert sum(one.score for one in found) == naive.pairs(onset, offset, *limits)
-        for one in found:
-            assert limits[0] <= one.end - one.start <= limits[1]
-            assert one.end > one.start
-        for a, b in itertools.pairwise(found):
-            assert b.start - a.end >= limits[2]
-
-
-def test_pairing_takes_each_recording_by_itself() -> None:
-    events = Events.of(["a", "b"], ["onset", "wakeup"], [1.0, 2.0])
-    assert pair(events, (SLEEP,)) == []
-
-
-def test_pairing_refuses_impossible_limits_and_scores() -> None:
-    events = Events.of("a", ["onset", "wakeup"], [1.0, 2.0], [0.5, -1.0])
-    with pytest.raises(ConfigError, match="max_duration"):
-        pair(events, (SLEEP,), min_duration=5.0, max_duration=1.0)
-    with pytest.raises(ConfigError, match="min_gap"):
-        pair(events, (SLEEP,), min_gap=-1.0)
-    with pytest.raises(ConfigError, match="interval types"):
-        pair(events, ())
-    with pytest.raises(InputError, match="scores"):
-        pair(events, (SLEEP,))
-
-
-def test_pairing_many_events_is_quick() -> None:
-    rng = np.random.default_rng(4)
-    times = np.sort(rng.random(200_000)) * 1e6
-    names = np.where(rng.random(200_000) < 0.5, "onset", "wakeup")
-    found = pair(Events.of("a", names, times, rng.random(200_000)), (SLEEP,), max_duration=60.0)
-    assert len(found) > 10_000

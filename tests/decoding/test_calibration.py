@@ -24,7 +24,8 @@ from bdl.decoding import (
 )
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
+from bdl.intervals import IntervalType
 from naive import decoding as naive
 
 SLEEP = IntervalType("sleep", "onset", "wakeup")

@@ -12,7 +12,7 @@ from bdl.decoding import Transitions
 from bdl.decoding.transitions import UNIT
 from bdl.density import Density
 from bdl.errors import ConfigError
-from bdl.events import IntervalType
+from bdl.intervals import IntervalType
 from naive import decoding as naive
 
 SLEEP = IntervalType("sleep", "onset", "wakeup")

@@ -11,9 +11,10 @@ from timescoring.scoring import EventScoring, SampleScoring
 
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation.collar import collar_f, interval_collar_f
-from bdl.evaluation.intervals import Intervals, paired
 from bdl.evaluation.seizures import ANY_OVERLAP, EventRule, event_overlap, sample_overlap
-from bdl.events import Events, IntervalType
+from bdl.events import Events
+from bdl.intervals import Intervals, IntervalType
+from bdl.pairing import pair
 
 VOICE = IntervalType("voice", onset="on", offset="off")
 
@@ -41,7 +42,13 @@ def random_spans(rng: np.random.Generator, most: int = 8) -> np.ndarray:
 
 
 def intervals(name: str, spans: np.ndarray) -> Intervals:
-    return Intervals({name: spans}, {})
+    return Intervals.of(name, "voice", spans[:, 0], spans[:, 1])
+
+
+def several(spans: dict[str, np.ndarray]) -> Intervals:
+    names = np.repeat([*spans], [len(rows) for rows in spans.values()])
+    rows = np.concatenate([*spans.values()])
+    return Intervals.of(names, "voice", rows[:, 0], rows[:, 1])
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -134,7 +141,7 @@ def test_recordings_add_up() -> None:
     rng = np.random.default_rng(9)
     true, found = ({n: seizure_spans(rng) for n in "abc"} for _ in range(2))
     length = dict.fromkeys("abc", 3600.0)
-    whole = event_overlap(Intervals(true, {}), Intervals(found, {}), length)
+    whole = event_overlap(several(true), several(found), length)
     parts = [
         event_overlap(intervals(n, true[n]), intervals(n, found[n]), {n: 3600.0}) for n in "abc"
     ]
@@ -145,7 +152,7 @@ def test_the_same_table_serves_both_scores() -> None:
     events = Events.of("a", ["on", "off"], [10.0, 60.0])
     found = Events.of("a", ["on", "off"], [12.0, 65.0], [0.9, 0.9])
     assert collar_f(events, found, 3.0)["on"].f1 == 1.0
-    spans = paired(events, VOICE), paired(found, VOICE)
+    spans = pair(events, VOICE), pair(found, VOICE)
     assert event_overlap(*spans, {"a": 600.0}).sensitivity == 1.0
 
 
@@ -153,8 +160,8 @@ def test_bad_input_is_told() -> None:
     with pytest.raises(ConfigError, match="collar"):
         collar_f(Events.empty(), Events.empty(), 0.0)
     with pytest.raises(ConfigError, match="offset_share"):
-        interval_collar_f(Intervals({}, {}), Intervals({}, {}), collar=1.0, offset_share=-1.0)
+        interval_collar_f(Intervals.empty(), Intervals.empty(), collar=1.0, offset_share=-1.0)
     with pytest.raises(InputError, match="without a duration"):
-        event_overlap(intervals("a", np.array([[0.0, 1.0]])), Intervals({}, {}), {})
+        event_overlap(intervals("a", np.array([[0.0, 1.0]])), Intervals.empty(), {})
     with pytest.raises(ConfigError, match="merge"):
         EventRule(merge=-1.0)

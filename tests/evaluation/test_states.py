@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from bdl.config import validate
 from bdl.density import Density
-from bdl.errors import ConfigError, InputError
-from bdl.evaluation.intervals import paired
 from bdl.evaluation.reconstruction import (
     Direct,
     ExponentialRecursion,
@@ -21,7 +19,8 @@ from bdl.evaluation.reconstruction import (
     candidates,
 )
 from bdl.evaluation.states import choose, states
-from bdl.events import Events, IntervalType
+from bdl.events import Events
+from bdl.intervals import IntervalType
 
 SLEEP = IntervalType("sleep", onset="on", offset="off")
 
@@ -133,27 +132,3 @@ def test_parameters_are_chosen_on_calibration_recordings(kind: str) -> None:
 def test_reconstructions_go_to_json_and_back() -> None:
     for way in (ExponentialRecursion(scale=3.0), PeakFill(), IntegratedDifference(), Direct()):
         assert validate(Reconstruction, way.model_dump(mode="json"), "way") == way
-
-
-def test_pairs_stay_within_a_recording_and_a_threshold() -> None:
-    events = Events.of(["a", "b"], ["on", "off"], [1.0, 2.0], [0.5, 0.9])
-    assert len(paired(events, SLEEP)) == 0
-    both = Events.of("a", ["on", "off", "on", "off"], [1.0, 2.0, 2.0, 5.0], [0.9, 0.8, 0.2, 0.7])
-    assert paired(both, SLEEP).of("a").tolist() == [[1.0, 2.0], [2.0, 5.0]]
-    assert paired(both, SLEEP).scores["a"].tolist() == [0.8, 0.2]
-    assert paired(both, SLEEP, threshold=0.5).of("a").tolist() == [[1.0, 2.0]]
-    assert len(paired(Events.empty(), SLEEP)) == 0
-
-
-def test_bad_input_is_told() -> None:
-    density = of([[0, 0]])
-    with pytest.raises(InputError, match="a state 'sleep' expected"):
-        Direct().probabilities(density, SLEEP)
-    with pytest.raises(InputError, match="not among"):
-        PeakFill().probabilities(density, IntervalType("x", "begin", "end"))
-    with pytest.raises(InputError, match="no densities"):
-        states([], Events.empty(), SLEEP, Direct())
-    with pytest.raises(ConfigError, match="no reconstructions"):
-        choose([density], Events.empty(), SLEEP, [])
-    with pytest.raises(ConfigError, match="one name"):
-        paired(Events.empty(), IntervalType("x", "same", "same"))

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bdl.errors import BdlError, ConfigError, InputError
-from bdl.events import Events, IntervalType
-from bdl.formats import Intervals, check_events, read_events, write_events
+from bdl.events import Events
+from bdl.formats import check_events, read_events, write_events
+from bdl.intervals import IntervalType
 from bdl.recording import Recording, Recordings
 
 # Ids that can be file names; texts that a file of lines can hold in a quoted field.
@@ -124,16 +125,6 @@ def test_seizures_there_and_back(
     folder = tmp_path_factory.mktemp("seizures")
     write_events(events, folder, format="seizures")
     assert read_events(folder).sorted() == events.sorted()
-
-
-@settings(max_examples=60, deadline=None)
-@given(events=interval_events())
-def test_intervals_there_and_back(events: Events) -> None:
-    walk = events.select(types=["walk:onset", "walk:offset"])
-    kinds = [IntervalType.named("walk")]
-    again = Intervals.from_events(events, kinds).to_events(kinds)
-    plain = Events.of(walk.recording, walk.event, walk.time) if len(walk) else Events.empty()
-    assert again.sorted() == plain.sorted()
 
 
 def test_szcore_files_read_as_seizures(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from scipy.signal import find_peaks
 from bdl.decoding import decode
 from bdl.density import Density
 from bdl.evaluation import match
-from bdl.events import Events, IntervalType
+from bdl.events import Events
+from bdl.intervals import IntervalType
 
 Array = NDArray[Any]
 

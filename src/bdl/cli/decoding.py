@@ -15,7 +15,8 @@ from bdl.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from bdl.decoding.calibration import Calibration
-    from bdl.events import Events, IntervalType
+    from bdl.events import Events
+    from bdl.intervals import IntervalType
 
 commands = typer.Typer()
 
@@ -184,11 +185,11 @@ def write_pairs(
     """Pair events and write the intervals as a CSV table."""
     import polars as pl
 
-    from bdl.decoding import pair
     from bdl.formats import atomic
+    from bdl.pairing import pair
 
     columns = ["recording", "name", "start", "end", "score"]
-    intervals = pair(found, kinds, **limits)
+    intervals = list(pair(found, kinds, rule="best", **limits))
     table = pl.DataFrame(
         {column: [getattr(one, column) for one in intervals] for column in columns},
         schema={c: pl.String if c in ("recording", "name") else pl.Float64 for c in columns},

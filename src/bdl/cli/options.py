@@ -23,7 +23,7 @@ from bdl.registry import field_help
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-    from bdl.events import IntervalType
+    from bdl.intervals import IntervalType
     from bdl.recording import Recordings
 
 Command = Callable[..., None]
@@ -261,7 +261,7 @@ def interval_types(texts: list[str] | None) -> tuple[IntervalType, ...]:
     (IntervalType(name='sleep', onset='onset', offset='wakeup'),
      IntervalType(name='seizure', onset='seizure:onset', offset='seizure:offset'))
     """
-    from bdl.events import IntervalType
+    from bdl.intervals import IntervalType
 
     out = []
     for one in texts or ():

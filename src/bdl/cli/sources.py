@@ -15,8 +15,9 @@ from pydantic import Field
 
 from bdl.config import Value, read_yaml, validate
 from bdl.errors import ConfigError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
 from bdl.formats.layout import Layout
+from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 
 EventFree = Literal["ignore", "count"]

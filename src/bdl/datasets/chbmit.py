@@ -25,7 +25,8 @@ import numpy as np
 from bdl.datasets import chbmit_files as files
 from bdl.datasets.dataset import Dataset, Settings
 from bdl.errors import ConfigError, InputError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
+from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 
 TABLE, FOLDER = "seizure_events.csv", "seizure_256Hz_dataset"

@@ -18,7 +18,8 @@ from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from bdl.config import Value
 from bdl.errors import ConfigError, InputError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
+from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 
 NAMES = ("sleep", "chbmit", "bowshock", "fraud", "hapt", "mitdb")

@@ -17,10 +17,11 @@ import polars as pl
 
 from bdl.datasets.dataset import Dataset, Settings, find
 from bdl.errors import ConfigError, InputError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
 from bdl.formats.files import matching, reading
 from bdl.formats.layout import Layout
 from bdl.formats.tables import read_tables
+from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 
 PERIOD = 0.02

@@ -15,9 +15,10 @@ from typing import Literal
 
 from bdl.datasets.dataset import Dataset, Settings
 from bdl.errors import ConfigError, InputError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
 from bdl.formats.layout import Layout
 from bdl.formats.wfdb import read_beats, read_wfdb
+from bdl.intervals import IntervalType
 from bdl.recording import RecordingInfo, Recordings
 
 BEATS = frozenset("NLRBAaJSVrFejnE/fQ?")

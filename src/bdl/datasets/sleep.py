@@ -18,10 +18,11 @@ import polars as pl
 
 from bdl.datasets.dataset import Dataset, Settings, find
 from bdl.errors import InputError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
 from bdl.formats.files import reading
 from bdl.formats.layout import Layout
 from bdl.formats.tables import read_tables
+from bdl.intervals import IntervalType
 
 PERIOD = 5.0
 CHANNELS = ("anglez", "enmo")

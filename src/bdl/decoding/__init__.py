@@ -4,12 +4,10 @@ Times and parameters are in seconds. `Peaks` and `Transitions` are the paper's d
 `ExpectedAP` is the recommended one where the density is a mass of events.
 """
 
-from bdl.decoding import intervals
 from bdl.decoding.calibration import Calibration, Trial, calibrate, grid_from_dict
 from bdl.decoding.decoder import Decoder, decode, default, from_dict
 from bdl.decoding.expected import ExpectedAP
 from bdl.decoding.grids import ExpectedAPGrid, Grid, PeakGrid, TransitionGrid, preset
-from bdl.decoding.intervals import Interval, pair
 from bdl.decoding.peaks import Peaks
 from bdl.decoding.transitions import Transitions
 
@@ -19,7 +17,6 @@ __all__ = [
     "ExpectedAP",
     "ExpectedAPGrid",
     "Grid",
-    "Interval",
     "PeakGrid",
     "Peaks",
     "TransitionGrid",
@@ -30,7 +27,5 @@ __all__ = [
     "default",
     "from_dict",
     "grid_from_dict",
-    "intervals",
-    "pair",
     "preset",
 ]

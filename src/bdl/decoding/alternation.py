@@ -16,7 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from bdl.decoding.detections import ByType, Detections, check_intervals
-from bdl.events import IntervalType
+from bdl.intervals import IntervalType
 
 Floats = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]

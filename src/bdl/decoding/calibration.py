@@ -29,7 +29,8 @@ from bdl.density import Density
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation import Matcher, Matches
 from bdl.evaluation.matching import EventFree
-from bdl.events import Events, IntervalType
+from bdl.events import Events
+from bdl.intervals import IntervalType
 
 AnyDecoder = Peaks | ExpectedAP | Transitions
 

@@ -14,7 +14,8 @@ from bdl.decoding.peaks import Peaks
 from bdl.decoding.transitions import Transitions
 from bdl.density import Density, Kind
 from bdl.errors import ConfigError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
+from bdl.intervals import IntervalType
 
 Decoder = Annotated[Peaks | ExpectedAP | Transitions, Field(discriminator="kind")]
 

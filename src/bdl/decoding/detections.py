@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
+from bdl.intervals import IntervalType
 
 Floats = NDArray[np.floating[Any]]
 

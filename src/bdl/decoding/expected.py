@@ -42,7 +42,8 @@ from bdl.decoding.greedy import UNIT, take
 from bdl.decoding.peaks import Seconds
 from bdl.decoding.refinement import Refine, refine
 from bdl.density import Density
-from bdl.events import Events, IntervalType
+from bdl.events import Events
+from bdl.intervals import IntervalType
 
 MANY = 2**62
 

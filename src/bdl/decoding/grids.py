@@ -28,7 +28,7 @@ from bdl.decoding.smoothing import Side
 from bdl.decoding.transitions import Fixed, Scorer, Transitions, occupancy, transitions
 from bdl.density import Density, Kind
 from bdl.errors import ConfigError
-from bdl.events import IntervalType
+from bdl.intervals import IntervalType
 
 Count = Annotated[int, Field(ge=1)]
 Widths = Annotated[tuple[Seconds, ...], Field(min_length=1)]

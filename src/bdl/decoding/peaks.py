@@ -32,7 +32,8 @@ from bdl.decoding.maxima import Keep, local_maxima, separate
 from bdl.decoding.refinement import Refine, refine
 from bdl.decoding.smoothing import Side
 from bdl.density import Density
-from bdl.events import Events, IntervalType
+from bdl.events import Events
+from bdl.intervals import IntervalType
 
 Floats = NDArray[np.float64]
 Seconds = Annotated[float, Field(ge=0)]

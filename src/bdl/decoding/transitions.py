@@ -36,7 +36,8 @@ from bdl.decoding.peaks import Clock, Seconds
 from bdl.decoding.smoothing import Side, smooth
 from bdl.density import Density
 from bdl.errors import ConfigError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
+from bdl.intervals import IntervalType
 
 Floats = NDArray[np.float64]
 Fixed = NDArray[np.int64]

@@ -34,8 +34,9 @@ from bdl.detector.fitting import Fitted, fit_model, restore
 from bdl.detector.modelfile import Model, write_model
 from bdl.detector.plan import default_grid
 from bdl.errors import ConfigError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
 from bdl.features import STATISTICS, bin_features
+from bdl.intervals import IntervalType
 from bdl.recording import Recording, Recordings
 from bdl.training import Epoch
 from bdl.training.preparation import check_events

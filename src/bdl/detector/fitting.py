@@ -16,8 +16,9 @@ from bdl.detector.application import validator
 from bdl.detector.modelfile import Custom, Model, read_model
 from bdl.detector.plan import build, choose_tile, choose_window, make_plan, warn
 from bdl.errors import ConfigError, InputError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
 from bdl.features import fit_scaling
+from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 from bdl.training import Epoch
 from bdl.training import preparation as prep

@@ -24,9 +24,9 @@ from bdl.config import Value, validate
 from bdl.decoding import Decoder
 from bdl.encoders import GRU, Transformer, UNet
 from bdl.errors import ConfigError, InputError
-from bdl.events import IntervalType
 from bdl.features import Features
 from bdl.formats.files import atomic, existing
+from bdl.intervals import IntervalType
 from bdl.objectives import Objective
 from bdl.training import Training
 

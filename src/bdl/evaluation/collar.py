@@ -17,8 +17,8 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from bdl.errors import ConfigError
 from bdl.evaluation.compiled import compiled
-from bdl.evaluation.intervals import Intervals
 from bdl.events import Events
+from bdl.intervals import Intervals
 
 Floats = NDArray[np.float64]
 
@@ -94,8 +94,8 @@ def interval_collar_f(
     collar : seconds at the onset and the least at the offset.
     offset_share : the offset may also be off by this share of the true length.
 
-    >>> true = Intervals({"a": np.array([[0.0, 10.0]])}, {})
-    >>> found = Intervals({"a": np.array([[0.5, 12.0]])}, {})
+    >>> true = Intervals.of("a", "voice", 0.0, 10.0)
+    >>> found = Intervals.of("a", "voice", 0.5, 12.0)
     >>> interval_collar_f(true, found, collar=1.0).hits
     0
     >>> interval_collar_f(true, found, collar=1.0, offset_share=0.2).hits
@@ -105,8 +105,8 @@ def interval_collar_f(
     if offset_share < 0:
         raise ConfigError(f"offset_share must not be negative, got {offset_share}")
     hits = 0
-    for name in {*truth.spans} & {*detections.spans}:
-        true, found = truth.of(name), detections.of(name)
+    for name in {*truth.recordings} & {*detections.recordings}:
+        true, found = truth.of_recording(name), detections.of_recording(name)
         starts = np.abs(true[:, None, 0] - found[None, :, 0]) <= collar
         allowed = np.maximum(collar, offset_share * (true[:, 1] - true[:, 0]))[:, None]
         ends = np.abs(true[:, None, 1] - found[None, :, 1]) <= allowed

@@ -24,7 +24,7 @@ from bdl.config import Value
 from bdl.density import Density
 from bdl.errors import InputError
 from bdl.evaluation.compiled import compiled
-from bdl.events import IntervalType
+from bdl.intervals import IntervalType
 
 Floats = NDArray[np.float64]
 Probability = Annotated[float, Field(ge=0, le=1)]

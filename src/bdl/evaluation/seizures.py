@@ -20,7 +20,7 @@ from pydantic import Field
 
 from bdl.config import Value
 from bdl.errors import InputError
-from bdl.evaluation.intervals import Intervals
+from bdl.intervals import Intervals
 
 Span = tuple[float, float]
 _RATE = 10  # ticks a second
@@ -85,8 +85,8 @@ def event_overlap(
 ) -> Overlap:
     """Event scoring over the recordings in ``durations`` (seconds of each).
 
-    >>> true = Intervals({"a": np.array([[100.0, 150.0]])}, {})
-    >>> found = Intervals({"a": np.array([[170.0, 200.0], [900.0, 950.0]])}, {})
+    >>> true = Intervals.of("a", "seizure", 100.0, 150.0)
+    >>> found = Intervals.of("a", "seizure", [170.0, 900.0], [200.0, 950.0])
     >>> event_overlap(true, found, {"a": 3600.0})
     Overlap(hits=1, truths=1, false_positives=1, seconds=3600.0)
     >>> event_overlap(true, found, {"a": 3600.0}, ANY_OVERLAP).hits
@@ -121,8 +121,8 @@ def sample_overlap(
 ) -> Overlap:
     """Sample scoring: every sample of ``rate`` Hz counts for itself.
 
-    >>> true = Intervals({"a": np.array([[100.0, 150.0]])}, {})
-    >>> found = Intervals({"a": np.array([[120.0, 160.0]])}, {})
+    >>> true = Intervals.of("a", "seizure", 100.0, 150.0)
+    >>> found = Intervals.of("a", "seizure", 120.0, 160.0)
     >>> sample_overlap(true, found, {"a": 3600.0})
     Overlap(hits=30, truths=50, false_positives=10, seconds=3600.0)
     """
@@ -140,7 +140,7 @@ def sample_overlap(
 
 
 def _listed(intervals: Intervals, name: str) -> list[Span]:
-    return [(float(a), float(b)) for a, b in intervals.of(name)]
+    return [(float(a), float(b)) for a, b in intervals.of_recording(name)]
 
 
 def _merge(spans: Iterable[Span], gap: float) -> list[Span]:
@@ -177,7 +177,7 @@ def _mask(spans: Iterable[Span], size: int, rate: int) -> NDArray[np.bool_]:
 
 def _check(truth: Intervals, detections: Intervals, durations: Mapping[str, float]) -> None:
     for part, what in ((truth, "true"), (detections, "detected")):
-        lacking = [name for name in part.spans if name not in durations]
+        lacking = [name for name in part.recordings if name not in durations]
         if lacking:
             raise InputError(
                 f"{what} intervals in {len(lacking)} recordings without a duration, such as "

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
-from bdl.evaluation.intervals import Intervals, paired
 from bdl.evaluation.reconstruction import Reconstruction
-from bdl.events import Events, IntervalType
+from bdl.events import Events
+from bdl.intervals import Intervals, IntervalType
+from bdl.pairing import pair
 
 Floats = NDArray[np.float64]
 Figure = Literal["F1", "IoU", "Brier"]
@@ -138,7 +139,7 @@ def _scores(
     candidates: Sequence[Reconstruction],
 ) -> list[StateScore]:
     """Scores of all candidates in one pass over the densities."""
-    true = paired(truth, interval)
+    true = pair(truth, interval)
     sums = np.zeros((len(candidates), 5))
     # Candidates that differ only in the threshold share their probabilities.
     shared = [candidate.replace(threshold=0.5) for candidate in candidates]
@@ -163,7 +164,7 @@ def _scores(
 
 def covered(true: Intervals, density: Density) -> Floats:
     """Number of samples of each bin that lie inside a true interval: (bins,)."""
-    spans = np.floor(true.of(density.recording) / density.period + 0.5)
+    spans = np.floor(true.of_recording(density.recording) / density.period + 0.5)
     spans = np.clip(spans, 0, density.samples)
     edges = density.edges.astype(np.float64)
     total = np.zeros(len(edges))

@@ -13,7 +13,6 @@
   ``write_events(events, path, format="bdl", ...)``: our own table, Kaggle, BIDS and its seizure
   columns, DCASE; annotations of EDF and WFDB files are read only.
 - ``check_events(events, recordings)``: unknown recordings and events outside are an error.
-- ``Intervals``: (recording, label, start, end), to and from onset and offset events.
 - ``files.atomic(path)`` and ``files.safe_name(id)``: whole-or-nothing writing.
 """
 
@@ -22,14 +21,12 @@ from __future__ import annotations
 from bdl.formats.event_files import check_events, read_events, write_events
 from bdl.formats.files import atomic, safe_name
 from bdl.formats.inspect import inspect
-from bdl.formats.intervals import Intervals
 from bdl.formats.layout import Layout
 from bdl.formats.read import read_recordings
 from bdl.formats.store import open_store, prepare
 from bdl.formats.write import write_recordings
 
 __all__ = [
-    "Intervals",
     "Layout",
     "atomic",
     "check_events",

@@ -16,10 +16,11 @@ from decimal import Context, Decimal, InvalidOperation
 from pathlib import Path
 
 from bdl.errors import InputError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
 from bdl.formats.delimited import read_rows, write_rows
 from bdl.formats.files import matching, safe_name
 from bdl.formats.spans import Spans, from_events, to_events
+from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 
 ENDING = "_events.tsv"

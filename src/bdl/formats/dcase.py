@@ -11,10 +11,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from bdl.errors import InputError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
 from bdl.formats.bids import decimal
 from bdl.formats.delimited import read_rows, write_rows
 from bdl.formats.spans import Spans, from_events, to_events
+from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 
 COLUMNS = ("filename", "onset", "offset", "event_label")

@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import InputError, require
-from bdl.events import Events, IntervalType
+from bdl.events import Events
 from bdl.formats.edf_header import EdfHeader, Signal, read_header
 from bdl.formats.files import matching, reading
 from bdl.formats.layout import Layout
 from bdl.formats.spans import Spans, to_events
 from bdl.formats.zones import in_zone
+from bdl.intervals import IntervalType
 from bdl.recording import RecordingInfo, Recordings, Values
 
 SUFFIXES = (".edf", ".bdf")

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import ConfigError, InputError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
 from bdl.formats.bids import read_bids, write_bids
 from bdl.formats.dcase import COLUMNS, read_dcase, write_dcase
 from bdl.formats.event_tables import Missing, read_kaggle, read_table, write_kaggle, write_table
 from bdl.formats.read import EDF
 from bdl.formats.sources import open_source
+from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 
 Format = Literal["bdl", "kaggle", "bids", "seizures", "dcase", "edf", "wfdb"]

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bdl.errors import InputError
-from bdl.events import Events, IntervalType
-from bdl.formats.intervals import pairs
+from bdl.events import Events
+from bdl.intervals import IntervalType
+from bdl.pairing import pair_rows
 
 
 @dataclass
@@ -114,7 +115,7 @@ def from_events(events: Events, intervals: Iterable[IntervalType] | None = None)
     point = np.ones(len(events), dtype=bool)
     rows: list[tuple[str, float, str, float, int, int]] = []
     for kind in kinds:
-        first, last = pairs(events, kind)
+        first, last, _ = pair_rows(events, kind, "in-order")
         if kind.name in events.types and kind.name not in (kind.onset, kind.offset):
             raise InputError(
                 f"{kind.name!r} names both an interval and a point event; a table of intervals "

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.density import Kind
-from bdl.events import IntervalType
+from bdl.intervals import IntervalType
 from bdl.labels import Labels
 from bdl.registry import Variant
 

@@ -12,7 +12,7 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, model_validator
 from bdl import targets
 from bdl.density import Kind
 from bdl.errors import ConfigError, InputError
-from bdl.events import IntervalType
+from bdl.intervals import IntervalType
 from bdl.labels import Labels
 from bdl.objectives.objective import Objective, at_least_single
 

@@ -13,8 +13,9 @@ from typing import Literal
 import numpy as np
 
 from bdl.errors import ConfigError, InputError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
 from bdl.features import Features, bin_features
+from bdl.intervals import IntervalType
 from bdl.labels import Labels, label
 from bdl.recording import RecordingInfo, Recordings
 from bdl.training.batches import Prepared

@@ -1,62 +1,46 @@
-"""From scored onsets and offsets to intervals (start, end, score).
+"""Pairing of scored onsets and offsets with the largest total score.
 
-Every interval starts at an onset and ends at a later offset of its kind; intervals do not overlap.
-Of all such choices that respect the limits, the one with the largest total score, the score of an
-interval being the sum of its two events' scores, is found exactly by dynamic programming. Limits:
-a duration from ``min_duration`` to ``max_duration``, and at least ``min_gap`` from one interval's
-end to the next one's start (all in seconds, all inclusive). Of equal totals the one found first,
-going through offsets and then onsets in order of time, is kept.
+Every interval starts at an onset and ends at a later offset; intervals do not overlap. Of all such
+choices that respect the limits, the one with the largest total score is found exactly by dynamic
+programming, the score of an interval being the sum of the scores of its two events. Limits: a
+duration from ``min_duration`` to ``max_duration``, and at least ``min_gap`` from the end of an
+interval to the start of the next (all in seconds, all inclusive). Of equal totals, the one reached
+first is used, going through offsets and then onsets in order of time.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from bdl.errors import ConfigError, InputError
-from bdl.events import Events, IntervalType
+from bdl.events import Events
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+Rows = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Interval:
-    """One interval of a recording, in seconds from its start.
-
-    >>> Interval("night", "sleep", start=3.0, end=9.0, score=1.0).end
-    9.0
-    """
-
-    recording: str
-    name: str
-    start: float
-    end: float
-    score: float
-
-
-def pair(
+def best_pairs(
     events: Events,
-    intervals: tuple[IntervalType, ...],
-    *,
-    min_duration: float = 0.0,
-    max_duration: float = math.inf,
-    min_gap: float = 0.0,
-) -> list[Interval]:
-    """Intervals from events, by recording, interval type and start.
+    onsets: Rows,
+    offsets: Rows,
+    min_duration: float,
+    max_duration: float,
+    min_gap: float,
+) -> tuple[Rows, Rows]:
+    """Rows of the onsets and offsets of the best intervals, by recording and time.
 
     Parameters
     ----------
-    events : onsets and offsets; without scores each counts 1.
-    intervals : which event types belong together; other types are ignored.
-
-    >>> events = Events.of("a", ["onset", "onset", "wakeup"], [0.0, 3.0, 9.0], [0.2, 0.5, 0.5])
-    >>> pair(events, (IntervalType("sleep", "onset", "wakeup"),))
-    [Interval(recording='a', name='sleep', start=3.0, end=9.0, score=1.0)]
+    events
+        Table of events; without scores each event counts 1.
+    onsets, offsets
+        Rows of the table, by recording and time.
+    min_duration, max_duration, min_gap
+        Limits in seconds.
     """
     for name, value in (("min_duration", min_duration), ("min_gap", min_gap)):
         if not (value >= 0 and math.isfinite(value)):
@@ -65,32 +49,31 @@ def pair(
         raise ConfigError(
             f"max_duration ({max_duration} s) must not be below min_duration ({min_duration} s)"
         )
-    if not intervals:
-        raise ConfigError("pairing needs interval types, to know which event types belong together")
-    scores = np.ones(len(events)) if events.score is None else events.score
-    if not np.isfinite(scores).all() or (scores < 0).any():
+    score = np.ones(len(events)) if events.score is None else events.score
+    used = score[np.concatenate([onsets, offsets])]
+    if not np.isfinite(used).all() or (used < 0).any():
         raise InputError("pairing adds scores: finite scores of 0 or more expected")
-    limits = (min_duration, max_duration, min_gap)
-    out = []
-    for code, recording in enumerate(events.recordings):
-        rows = np.flatnonzero(events.recording_code == code)
-        for one in intervals:
-            sides = []
-            for name in (one.onset, one.offset):
-                kind = events.types.index(name) if name in events.types else -1
-                chosen = rows[events.type_code[rows] == kind]
-                chosen = chosen[np.argsort(events.time[chosen], kind="stable")]
-                sides.append((events.time[chosen], scores[chosen]))
-            (start, first), (end, second) = sides
-            for i, j in _chosen(*_best(start, first, end, second, *limits)):
-                score = float(first[i] + second[j])
-                out.append(Interval(recording, one.name, float(start[i]), float(end[j]), score))
-    return out
+    codes = np.arange(len(events.recordings) + 1)
+    first = np.searchsorted(events.recording_code[onsets], codes)
+    last = np.searchsorted(events.recording_code[offsets], codes)
+    pairs: list[tuple[Rows, Rows]] = []
+    for code in range(len(events.recordings)):
+        starts, ends = onsets[first[code] : first[code + 1]], offsets[last[code] : last[code + 1]]
+        if len(starts) and len(ends):
+            sides = (events.time[starts], score[starts], events.time[ends], score[ends])
+            links = _best(*sides, float(min_duration), float(max_duration), float(min_gap))
+            onset, offset = _followed_back(*links)
+            pairs.append((starts[onset], ends[offset]))
+    none = np.zeros(0, np.int64)
+    return (
+        np.concatenate([none, *(rows for rows, _ in pairs)]),
+        np.concatenate([none, *(rows for _, rows in pairs)]),
+    )
 
 
-def _chosen(onset: Ints, before: Ints) -> list[tuple[int, int]]:
+def _followed_back(onset: Rows, before: Rows) -> tuple[Rows, Rows]:
     """Onset and offset of each interval of the best total, followed back from its end."""
-    chosen = []
+    chosen: list[tuple[int, int]] = []
     j = len(onset) - 1
     while j > 0:
         if onset[j] < 0:
@@ -98,7 +81,8 @@ def _chosen(onset: Ints, before: Ints) -> list[tuple[int, int]]:
         else:
             chosen.append((int(onset[j]), j - 1))
             j = int(before[j])
-    return chosen[::-1]
+    both = np.array(chosen[::-1], dtype=np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]
 
 
 @njit(cache=True)
@@ -110,7 +94,7 @@ def _best(
     min_duration: float,
     max_duration: float,
     min_gap: float,
-) -> tuple[Ints, Ints]:
+) -> tuple[Rows, Rows]:
     """Best total with intervals among the first j offsets: its last onset, and where it goes on.
 
     ``onset[j]`` is -1 where offset j - 1 ends no interval.

@@ -1,0 +1,186 @@
+"""Intervals: pairs of an onset and an offset event.
+
+`IntervalType` names the two event types of an interval and `Intervals` is a table of intervals;
+`bdl.pairing.pair` makes that table from events. Times are in seconds from the start of the
+recording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bdl.errors import InputError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class IntervalType:
+    """Name of an interval and of the two event types that are its ends.
+
+    Parameters
+    ----------
+    name
+        Name of the interval.
+    onset, offset
+        Event types of its start and its end.
+
+    Examples
+    --------
+    >>> IntervalType("sleep", onset="onset", offset="wakeup")
+    IntervalType(name='sleep', onset='onset', offset='wakeup')
+    >>> IntervalType.named("seizure").offset
+    'seizure:offset'
+    """
+
+    name: str
+    onset: str
+    offset: str
+
+    @classmethod
+    def named(
+        cls, name: str, onset: str = "{name}:onset", offset: str = "{name}:offset"
+    ) -> IntervalType:
+        """The interval type whose event types are made from its name by two patterns."""
+        return cls(name, onset.format(name=name), offset.format(name=name))
+
+
+class Interval(NamedTuple):
+    """One row of `Intervals`."""
+
+    recording: str
+    name: str
+    start: float
+    end: float
+    score: float | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Intervals:
+    """A table of intervals, usually made by `bdl.pairing.pair` or `Intervals.of`.
+
+    Parameters
+    ----------
+    recordings, names
+        Distinct names of recordings and of interval types that occur, sorted.
+    recording_code, name_code
+        (n,) index of each row's recording and interval type.
+    start, end
+        (n,) seconds, start not after end.
+    score
+        (n,) sum of the scores of both ends, or None without scores.
+    unpaired
+        Number of onsets and offsets that belong to no interval.
+
+    Examples
+    --------
+    >>> rest = Intervals.of("a", "rest", [0.0, 9.0], [4.0, 9.5])
+    >>> rest
+    Intervals: 2 in 1 recording, 4.5 s in total
+      rest  2
+    >>> rest.of_recording("a").tolist()
+    [[0.0, 4.0], [9.0, 9.5]]
+    """
+
+    recordings: tuple[str, ...]
+    names: tuple[str, ...]
+    recording_code: NDArray[np.int32] = field(repr=False)
+    name_code: NDArray[np.int32] = field(repr=False)
+    start: Floats = field(repr=False)
+    end: Floats = field(repr=False)
+    score: Floats | None = field(default=None, repr=False)
+    unpaired: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        recording: str | Sequence[str] | NDArray[np.object_],
+        name: str | Sequence[str] | NDArray[np.object_],
+        start: ArrayLike,
+        end: ArrayLike,
+        score: ArrayLike | None = None,
+        *,
+        unpaired: int = 0,
+    ) -> Intervals:
+        """Intervals from columns of one length; a single name holds for all rows."""
+        starts, ends = (np.atleast_1d(np.asarray(c, dtype=np.float64)) for c in (start, end))
+        scores = None if score is None else np.atleast_1d(np.asarray(score, dtype=np.float64))
+        recordings, names = (
+            [column] * len(starts) if isinstance(column, str) else list(column)
+            for column in (recording, name)
+        )
+        columns = (starts, ends, recordings, names) + (() if scores is None else (scores,))
+        lengths = {len(column) for column in columns}
+        if len(lengths) != 1:
+            raise InputError(f"intervals need columns of one length, got {sorted(lengths)}")
+        invalid = ~(starts <= ends) | ~np.isfinite(starts) | ~np.isfinite(ends)
+        if invalid.any():
+            row = int(np.flatnonzero(invalid)[0])
+            raise InputError(
+                f"interval {names[row]!r} of recording {recordings[row]!r}, row {row}: a finite "
+                f"start not after a finite end expected, got {starts[row]} to {ends[row]}"
+            )
+        coded = []
+        for column in (recordings, names):
+            distinct, code = np.unique(np.array(column, dtype=object), return_inverse=True)
+            coded.append((tuple(distinct.tolist()), code.astype(np.int32)))
+        return cls(
+            coded[0][0], coded[1][0], coded[0][1], coded[1][1], starts, ends, scores, unpaired
+        )
+
+    @classmethod
+    def empty(cls) -> Intervals:
+        """No intervals."""
+        return cls.of([], [], [], [])
+
+    @property
+    def seconds(self) -> Floats:
+        """(n,) duration of each interval."""
+        return self.end - self.start
+
+    def of_recording(self, recording: str, name: str | None = None) -> Floats:
+        """Start and end of the intervals of one recording, (n, 2), in the order of the table.
+
+        Parameters
+        ----------
+        recording
+            Name of the recording; an unknown one has no intervals.
+        name
+            One interval type; all by default.
+        """
+        rows = np.zeros(len(self), dtype=bool)
+        if recording in self.recordings:
+            rows = self.recording_code == self.recordings.index(recording)
+        if name is not None:
+            code = self.names.index(name) if name in self.names else -1
+            rows = rows & (self.name_code == code)
+        return np.stack([self.start[rows], self.end[rows]], axis=1)
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def __iter__(self) -> Iterator[Interval]:
+        for row in range(len(self)):
+            yield Interval(
+                self.recordings[self.recording_code[row]],
+                self.names[self.name_code[row]],
+                float(self.start[row]),
+                float(self.end[row]),
+                None if self.score is None else float(self.score[row]),
+            )
+
+    def __repr__(self) -> str:
+        count = len(self.recordings)
+        head = (
+            f"Intervals: {len(self):,} in {count:,} recording{'' if count == 1 else 's'}, "
+            f"{float(self.seconds.sum()):g} s in total"
+        )
+        sizes = np.bincount(self.name_code, minlength=len(self.names))
+        width = max(map(len, self.names), default=0)
+        rows = [f"  {n:<{width}}  {size:,}" for n, size in zip(self.names, sizes, strict=True)]
+        return "\n".join([head, *rows])
