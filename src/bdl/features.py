@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from pydantic import Field, PositiveFloat, PositiveInt
 
+from bdl.compiled import compiled
 from bdl.config import Value
 from bdl.errors import ConfigError, InputError
 from bdl.quartiles import quartiles
@@ -213,8 +213,16 @@ def _contiguous(part: Values) -> Values:
     return np.ascontiguousarray(np.asarray(part))
 
 
-@njit(cache=True, nogil=True)
-def _bin(values, stride, order, shift, scale, out, missing):  # type: ignore[no-untyped-def]
+@compiled
+def _bin(
+    values: Values,
+    stride: int,
+    order: NDArray[np.int64],
+    shift: NDArray[np.float64],
+    scale: NDArray[np.float64],
+    out: NDArray[np.float32],
+    missing: NDArray[np.bool_],
+) -> int:
     """Statistics of each bin; returns the first bin that is not finite, or -1."""
     samples, channels = values.shape
     width = out.shape[1] // max(channels, 1)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from bdl.compiled import compiled
 from bdl.errors import InputError
 from bdl.recording import Recordings
 
@@ -92,22 +92,22 @@ def _from_key(key: int) -> float:
     return float(np.array([bits], dtype=np.uint32).view(np.float32)[0])
 
 
-@njit(cache=True, nogil=True)
-def _key(bits):  # type: ignore[no-untyped-def]
+@compiled
+def _key(bits: np.uint32) -> np.uint32:
     # Unsigned integers in the order of the floats they stand for.
     return ~bits if bits & np.uint32(0x80000000) else bits | np.uint32(0x80000000)
 
 
-@njit(cache=True, nogil=True)
-def _count_high(bits, counts):  # type: ignore[no-untyped-def]
+@compiled
+def _count_high(bits: NDArray[np.uint32], counts: NDArray[np.int64]) -> None:
     for row in range(bits.shape[0]):
         for channel in range(bits.shape[1]):
             if bits[row, channel] & np.uint32(0x7FFFFFFF) <= np.uint32(0x7F800000):
                 counts[channel, _key(bits[row, channel]) >> np.uint32(16)] += 1
 
 
-@njit(cache=True, nogil=True)
-def _count_low(bits, slot, counts):  # type: ignore[no-untyped-def]
+@compiled
+def _count_low(bits: NDArray[np.uint32], slot: NDArray[np.int8], counts: NDArray[np.int64]) -> None:
     for row in range(bits.shape[0]):
         for channel in range(bits.shape[1]):
             if bits[row, channel] & np.uint32(0x7FFFFFFF) <= np.uint32(0x7F800000):

@@ -23,9 +23,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from bdl.compiled import compiled
 from bdl.errors import ConfigError, InputError
 from bdl.kernels import Kernel, cumulative
 
@@ -151,8 +151,10 @@ def _merge(spans: Samples) -> Samples:
     return np.stack([spans[opens, 0], reach[closes]], axis=1)
 
 
-@njit(cache=True, nogil=True)
-def _add_masses(out, places, offset, sums, stride, samples):  # type: ignore[no-untyped-def]
+@compiled
+def _add_masses(
+    out: Floats, places: Samples, offset: int, sums: Floats, stride: int, samples: int
+) -> None:
     reach = len(sums) - 1
     for place in places:
         begin = place + offset
@@ -166,8 +168,8 @@ def _add_masses(out, places, offset, sums, stride, samples):  # type: ignore[no-
             before = upto
 
 
-@njit(cache=True, nogil=True)
-def _raise_maps(out, places, offset, weights, stride):  # type: ignore[no-untyped-def]
+@compiled
+def _raise_maps(out: Floats, places: Samples, offset: int, weights: Floats, stride: int) -> None:
     # Kernels never rise away from the event, so a bin's largest value is at its nearest sample.
     for place in places:
         begin = place + offset
