@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from bdl.errors import ConfigError
 from bdl.events import Events
 from bdl.intervals import IntervalType
-from bdl.labels import Labels, label, to_samples
+from bdl.labels import Labels, label
 from bdl.recording import RecordingInfo
+from bdl.sampling import nearest_sample
 
 SLEEP = IntervalType("sleep", "onset", "wakeup")
 
@@ -99,4 +100,4 @@ def test_jitter_is_uniform_and_comes_from_its_generator():
 
 
 def test_halves_go_up():
-    assert to_samples(np.array([2.5, -2.5, 7.4999]), 5.0).tolist() == [1, 0, 1]
+    assert nearest_sample(np.array([2.5, -2.5, 7.4999]), 5.0).tolist() == [1, 0, 1]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -12,6 +15,7 @@ from hypothesis import strategies as st
 
 from bdl.errors import InputError
 from bdl.recording import Recording, RecordingInfo, Recordings, Values
+from bdl.value_readers import CHUNK, ValueReader
 
 ZURICH = ZoneInfo("Europe/Zurich")
 
@@ -106,3 +110,65 @@ def test_a_recording_without_a_group_is_its_own() -> None:
     )
     assert pair.groups == {"a": "subject", "b": "b"}
     assert repr(pair["a"]).endswith("0.00 h, group subject")
+
+
+class Rows(ValueReader):
+    """Rows of one number each, two at a time, from one file per recording."""
+
+    def chunks(self, info: RecordingInfo) -> Iterator[Values]:
+        for first in range(0, info.samples, 2):
+            yield np.arange(first, min(first + 2, info.samples), dtype=np.float32)[:, None]
+
+    def files(self, info: RecordingInfo) -> tuple[Path, ...]:
+        return (Path(f"{info.id}.rows"),)
+
+
+def test_every_adapter_keeps_chunks_and_files() -> None:
+    infos = (RecordingInfo("a", 5, ("x",), 1.0), RecordingInfo("b", 2, ("x",), 1.0))
+    rows = Recordings(infos, Rows())
+    renamed = [replace(info, channels=("y",)) for info in infos]
+    adapters = {
+        "plain": rows,
+        "selected": rows.select(["b", "a"]),
+        "changed": rows.change(lambda info, values: values + 1, renamed),
+        "joined": Recordings.concat([rows.select("a"), rows.select("b")]),
+        "both": Recordings.concat([rows.select("b"), rows.select("a")]).change(
+            lambda info, values: values * 2
+        ),
+    }
+    for name, adapter in adapters.items():
+        assert [len(chunk) for chunk in adapter.chunks("a")] == [2, 2, 1], name
+        together = np.concatenate([*adapter.chunks("a")])
+        np.testing.assert_array_equal(together, adapter["a"].values)
+        assert adapter.files("a") == (Path("a.rows"),), name
+    assert adapters["changed"]["b"].values.ravel().tolist() == [1.0, 2.0]
+    assert adapters["changed"].infos[0].channels == ("y",)
+
+
+def test_recordings_from_no_file_say_so_and_come_in_slices() -> None:
+    whole = Recordings.of([Recording.of(np.zeros((CHUNK, 3)), id="a", period=1.0)])
+    assert whole.files("a") == ()
+    assert sum(len(chunk) for chunk in whole.chunks("a")) == CHUNK
+    assert len([*whole.chunks("a")]) == 4
+    stamped = Recordings.of(whole, files=[Path("table.csv")])
+    assert stamped.files("a") == (Path("table.csv"),)
+
+
+def test_a_reader_that_gives_the_wrong_number_of_rows_is_an_error() -> None:
+    class Short(Rows):
+        def chunks(self, info: RecordingInfo) -> Iterator[Values]:
+            yield np.zeros((self.rows, 1), np.float32)
+
+        rows = 3
+
+    with pytest.raises(InputError, match="5 samples expected, got 3"):
+        Recordings((RecordingInfo("a", 5, ("x",), 1.0),), Short())["a"]
+    Short.rows = 6
+    with pytest.raises(InputError, match="5 samples expected, got more"):
+        Recordings((RecordingInfo("a", 5, ("x",), 1.0),), Short())["a"]
+
+
+def test_ids_are_unique_after_joining() -> None:
+    one = Recordings.of([Recording.of(np.zeros(3), id="a", period=1.0)])
+    with pytest.raises(InputError, match="two recordings have the id 'a'"):
+        Recordings.concat([one, one])

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from bdl.errors import ConfigError, InputError
 from bdl.kernels import Gaussian, Hard, RightGaussian, Tolerance
-from bdl.targets import bins_of, event_maps, event_points, event_targets, occupancy
+from bdl.sampling import bin_count
+from bdl.targets import event_maps, event_points, event_targets, occupancy
 from naive import targets as naive
 
 widths = st.floats(0.05, 40.0)
@@ -43,7 +44,7 @@ def test_mass_is_the_number_of_visible_events(case):
     where, _, _, stride, first, samples = case
     target = make(case)
     visible = ((where >= first) & (where < first + samples)).sum()
-    assert target.shape == (bins_of(samples, stride),)
+    assert target.shape == (bin_count(samples, stride),)
     assert abs(target.sum() - visible) < 1e-9
     assert (target >= 0).all()
 
@@ -122,9 +123,9 @@ def test_the_sleep_gaussian_on_bins_of_fifty_seconds(offset):
 
 def test_bad_strides_crops_and_places_are_refused():
     with pytest.raises(ConfigError, match="stride"):
-        bins_of(10, 0)
+        bin_count(10, 0)
     with pytest.raises(ConfigError, match="samples"):
-        bins_of(-1, 2)
+        bin_count(-1, 2)
     with pytest.raises(InputError, match="float64"):
         event_targets([np.array([1.5])], Hard(), period=1.0, stride=2, first=0, samples=5)
 

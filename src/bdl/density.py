@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import InputError
+from bdl.sampling import bin_count
 
 Kind = Literal["events", "state"]
 
@@ -47,7 +48,7 @@ class Density:
     bounded: bool = False
 
     def __post_init__(self) -> None:
-        expected = (-(-self.samples // self.stride), len(self.types))
+        expected = (bin_count(self.samples, self.stride), len(self.types))
         where = f"density of recording {self.recording!r}"
         if self.values.shape != expected:
             raise InputError(

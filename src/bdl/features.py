@@ -28,6 +28,7 @@ from bdl.config import Value
 from bdl.errors import ConfigError, InputError
 from bdl.quartiles import quartiles
 from bdl.recording import Recording, Recordings, Values
+from bdl.sampling import bin_count
 
 Statistic = Literal["mean", "max", "min", "std"]
 STATISTICS: tuple[Statistic, ...] = ("mean", "max", "min", "std")
@@ -142,7 +143,7 @@ def bin_features(recording: Recording, features: Features) -> Binned:
     """
     info = recording.info
     channels = len(info.channels)
-    bins = -(-info.samples // features.stride)
+    bins = bin_count(info.samples, features.stride)
     shift, scale = _affine(features.scaling, channels, info.id)
     column: dict[str, int] = dict.fromkeys(STATISTICS, -1)
     for place, name in enumerate(features.statistics):

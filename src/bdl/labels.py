@@ -1,6 +1,6 @@
 """Labels: a table of events on the sample clocks of recordings.
 
-An event stands at its nearest sample, ``floor(t / period + 0.5)``; events outside ``[0, samples)``
+An event is placed at its nearest sample (`bdl.sampling`); events outside ``[0, samples)``
 are counted and left out. Onsets and offsets are paired by the rule ``adjacent`` of `bdl.pairing`
 (an onset directly followed by an offset); any other endpoint is unpaired, counted, and still an
 event of its own. Pairing goes by seconds, before anything is rounded or left out.
@@ -19,6 +19,7 @@ from bdl.events import Events
 from bdl.intervals import Intervals, IntervalType
 from bdl.pairing import pair
 from bdl.recording import RecordingInfo
+from bdl.sampling import nearest_sample
 
 Samples = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -78,15 +79,6 @@ class Labels:
         )
 
 
-def to_samples(times: Floats, period: float) -> Samples:
-    """Nearest sample of each time in seconds; halves go up.
-
-    >>> to_samples(np.array([0.0, 2.4, 2.5, 7.5]), 5.0).tolist()
-    [0, 0, 1, 2]
-    """
-    return np.floor(times / period + 0.5).astype(np.int64)
-
-
 def label(
     events: Events,
     infos: Iterable[RecordingInfo],
@@ -128,7 +120,7 @@ def label(
         def times(name: str, rows: Samples = rows) -> Floats:
             return np.sort(events.time[rows[events.type_code[rows] == code.get(name, -1)]])
 
-        found = [to_samples(times(name), info.period) for name in types]
+        found = [nearest_sample(times(name), info.period) for name in types]
         seen = [places[(places >= 0) & (places < info.samples)] for places in found]
         pairs, unpaired = [], 0
         for interval in intervals:
@@ -176,6 +168,6 @@ def common_period(labels: Sequence[Labels]) -> float:
 
 def _clip(spans: Floats, info: RecordingInfo) -> Samples:
     """Intervals in seconds as samples inside the recording; those wholly outside disappear."""
-    clipped = to_samples(np.clip(spans, -info.period, info.duration + info.period), info.period)
+    clipped = nearest_sample(np.clip(spans, -info.period, info.duration + info.period), info.period)
     inside = np.clip(clipped, 0, info.samples)
     return inside[(inside[:, 1] > inside[:, 0])]

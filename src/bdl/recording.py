@@ -1,8 +1,7 @@
 """Recordings: sampled values with their clock, and lazy collections of them.
 
-Time is in seconds from a recording's start: sample ``i`` stands at ``i * period``. Missing
-samples are NaN. Local time (hour of day, weekday) follows the UTC offset that the data carry,
-through daylight-saving changes, and never the time zone of the machine.
+Time is in seconds from a recording's start: sample ``i`` is taken at ``i * period``. Missing
+samples are NaN.
 """
 
 from __future__ import annotations
@@ -10,104 +9,38 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import InputError
+from bdl.recording_info import RecordingInfo
+from bdl.value_readers import (
+    ChangedReader,
+    FunctionReader,
+    JoinedReader,
+    MemoryReader,
+    ValueReader,
+    Values,
+)
 
-Values = NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class RecordingInfo:
-    """All that is known of a recording without reading its values.
-
-    Parameters
-    ----------
-    id : unique name within a collection.
-    samples : length in samples.
-    channels : channel names, in the order of the columns of the values.
-    period : seconds from one sample to the next.
-    start : time-zone aware time of sample 0, or None where only relative time is known.
-    offset_changes : ``(sample, seconds east of UTC)`` for every change of the UTC offset after
-        sample 0, in order (daylight saving).
-    group : subject, patient or site: what splits and bootstraps must not tear apart.
-
-    >>> RecordingInfo(id="a", samples=720, channels=("enmo",), period=5.0).duration
-    3600.0
-    """
-
-    id: str
-    samples: int
-    channels: tuple[str, ...]
-    period: float
-    start: datetime | None = None
-    offset_changes: tuple[tuple[int, int], ...] = ()
-    group: str | None = None
-
-    def __post_init__(self) -> None:
-        if not self.id:
-            raise InputError("a recording needs an id, got an empty text")
-        if not (np.isfinite(self.period) and self.period > 0):
-            raise InputError(
-                f"recording {self.id!r}: the period must be a positive number of seconds, "
-                f"got {self.period}"
-            )
-        if self.samples < 0:
-            raise InputError(f"recording {self.id!r}: {self.samples} samples; 0 or more expected")
-        places = [sample for sample, _ in self.offset_changes]
-        if sorted(set(places)) != places:
-            raise InputError(f"recording {self.id!r}: offset changes out of order: {places}")
-        if len(set(self.channels)) != len(self.channels):
-            raise InputError(f"recording {self.id!r}: channel names repeat: {self.channels}")
-        if self.start is not None and self.start.utcoffset() is None:
-            raise InputError(
-                f"recording {self.id!r}: start {self.start.isoformat()} has no UTC offset; "
-                "local hours would be a guess"
-            )
-
-    @property
-    def duration(self) -> float:
-        """Length in seconds: samples times period."""
-        return self.samples * self.period
-
-    def local_time(
-        self, samples: NDArray[np.integer]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Local hour of day (0 to 23) and weekday (Monday 0) of the given samples.
-
-        >>> from datetime import timezone, timedelta
-        >>> start = datetime(2018, 3, 11, 1, 30, tzinfo=timezone(timedelta(hours=-5)))
-        >>> info = RecordingInfo("a", 4, ("x",), 1800.0, start, offset_changes=((1, -4 * 3600),))
-        >>> [part.tolist() for part in info.local_time(np.arange(4))]
-        [[1, 3, 3, 4], [6, 6, 6, 6]]
-        """
-        if self.start is None:
-            raise InputError(
-                f"recording {self.id!r} has no start time, so it has no hour of day or weekday; "
-                "switch calendar features off or give a start"
-            )
-        offset = self.start.utcoffset()
-        assert offset is not None
-        changes = np.array([at for at, _ in self.offset_changes], dtype=np.int64)
-        offsets = np.array([offset.total_seconds(), *(s for _, s in self.offset_changes)])
-        current = offsets[np.searchsorted(changes, samples, side="right")]
-        local = self.start.timestamp() + np.asarray(samples) * self.period + current
-        seconds = np.floor(local + 1e-6).astype(np.int64)
-        # 1970-01-01 was a Thursday, weekday 3.
-        return seconds // 3600 % 24, (seconds // 86400 + 3) % 7
+__all__ = ["Recording", "RecordingInfo", "Recordings", "Values"]
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """One recording: an info and its values.
+    """One recording: its metadata and its values.
 
     Parameters
     ----------
-    info : the metadata.
-    values : array of shape (samples, channels), float32, NaN where a sample is missing.
+    info
+        The metadata.
+    values
+        Array of shape (samples, channels), float32, NaN where a sample is missing.
 
+    Examples
+    --------
     >>> Recording.of(np.zeros((720, 1)), id="a", period=5.0, channels=["enmo"])
     Recording 'a': 720 samples x 1 channel (enmo), every 5 s, 1.00 h
     """
@@ -181,38 +114,68 @@ def _default_names(count: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Recordings:
-    """A lazy collection: all infos at hand, values read one recording at a time.
+    """A lazy collection: the metadata of all recordings, and values that are read on demand.
 
     Parameters
     ----------
-    infos : metadata of each recording; ids are unique.
-    read : returns the values (samples, channels) of one recording; may be a memory map. It may
-        have a method ``chunks`` that gives them in order, some rows at a time.
-    notes : what was found or changed on opening, for a person to read.
+    infos
+        Metadata of each recording; ids are unique.
+    reader
+        Gives the values: a `bdl.value_readers.ValueReader`, or a function that returns the values
+        (samples, channels) of one recording.
+    notes
+        What was found or changed when the recordings were opened, for a person to read.
 
+    Examples
+    --------
     >>> pair = Recordings.of([Recording.of(np.ones(9), id=i, period=1.0) for i in "ab"])
     >>> len(pair), pair["b"].values.shape, pair.ids
     (2, (9, 1), ('a', 'b'))
     """
 
     infos: tuple[RecordingInfo, ...]
-    read: Callable[[RecordingInfo], Values] = field(repr=False)
+    reader: ValueReader | Callable[[RecordingInfo], Values] = field(repr=False)
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        seen: set[str] = set()
-        for info in self.infos:
-            if info.id in seen:
+        index = {info.id: number for number, info in enumerate(self.infos)}
+        for number, info in enumerate(self.infos):
+            if index[info.id] != number:
                 raise InputError(f"two recordings have the id {info.id!r}; ids must be unique")
-            seen.add(info.id)
-        object.__setattr__(self, "_place", {info.id: i for i, info in enumerate(self.infos)})
+        object.__setattr__(self, "_index", index)
+        if not isinstance(self.reader, ValueReader):
+            object.__setattr__(self, "reader", FunctionReader(self.reader))
 
     @classmethod
-    def of(cls, recordings: Iterable[Recording]) -> Recordings:
-        """A collection of recordings that are in memory already."""
+    def of(cls, recordings: Iterable[Recording], *, files: Iterable[Path] = ()) -> Recordings:
+        """A collection of recordings that are in memory.
+
+        Parameters
+        ----------
+        recordings
+            The recordings.
+        files
+            The files that they come from, if any.
+        """
         listed = [*recordings]
-        held = {recording.info.id: recording.values for recording in listed}
-        return cls(tuple(r.info for r in listed), lambda info: held[info.id])
+        arrays = {recording.info.id: recording.values for recording in listed}
+        return cls(tuple(r.info for r in listed), MemoryReader(arrays, tuple(files)))
+
+    @classmethod
+    def concat(cls, parts: Iterable[Recordings]) -> Recordings:
+        """Several collections as one; ids must be unique over all of them.
+
+        >>> parts = [Recordings.of([Recording.of(np.ones(9), id=i, period=1.0)]) for i in "ab"]
+        >>> Recordings.concat(parts).ids
+        ('a', 'b')
+        """
+        listed = [*parts]
+        readers = {info.id: part._reader for part in listed for info in part.infos}
+        return cls(
+            tuple(info for part in listed for info in part.infos),
+            JoinedReader(readers),
+            tuple(note for part in listed for note in part.notes),
+        )
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -226,26 +189,71 @@ class Recordings:
 
     def info(self, id: str) -> RecordingInfo:
         """Metadata of one recording, by id."""
-        place: dict[str, int] = self.__dict__["_place"]
-        if id not in place:
+        index: dict[str, int] = self.__dict__["_index"]
+        if id not in index:
             raise InputError(f"no recording {id!r} among {len(self)} ({_some(self.ids)})")
-        return self.infos[place[id]]
+        return self.infos[index[id]]
+
+    def chunks(self, id: str) -> Iterator[Values]:
+        """Values of one recording in order, some rows at a time.
+
+        A source that can be read piece by piece is; any other is read whole and sliced.
+
+        >>> pair = Recordings.of([Recording.of(np.ones(9), id=i, period=1.0) for i in "ab"])
+        >>> [chunk.shape for chunk in pair.chunks("a")]
+        [(9, 1)]
+        """
+        return self._reader.chunks(self.info(id))
+
+    def files(self, id: str) -> tuple[Path, ...]:
+        """The files that the values of one recording come from; none if it is not from files."""
+        return self._reader.files(self.info(id))
+
+    def change(
+        self,
+        change: Callable[[RecordingInfo, Values], Values],
+        infos: Iterable[RecordingInfo] | None = None,
+    ) -> Recordings:
+        """The same recordings with changed values; chunks and files stay those of the source.
+
+        Parameters
+        ----------
+        change
+            Called with the new metadata and some rows (rows, channels); returns as many rows.
+            It must not depend on other rows, so that chunks give the same values as the whole.
+        infos
+            New metadata of each recording, with the same ids; None keeps them.
+
+        Examples
+        --------
+        >>> ones = Recordings.of([Recording.of(np.ones(3), id="a", period=1.0)])
+        >>> ones.change(lambda info, values: values * 2)["a"].values.ravel().tolist()
+        [2.0, 2.0, 2.0]
+        """
+        old = {info.id: info for info in self.infos}
+        changed = self.infos if infos is None else tuple(infos)
+        return replace(self, infos=changed, reader=ChangedReader(self._reader, old, change))
+
+    @property
+    def _reader(self) -> ValueReader:
+        assert isinstance(self.reader, ValueReader)
+        return self.reader
 
     def __getitem__(self, id: str) -> Recording:
         info = self.info(id)
-        return Recording(info, self.read(info))
+        return Recording(info, self._reader.read(info))
 
     def __contains__(self, id: object) -> bool:
-        return id in self.__dict__["_place"]
+        return id in self.__dict__["_index"]
 
     def __len__(self) -> int:
         return len(self.infos)
 
     def __iter__(self) -> Iterator[Recording]:
-        return (Recording(info, self.read(info)) for info in self.infos)
+        return (Recording(info, self._reader.read(info)) for info in self.infos)
 
     def select(self, ids: Iterable[str]) -> Recordings:
-        """The named recordings, in the order given."""
+        """The recordings with the given ids, in that order."""
         return replace(self, infos=tuple(self.info(id) for id in ids))
 
 

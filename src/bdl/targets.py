@@ -26,24 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.compiled import compiled
-from bdl.errors import ConfigError, InputError
+from bdl.errors import InputError
 from bdl.kernels import Kernel, cumulative
+from bdl.sampling import bin_count
 
 Samples = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-
-def bins_of(samples: int, stride: int) -> int:
-    """Number of bins of a crop, the partial one included.
-
-    >>> bins_of(21, 10), bins_of(0, 10)
-    (3, 0)
-    """
-    if stride < 1:
-        raise ConfigError(f"a stride is a whole number of samples, 1 or more, got {stride}")
-    if samples < 0:
-        raise ConfigError(f"a crop has 0 or more samples, got {samples}")
-    return -(-samples // stride)
 
 
 def event_targets(
@@ -63,7 +51,7 @@ def event_targets(
            [0.],
            [0.]])
     """
-    out = np.zeros((bins_of(samples, stride), len(samples_by_type)))
+    out = np.zeros((bin_count(samples, stride), len(samples_by_type)))
     offset, sums = cumulative(kernel, period)
     for column, places in enumerate(samples_by_type):
         _add_masses(out[:, column], _visible(places, first, samples), offset, sums, stride, samples)
@@ -86,7 +74,7 @@ def event_maps(
     >>> event_maps([np.array([4])], steps, period=1.0, stride=2, first=0, samples=9)[:, 0].tolist()
     [0.5, 1.0, 1.0, 0.5, 0.0]
     """
-    out = np.zeros((bins_of(samples, stride), len(samples_by_type)))
+    out = np.zeros((bin_count(samples, stride), len(samples_by_type)))
     offset, weights = kernel.weights(period)
     weights = weights / weights.max()
     for column, places in enumerate(samples_by_type):
@@ -102,7 +90,7 @@ def event_points(
     >>> event_points([np.array([3, 4, 9])], stride=4, first=2, samples=9)[:, 0].tolist()
     [1.0, 1.0, 0.0]
     """
-    out = np.zeros((bins_of(samples, stride), len(samples_by_type)))
+    out = np.zeros((bin_count(samples, stride), len(samples_by_type)))
     for column, places in enumerate(samples_by_type):
         out[_visible(places, first, samples) // stride, column] = 1.0
     return out
@@ -116,7 +104,7 @@ def occupancy(
     >>> occupancy([np.array([[2, 7]])], stride=4, first=0, samples=10)[:, 0].tolist()
     [0.5, 0.75, 0.0]
     """
-    edges = np.minimum(np.arange(bins_of(samples, stride) + 1) * stride, samples)
+    edges = np.minimum(np.arange(bin_count(samples, stride) + 1) * stride, samples)
     out = np.zeros((len(edges) - 1, len(intervals_by_type)))
     for column, spans in enumerate(intervals_by_type):
         merged = _merge(spans)

@@ -50,7 +50,7 @@ def test_values_channels_and_clock(tmp_path: Path, suffix: str) -> None:
     assert (info.period, info.start) == (0.125, None)
     expected = np.stack([signal.data for signal in made.signals], axis=1)
     np.testing.assert_allclose(found["night"].values, expected, rtol=1e-6, atol=1e-4)
-    chunks = [*found.read.chunks(info)]  # type: ignore[attr-defined]
+    chunks = [*found.chunks(info.id)]
     np.testing.assert_array_equal(np.concatenate(chunks), found["night"].values)
 
 

@@ -159,7 +159,7 @@ def test_a_collection_can_be_sent_to_another_process(tmp_path: Path) -> None:
 def test_two_readers_of_one_file_do_not_disturb_each_other(tmp_path: Path) -> None:
     file = save(sleep_table(["a", "b"], 40), tmp_path / "long.parquet")
     found = read_recordings(file, **SLEEP)
-    chunks = [found.read.chunks(found.info(id)) for id in "ab"]  # type: ignore[attr-defined]
+    chunks = [found.chunks(id) for id in "ab"]
     mixed: list[list[np.ndarray]] = [[], []]  # type: ignore[type-arg]
     alive = [True, True]
     while any(alive):

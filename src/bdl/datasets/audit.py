@@ -20,7 +20,8 @@ from bdl.events import Events
 from bdl.kernels import Kernel, cumulative
 from bdl.labels import label
 from bdl.recording import RecordingInfo
-from bdl.targets import Samples, bins_of, event_targets
+from bdl.sampling import bin_count
+from bdl.targets import Samples, event_targets
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ def _targets(
     end = min(samples, (int(local.max()) + reach) // stride * stride + stride)
     return event_targets(
         [local], kernel, period=period, stride=stride, first=begin, samples=end - begin
-    )[: bins_of(end - begin, stride), 0]
+    )[: bin_count(end - begin, stride), 0]
 
 
 def _cut(

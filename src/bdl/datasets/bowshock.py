@@ -18,6 +18,7 @@ from bdl.datasets.dataset import Dataset, Settings, find
 from bdl.datasets.pickles import load_frame
 from bdl.datasets.stream import cut, read_stamps
 from bdl.errors import ConfigError, InputError
+from bdl.sampling import nearest_sample
 
 PERIOD = 4.0
 DAY = 86400
@@ -62,13 +63,13 @@ def load(path: Path, *, trust: bool = False) -> Dataset:
             "(--trust-pickle) if you know where it comes from"
         )
     values, origin, absent = _grid(table)
-    at = np.floor((read_stamps(events) - origin) / PERIOD + 0.5).astype(np.int64)
+    at = nearest_sample(read_stamps(events) - origin, PERIOD)
     outside = int(((at < 0) | (at >= len(values))).sum())
     if outside:
         raise InputError(f"{events}: {outside} events lie outside the time span of {table.name}")
     recordings, found = cut(
         values, at, kind="crossing", series=SERIES, period=PERIOD, channels=CHANNELS,
-        name="day{:03d}",
+        name="day{:03d}", files=(table,),
     )  # fmt: skip
     notes = (LICENCE, f"{absent} rows absent from the file are missing samples") if absent else ()
     return Dataset("bowshock", recordings, found, (), SETTINGS, notes or (LICENCE,))
@@ -86,7 +87,7 @@ def _grid(table: Path) -> tuple[NDArray[np.float32], float, int]:
         raise InputError(f"{table}: rows indexed by time expected, got {frame.index.dtype}")
     stamps = frame.index.to_numpy().astype("datetime64[ms]").astype(np.int64) / 1000
     origin = float(stamps[0] // DAY * DAY)
-    place = np.floor((stamps - stamps[0]) / PERIOD + 0.5).astype(np.int64)
+    place = nearest_sample(stamps - stamps[0], PERIOD)
     off = np.flatnonzero(np.abs(stamps - stamps[0] - place * PERIOD) > 0.1 * PERIOD)
     if len(off):
         raise InputError(
@@ -96,7 +97,7 @@ def _grid(table: Path) -> tuple[NDArray[np.float32], float, int]:
     back = np.flatnonzero(np.diff(place) <= 0)
     if len(back):
         raise InputError(f"{table}: row {back[0] + 1} repeats or goes back in time")
-    lead = int(np.floor((stamps[0] - origin) / PERIOD + 0.5))
+    lead = int(nearest_sample(stamps[0] - origin, PERIOD))
     values = np.full((lead + int(place[-1]) + 1, len(CHANNELS)), np.nan, np.float32)
     values[lead + place] = frame[list(CHANNELS)].to_numpy(dtype=np.float32)
     return values, origin, int(place[-1]) + 1 - len(place)

@@ -57,7 +57,7 @@ def seizure_table(file: Path) -> dict[str, list[tuple[float, float]]]:
 def feathers(files: list[Path]) -> Recordings:
     """Feather files with the 21 channels, missing values set to zero."""
     raw = read_tables(files, Layout(channels=CHANNELS, period=1 / RATE))
-    return Recordings(raw.infos, lambda info: _zeroed(raw.read(info)), raw.notes)
+    return raw.change(_zeroed)
 
 
 def edfs(files: list[Path], *, strict: bool) -> tuple[Recordings, list[str]]:
@@ -66,8 +66,9 @@ def edfs(files: list[Path], *, strict: bool) -> tuple[Recordings, list[str]]:
     Of a channel that comes twice the first counts. A channel that is absent is zero, or an error
     with ``strict``; a file that has none of them is left out.
     """
-    parts: dict[str, tuple[Recordings, list[int]]] = {}
-    infos, foreign, lacking = [], [], 0
+    parts: list[Recordings] = []
+    columns: dict[str, list[int]] = {}
+    foreign, lacking = [], 0
     for file in files:
         labels = [signal.label for signal in read_header(file).signals]
         first = {name: label for label in reversed(labels) if (name := standard(label)) in CHANNELS}
@@ -80,21 +81,22 @@ def edfs(files: list[Path], *, strict: bool) -> tuple[Recordings, list[str]]:
         lacking += bool(absent)
         names = [name for name in CHANNELS if name in first]
         raw = read_edf([file], Layout(channels=tuple(first[name] for name in names)))
-        parts[file.stem] = raw, [CHANNELS.index(name) for name in names]
-        infos.append(replace(raw.infos[0], channels=CHANNELS))
+        parts.append(raw)
+        columns[raw.ids[0]] = [CHANNELS.index(name) for name in names]
     notes = []
     if lacking:
         notes.append(f"{lacking} recordings lack some of the 21 channels, which are zero there")
     if foreign:
         notes.append(f"left out, of another montage: {some(foreign)}")
 
-    def read(info: RecordingInfo) -> Values:
-        raw, places = parts[info.id]
-        values = np.zeros((info.samples, len(CHANNELS)), np.float32)
-        values[:, places] = raw.read(raw.infos[0])
-        return _zeroed(values)
+    def montage(info: RecordingInfo, rows: Values) -> Values:
+        values = np.zeros((len(rows), len(CHANNELS)), np.float32)
+        values[:, columns[info.id]] = rows
+        return _zeroed(info, values)
 
-    return Recordings(tuple(infos), read), notes
+    together = Recordings.concat(parts)
+    infos = [replace(info, channels=CHANNELS) for info in together.infos]
+    return replace(together.change(montage, infos), notes=()), notes
 
 
 def some(names: Sequence[str]) -> str:
@@ -106,7 +108,7 @@ def some(names: Sequence[str]) -> str:
     return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 
 
-def _zeroed(values: Values) -> Values:
+def _zeroed(info: RecordingInfo, values: Values) -> Values:
     np.nan_to_num(values, copy=False, nan=0.0)
     return values
 

@@ -20,6 +20,7 @@ from bdl.datasets.dataset import Dataset, Settings, find
 from bdl.datasets.stream import cut, read_stamps, stamp_column
 from bdl.errors import InputError
 from bdl.formats.files import reading
+from bdl.sampling import nearest_sample
 
 PERIOD = 1.0
 SERIES = 3600
@@ -55,12 +56,15 @@ def load(path: Path) -> Dataset:
     """
     rows = [path / name for name in ROWS if (path / name).exists()]
     if rows and not (path / TABLE).exists():
-        values, at = _rows(rows[0])
+        table = rows[0]
+        values, at = _rows(table)
     else:
-        values, at = _published(*find(path, TABLE, EVENTS, what="credit-card fraud data"))
+        table, labels = find(path, TABLE, EVENTS, what="credit-card fraud data")
+        values, at = _published(table, labels)
     recordings, events = cut(
-        values, at, kind="fraud", series=SERIES, period=PERIOD, channels=CHANNELS, name="hour{:03d}"
-    )
+        values, at, kind="fraud", series=SERIES, period=PERIOD, channels=CHANNELS,
+        name="hour{:03d}", files=(table,),
+    )  # fmt: skip
     return Dataset("fraud", recordings, events, (), SETTINGS, (LICENCE,))
 
 
@@ -89,7 +93,7 @@ def _published(table: Path, events: Path) -> tuple[NDArray[np.float32], NDArray[
             f"{table}: row {wrong[0]} is stamped {steps[wrong[0]]:g} s after the first, "
             f"{wrong[0]} s expected; rows are missing, repeated or out of order"
         )
-    at = np.rint((read_stamps(events) - start) / PERIOD).astype(np.int64)
+    at = nearest_sample(read_stamps(events) - start, PERIOD)
     outside = at[(at < 0) | (at >= len(frame))]
     if len(outside):
         raise InputError(

@@ -13,13 +13,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from bdl.datasets.dataset import Dataset, Settings
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.formats.layout import Layout
 from bdl.formats.wfdb import read_beats, read_wfdb
 from bdl.intervals import IntervalType
-from bdl.recording import RecordingInfo, Recordings
+from bdl.recording import RecordingInfo
 
 BEATS = frozenset("NLRBAaJSVrFejnE/fQ?")
 CHANNELS = ("lead_1", "lead_2")
@@ -68,16 +70,13 @@ def load(path: Path, *, task: Literal["beats", "afib"] = "beats") -> Dataset:
     for info in raw.infos:
         if len(info.channels) != 2:
             raise InputError(f"{path / info.id}.hea: 2 leads expected, got {info.channels}")
-    # Lead II is the one all but two records share; a stable sort puts it first.
-    ordered = {
-        info.id: replace(info, channels=tuple(sorted(info.channels, key="MLII".__ne__)))
-        for info in raw.infos
-    }
+    # Lead II is the one all but two records share; it comes first.
+    order = {info.id: [1, 0] if info.channels[1] == "MLII" else [0, 1] for info in raw.infos}
     infos = tuple(
         replace(info, channels=CHANNELS, group="201" if info.id == "202" else info.id)
         for info in raw.infos
     )
-    recordings = Recordings(infos, lambda info: raw.read(ordered[info.id]), raw.notes)
+    recordings = raw.change(lambda info, rows: np.ascontiguousarray(rows[:, order[info.id]]), infos)
     if task == "beats":
         return Dataset("mitdb", recordings, _beats(path), (), BEAT_SETTINGS, (LICENCE,))
     return Dataset("mitdb", recordings, _episodes(path, infos), (AFIB,), AFIB_SETTINGS, (LICENCE,))

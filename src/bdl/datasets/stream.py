@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bdl.errors import InputError
 from bdl.events import Events
 from bdl.formats.files import reading
-from bdl.recording import RecordingInfo, Recordings, Values
+from bdl.recording import Recording, RecordingInfo, Recordings, Values
 
 
 def cut(
@@ -27,6 +27,7 @@ def cut(
     period: float,
     channels: tuple[str, ...],
     name: str,
+    files: tuple[Path, ...] = (),
 ) -> tuple[Recordings, Events]:
     """Series of a stream and its events, times in seconds from each series' start.
 
@@ -36,6 +37,7 @@ def cut(
     at : samples of the events.
     series : samples a series.
     name : pattern of the ids, given the number of the series.
+    files : the files that the stream comes from.
 
     >>> stream = np.zeros((7, 1), np.float32)
     >>> recordings, events = cut(
@@ -49,15 +51,14 @@ def cut(
         RecordingInfo(name.format(k), min(series, len(values) - first), channels, period)
         for k, first in enumerate(starts)
     )
-    place = {info.id: first for info, first in zip(infos, starts, strict=True)}
-
-    def read(info: RecordingInfo) -> Values:
-        return values[place[info.id] : place[info.id] + info.samples]
-
+    cuts = [
+        Recording(info, values[first : first + info.samples])
+        for info, first in zip(infos, starts, strict=True)
+    ]
     ids = np.array([info.id for info in infos], dtype=object)
     ordered = np.sort(at)
     events = Events.of(ids[ordered // series], kind, ordered % series * period)
-    return Recordings(infos, read), events
+    return Recordings.of(cuts, files=files), events
 
 
 def read_stamps(file: Path) -> NDArray[np.float64]:

@@ -22,6 +22,7 @@ from bdl.inference import WHOLE
 from bdl.labels import Labels, mean_spacing
 from bdl.objectives import Objective
 from bdl.recording import Recordings
+from bdl.sampling import bin_count
 from bdl.training import Training
 from bdl.windows import window_bins
 
@@ -130,7 +131,7 @@ def choose_window(window: float | None, recordings: Recordings, plan: Plan, give
     """Bins of a training window; the encoder's own where its length is fixed."""
     period, stride = recordings.infos[0].period, plan.features.stride
     longest = max(recordings.infos, key=lambda info: info.samples)
-    bins = -(-longest.samples // stride)
+    bins = bin_count(longest.samples, stride)
     fixed: int | None = getattr(
         given if isinstance(given, nn.Module) else plan.encoder, "fixed_bins", None
     )

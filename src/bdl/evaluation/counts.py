@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
+from bdl.sampling import nearest_sample
 
 Floats = NDArray[np.float64]
 
@@ -131,7 +132,7 @@ def count_events(densities: Iterable[Density], truth: Events) -> Counts:
 
 
 def _visible(truth: Events, density: Density, kind: str) -> int:
-    sample = np.floor(truth.times(density.recording, kind) / density.period + 0.5)
+    sample = nearest_sample(truth.times(density.recording, kind), density.period)
     return int(((sample >= 0) & (sample < density.samples)).sum())
 
 

@@ -20,6 +20,7 @@ from bdl.evaluation.reconstruction import Reconstruction
 from bdl.events import Events
 from bdl.intervals import Intervals, IntervalType
 from bdl.pairing import pair
+from bdl.sampling import nearest_sample
 
 Floats = NDArray[np.float64]
 Figure = Literal["F1", "IoU", "Brier"]
@@ -164,7 +165,7 @@ def _scores(
 
 def covered(true: Intervals, density: Density) -> Floats:
     """Number of samples of each bin that lie inside a true interval: (bins,)."""
-    spans = np.floor(true.of_recording(density.recording) / density.period + 0.5)
+    spans = nearest_sample(true.of_recording(density.recording), density.period)
     spans = np.clip(spans, 0, density.samples)
     edges = density.edges.astype(np.float64)
     total = np.zeros(len(edges))

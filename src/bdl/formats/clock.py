@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from bdl.errors import InputError
 from bdl.formats.ticks import first_jump, first_late
 from bdl.formats.zones import infer_period, named_zone, zone_changes
+from bdl.sampling import nearest_sample
 
 Longs = NDArray[np.int64]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -173,7 +174,7 @@ class ClockScan:
         if regular and first_late(rows.time, self._origin, expected, self._step, allowed) < 0:
             return None
         assert self._origin is not None
-        index = np.floor((rows.time - self._origin) / self._step + 0.5).astype(np.int64)
+        index = nearest_sample(rows.time - self._origin, self._step)
         self._note_late(rows, index)
         return index
 

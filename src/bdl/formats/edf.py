@@ -26,6 +26,8 @@ from bdl.formats.spans import Spans, to_events
 from bdl.formats.zones import in_zone
 from bdl.intervals import IntervalType
 from bdl.recording import RecordingInfo, Recordings, Values
+from bdl.sampling import nearest_sample
+from bdl.value_readers import ValueReader
 
 SUFFIXES = (".edf", ".bdf")
 _SAMPLES = 1 << 20
@@ -41,21 +43,20 @@ class EdfPart:
 
 
 @dataclass(frozen=True)
-class EdfReader:
+class EdfReader(ValueReader):
     """Reads the values of EDF and BDF files."""
 
     parts: dict[str, EdfPart]
 
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The files behind the recordings."""
-        return tuple(part.header.path for part in self.parts.values())
+    def files(self, info: RecordingInfo) -> tuple[Path, ...]:
+        """The file that holds the recording."""
+        return (self.parts[info.id].header.path,)
 
     def chunks(self, info: RecordingInfo) -> Iterator[Values]:
         """Values of one recording in order, some data records at a time."""
         part = self.parts[info.id]
         if part.places is not None:
-            yield self(info)
+            yield self.read(info)
             return
         each = part.signals[0].samples
         records = max(1, _SAMPLES // max(1, part.header.width))
@@ -63,7 +64,7 @@ class EdfReader:
             last = min(first + records, part.header.records)
             yield _physical(part, first, last).reshape((last - first) * each, -1)
 
-    def __call__(self, info: RecordingInfo) -> Values:
+    def read(self, info: RecordingInfo) -> Values:
         """All values of one recording: (samples, channels)."""
         part = self.parts[info.id]
         values = _physical(part, 0, part.header.records)
@@ -179,7 +180,7 @@ def _places(
     away = times - times[0] if len(times) else times
     if not np.isfinite(away).all() or (np.abs(away) > 1e9).any():
         raise InputError(f"{header.path}: damaged times of the data records")
-    places = np.floor(away / period + 0.5).astype(np.int64)
+    places = nearest_sample(away, period)
     steps = np.diff(places)
     if (steps < each).any():
         at = int(np.flatnonzero(steps < each)[0]) + 1

@@ -18,6 +18,7 @@ from bdl.formats.read import EDF
 from bdl.formats.sources import open_source
 from bdl.intervals import IntervalType
 from bdl.recording import Recordings
+from bdl.sampling import nearest_sample
 
 Format = Literal["bdl", "kaggle", "bids", "seizures", "dcase", "edf", "wfdb"]
 FORMATS: tuple[str, ...] = get_args(Format)
@@ -197,7 +198,7 @@ def outside(events: Events, recordings: Recordings) -> NDArray[np.bool_]:
     code = events.recording_code
     if not len(code):
         return np.zeros(0, dtype=bool)
-    sample = np.floor(events.time / period[code] + 0.5)
+    sample = nearest_sample(events.time, period[code])
     known_ones = np.isfinite(length)[code]
     found: NDArray[np.bool_] = ((sample < 0) | (sample >= length[code])) & known_ones
     return found

@@ -16,7 +16,6 @@ import numpy as np
 
 from bdl.events import Events
 from bdl.formats.event_files import outside
-from bdl.formats.store import chunks_of
 from bdl.recording import Recordings
 
 
@@ -104,7 +103,7 @@ def _recordings(
         total = sum(info.samples for info in infos)
         lost = cells = done = 0
         for info in infos:
-            for chunk in chunks_of(recordings, info):
+            for chunk in recordings.chunks(info.id):
                 lost += int(np.isnan(chunk).sum())
                 cells += chunk.size
                 done += len(chunk)

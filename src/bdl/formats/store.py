@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,6 +24,7 @@ import numpy as np
 from bdl.errors import InputError, OutputError
 from bdl.formats.files import atomic, content_hash, existing, reading, safe_name
 from bdl.recording import RecordingInfo, Recordings, Values
+from bdl.value_readers import WholeReader
 
 MANIFEST = "manifest.json"
 PARTIAL = "manifest.partial.json"
@@ -57,7 +58,7 @@ def prepare(
     folder = Path(path)
     for info in recordings.infos:
         safe_name(info.id)
-    files = tuple(getattr(recordings.read, "files", ()))
+    files = tuple(dict.fromkeys(file for id in recordings.ids for file in recordings.files(id)))
     with ThreadPoolExecutor(1) as beside:
         hashing = beside.submit(content_hash, files) if files else None
         try:
@@ -107,7 +108,7 @@ def _write_values(folder: Path, recordings: Recordings, info: RecordingInfo) -> 
     written = 0
     with atomic(folder / f"{safe_name(info.id)}.npy") as temporary, open(temporary, "wb") as out:
         out.write(_header(info))
-        for chunk in chunks_of(recordings, info):
+        for chunk in recordings.chunks(info.id):
             out.write(np.ascontiguousarray(chunk, dtype="<f4").data)
             written += len(chunk)
         if written != info.samples:
@@ -116,30 +117,15 @@ def _write_values(folder: Path, recordings: Recordings, info: RecordingInfo) -> 
             )
 
 
-def chunks_of(recordings: Recordings, info: RecordingInfo) -> Iterator[Values]:
-    """Values of one recording in order, some rows at a time where the source can.
-
-    >>> from bdl.recording import Recording
-    >>> one = Recordings.of([Recording.of(np.zeros(4), id="a", period=1.0)])
-    >>> [chunk.shape for chunk in chunks_of(one, one.infos[0])]
-    [(4, 1)]
-    """
-    chunks = getattr(recordings.read, "chunks", None)
-    if chunks is None:
-        yield recordings[info.id].values
-    else:
-        yield from chunks(info)
-
-
 @dataclass(frozen=True)
-class StoreReader:
+class StoreReader(WholeReader):
     """Maps the arrays of a store into memory."""
 
     folder: Path
 
-    def __call__(self, info: RecordingInfo) -> Values:
+    def read(self, info: RecordingInfo) -> Values:
         """The values of one recording, as a read-only memory map."""
-        file = self.folder / f"{safe_name(info.id)}.npy"
+        [file] = self.files(info)
         if not _is_whole(existing(file), info):
             raise InputError(
                 f"{file}: an array of {(info.samples, len(info.channels))} float32 expected; the "
@@ -150,6 +136,10 @@ class StoreReader:
         with reading(file, "an array"):
             values: Values = np.load(file, mmap_mode="r", allow_pickle=False)
         return values
+
+    def files(self, info: RecordingInfo) -> tuple[Path, ...]:
+        """The array file of the recording."""
+        return (self.folder / f"{safe_name(info.id)}.npy",)
 
 
 def open_store(path: str | Path) -> Recordings:

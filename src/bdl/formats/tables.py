@@ -27,6 +27,8 @@ from bdl.formats.layout import Layout
 from bdl.formats.roles import Roles, clock_rows, roles_of
 from bdl.formats.sources import Source, open_source
 from bdl.recording import RecordingInfo, Recordings, Values
+from bdl.sampling import nearest_sample
+from bdl.value_readers import ValueReader
 
 _LONG = 1 << 18  # rows from which a second thread pays
 
@@ -214,8 +216,7 @@ class TableFile:
                 else:
                     assert told.time is not None
                     assert part.clock.origin is not None
-                    away = (told.time - part.clock.origin) / part.clock.step
-                    index = np.floor(away + 0.5).astype(np.int64)
+                    index = nearest_sample(told.time - part.clock.origin, part.clock.step)
                 if len(index) and not 0 <= index.min() <= index.max() < info.samples:
                     raise InputError(f"{self.path}: its times are not those of before; changed?")
                 out[index] = self._values(batch, row)
@@ -224,30 +225,20 @@ class TableFile:
 
 
 @dataclass(frozen=True)
-class TableReader:
+class TableReader(ValueReader):
     """Reads the values of recordings in tables; see `read_tables`."""
 
     tables: tuple[TableFile, ...]
     parts: dict[str, Part]
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The files behind the recordings."""
-        return tuple(table.path for table in self.tables)
 
     def chunks(self, info: RecordingInfo) -> Iterator[Values]:
         """Values of one recording in order, some rows at a time."""
         part = self.parts[info.id]
         return self.tables[part.file].chunks(part, info)
 
-    def __call__(self, info: RecordingInfo) -> Values:
-        """All values of one recording: (samples, channels)."""
-        out = np.empty((info.samples, len(info.channels)), np.float32)
-        at = 0
-        for chunk in self.chunks(info):
-            out[at : at + len(chunk)] = chunk
-            at += len(chunk)
-        return out
+    def files(self, info: RecordingInfo) -> tuple[Path, ...]:
+        """The table that holds the recording."""
+        return (self.tables[self.parts[info.id].file].path,)
 
 
 def read_tables(files: list[Path], layout: Layout) -> Recordings:

@@ -27,6 +27,7 @@ from bdl.formats.layout import Layout
 from bdl.formats.wfdb_annotations import read_annotation_file
 from bdl.formats.zones import in_zone
 from bdl.recording import RecordingInfo, Recordings, Values
+from bdl.value_readers import WholeReader
 
 _WHAT = "a WFDB record"
 # Bytes a sample in each storage format whose length is fixed.
@@ -34,17 +35,16 @@ _BYTES = {"8": 1.0, "16": 2.0, "24": 3.0, "32": 4.0, "61": 2.0, "80": 1.0, "160"
 
 
 @dataclass(frozen=True)
-class WfdbReader:
+class WfdbReader(WholeReader):
     """Reads the values of WFDB records."""
 
     records: dict[str, tuple[Path, tuple[str, ...]]]
 
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """Header and signal files behind the recordings."""
-        return tuple(file for _, names in self.records.values() for file in map(Path, names))
+    def files(self, info: RecordingInfo) -> tuple[Path, ...]:
+        """Header and signal files of the recording."""
+        return tuple(map(Path, self.records[info.id][1]))
 
-    def __call__(self, info: RecordingInfo) -> Values:
+    def read(self, info: RecordingInfo) -> Values:
         """All values of one recording: (samples, channels)."""
         wfdb = require("wfdb", "ecg")
         header, _ = self.records[info.id]

@@ -1,0 +1,116 @@
+"""Metadata of a recording: its length, channels and clock.
+
+Local time (hour of day, weekday) follows the UTC offset that the data carry, through
+daylight-saving changes, and never the time zone of the machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.errors import InputError
+
+
+@dataclass(frozen=True)
+class RecordingInfo:
+    """Metadata of a recording: what is known of it without reading its values.
+
+    Parameters
+    ----------
+    id
+        Unique name within a collection.
+    samples
+        Length in samples.
+    channels
+        Channel names, in the order of the columns of the values.
+    period
+        Seconds between two samples.
+    start
+        Time-zone aware time of sample 0, or None if only relative time is known.
+    offset_changes
+        ``(sample, seconds east of UTC)`` for every change of the UTC offset after sample 0, in
+        order (daylight saving).
+    group
+        Subject, patient or site: splits and bootstraps keep the recordings of a group together.
+
+    Examples
+    --------
+    >>> RecordingInfo(id="a", samples=720, channels=("enmo",), period=5.0).duration
+    3600.0
+    """
+
+    id: str
+    samples: int
+    channels: tuple[str, ...]
+    period: float
+    start: datetime | None = None
+    offset_changes: tuple[tuple[int, int], ...] = ()
+    group: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            raise InputError("a recording needs an id, got an empty text")
+        if not (np.isfinite(self.period) and self.period > 0):
+            raise InputError(
+                f"recording {self.id!r}: the period must be a positive number of seconds, "
+                f"got {self.period}"
+            )
+        if self.samples < 0:
+            raise InputError(f"recording {self.id!r}: {self.samples} samples; 0 or more expected")
+        changes = [sample for sample, _ in self.offset_changes]
+        if sorted(set(changes)) != changes:
+            raise InputError(f"recording {self.id!r}: offset changes out of order: {changes}")
+        if len(set(self.channels)) != len(self.channels):
+            raise InputError(f"recording {self.id!r}: channel names repeat: {self.channels}")
+        if self.start is not None and self.start.utcoffset() is None:
+            raise InputError(
+                f"recording {self.id!r}: start {self.start.isoformat()} has no UTC offset; "
+                "local hours would be a guess"
+            )
+
+    @property
+    def duration(self) -> float:
+        """Length in seconds: samples times period."""
+        return self.samples * self.period
+
+    def local_time(
+        self, samples: NDArray[np.integer]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Local hour of day and weekday of some samples.
+
+        Parameters
+        ----------
+        samples
+            Numbers of the samples.
+
+        Returns
+        -------
+        hour, weekday
+            0 to 23, and 0 (Monday) to 6, of each sample.
+
+        Examples
+        --------
+        >>> from datetime import timezone, timedelta
+        >>> start = datetime(2018, 3, 11, 1, 30, tzinfo=timezone(timedelta(hours=-5)))
+        >>> info = RecordingInfo("a", 4, ("x",), 1800.0, start, offset_changes=((1, -4 * 3600),))
+        >>> [part.tolist() for part in info.local_time(np.arange(4))]
+        [[1, 3, 3, 4], [6, 6, 6, 6]]
+        """
+        if self.start is None:
+            raise InputError(
+                f"recording {self.id!r} has no start time, so it has no hour of day or weekday; "
+                "switch calendar features off or give a start"
+            )
+        offset = self.start.utcoffset()
+        assert offset is not None
+        changes = np.array([at for at, _ in self.offset_changes], dtype=np.int64)
+        offsets = np.array([offset.total_seconds(), *(s for _, s in self.offset_changes)])
+        current = offsets[np.searchsorted(changes, samples, side="right")]
+        local = self.start.timestamp() + np.asarray(samples) * self.period + current
+        seconds = np.floor(local + 1e-6).astype(np.int64)
+        # 1970-01-01 was a Thursday, weekday 3.
+        return seconds // 3600 % 24, (seconds // 86400 + 3) % 7

@@ -1,0 +1,65 @@
+"""The sample clock: the nearest sample of a time, and the number of bins of a recording.
+
+Sample ``i`` is taken ``i * period`` seconds after the start. A time belongs to its nearest
+sample; a time half-way between two samples belongs to the later one. Bin ``b`` covers samples
+``[b * stride, (b + 1) * stride)``, and the last bin may be partial.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bdl.errors import ConfigError
+
+# Times further away than any recording reaches get this sample: they fit into an int64 and no
+# sum of a few of them overflows.
+_FURTHEST = float(2**60)
+
+
+def nearest_sample(times: ArrayLike, period: ArrayLike) -> NDArray[np.int64]:
+    """Nearest sample of each time; halves go up.
+
+    Parameters
+    ----------
+    times
+        Times from the start of the recording, in seconds.
+    period
+        Seconds between two samples, one for all times or one per time.
+
+    Returns
+    -------
+    samples
+        Whole numbers of the same shape, negative before the start.
+
+    Examples
+    --------
+    >>> nearest_sample([0.0, 2.4, 2.5, 7.5, -2.6], 5.0).tolist()
+    [0, 0, 1, 2, -1]
+    >>> nearest_sample([1e300], 1.0).tolist() == [2**60]
+    True
+    """
+    samples = np.floor(np.asarray(times, np.float64) / np.asarray(period, np.float64) + 0.5)
+    return np.clip(samples, -_FURTHEST, _FURTHEST).astype(np.int64)
+
+
+def bin_count(samples: int, stride: int) -> int:
+    """Number of bins that cover some samples, a last partial bin included.
+
+    Parameters
+    ----------
+    samples
+        Length in samples, 0 or more.
+    stride
+        Samples per bin, 1 or more.
+
+    Examples
+    --------
+    >>> bin_count(21, 10), bin_count(0, 10)
+    (3, 0)
+    """
+    if stride < 1:
+        raise ConfigError(f"a stride is a whole number of samples, 1 or more, got {stride}")
+    if samples < 0:
+        raise ConfigError(f"0 or more samples expected, got {samples}")
+    return -(-samples // stride)

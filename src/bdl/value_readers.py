@@ -1,0 +1,133 @@
+"""Where the values of recordings come from: in chunks or at once, and from which files.
+
+Every collection of recordings has one `ValueReader`. It gives the values of a recording in order,
+some rows at a time, so that a recording need not fit into memory, and names the files that they
+come from, so that a change of them is noticed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.errors import InputError
+from bdl.recording_info import RecordingInfo
+
+Values = NDArray[np.float32]
+
+CHUNK = 1 << 21  # numbers per chunk of values that are in memory, or mapped into it: 8 MiB
+
+
+class ValueReader(ABC):
+    """Reads the values of recordings. A subclass defines `chunks`, and `files` if there are any."""
+
+    @abstractmethod
+    def chunks(self, info: RecordingInfo) -> Iterator[Values]:
+        """Values of one recording in order, some rows at a time: arrays (rows, channels)."""
+
+    def read(self, info: RecordingInfo) -> Values:
+        """All values of one recording: (samples, channels)."""
+        values = np.empty((info.samples, len(info.channels)), np.float32)
+        row = 0
+        for chunk in self.chunks(info):
+            if row + len(chunk) > info.samples:
+                raise InputError(
+                    f"recording {info.id!r}: {info.samples} samples expected, got more"
+                )
+            values[row : row + len(chunk)] = chunk
+            row += len(chunk)
+        if row != info.samples:
+            raise InputError(f"recording {info.id!r}: {info.samples} samples expected, got {row}")
+        return values
+
+    def files(self, info: RecordingInfo) -> tuple[Path, ...]:
+        """The files that the values of one recording come from; none if it is not from files."""
+        return ()
+
+
+class WholeReader(ValueReader):
+    """Reads recordings whole, or maps them into memory. A subclass defines `read`."""
+
+    @abstractmethod
+    def read(self, info: RecordingInfo) -> Values:
+        """All values of one recording: (samples, channels)."""
+
+    def chunks(self, info: RecordingInfo) -> Iterator[Values]:
+        """Slices of the whole."""
+        values = self.read(info)
+        rows = max(1, CHUNK // max(1, len(info.channels)))
+        for first in range(0, info.samples, rows):
+            yield values[first : first + rows]
+
+
+@dataclass(frozen=True)
+class FunctionReader(WholeReader):
+    """Values that a function returns."""
+
+    function: Callable[[RecordingInfo], Values] = field(repr=False)
+
+    def read(self, info: RecordingInfo) -> Values:
+        """What the function returns."""
+        return self.function(info)
+
+
+@dataclass(frozen=True)
+class MemoryReader(WholeReader):
+    """Arrays in memory by id, and the files that all of them come from."""
+
+    arrays: Mapping[str, Values] = field(repr=False)
+    sources: tuple[Path, ...] = ()
+
+    def read(self, info: RecordingInfo) -> Values:
+        """The array of one recording."""
+        return self.arrays[info.id]
+
+    def files(self, info: RecordingInfo) -> tuple[Path, ...]:
+        """The files behind the arrays."""
+        return self.sources
+
+
+@dataclass(frozen=True)
+class ChangedReader(ValueReader):
+    """Values of another reader, changed row by row."""
+
+    reader: ValueReader
+    infos: Mapping[str, RecordingInfo] = field(repr=False)
+    change: Callable[[RecordingInfo, Values], Values] = field(repr=False)
+
+    def read(self, info: RecordingInfo) -> Values:
+        """All values of one recording, changed."""
+        return self.change(info, self.reader.read(self.infos[info.id]))
+
+    def chunks(self, info: RecordingInfo) -> Iterator[Values]:
+        """The other reader's chunks, each changed."""
+        for chunk in self.reader.chunks(self.infos[info.id]):
+            yield self.change(info, chunk)
+
+    def files(self, info: RecordingInfo) -> tuple[Path, ...]:
+        """The other reader's files."""
+        return self.reader.files(self.infos[info.id])
+
+
+@dataclass(frozen=True)
+class JoinedReader(ValueReader):
+    """Recordings of several readers: the reader of each id."""
+
+    readers: Mapping[str, ValueReader] = field(repr=False)
+
+    def read(self, info: RecordingInfo) -> Values:
+        """All values of one recording, by its own reader."""
+        return self.readers[info.id].read(info)
+
+    def chunks(self, info: RecordingInfo) -> Iterator[Values]:
+        """Chunks of the recording's own reader."""
+        return self.readers[info.id].chunks(info)
+
+    def files(self, info: RecordingInfo) -> tuple[Path, ...]:
+        """Files of the recording's own reader."""
+        return self.readers[info.id].files(info)
