@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bdl.errors import InputError
+from bdl.errors import DensityError, InputError
 from bdl.sampling import bin_count
 
 Kind = Literal["events", "state"]
@@ -57,7 +57,7 @@ class Density:
             )
         if not np.isfinite(self.values).all() or (self.values < 0).any():
             bad = np.argwhere(~(self.values >= 0) | np.isinf(self.values))[0]
-            raise InputError(
+            raise DensityError(
                 f"{where}: finite, nonnegative values expected, got {self.values[tuple(bad)]} in "
                 f"bin {bad[0]} of {self.types[bad[1]]!r}"
             )

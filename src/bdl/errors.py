@@ -18,6 +18,10 @@ class InputError(BdlError, ValueError):
     """Data that came in (a file, a table, a recording) is not what it must be."""
 
 
+class DensityError(InputError):
+    """Values of a density are not finite and nonnegative, as those of diverged weights."""
+
+
 class OutputError(BdlError, OSError):
     """A file or folder cannot be written: no space left, no permission, a name that is taken."""
 

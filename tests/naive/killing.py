@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 
 import bdl.study.models  # imported here so that the forks need not
-from bdl.study.directory import RunDirectory
 from bdl.study.protocol import parse_protocol
+from bdl.study.run_directory import RunDirectory
 from bdl.study.runner import run_study
 from bdl.study.workers import Workers
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bdl.report.arrays import FEWEST, MISSING, Curve, fit_curves, pack, quantise
+from bdl.report.arrays import FEWEST, MISSING, DrawnCurve, fit_curves, pack, quantise
 
 
 def unpack(packed: dict[str, Any]) -> np.ndarray:
@@ -53,7 +53,9 @@ def test_quantise_takes_empty_constant_and_missing(values: list[float]) -> None:
 def test_thinned_curve_keeps_the_peaks_where_they_are(seed: int) -> None:
     rng = np.random.default_rng(seed)
     count, points = int(rng.integers(50, 5000)), int(rng.integers(4, 60))
-    curve = Curve("x", rng.uniform(0, 9), rng.uniform(0.1, 9), rng.normal(size=count).astype("f4"))
+    curve = DrawnCurve(
+        "x", rng.uniform(0, 9), rng.uniform(0.1, 9), rng.normal(size=count).astype("f4")
+    )
     made = curve.thinned(points)
     if count <= points:
         assert made is curve
@@ -75,14 +77,14 @@ def test_thinned_curve_leaves_out_missing_values_but_not_whole_gaps() -> None:
     values = np.arange(1000, dtype=np.float32)
     values[::7] = np.nan
     values[400:600] = np.nan
-    made = Curve("x", 0.0, 1.0, values).thinned(100).values
+    made = DrawnCurve("x", 0.0, 1.0, values).thinned(100).values
     gap = np.flatnonzero(np.isnan(made))
     assert gap.tolist() == list(range(40, 60))
 
 
 def test_curves_fit_the_room_and_use_it() -> None:
     rng = np.random.default_rng(0)
-    curves = [Curve(str(i), 0.0, 1.0, rng.normal(size=20_000).astype("f4")) for i in range(10)]
+    curves = [DrawnCurve(str(i), 0.0, 1.0, rng.normal(size=20_000).astype("f4")) for i in range(10)]
     for room in (40_000, 100_000, 10_000_000):
         packed = fit_curves(curves, room)
         size = sum(len(one["y"]["data"]) for one in packed)

@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 from bdl.cli import app
 from bdl.datasets.simulate import simulate
 from bdl.study.digest import digest
-from bdl.study.directory import RunDirectory
 from bdl.study.protocol import Bootstrap, Data, Folds, Protocol, Row, Training
+from bdl.study.run_directory import RunDirectory
 from bdl.study.runner import run_study
 
 GRU = {"kind": "gru", "width": 4, "blocks": 1}
@@ -163,47 +163,26 @@ def test_provenance_names_all_that_the_figures_rest_on(
     assert html.index("Density &lt;b&gt;</td>") < html.index("Classes</td>")  # the protocol's order
 
 
-def without(run: Path, copy: Path, kinds: tuple[str, ...]) -> Path:
-    """A copy of a run whose steps of some folders recorded no losses."""
-    shutil.copytree(run, copy)
-    for kind in kinds:
-        for file in copy.glob(f"steps/{kind}/**/done.json"):
-            mark = json.loads(file.read_text())
-            assert mark["result"].pop("losses")
-            file.write_text(json.dumps(mark))
-    return copy
-
-
-def test_an_older_run_without_losses_still_gives_a_report(
+def test_a_run_without_curves_still_gives_a_report(
     run_of: RunOf, tmp_path: Path, embedded: Embedded
 ) -> None:
-    old = without(run_of("nested"), tmp_path / "old", ("select", "final"))
+    old = Path(shutil.copytree(run_of("nested"), tmp_path / "old"))
+    outputs = json.loads((old / "outputs.json").read_text())
+    for row in outputs["rows"].values():
+        del row["loss"], row["score"]
+    (old / "outputs.json").write_text(json.dumps(outputs))
     html = page_of(old, tmp_path / "r.html")
-    assert "Losses are missing: the models were trained before losses were recorded." in html
-    assert 'id="plot-loss"' not in html
-    assert set(embedded(html)["figures"]) == {"ap", "pr", "timing", "counts", "progress"}
+    assert "No training curves: the study was run before they were recorded." in html
+    assert set(embedded(html)["figures"]) == {"ap", "pr", "timing", "counts"}
 
 
-def test_a_run_that_went_on_says_how_many_losses_are_missing(
-    run_of: RunOf, tmp_path: Path, embedded: Embedded
+def test_a_report_needs_no_selection_step_and_writes_nothing_into_the_run(
+    run_of: RunOf, tmp_path: Path
 ) -> None:
-    old = without(run_of("nested"), tmp_path / "old", ("final/01-classes/fold-0",))
-    html = page_of(old, tmp_path / "r.html")
-    assert "Losses are missing: 2 of 8 models were trained before losses were recorded." in html
-    kept = [one["losses"] for one in results(old, "final", "01-classes") if "losses" in one]
-    assert len(kept) == 2
-    assert embedded(html)["figures"]["loss"]["data"][1]["y"] == pytest.approx(mean(kept))
-
-
-def test_steps_that_cannot_be_found_again_cost_the_curves_only(
-    run_of: RunOf, tmp_path: Path, embedded: Embedded
-) -> None:
-    # What an older version planned under other keys.
-    old = tmp_path / "old"
-    shutil.copytree(run_of("nested"), old)
-    for folder in old.glob("steps/select/*/*/*"):
-        folder.rename(folder.with_name(f"{folder.name[:-12]}{'0' * 12}"))
-    html = page_of(old, tmp_path / "r.html")
-    assert "No training curves: " in html
-    assert "is not done" in html
-    assert "loss" not in embedded(html)["figures"]
+    before = page_of(run_of("nested"), tmp_path / "before.html")
+    run = Path(shutil.copytree(run_of("nested"), tmp_path / "run"))
+    shutil.rmtree(run / "steps/select")
+    (run / "ledger/later-note.json").write_text('{"event": "noted", "time": "later"}')
+    files = {file: file.stat().st_mtime_ns for file in sorted(run.rglob("*"))}
+    assert page_of(run, tmp_path / "after.html") == before
+    assert {file: file.stat().st_mtime_ns for file in sorted(run.rglob("*"))} == files

@@ -45,7 +45,7 @@ def contents() -> Callable[[Path], dict[str, bytes]]:
     """Every file of a run but for the ledger (times) and the lock (who holds it)."""
 
     def read(folder: Path) -> dict[str, bytes]:
-        left_out = ("ledger", "lock", "data")
+        left_out = ("ledger", "lock", "lock.json", "data")
         return {
             str(file.relative_to(folder)): file.read_bytes()
             for file in sorted(folder.rglob("*"))

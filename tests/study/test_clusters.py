@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from bdl.study.directory import RunDirectory
 from bdl.study.protocol import Protocol
+from bdl.study.run_directory import RunDirectory
 from bdl.study.runner import run_study
 from bdl.study.workers import Workers
 

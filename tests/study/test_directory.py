@@ -12,9 +12,9 @@ import pytest
 
 from bdl.errors import StudyError
 from bdl.study import lock
-from bdl.study.directory import RunDirectory, Step
+from bdl.study.run_directory import RunDirectory, StudyStep
 
-STEP = Step("fit/one", "fit", {"rate": 0.1})
+STEP = StudyStep("fit/one", "fit", {"rate": 0.1})
 
 
 @pytest.fixture(params=["local", "memory"])
@@ -26,28 +26,28 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> RunDirectory:
 
 
 def test_a_step_is_done_when_its_mark_is_there(run: RunDirectory):
-    assert run.done(STEP) is None
-    run.put(f"{STEP.folder}/weights", b"half written")
-    assert run.done(STEP) is None
+    assert run.done(STEP.id) is None
+    run.put(f"{STEP.id.folder}/weights", b"half written")
+    assert run.done(STEP.id) is None
     with pytest.raises(StudyError, match="is not done"):
-        run.result(STEP)
+        run.result(STEP.id)
     run.finish(STEP, {"score": 0.5}, {"weights": b"whole"}, seconds=1.0)
-    assert run.result(STEP) == {"score": 0.5}
-    assert run.read(STEP, "weights") == b"whole"
-    assert run.files(STEP) == ["weights"]
+    assert run.result(STEP.id) == {"score": 0.5}
+    assert run.read(STEP.id, "weights") == b"whole"
+    assert run.files(STEP.id) == ["weights"]
 
 
 def test_a_step_of_other_inputs_is_another_step(run: RunDirectory):
     run.finish(STEP, {}, {}, seconds=1.0)
-    assert run.done(Step("fit/one", "fit", {"rate": 0.2})) is None
-    assert run.done(Step("fit/one", "final", {"rate": 0.1})) is None
+    assert run.done(StudyStep("fit/one", "fit", {"rate": 0.2}).id) is None
+    assert run.done(StudyStep("fit/one", "final", {"rate": 0.1}).id) is None
 
 
 def test_an_altered_file_is_noticed(run: RunDirectory):
     run.finish(STEP, {}, {"weights": b"whole"}, seconds=1.0)
-    run.put(f"{STEP.folder}/weights", b"other")
+    run.put(f"{STEP.id.folder}/weights", b"other")
     with pytest.raises(StudyError, match="altered since it was written"):
-        run.read(STEP, "weights")
+        run.read(STEP.id, "weights")
 
 
 def test_the_ledger_is_in_order_of_time(run: RunDirectory):
@@ -58,7 +58,11 @@ def test_the_ledger_is_in_order_of_time(run: RunDirectory):
 
 
 def test_two_runners_on_one_directory_are_refused(run: RunDirectory):
-    with run.lock(), pytest.raises(StudyError, match="another runner is at work"), run.lock():
+    with (
+        run.lock(),
+        pytest.raises(StudyError, match="another runner uses this directory"),
+        run.lock(),
+    ):
         pass
     with run.lock():
         pass
@@ -66,7 +70,7 @@ def test_two_runners_on_one_directory_are_refused(run: RunDirectory):
 
 def test_a_killed_runners_lock_is_free(tmp_path: Path):
     code = (
-        "import os, signal, sys; from bdl.study.directory import RunDirectory\n"
+        "import os, signal, sys; from bdl.study.run_directory import RunDirectory\n"
         "with RunDirectory(sys.argv[1]).lock(): os.kill(os.getpid(), signal.SIGKILL)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
@@ -90,16 +94,16 @@ def test_a_full_disk_is_said_and_leaves_no_half_step(tmp_path: Path):
     """The kernel refuses a file beyond the limit as it refuses one on a full disk."""
     code = (
         "import resource, signal, sys\n"
-        "from bdl.study.directory import RunDirectory, Step\n"
+        "from bdl.study.run_directory import RunDirectory, StudyStep\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))\n"
         "run = RunDirectory(sys.argv[1])\n"
-        "step = Step('fit/one', 'fit', {})\n"
+        "step = StudyStep('fit/one', 'fit', {})\n"
         "try:\n"
         "    run.finish(step, {}, {'weights': bytes(20_000)}, seconds=0.0)\n"
         "except Exception as error:\n"
         "    print(type(error).__name__, error)\n"
-        "print(run.done(step))\n"
+        "print(run.done(step.id))\n"
     )
     said = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True

@@ -9,7 +9,7 @@ import pytest
 from bdl.study import catalogue
 from bdl.study.runner import run_study
 from bdl.study.scale import scale_of, shrink
-from bdl.study.tables import layouts
+from bdl.study.table_formats import layouts
 
 HAPT = Path(__file__).parents[2] / "../shared/data/hapt"
 

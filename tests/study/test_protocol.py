@@ -11,7 +11,7 @@ from bdl.errors import ConfigError
 from bdl.study import catalogue, cost
 from bdl.study.protocol import Protocol, parse_protocol
 from bdl.study.scale import scale_of, shrink
-from bdl.study.tables import layouts
+from bdl.study.table_formats import layouts
 
 STAGES = {"tuned", "default", "valid", "selection", "cross-fitted"}
 STUDIES = [

@@ -8,19 +8,19 @@ import io
 import pytest
 
 from bdl.study import catalogue
-from bdl.study.layout import Cell, Line, Table
-from bdl.study.results import Difference, Figure, Record, Results
-from bdl.study.tables import comma_separated, fill, latex, markdown, written
+from bdl.study.paper_tables import PaperTable, TableCell, TableLine
+from bdl.study.results import CellValue, Difference, Results, ScoreRecord
+from bdl.study.table_formats import comma_separated, fill, latex, markdown, written
 
 RESULTS = Results(
     (
-        *(Record("A", "tuned", "mAP", v, seed=s) for s, v in enumerate((0.7, 0.8))),
-        *(Record("B", "tuned", "mAP", v, seed=s) for s, v in enumerate((0.5, 0.7))),
-        *(Record("A", "tuned", "mAP", v, 0, f) for f, v in enumerate((0.6, 0.9))),
-        *(Record("B", "tuned", "mAP", v, 0, f) for f, v in enumerate((0.7, 0.5))),
-        Record("A", "tuned", "AP@60", None, seed=0),
+        *(ScoreRecord("A", "tuned", "mAP", v, seed=s) for s, v in enumerate((0.7, 0.8))),
+        *(ScoreRecord("B", "tuned", "mAP", v, seed=s) for s, v in enumerate((0.5, 0.7))),
+        *(ScoreRecord("A", "tuned", "mAP", v, 0, f) for f, v in enumerate((0.6, 0.9))),
+        *(ScoreRecord("B", "tuned", "mAP", v, 0, f) for f, v in enumerate((0.7, 0.5))),
+        ScoreRecord("A", "tuned", "AP@60", None, seed=0),
         *(
-            Record("A", "selection", "learning rate", v, None, f)
+            ScoreRecord("A", "selection", "learning rate", v, None, f)
             for f, v in enumerate((0.01, 0.01))
         ),
     ),
@@ -31,19 +31,19 @@ RESULTS = Results(
 @pytest.mark.parametrize(
     ("cell", "text"),
     [
-        (Cell(of="A"), "0.750 ± 0.050"),
-        (Cell(of="A", seed=1), "0.800"),
-        (Cell(of="A", minus="B"), "+0.150 [0.100, 0.200]"),
-        (Cell(of="B", minus="A"), "-0.150 ± 0.050"),
-        (Cell(of="A", minus="B", seed=0), "+0.200"),
-        (Cell(of="A", minus="B", fold=0), "-0.100"),
-        (Cell(of="A", minus="B", folds=True), "+0.150"),
-        (Cell(of="A", metric="AP@60"), "–"),
-        (Cell(of="A", metric="learning rate", stage="selection"), "1e-02"),
-        (Cell(of="nobody"), "–"),
+        (TableCell(of="A"), "0.750 ± 0.050"),
+        (TableCell(of="A", seed=1), "0.800"),
+        (TableCell(of="A", minus="B"), "+0.150 [0.100, 0.200]"),
+        (TableCell(of="B", minus="A"), "-0.150 ± 0.050"),
+        (TableCell(of="A", minus="B", seed=0), "+0.200"),
+        (TableCell(of="A", minus="B", fold=0), "-0.100"),
+        (TableCell(of="A", minus="B", folds=True), "+0.150"),
+        (TableCell(of="A", metric="AP@60"), "–"),
+        (TableCell(of="A", metric="learning rate", stage="selection"), "1e-02"),
+        (TableCell(of="nobody"), "–"),
     ],
 )
-def test_a_cell_reads_its_figure(cell: Cell, text: str):
+def test_a_cell_reads_its_figure(cell: TableCell, text: str):
     assert RESULTS.figure(cell).text(3) == text
 
 
@@ -52,13 +52,15 @@ def test_results_go_to_plain_data_and_back():
 
 
 def test_a_table_in_three_formats():
-    layout = Table(
+    layout = PaperTable(
         label="t",
         caption="T & more",
         columns=("mAP", "Rate"),
         lines=(
-            Line(name="A_1", cells=(Cell(of="A", paper=0.7, sd=0.01), None)),
-            Line(name="A - B", cells=(Cell(of="A", minus="B", paper=-0.1), Cell(of="A"))),
+            TableLine(name="A_1", cells=(TableCell(of="A", paper=0.7, sd=0.01), None)),
+            TableLine(
+                name="A - B", cells=(TableCell(of="A", minus="B", paper=-0.1), TableCell(of="A"))
+            ),
         ),
     )
     filled = fill(layout, RESULTS)
@@ -88,10 +90,10 @@ def test_every_presets_tables_can_be_written_empty(name: str):
 
 def test_the_papers_spread_is_the_population_one():
     seeds = tuple(
-        Record("A", "tuned", "mAP", v, seed=s) for s, v in enumerate((0.371, 0.382, 0.388))
+        ScoreRecord("A", "tuned", "mAP", v, seed=s) for s, v in enumerate((0.371, 0.382, 0.388))
     )
-    assert Results(seeds).figure(Cell(of="A")).text(3) == "0.380 ± 0.007"
+    assert Results(seeds).figure(TableCell(of="A")).text(3) == "0.380 ± 0.007"
 
 
 def test_an_unknown_figure_is_a_dash():
-    assert Figure(None).text(3) == "–"
+    assert CellValue(None).text(3) == "–"

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 from bdl.cli import app
 from bdl.errors import ConfigError, StudyError
-from bdl.study.directory import RunDirectory
 from bdl.study.protocol import Part, Parts, Protocol, Training
 from bdl.study.results import Results
+from bdl.study.run_directory import RunDirectory
 from bdl.study.runner import run_study
 from bdl.study.status import status_of
 

@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from bdl.errors import StudyError
-from bdl.study.directory import RunDirectory, Step
+from bdl.study.run_directory import RunDirectory, StudyStep
 from bdl.study.workers import Workers, run_all
 from naive.workers import always_dies, dies_once, fails
 
-STEPS = [Step(f"step-{number}", "toy", {"number": number}) for number in range(5)]
+STEPS = [StudyStep(f"step-{number}", "toy", {"number": number}) for number in range(5)]
 
 
 def test_a_worker_that_dies_costs_a_retry(tmp_path: Path):
     run, told = RunDirectory(tmp_path), []
     work = partial(dies_once, str(tmp_path))
-    run_all(work, STEPS, lambda step: run.done(step) is not None, Workers(jobs=2), told.append)
-    assert all(run.done(step) for step in STEPS)
+    run_all(work, STEPS, lambda step: run.done(step.id) is not None, Workers(jobs=2), told.append)
+    assert all(run.done(step.id) for step in STEPS)
     assert len(told) == 1
     assert "Terminated" in told[0]
 
@@ -36,10 +36,10 @@ def test_a_step_that_fails_is_reported_after_the_others(tmp_path: Path, jobs: in
         run_all(
             partial(fails, str(tmp_path)),
             STEPS,
-            lambda step: run.done(step) is not None,
+            lambda step: run.done(step.id) is not None,
             Workers(jobs=jobs),
         )
-    assert [run.done(step) is not None for step in STEPS] == [True, False, True, True, True]
+    assert [run.done(step.id) is not None for step in STEPS] == [True, False, True, True, True]
 
 
 def test_threads_are_shared_evenly():

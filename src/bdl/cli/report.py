@@ -53,7 +53,7 @@ def summary(content: Content) -> list[list[str]]:
     import numpy as np
 
     from bdl.report.content import timing_errors
-    from bdl.report.intervals import ap_bands, paired_difference
+    from bdl.report.estimates import ap_bands, paired_difference
 
     strict = min(content.tolerances)
     first = content.systems[0].name
@@ -116,7 +116,7 @@ def report(
     from bdl.report import Content, write_report
 
     if len(sources) == 1 and sources[0].is_dir():
-        from bdl.report.study import study_content
+        from bdl.report.study_content import study_content
 
         study = study_content(
             sources[0], data=data, title=title, replicates=bootstrap, trust=trust_pickle

@@ -67,7 +67,7 @@ def run(
     """Run a study, or go on with one that was stopped."""
     from bdl.cli.console import err, print_json, progress
     from bdl.cli.console import out as console
-    from bdl.study import catalogue, tables
+    from bdl.study import catalogue, table_formats
     from bdl.study.runner import run_study
     from bdl.study.scale import scale_of, shrink
     from bdl.study.workers import Workers
@@ -98,7 +98,7 @@ def run(
     if as_json:
         print_json({"out": out, **results.to_dict()})
         return
-    console.print(tables.written(protocol, results)["md"], markup=False, soft_wrap=True)
+    console.print(table_formats.written(protocol, results)["md"], markup=False, soft_wrap=True)
     err.print(f"results, tables and figures: {out}")
 
 
@@ -137,13 +137,11 @@ def table(
 ) -> None:
     """Print the tables of a finished study, ours and the paper's side by side."""
     from bdl.cli.console import print_json
-    from bdl.study import tables
-    from bdl.study.directory import RunDirectory
-    from bdl.study.status import read_protocol, read_results
+    from bdl.study import table_formats
+    from bdl.study.study_reader import StudyReader
 
-    directory = RunDirectory(run)
-    results = read_results(directory)
+    study = StudyReader(run)
     if as_json:
-        print_json(results.to_dict())
+        print_json(study.results.to_dict())
     else:
-        print(tables.written(read_protocol(directory), results)[form], end="")
+        print(table_formats.written(study.protocol, study.results)[form], end="")

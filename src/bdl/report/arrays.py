@@ -61,10 +61,10 @@ def quantise(values: NDArray[Any]) -> Packed:
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class DrawnCurve:
     """Evenly spaced values to draw: point i lies at ``first + i * step`` seconds.
 
-    >>> Curve("x", 0.0, 1.0, np.arange(100, dtype=np.float32)).thinned(10).values.tolist()
+    >>> DrawnCurve("x", 0.0, 1.0, np.arange(100, dtype=np.float32)).thinned(10).values.tolist()
     [0.0, 19.0, 20.0, 39.0, 40.0, 59.0, 60.0, 79.0, 80.0, 99.0]
     """
 
@@ -73,7 +73,7 @@ class Curve:
     step: float
     values: NDArray[np.float32]
 
-    def thinned(self, points: int) -> Curve:
+    def thinned(self, points: int) -> DrawnCurve:
         """At most ``points`` points: least and greatest value of each stretch, in their order."""
         count = len(self.values)
         if count <= points:
@@ -96,11 +96,11 @@ class Curve:
         }
 
 
-def fit_curves(curves: Sequence[Curve], room: int) -> list[dict[str, Any]]:
+def fit_curves(curves: Sequence[DrawnCurve], room: int) -> list[dict[str, Any]]:
     """Packed curves that together take about ``room`` characters, thinned as little as needed.
 
     >>> noise = np.random.default_rng(0).normal(size=10_000).astype(np.float32)
-    >>> len(fit_curves([Curve("x", 0.0, 1.0, noise)], room=2000)[0]["y"]["data"]) <= 2000
+    >>> len(fit_curves([DrawnCurve("x", 0.0, 1.0, noise)], room=2000)[0]["y"]["data"]) <= 2000
     True
     """
     points = max((len(curve.values) for curve in curves), default=0)

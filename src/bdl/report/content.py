@@ -20,7 +20,7 @@ from bdl.evaluation.matching import EventFree
 from bdl.events import Events
 from bdl.recording import Recordings
 
-Curve = tuple[list[float], list[float]]
+EpochCurve = tuple[list[float], list[float]]
 NOBODY = np.uint32(0xFFFFFFFF)
 
 
@@ -39,7 +39,7 @@ class System:
     name: str
     detections: Events
     densities: Mapping[str, Density] = field(default_factory=dict)
-    history: Mapping[str, Curve] = field(default_factory=dict)
+    history: Mapping[str, EpochCurve] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,14 @@ import numpy as np
 from bdl.errors import require
 from bdl.evaluation.scoring import number
 from bdl.formats.files import atomic
-from bdl.report import figures, tables
+from bdl.report import html_tables, page_figures
 from bdl.report.arrays import deflate
 from bdl.report.content import Content, timing_errors
-from bdl.report.data import page_data
-from bdl.report.intervals import Interval, ap_bands
+from bdl.report.estimates import Interval, ap_bands
+from bdl.report.page_data import page_data
+from bdl.report.page_figures import PlotlyFigure
 from bdl.report.summary import lead, summary
-from bdl.report.training import training_figures, training_section
+from bdl.report.training_section import training_figures, training_section
 
 
 def write_report(content: Content, path: Path | str) -> Path:
@@ -63,10 +64,10 @@ def render(content: Content) -> str:
         summary=summary(content, bands),
         quality="".join(_plot(id, *CAPTIONS[id]) for id in drawn),
         quality_tables=_ap_table(content, bands),
-        recordings=tables.recordings(content.matches[0], content.middle, content.hours),
+        recordings=html_tables.recordings(content.matches[0], content.middle, content.hours),
         training_link='<a href="#training">Training</a>' if training else "",
         training=training,
-        provenance=tables.provenance(_provenance(content), content.protocol),
+        provenance=html_tables.provenance(_provenance(content), content.protocol),
         version=version("bdl"),
         # No "<" in the data: "</script" or "<!--" would end or widen the element that holds it.
         data=json.dumps(page_data(content, drawn | curves), allow_nan=False).replace(
@@ -111,10 +112,10 @@ def _ap_table(content: Content, bands: list[dict[str, Interval]]) -> str:
     ]
     head = ["tolerance", *(system.name for system in content.systems)]
     caption = "AP at each tolerance, mean over event types"
-    return tables.table(caption, head, rows, dense=len(content.systems) > 4)
+    return html_tables.table(caption, head, rows, dense=len(content.systems) > 4)
 
 
-def _figures(content: Content, bands: list[dict[str, Interval]]) -> dict[str, figures.Figure]:
+def _figures(content: Content, bands: list[dict[str, Interval]]) -> dict[str, PlotlyFigure]:
     ordered = sorted(content.tolerances)
     middle, widest = content.middle, ordered[-1]
     curves = []
@@ -124,8 +125,8 @@ def _figures(content: Content, bands: list[dict[str, Interval]]) -> dict[str, fi
         curves.append((system.name, columns[0], columns[1], columns[2]))
     named = list(zip(content.systems, content.matches, strict=True))
     made = {
-        "ap": figures.ap_over_tolerance(ordered, curves),
-        "pr": figures.precision_recall(
+        "ap": page_figures.ap_over_tolerance(ordered, curves),
+        "pr": page_figures.precision_recall(
             [
                 (system.name, name, line.recall, line.precision)
                 for system, matches in named
@@ -133,17 +134,17 @@ def _figures(content: Content, bands: list[dict[str, Interval]]) -> dict[str, fi
                 for line in [matches.curve(name, middle)]
             ]
         ),
-        "timing": figures.timing_errors(
+        "timing": page_figures.timing_errors(
             [(system.name, timing_errors(matches, widest)) for system, matches in named]
         ),
     }
     counts = _counts(content)
     if counts:
-        made["counts"] = figures.count_calibration(counts)
+        made["counts"] = page_figures.count_calibration(counts)
     return made
 
 
-def _counts(content: Content) -> list[tuple[str, figures.Floats, figures.Floats]]:
+def _counts(content: Content) -> list[tuple[str, page_figures.Floats, page_figures.Floats]]:
     rows = []
     for system in content.systems:
         dense = [d for d in system.densities.values() if d.kind == "events"]

@@ -9,9 +9,9 @@ import numpy as np
 
 from bdl.evaluation import Matches
 from bdl.evaluation.scoring import number
-from bdl.report import tables
+from bdl.report import html_tables
 from bdl.report.content import Content, timing_errors
-from bdl.report.intervals import Interval, paired_difference
+from bdl.report.estimates import Interval, paired_difference
 
 Bands = Sequence[dict[str, Interval]]
 
@@ -60,14 +60,14 @@ def summary(content: Content, bands: Bands) -> str:
     ]
     caption = "Every system, with 95 % intervals in brackets"
     if len(rows) == 1:
-        return tables.cards(large) + tables.table(caption, head, rows)
+        return html_tables.cards(large) + html_tables.table(caption, head, rows)
     if content.replicates:
         head.append("difference")
         caption += f"; difference: mAP of {first} minus that of the system, paired by recording"
         for i, row in enumerate(rows):
             row.append(paired_difference(content, 0, i).html if i else "–")
     speaks_of = f"<p>The first system, {escape(first)}:</p>"
-    return speaks_of + tables.cards(large) + tables.table(caption, head, rows, dense=True)
+    return speaks_of + html_tables.cards(large) + html_tables.table(caption, head, rows, dense=True)
 
 
 def _median_error(content: Content, matches: Matches) -> str:

@@ -20,12 +20,13 @@ from bdl.evaluation.adapter import adapt
 from bdl.evaluation.reconstruction import candidates
 from bdl.evaluation.states import StateScore, choose, states
 from bdl.events import Events
-from bdl.study.directory import RunDirectory, Step
 from bdl.study.protocol import Protocol
-from bdl.study.results import Record, Results, defined
-from bdl.study.work import densities_of, unpack_events
+from bdl.study.results import Results, ScoreRecord, defined
+from bdl.study.run_directory import StudyStep
+from bdl.study.run_reader import RunReader
+from bdl.study.step_files import read_step_densities, unpack_events
 
-Runs = Mapping[tuple[str, int], Sequence[Step]]
+Runs = Mapping[tuple[str, int], Sequence[StudyStep]]
 Conversion = Literal["exponential", "integrated", "peaks", "direct"]
 STAGE: dict[Conversion, str] = {
     "exponential": "exponential",
@@ -36,7 +37,7 @@ STAGE: dict[Conversion, str] = {
 
 
 def analyse(
-    run: RunDirectory, protocol: Protocol, dataset: Dataset, runs: Runs, densities: Runs
+    run: RunReader, protocol: Protocol, dataset: Dataset, runs: Runs, densities: Runs
 ) -> Results:
     """Figures of all analyses that a protocol asks for.
 
@@ -45,17 +46,17 @@ def analyse(
     runs : steps with the detections of each row and seed.
     densities : steps with the densities of each row and seed, by fold.
     """
-    records: list[Record] = []
+    records: list[ScoreRecord] = []
     if not protocol.analyses:
         return Results(())
     for (row, seed), steps in densities.items():
-        folds = [densities_of(run, step.name, step.key) for step in steps]
+        folds = [read_step_densities(run, step.id) for step in steps]
         if "states" in protocol.analyses and dataset.intervals:
             crossed = protocol.regime == "nested"
             records += _states(row, seed, folds, dataset, crossed=crossed)
         if "counts" in protocol.analyses and folds[0][0].kind == "events":
             parts = [
-                unpack_events(run.read(step, "detections/tuned.csv")) for step in runs[row, seed]
+                unpack_events(run.read(step.id, "detections/tuned.csv")) for step in runs[row, seed]
             ]
             records += _counts(row, seed, folds, Events.concat(parts), dataset)
     return Results(tuple(records))
@@ -63,7 +64,7 @@ def analyse(
 
 def _states(
     row: str, seed: int, folds: list[list[Density]], dataset: Dataset, *, crossed: bool
-) -> list[Record]:
+) -> list[ScoreRecord]:
     interval, truth = dataset.intervals[0], dataset.events
     ways: tuple[Conversion, ...] = (
         ("direct",) if folds[0][0].kind == "state" else ("exponential", "peaks", "integrated")
@@ -81,7 +82,7 @@ def _states(
             pooled = [one for fold in folds for one in fold]
             score = choose(pooled, truth, interval, candidates(way)).score
         records += [
-            Record(row, STAGE[way], f"state {name}", value, seed)
+            ScoreRecord(row, STAGE[way], f"state {name}", value, seed)
             for name, value in score.to_dict().items()
         ]
     return records
@@ -99,7 +100,7 @@ def _sum(scores: Sequence[StateScore]) -> StateScore:
 
 def _counts(
     row: str, seed: int, folds: list[list[Density]], detections: Events, dataset: Dataset
-) -> list[Record]:
+) -> list[ScoreRecord]:
     settings, truth = dataset.settings, dataset.events
     labelled = set(truth.recording.tolist())
     every = settings.event_free == "count"
@@ -115,7 +116,7 @@ def _counts(
         recordings=[one.recording for one in used],
     )
     records = [
-        Record(row, stage, f"count {name}", defined(value), seed)
+        ScoreRecord(row, stage, f"count {name}", defined(value), seed)
         for stage, counts in (("tuned", found.before), ("adapted", found.after))
         for name, value in (
             ("MAE", counts.mae),
@@ -124,4 +125,4 @@ def _counts(
         )
     ]
     value = defined(adapted.mean_average_precision())
-    return [*records, Record(row, "adapted", "mAP", value, seed)]
+    return [*records, ScoreRecord(row, "adapted", "mAP", value, seed)]

@@ -1,13 +1,12 @@
-"""One runner a run directory.
+"""The lock of a run directory: one runner at a time.
 
-On a local path the lock is the kernel's (``flock``): it goes with the process, even a killed
-one. On any other file system it is a lease, a file renewed every `BEAT` seconds that counts as
-left behind after `STALE` seconds without renewal.
+On a local path it is an operating-system lock (`filelock`), which ends with its process, also with
+a killed one. On any other file system it is a lease: a file that is renewed every `BEAT` seconds
+and expires `STALE` seconds after the last renewal. In both cases ``lock.json`` says who holds it.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import platform
@@ -15,8 +14,9 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 from bdl.errors import StudyError
 from bdl.study.background import repeated
@@ -27,8 +27,24 @@ STALE = 90.0
 
 @contextmanager
 def hold(fs: Any, root: str, *, local: bool) -> Iterator[None]:
-    """Hold the lock of a run directory, or say who does.
+    """Hold the lock of a run directory while the block runs.
 
+    Parameters
+    ----------
+    fs
+        File system (fsspec) of the run directory.
+    root
+        Path of the run directory on it.
+    local
+        Whether ``fs`` is the local file system.
+
+    Raises
+    ------
+    StudyError
+        If another runner holds the lock; the message names its process and host.
+
+    Examples
+    --------
     >>> import fsspec, tempfile
     >>> folder = tempfile.mkdtemp()
     >>> with hold(fsspec.filesystem("file"), folder, local=True):
@@ -37,61 +53,68 @@ def hold(fs: Any, root: str, *, local: bool) -> Iterator[None]:
     Traceback (most recent call last):
     bdl.errors.StudyError: ... another runner ...
     """
-    with _flock(Path(root)) if local else _lease(fs, f"{root}/lock.json"):
-        yield
-
-
-@contextmanager
-def _flock(root: Path) -> Iterator[None]:
-    with (root / "lock").open("a+") as file:
+    holder = _Holder(fs, f"{root}/lock.json")
+    with _file_lock(f"{root}/lock", holder) if local else _lease(holder):
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.seek(0)
-            raise StudyError(
-                f"{root}: another runner is at work here ({file.read() or 'unknown'}); "
-                "two runners need two directories"
-            ) from None
-        file.truncate(0)
-        file.write(f"process {os.getpid()} on {platform.node()}")
-        file.flush()
-        yield
+            yield
+        finally:
+            with suppress(FileNotFoundError):
+                fs.rm_file(holder.path)
 
 
-@contextmanager
-def _lease(fs: Any, path: str) -> Iterator[None]:
-    token = uuid.uuid4().hex
+class _Holder:
+    """The file that says which process holds the lock."""
 
-    def read() -> dict[str, Any]:
+    def __init__(self, fs: Any, path: str) -> None:
+        self.fs, self.path = fs, path
+        self.token = uuid.uuid4().hex
+
+    def read(self) -> dict[str, Any]:
         try:
-            data: dict[str, Any] = json.loads(fs.cat_file(path))
+            content: dict[str, Any] = json.loads(self.fs.cat_file(self.path))
         except (FileNotFoundError, json.JSONDecodeError):
             return {}
-        return data
+        return content
 
-    def write() -> None:
-        who = {"token": token, "host": platform.node(), "pid": os.getpid(), "time": time.time()}
-        fs.pipe_file(path, json.dumps(who).encode())
+    def write(self) -> None:
+        process = {"host": platform.node(), "pid": os.getpid(), "time": time.time()}
+        self.fs.pipe_file(self.path, json.dumps({"token": self.token, **process}).encode())
 
+    def refusal(self) -> StudyError:
+        other = self.read()
+        return StudyError(
+            f"{self.path}: another runner uses this directory (process {other.get('pid', '?')} on "
+            f"{other.get('host', '?')}); give each runner its own --out"
+        )
+
+
+@contextmanager
+def _file_lock(path: str, holder: _Holder) -> Iterator[None]:
+    lock = FileLock(path)
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        raise holder.refusal() from None
+    try:
+        holder.write()
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def _lease(holder: _Holder) -> Iterator[None]:
     def refuse_other() -> None:
-        held = read()
-        if held and held["token"] != token and time.time() - held["time"] < STALE:
-            raise StudyError(
-                f"{path}: another runner is at work here (process {held['pid']} on "
-                f"{held['host']}); two runners need two directories"
-            )
-
-    refuse_other()
-    write()
-    refuse_other()
+        other = holder.read()
+        if other and other["token"] != holder.token and time.time() - other["time"] < STALE:
+            raise holder.refusal()
 
     def renew() -> None:
         with suppress(OSError):
-            write()
+            holder.write()
 
-    try:
-        with repeated(renew, BEAT):
-            yield
-    finally:
-        with suppress(FileNotFoundError):
-            fs.rm_file(path)
+    refuse_other()
+    holder.write()
+    refuse_other()  # of two that wrote at once, the last writer goes on
+    with repeated(renew, BEAT):
+        yield

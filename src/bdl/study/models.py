@@ -19,12 +19,12 @@ from bdl.config import Value, validate
 from bdl.datasets import Dataset
 from bdl.density import Density
 from bdl.encoders import Encoder, UNet
-from bdl.errors import ConfigError, InputError, TrainingError
+from bdl.errors import ConfigError, DensityError, TrainingError
 from bdl.features import Divisor
 from bdl.objectives import Objective
 from bdl.recording import Recordings
-from bdl.study.data import Vault
 from bdl.study.protocol import Protocol, Row
+from bdl.study.study_data import Vault
 from bdl.windows import window_bins
 
 Plain = dict[str, Any]
@@ -137,10 +137,8 @@ def densities(detector: Detector, epoch: int, recordings: Recordings) -> list[De
         warnings.filterwarnings("ignore", category=UserWarning)
         try:
             return [*detector.checkpoint(epoch).densities(recordings)]
-        except InputError as error:
-            if str(error).startswith("density of recording"):
-                raise TrainingError(f"diverged by epoch {epoch}: {error}") from error
-            raise
+        except DensityError as error:
+            raise TrainingError(f"diverged by epoch {epoch}: {error}") from error
 
 
 def weights(detector: Detector, epoch: int) -> bytes:

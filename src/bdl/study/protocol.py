@@ -25,7 +25,7 @@ from pydantic import Field, model_validator
 from bdl.config import Value, mapping, validate
 from bdl.objectives import Objective
 from bdl.study.digest import digest
-from bdl.study.layout import Paper
+from bdl.study.paper_tables import Paper
 
 EncoderName = Literal[
     "gru",

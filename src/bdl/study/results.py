@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from bdl.study.layout import Cell
+from bdl.study.paper_tables import TableCell
 
 
 @dataclass(frozen=True)
-class Record:
+class ScoreRecord:
     """One figure.
 
-    >>> Record("BDL-Hard", "tuned", "mAP", 0.7, seed=0).fold is None
+    >>> ScoreRecord("BDL-Hard", "tuned", "mAP", 0.7, seed=0).fold is None
     True
     """
 
@@ -52,12 +52,12 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Figure:
+class CellValue:
     """What stands in a cell: a mean, its spread over seeds, an interval.
 
-    >>> Figure(0.705, sd=0.005).text(3)
+    >>> CellValue(0.705, sd=0.005).text(3)
     '0.705 ± 0.005'
-    >>> Figure(0.119, low=0.108, high=0.13, signed=True).text(3)
+    >>> CellValue(0.119, low=0.108, high=0.13, signed=True).text(3)
     '+0.119 [0.108, 0.130]'
     """
 
@@ -89,12 +89,12 @@ class Results:
     """All figures of a study.
 
     >>> scores = enumerate((0.371, 0.382, 0.388))
-    >>> seeds = [Record("a", "tuned", "mAP", value, seed=seed) for seed, value in scores]
-    >>> Results(tuple(seeds)).figure(Cell(of="a")).text(3)
+    >>> seeds = [ScoreRecord("a", "tuned", "mAP", value, seed=seed) for seed, value in scores]
+    >>> Results(tuple(seeds)).figure(TableCell(of="a")).text(3)
     '0.380 ± 0.007'
     """
 
-    records: tuple[Record, ...]
+    records: tuple[ScoreRecord, ...]
     differences: tuple[Difference, ...] = ()
     failed: tuple[str, ...] = ()
     curves: tuple[dict[str, Any], ...] = field(default=())
@@ -115,26 +115,26 @@ class Results:
         """The folds there are figures of."""
         return sorted({record.fold for record in self.records if record.fold is not None})
 
-    def figure(self, cell: Cell) -> Figure:
+    def figure(self, cell: TableCell) -> CellValue:
         """Our figure for a cell."""
         form = {"learning rate": "e", "epoch": "g"}.get(cell.metric, "f")
         if cell.folds:
             per_fold = [self._values(cell, fold) for fold in self.folds()]
             means = [float(np.mean(list(found.values()))) for found in per_fold if found]
             value = float(np.mean(means)) if means else None
-            return Figure(value, signed=cell.minus is not None, form=form)
+            return CellValue(value, signed=cell.minus is not None, form=form)
         found = self._values(cell, cell.fold)
         if not found:
-            return Figure(None)
+            return CellValue(None)
         values = list(found.values())
         value = float(np.mean(values))
         sd = float(np.std(values)) if len(values) > 1 else None
         if cell.minus is None:
-            return Figure(value, sd, form=form)
+            return CellValue(value, sd, form=form)
         low, high = self._interval(cell)
-        return Figure(value, sd if low is None else None, low, high, signed=True)
+        return CellValue(value, sd if low is None else None, low, high, signed=True)
 
-    def _values(self, cell: Cell, fold: int | None) -> dict[int | None, float]:
+    def _values(self, cell: TableCell, fold: int | None) -> dict[int | None, float]:
         ours = self.values(cell.of, cell.stage, cell.metric, seed=cell.seed, fold=fold)
         if cell.stage == "selection" and not ours:
             folds = [
@@ -148,7 +148,7 @@ class Results:
         theirs = self.values(cell.minus, cell.stage, cell.metric, seed=cell.seed, fold=fold)
         return {seed: value - theirs[seed] for seed, value in ours.items() if seed in theirs}
 
-    def _interval(self, cell: Cell) -> tuple[float | None, float | None]:
+    def _interval(self, cell: TableCell) -> tuple[float | None, float | None]:
         if cell.seed is not None or cell.fold is not None:
             return None, None
         for one in self.differences:
@@ -174,7 +174,7 @@ class Results:
     def from_dict(cls, data: dict[str, Any]) -> Results:
         """From plain data."""
         return cls(
-            tuple(Record(**record) for record in data["records"]),
+            tuple(ScoreRecord(**record) for record in data["records"]),
             tuple(Difference(**difference) for difference in data["differences"]),
             tuple(data["failed"]),
             tuple(data["curves"]),
@@ -193,7 +193,7 @@ def defined(value: float) -> float | None:
 def joined(parts: Iterable[Results]) -> Results:
     """Results of several parts of a study as one.
 
-    >>> len(joined([Results((Record("a", "b", "c", 1.0),)), Results(())]).records)
+    >>> len(joined([Results((ScoreRecord("a", "b", "c", 1.0),)), Results(())]).records)
     1
     """
     listed = [*parts]

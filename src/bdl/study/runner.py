@@ -16,20 +16,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from bdl.errors import ConfigError, StudyError
-from bdl.study import frozen
+from bdl.study import binding
 from bdl.study.background import repeated
-from bdl.study.data import Source
-from bdl.study.directory import RunDirectory, Step, timed
-from bdl.study.plan import Plan
 from bdl.study.protocol import Protocol
-from bdl.study.regimes import Found, Study, nested, validated
 from bdl.study.results import Results, joined
+from bdl.study.run_directory import RunDirectory, StudyStep, timed
 from bdl.study.scale import Scale
-from bdl.study.scoring import stages_of
-from bdl.study.work import Worker
+from bdl.study.selection import Study, TrainedModels, nested, validated
+from bdl.study.step_work import Worker
+from bdl.study.study_data import DataSource
+from bdl.study.study_plan import StudyPlan
 from bdl.study.workers import Workers, run_all
 
 Report = Callable[[str, int, int], None]
@@ -61,20 +59,22 @@ def run_study(
         here is trusted.
     report : told what is going on: (what, done, total).
     """
+    from bdl.study.publication import publish
+
     workers = workers or Workers()
     run = RunDirectory(out)
     with run.lock():
-        frozen.bind_protocol(run, protocol)
-        chosen = frozen.bind_environment(run, threads=threads, jobs=workers.jobs)
+        binding.bind_protocol(run, protocol)
+        chosen = binding.bind_environment(run, threads=threads, jobs=workers.jobs)
         path = _data(run, protocol, data, scale, report)
-        source = Source.of(protocol.data, path, trust=trust or data is None)
+        source = DataSource.of(protocol.data, path, trust=trust or data is None)
         study = _bind(run, protocol, source, report)
         workers = workers.replace(threads=chosen)
         who = {"host": platform.node(), "process": os.getpid()}
         run.note("started", **who, workers=workers.model_dump(mode="json"))
         found = _detections(study, workers, report)
         results = _score(study, found, report)
-        _publish(study, results, found)
+        publish(study, results, found)
         run.note("finished")
     return results
 
@@ -115,32 +115,32 @@ def _data(
     return folder
 
 
-def _bind(run: RunDirectory, protocol: Protocol, source: Source, report: Report) -> Study:
+def _bind(run: RunDirectory, protocol: Protocol, source: DataSource, report: Report) -> Study:
     from bdl.study.models import describe
 
     dataset = source.load()
-    data = frozen.bind_data(
+    data = binding.bind_data(
         run,
         dataset,
         Path(source.path),
         lambda done, total: report("hashing the data", done, total),
     )
-    parts = frozen.bind_split(run, protocol, dataset)
+    parts = binding.bind_split(run, protocol, dataset)
     models = {row.name: describe(protocol, row, dataset) for row in protocol.rows}
     run.put_json("models.json", models)
-    return Study(run, protocol, dataset, source, Plan(protocol, parts, data, models))
+    return Study(run, protocol, dataset, source, StudyPlan(protocol, parts, data, models))
 
 
-def _detections(study: Study, workers: Workers, report: Report) -> Found:
+def _detections(study: Study, workers: Workers, report: Report) -> TrainedModels:
     """Train, choose, freeze and decode."""
     work = Worker(study.run.url, study.source, workers.threads)
 
-    def do(what: str, steps: Sequence[Step]) -> None:
+    def do(what: str, steps: Sequence[StudyStep]) -> None:
         with watched(study.run, what, steps, report):
             run_all(
                 work,
                 steps,
-                lambda step: study.run.done(step) is not None,
+                lambda step: study.run.done(step.id) is not None,
                 workers,
                 lambda text: study.run.note("worker died", reason=text),
             )
@@ -149,14 +149,14 @@ def _detections(study: Study, workers: Workers, report: Report) -> Found:
     return gather(study, do)
 
 
-def _score(study: Study, found: Found, report: Report) -> Results:
+def _score(study: Study, found: TrainedModels, report: Report) -> Results:
     """Open the test labels after the freeze and score, once: what is scored stays so."""
     from bdl.study.analyses import analyse
-    from bdl.study.scoring import score
+    from bdl.study.final_scores import score
 
     run = study.run
     step = study.plan.score([one for steps in found.runs.values() for one in steps])
-    if run.done(step) is None:
+    if run.done(step.id) is None:
         sealed = run.get_json("frozen.json")
         if sealed is None:
             raise StudyError(f"{run.url}: nothing is frozen, so the test part stays closed")
@@ -168,52 +168,17 @@ def _score(study: Study, found: Found, report: Report) -> Results:
         chosen = Results(tuple(found.records), failed=tuple(found.failed))
         run.finish(step, joined([chosen, scored, extra]).to_dict(), {}, seconds=seconds[0])
         report("scoring", 1, 1)
-    results = Results.from_dict(run.result(step))
-    run.put_json("results.json", results.to_dict())
-    return results
-
-
-def _publish(study: Study, results: Results, found: Found) -> None:
-    """Write the tables, in three formats, and the figures' data."""
-    from bdl.study.figures import figure_data
-    from bdl.study.tables import written
-
-    for suffix, text in written(study.protocol, results).items():
-        study.run.put(f"tables.{suffix}", text.encode())
-    sources: dict[str, Step] = {}
-    for (row, _), steps in found.densities.items():
-        sources.setdefault(row, steps[0])
-    figures = figure_data(
-        study.run, study.protocol, study.dataset, study.plan.parts, results, sources
-    )
-    study.run.put_json("figures.json", figures)
-    study.run.put_json("outputs.json", outputs_of(study, found))
-
-
-def outputs_of(study: Study, found: Found) -> dict[str, Any]:
-    """Where the first seed's detections and densities of each row stand, for the report."""
-    rows: dict[str, Any] = {}
-    for (row, seed), steps in found.runs.items():
-        stages = stages_of(study.run, steps)
-        if row in rows or not stages:
-            continue
-        stage = "tuned" if "tuned" in stages else stages[0]
-        rows[row] = {
-            "seed": seed,
-            "stage": stage,
-            "detections": [f"{step.folder}/detections/{stage}.csv" for step in steps],
-            "densities": [[step.name, step.key] for step in found.densities[row, seed]],
-        }
-    test = sorted({id for part in study.plan.parts for id in part.test})
-    return {"data": study.source.path, "test": test, "rows": rows}
+    return Results.from_dict(run.result(step.id))
 
 
 @contextmanager
-def watched(run: RunDirectory, what: str, steps: Sequence[Step], report: Report) -> Iterator[None]:
+def watched(
+    run: RunDirectory, what: str, steps: Sequence[StudyStep], report: Report
+) -> Iterator[None]:
     """Report how many steps are done, now and then, from a thread of its own."""
 
     def tell() -> None:
-        done = sum(run.fs.exists(f"{run.root}/{step.folder}/done.json") for step in steps)
+        done = sum(run.fs.exists(f"{run.root}/{step.id.folder}/done.json") for step in steps)
         report(what, done, len(steps))
 
     tell()

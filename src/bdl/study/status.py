@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
-from bdl.errors import StudyError
-from bdl.study.data import Fingerprint
-from bdl.study.directory import RunDirectory, Step
-from bdl.study.plan import Plan
-from bdl.study.protocol import Part, Protocol, parse_protocol
+from bdl.study.protocol import Part
 from bdl.study.results import Results
+from bdl.study.run_directory import StudyStep
+from bdl.study.run_reader import RunReader
+from bdl.study.study_data import Fingerprint
+from bdl.study.study_plan import StudyPlan
+from bdl.study.study_reader import StudyReader
 
 
 @dataclass(frozen=True)
@@ -55,26 +56,10 @@ class Status:
         }
 
 
-def read_protocol(run: RunDirectory) -> Protocol:
-    """The protocol of a run directory."""
-    found = run.get_json("protocol.json")
-    if found is None:
-        raise StudyError(f"{run.url}: no study was started here")
-    return parse_protocol(found["protocol"], f"{run.url}/protocol.json")
-
-
-def read_results(run: RunDirectory) -> Results:
-    """The results of a finished study."""
-    found = run.get_json("results.json")
-    if found is None:
-        raise StudyError(f"{run.url}: not scored yet; see its status")
-    return Results.from_dict(found)
-
-
 def status_of(url: str) -> Status:
     """Look at a run directory."""
-    run = RunDirectory(url)
-    protocol = read_protocol(run)
+    run = StudyReader(url)
+    protocol = run.protocol
     ledger = run.ledger()
     plain = [run.get_json(f"{name}.json") for name in ("split", "data", "models")]
     found = run.get_json("results.json")
@@ -83,7 +68,7 @@ def status_of(url: str) -> Status:
         return Status(protocol.name, {}, {}, None, {}, results, ledger)
     split, data, models = plain
     parts = tuple(Part(**part) for part in split["parts"])
-    plan = Plan(protocol, parts, Fingerprint.from_dict(data), models)
+    plan = StudyPlan(protocol, parts, Fingerprint.from_dict(data), models)
     nested = protocol.regime == "nested"
     steps = plan.selects() if nested else plan.validates()
     first, second = ("select", "final") if nested else ("validate", "tune")
@@ -123,7 +108,9 @@ def _left(
     return left / (jobs[-1] if jobs else 1)
 
 
-def _live(run: RunDirectory, plan: Plan, steps: Sequence[Step]) -> dict[str, list[float | None]]:
+def _live(
+    run: RunReader, plan: StudyPlan, steps: Sequence[StudyStep]
+) -> dict[str, list[float | None]]:
     """Best calibration or validation score so far, by row and fold."""
     live: dict[str, list[float | None]] = {}
     prefixes = {step.name: step for step in steps}
@@ -131,7 +118,7 @@ def _live(run: RunDirectory, plan: Plan, steps: Sequence[Step]) -> dict[str, lis
         scores: list[float | None] = []
         for fold in range(len(plan.parts)):
             marker = f"/{plan.slug(row)}/fold-{fold}/"
-            marks = [run.done(step) for name, step in prefixes.items() if marker in name]
+            marks = [run.done(step.id) for name, step in prefixes.items() if marker in name]
             found = [
                 mark["result"]["score"]
                 for mark in marks

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from bdl.config import Value
 from bdl.errors import ConfigError, StudyError, require
-from bdl.study.directory import Step
+from bdl.study.run_directory import StudyStep
 
 RETRIES = 3
 Backend = Literal["loky", "ray", "dask"]
@@ -61,9 +61,9 @@ def limit_threads(threads: int) -> None:
 
 
 def run_all(
-    work: Callable[[Step], str | None],
-    steps: Sequence[Step],
-    done: Callable[[Step], bool],
+    work: Callable[[StudyStep], str | None],
+    steps: Sequence[StudyStep],
+    done: Callable[[StudyStep], bool],
     workers: Workers,
     notice: Callable[[str], None] = lambda text: None,
 ) -> None:
@@ -76,7 +76,7 @@ def run_all(
     notice : told of each worker that died.
 
     >>> seen = []
-    >>> step = Step("a", "x", {})
+    >>> step = StudyStep("a", "x", {})
     >>> run_all(lambda s: seen.append(s.name), [step], lambda s: s.name in seen, Workers())
     >>> seen
     ['a']
@@ -105,7 +105,7 @@ def run_all(
 
 
 def _round(
-    work: Callable[[Step], str | None], steps: Sequence[Step], workers: Workers
+    work: Callable[[StudyStep], str | None], steps: Sequence[StudyStep], workers: Workers
 ) -> list[str | None]:
     from joblib import Parallel, delayed
 

@@ -25,10 +25,10 @@ from bdl.study.protocol import Data
 
 
 @dataclass(frozen=True)
-class Source:
+class DataSource:
     """Where the data lies and how it is read; small enough to be sent to every worker.
 
-    >>> Source.of(Data(name="hapt", options={"task": "walking"}), Path("hapt")).options
+    >>> DataSource.of(Data(name="hapt", options={"task": "walking"}), Path("hapt")).options
     '{"task": "walking"}'
     """
 
@@ -38,7 +38,7 @@ class Source:
     settings: str
 
     @classmethod
-    def of(cls, data: Data, path: Path, *, trust: bool = False) -> Source:
+    def of(cls, data: Data, path: Path, *, trust: bool = False) -> DataSource:
         """The source of a protocol's data at a path; ``trust`` lets a pickle be opened."""
         if trust and data.name == "bowshock":
             data = data.replace(options={**data.options, "trust": True})
@@ -53,7 +53,7 @@ class Source:
 
 
 @lru_cache(maxsize=2)
-def _load(source: Source) -> Dataset:
+def _load(source: DataSource) -> Dataset:
     dataset = load_dataset(source.name, Path(source.path), **json.loads(source.options))
     changes = json.loads(source.settings)
     if not changes:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Figure = dict[str, Any]
+PlotlyFigure = dict[str, Any]
 Floats = NDArray[np.float64]
-Line = tuple[int, str, Sequence[float], Sequence[float]]
+EpochLine = tuple[int, str, Sequence[float], Sequence[float]]
 DASHES = ("solid", "dot", "dash", "dashdot")
 FONT = {"family": "system-ui, sans-serif", "size": 12, "color": "#1b2733"}
 AXIS = {
@@ -74,7 +74,7 @@ def _plain(values: Any) -> list[float | None]:
 
 def ap_over_tolerance(
     tolerances: Sequence[float], systems: Sequence[tuple[str, Floats, Floats, Floats]]
-) -> Figure:
+) -> PlotlyFigure:
     """AP over the matching tolerance; a system is (name, AP, low, high) with its 95 % interval.
 
     >>> made = ap_over_tolerance([1.0, 2.0], [("a", np.ones(2), np.ones(2), np.ones(2))])
@@ -114,7 +114,7 @@ def ap_over_tolerance(
     }
 
 
-def precision_recall(curves: Sequence[tuple[str, str, Floats, Floats]]) -> Figure:
+def precision_recall(curves: Sequence[tuple[str, str, Floats, Floats]]) -> PlotlyFigure:
     """Precision over recall; a curve is (system, type, recall, precision), highest score first.
 
     A system has one colour, an event type one dash.
@@ -144,7 +144,7 @@ def precision_recall(curves: Sequence[tuple[str, str, Floats, Floats]]) -> Figur
     return {"data": data, "layout": _layout("recall", "precision", xaxis=axis, yaxis=axis)}
 
 
-def timing_errors(errors: Sequence[tuple[str, Floats]]) -> Figure:
+def timing_errors(errors: Sequence[tuple[str, Floats]]) -> PlotlyFigure:
     """Histogram of the signed timing error (detected minus true, seconds) of matched events.
 
     Drawn as steps, so that several systems stay readable on top of each other.
@@ -173,7 +173,7 @@ def timing_errors(errors: Sequence[tuple[str, Floats]]) -> Figure:
     }
 
 
-def count_calibration(counts: Sequence[tuple[str, Floats, Floats]]) -> Figure:
+def count_calibration(counts: Sequence[tuple[str, Floats, Floats]]) -> PlotlyFigure:
     """Summed density against the number of events, a point a recording and type.
 
     >>> count_calibration([("a", np.array([2.0]), np.array([1.8]))])["data"][-1]["name"]
@@ -202,7 +202,7 @@ def count_calibration(counts: Sequence[tuple[str, Floats, Floats]]) -> Figure:
     return {"data": data, "layout": _layout("events annotated", "events expected (density)")}
 
 
-def by_epoch(quantity: str, lines: Sequence[Line], *, log: bool) -> Figure:
+def by_epoch(quantity: str, lines: Sequence[EpochLine], *, log: bool) -> PlotlyFigure:
     """A quantity by epoch; a line is (place of the system, its name, epochs, values).
 
     ``log`` asks for a logarithmic axis, which a value that is not positive rules out.

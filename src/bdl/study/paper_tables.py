@@ -12,10 +12,10 @@ from pydantic import Field
 from bdl.config import Value
 
 
-class Cell(Value):
+class TableCell(Value):
     """One figure, ours and the paper's.
 
-    >>> Cell(of="BDL-Hard", minus="Segmentation CE", paper=0.119, interval=(0.108, 0.130)).metric
+    >>> TableCell(of="BDL-Hard", minus="BCE-Hard", paper=0.119, interval=(0.108, 0.130)).metric
     'mAP'
     """
 
@@ -31,21 +31,21 @@ class Cell(Value):
     interval: tuple[float, float] | None = None
 
 
-class Line(Value):
+class TableLine(Value):
     """One line of a table: its name and a cell a column (None leaves it empty).
 
-    >>> Line(name="BDL-Hard", cells=(Cell(of="BDL-Hard", paper=0.705),)).name
+    >>> TableLine(name="BDL-Hard", cells=(TableCell(of="BDL-Hard", paper=0.705),)).name
     'BDL-Hard'
     """
 
     name: str
-    cells: tuple[Cell | None, ...]
+    cells: tuple[TableCell | None, ...]
 
 
-class Table(Value):
+class PaperTable(Value):
     """A table of the paper: label, caption, the head of the first column, columns and lines.
 
-    >>> Table(label="a", caption="A", columns=("mAP",), lines=()).header
+    >>> PaperTable(label="a", caption="A", columns=("mAP",), lines=()).header
     'Method'
     """
 
@@ -53,7 +53,7 @@ class Table(Value):
     caption: str
     header: str = "Method"
     columns: tuple[str, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[TableLine, ...]
     digits: int = Field(3, ge=0, le=8)
 
 
@@ -64,5 +64,5 @@ class Paper(Value):
     ()
     """
 
-    tables: tuple[Table, ...] = ()
+    tables: tuple[PaperTable, ...] = ()
     note: str = ""

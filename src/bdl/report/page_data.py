@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from bdl.report.arrays import Curve, fit_curves, pack
+from bdl.report.arrays import DrawnCurve, fit_curves, pack
 from bdl.report.content import Content, found_by, hit_masks, type_codes
-from bdl.report.figures import Figure
+from bdl.report.page_figures import PlotlyFigure
 
 ROOM = 4_400_000  # characters of curves in a page, so that fifty recordings stay below 8 MB
 SIGNALS = 4  # channels drawn a recording
 POINTS = 8 * ROOM  # of all curves together, before they are fitted: what memory is given to them
 
 
-def page_data(content: Content, drawn: dict[str, Figure]) -> dict[str, Any]:
+def page_data(content: Content, drawn: dict[str, PlotlyFigure]) -> dict[str, Any]:
     """Everything the page's script reads, ready for JSON."""
     first = content.matches[0]
     truths = first.truths.T.ravel()
@@ -74,22 +74,22 @@ def _views(content: Content) -> list[dict[str, Any]]:
     return list(views.values())
 
 
-def _densities(content: Content, id: str, most: int) -> Iterator[tuple[int, Curve]]:
+def _densities(content: Content, id: str, most: int) -> Iterator[tuple[int, DrawnCurve]]:
     for i, system in enumerate(content.systems):
         density = system.densities.get(id)
         if density is not None and len(density.values):
             step = density.stride * density.period
             for j, name in enumerate(density.types):
                 values = density.values[:, j].astype(np.float32)
-                yield i, Curve(name, float(density.times[0]), step, values).thinned(most)
+                yield i, DrawnCurve(name, float(density.times[0]), step, values).thinned(most)
 
 
-def _signals(content: Content, id: str, most: int) -> Iterator[Curve]:
+def _signals(content: Content, id: str, most: int) -> Iterator[DrawnCurve]:
     if content.recordings is not None:
         recording = content.recordings[id]
         for j, name in enumerate(recording.info.channels[:SIGNALS]):
             values = recording.values[:, j].astype(np.float32)
-            yield Curve(name, 0.0, recording.info.period, values).thinned(most)
+            yield DrawnCurve(name, 0.0, recording.info.period, values).thinned(most)
 
 
 def _hours(content: Content) -> dict[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bdl.report import figures
+from bdl.report import page_figures
 
 HOSTILE = '<a href="https://example.org">x</a><img src=x onerror=alert(1)>'
 
@@ -13,11 +13,11 @@ HOSTILE = '<a href="https://example.org">x</a><img src=x onerror=alert(1)>'
 def test_names_are_text_to_plotly() -> None:
     one = np.array([0.5])
     made = (
-        figures.ap_over_tolerance([1.0], [(HOSTILE, one, one, one)]),
-        figures.precision_recall([(HOSTILE, HOSTILE, one, one)]),
-        figures.timing_errors([(HOSTILE, one)]),
-        figures.count_calibration([(HOSTILE, one, one)]),
-        figures.by_epoch("loss", [(0, HOSTILE, [1.0], [0.5])], log=True),
+        page_figures.ap_over_tolerance([1.0], [(HOSTILE, one, one, one)]),
+        page_figures.precision_recall([(HOSTILE, HOSTILE, one, one)]),
+        page_figures.timing_errors([(HOSTILE, one)]),
+        page_figures.count_calibration([(HOSTILE, one, one)]),
+        page_figures.by_epoch("loss", [(0, HOSTILE, [1.0], [0.5])], log=True),
     )
     for figure in made:
         for trace in figure["data"]:
@@ -28,46 +28,46 @@ def test_names_are_text_to_plotly() -> None:
 def test_histogram_counts_every_error_once(seed: int) -> None:
     rng = np.random.default_rng(seed)
     errors = [rng.normal(size=n) * 30 for n in (0, 1, 200)]
-    made = figures.timing_errors([(str(i), values) for i, values in enumerate(errors)])
+    made = page_figures.timing_errors([(str(i), values) for i, values in enumerate(errors)])
     assert [sum(trace["y"]) for trace in made["data"]] == [0, 1, 200]
 
 
 def test_histogram_of_nothing_and_of_perfect_timing() -> None:
-    assert figures.timing_errors([])["data"] == []
-    assert sum(figures.timing_errors([("a", np.zeros(3))])["data"][0]["y"]) == 3
+    assert page_figures.timing_errors([])["data"] == []
+    assert sum(page_figures.timing_errors([("a", np.zeros(3))])["data"][0]["y"]) == 3
 
 
 def test_values_that_are_not_finite_become_gaps() -> None:
     nan = np.array([np.nan, 0.5])
-    made = figures.ap_over_tolerance([1.0, 2.0], [("a", nan, nan, nan)])
+    made = page_figures.ap_over_tolerance([1.0, 2.0], [("a", nan, nan, nan)])
     assert made["data"][1]["y"] == [None, 0.5]
 
 
 def test_a_system_has_one_colour_and_a_type_one_dash() -> None:
     one = np.array([0.5])
     named = [(system, name, one, one) for system in "ab" for name in ("on", "off")]
-    lines = [trace["line"] for trace in figures.precision_recall(named)["data"]]
+    lines = [trace["line"] for trace in page_figures.precision_recall(named)["data"]]
     assert lines[0]["color"] == lines[1]["color"] != lines[2]["color"] == lines[3]["color"]
     assert lines[0]["dash"] == lines[2]["dash"] != lines[1]["dash"] == lines[3]["dash"]
 
 
 def test_long_curves_are_thinned_and_keep_their_ends() -> None:
     many = np.linspace(0, 1, 100_000)
-    trace = figures.precision_recall([("a", "on", many, many)])["data"][0]
+    trace = page_figures.precision_recall([("a", "on", many, many)])["data"][0]
     assert len(trace["x"]) <= 1000
     assert (trace["x"][0], trace["x"][-1]) == (0.0, 1.0)
 
 
 def test_counts_are_drawn_as_they_are() -> None:
-    made = figures.count_calibration([("a", np.array([2.0, 3.0]), np.array([1.8, 3.5]))])
+    made = page_figures.count_calibration([("a", np.array([2.0, 3.0]), np.array([1.8, 3.5]))])
     assert made["data"][0]["x"] == [2.0, 3.0]
     assert made["data"][0]["y"] == [1.8, 3.5]
     assert made["data"][1]["x"] == [0, 3.5]
-    assert figures.count_calibration([])["data"][0]["name"] == "equal"
+    assert page_figures.count_calibration([])["data"][0]["name"] == "equal"
 
 
 @pytest.mark.parametrize("values", [[1.0], [1.0, 2.0], [60.0, 180.0, 300.0, 450.0, 1800.0]])
 def test_ticks_stand_at_tolerances(values: list[float]) -> None:
-    ticks = figures.ap_over_tolerance(values, [])["layout"]["xaxis"]
+    ticks = page_figures.ap_over_tolerance(values, [])["layout"]["xaxis"]
     assert set(ticks["tickvals"]) <= set(values)
     assert ticks["tickvals"][0] == values[0]

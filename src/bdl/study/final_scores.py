@@ -19,13 +19,14 @@ from bdl.errors import StudyError
 from bdl.evaluation import Matches, bootstrap, match
 from bdl.evaluation.metrics import named
 from bdl.events import Events
-from bdl.study.data import Vault
-from bdl.study.directory import RunDirectory, Step
 from bdl.study.protocol import Part, Protocol
-from bdl.study.results import Difference, Record, Results, defined
-from bdl.study.work import unpack_events
+from bdl.study.results import Difference, Results, ScoreRecord, defined
+from bdl.study.run_directory import StudyStep
+from bdl.study.run_reader import RunReader
+from bdl.study.step_files import unpack_events
+from bdl.study.study_data import Vault
 
-Runs = Mapping[tuple[str, int], Sequence[Step]]
+Runs = Mapping[tuple[str, int], Sequence[StudyStep]]
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Scored:
 
 
 def open_and_match(
-    run: RunDirectory, protocol: Protocol, dataset: Dataset, parts: Sequence[Part], runs: Runs
+    run: RunReader, protocol: Protocol, dataset: Dataset, parts: Sequence[Part], runs: Runs
 ) -> Scored:
     """Match the detections of every row, stage and seed with the labels of the test parts.
 
@@ -53,7 +54,7 @@ def open_and_match(
     for (row, seed), steps in runs.items():
         for stage in stages_of(run, steps):
             name = f"detections/{stage}.csv"
-            detections = Events.concat(unpack_events(run.read(step, name)) for step in steps)
+            detections = Events.concat(unpack_events(run.read(step.id, name)) for step in steps)
             if detections.score is None:
                 detections = Events.empty(scored=True)
             found.setdefault((row, stage), {})[seed] = match(
@@ -67,20 +68,20 @@ def open_and_match(
     return Scored(found, fold_of)
 
 
-def stages_of(run: RunDirectory, steps: Sequence[Step]) -> list[str]:
+def stages_of(run: RunReader, steps: Sequence[StudyStep]) -> list[str]:
     """Stages that all steps have detections of, in order."""
     shared: set[str] | None = None
     for step in steps:
         names = {
             name.removeprefix("detections/").removesuffix(".csv")
-            for name in run.files(step)
+            for name in run.files(step.id)
             if name.startswith("detections/")
         }
         shared = names if shared is None else shared & names
     return sorted(shared or ())
 
 
-def figures_of(scored: Scored, protocol: Protocol) -> list[Record]:
+def figures_of(scored: Scored, protocol: Protocol) -> list[ScoreRecord]:
     """Every metric of every row, stage and seed, pooled and fold by fold."""
     records = []
     for (row, stage), seeds in scored.matches.items():
@@ -91,7 +92,7 @@ def figures_of(scored: Scored, protocol: Protocol) -> list[Record]:
             for metric in metrics_of(protocol, matches):
                 values = named(metric)(matches, weights.astype(np.float64))
                 for fold, value in zip([None, *numbers], values.tolist(), strict=True):
-                    records.append(Record(row, stage, metric, defined(value), seed, fold))
+                    records.append(ScoreRecord(row, stage, metric, defined(value), seed, fold))
     return records
 
 
@@ -151,7 +152,7 @@ def curves_of(scored: Scored) -> list[dict[str, Any]]:
 
 
 def score(
-    run: RunDirectory,
+    run: RunReader,
     protocol: Protocol,
     dataset: Dataset,
     parts: Sequence[Part],

@@ -10,31 +10,33 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bdl.datasets import Dataset
-from bdl.study import frozen
-from bdl.study.data import Source
-from bdl.study.directory import RunDirectory, Step
-from bdl.study.plan import Choice, Plan, pick
+from bdl.study import binding
 from bdl.study.protocol import Protocol
-from bdl.study.results import Record
+from bdl.study.results import ScoreRecord
+from bdl.study.run_directory import RunDirectory, StudyStep
+from bdl.study.study_data import DataSource
+from bdl.study.study_plan import SelectedModel, StudyPlan, pick
 
-Do = Callable[[str, Sequence[Step]], None]
+Do = Callable[[str, Sequence[StudyStep]], None]
 
 
 @dataclass(frozen=True)
-class Found:
+class TrainedModels:
     """What training and choosing gave, before any test label is looked at.
 
     Parameters
     ----------
     runs : for each row and seed the steps with its detections, of all folds together.
     densities : for each row and seed the steps with its densities, by fold.
+    checkpoints : for each row the steps that scored its checkpoints, at the selected rate.
     records : figures of the choices.
     failed : what diverged, in words.
     """
 
-    runs: dict[tuple[str, int], list[Step]]
-    densities: dict[tuple[str, int], list[Step]]
-    records: list[Record]
+    runs: dict[tuple[str, int], list[StudyStep]]
+    densities: dict[tuple[str, int], list[StudyStep]]
+    checkpoints: dict[str, list[StudyStep]]
+    records: list[ScoreRecord]
     failed: list[str]
 
 
@@ -45,11 +47,11 @@ class Study:
     run: RunDirectory
     protocol: Protocol
     dataset: Dataset
-    source: Source
-    plan: Plan
+    source: DataSource
+    plan: StudyPlan
 
 
-def nested(study: Study, do: Do) -> Found:
+def nested(study: Study, do: Do) -> TrainedModels:
     """Select on calibration recordings, freeze, train the final models."""
     run, plan, protocol = study.run, study.plan, study.protocol
     do("selecting", plan.selects())
@@ -58,7 +60,7 @@ def nested(study: Study, do: Do) -> Found:
         made = []
         for fold in range(len(plan.parts)):
             rates = protocol.learning_rates(row)
-            tried = [(rate, run.result(plan.select(fold, row, rate))) for rate in rates]
+            tried = [(rate, run.result(plan.select(fold, row, rate).id)) for rate in rates]
             failed += [
                 f"{row.name}, fold {fold}, learning rate {rate:g}: {result['reason']}"
                 for rate, result in tried
@@ -68,7 +70,7 @@ def nested(study: Study, do: Do) -> Found:
             if best is not None:
                 rate, result = best
                 made.append(
-                    Choice(
+                    SelectedModel(
                         row.name, fold, rate, result["epoch"], result["score"], result["decoders"]
                     )
                 )
@@ -76,18 +78,20 @@ def nested(study: Study, do: Do) -> Found:
             choices += made
         else:
             failed.append(f"{row.name}: every learning rate failed in a fold; left out")
-    frozen.freeze(run, [choice.to_dict() for choice in choices])
+    binding.freeze(run, [choice.to_dict() for choice in choices])
     do("training final models", plan.finals(choices))
-    runs: dict[tuple[str, int], list[Step]] = {}
+    runs: dict[tuple[str, int], list[StudyStep]] = {}
     for row, seed in plan.runs():
         steps = [plan.finals_of(one)[seed] for one in choices if one.row == row.name]
-        broken = [run.result(step) for step in steps if run.result(step)["status"] == "failed"]
+        broken = [
+            run.result(step.id) for step in steps if run.result(step.id)["status"] == "failed"
+        ]
         if broken:
             failed.append(f"{row.name}, seed {seed}: {broken[0]['reason']}; left out")
         elif steps:
             runs[row.name, seed] = steps
     records = [
-        Record(one.row, "selection", metric, value, None, one.fold)
+        ScoreRecord(one.row, "selection", metric, value, None, one.fold)
         for one in choices
         for metric, value in (
             ("learning rate", one.rate),
@@ -95,22 +99,26 @@ def nested(study: Study, do: Do) -> Found:
             ("mAP", one.score),
         )
     ]
-    return Found(runs, runs, records, failed)
+    checkpoints: dict[str, list[StudyStep]] = {}
+    for one in choices:
+        step = plan.select(one.fold, protocol.row(one.row), one.rate)
+        checkpoints.setdefault(one.row, []).append(step)
+    return TrainedModels(runs, runs, checkpoints, records, failed)
 
 
-def validated(study: Study, do: Do) -> Found:
+def validated(study: Study, do: Do) -> TrainedModels:
     """Train on the other folds, choose decoders on the pooled ones, freeze."""
     run, plan, protocol = study.run, study.plan, study.protocol
     do("training", plan.validates())
-    tunes: dict[tuple[str, int], list[Step]] = {}
-    used: dict[tuple[str, int], list[Step]] = {}
+    tunes: dict[tuple[str, int], list[StudyStep]] = {}
+    used: dict[tuple[str, int], list[StudyStep]] = {}
     records, failed = [], []
     folds = range(len(plan.parts))
     for row, seed in plan.runs():
         by_rate = []
         for rate in protocol.learning_rates(row):
             steps = [plan.validate(fold, row, seed, rate) for fold in folds]
-            found = [run.result(step) for step in steps]
+            found = [run.result(step.id) for step in steps]
             broken = [result["reason"] for result in found if result["status"] == "failed"]
             if broken:
                 failed.append(f"{row.name}, seed {seed}, learning rate {rate:g}: {broken[0]}")
@@ -123,11 +131,15 @@ def validated(study: Study, do: Do) -> Found:
         mean, scores, steps = max(by_rate, key=lambda one: one[0])
         tunes[row.name, seed] = [plan.tune(row, seed, steps)]
         used[row.name, seed] = steps
-        records.append(Record(row.name, "valid", "mAP", mean, seed))
-        records += [Record(row.name, "valid", "mAP", s, seed, f) for f, s in enumerate(scores)]
+        records.append(ScoreRecord(row.name, "valid", "mAP", mean, seed))
+        records += [ScoreRecord(row.name, "valid", "mAP", s, seed, f) for f, s in enumerate(scores)]
     do("choosing decoders", [step for steps in tunes.values() for step in steps])
     decoders = [
-        {"row": row, "seed": seed, **run.result(steps[0])} for (row, seed), steps in tunes.items()
+        {"row": row, "seed": seed, **run.result(steps[0].id)}
+        for (row, seed), steps in tunes.items()
     ]
-    frozen.freeze(run, decoders)
-    return Found(tunes, used, records, failed)
+    binding.freeze(run, decoders)
+    checkpoints: dict[str, list[StudyStep]] = {}
+    for (name, _), steps in used.items():
+        checkpoints.setdefault(name, []).extend(steps)
+    return TrainedModels(tunes, used, checkpoints, records, failed)

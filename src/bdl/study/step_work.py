@@ -7,30 +7,24 @@ else that goes wrong is reported as text, so that the other steps go on.
 
 from __future__ import annotations
 
-import json
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-
-import numpy as np
-import polars as pl
 
 from bdl.datasets import Dataset
 from bdl.decoding import decode, from_dict
 from bdl.density import Density
 from bdl.errors import BdlError, TrainingError
 from bdl.events import Events
-from bdl.formats.densities import read_densities, write_densities
-from bdl.study.data import Source, Vault
 from bdl.study.decoders import best, choose, default_grid, grid_for
-from bdl.study.directory import RunDirectory, Step, timed
+from bdl.study.run_directory import RunDirectory, StudyStep, timed
+from bdl.study.run_reader import StepId
+from bdl.study.step_files import pack_densities, pack_events, read_step_densities
+from bdl.study.study_data import DataSource, Vault
 from bdl.study.workers import limit_threads
 
 Plain = dict[str, Any]
 Outcome = tuple[Plain, dict[str, bytes]]
-_DETECTIONS = {"recording": pl.String, "event": pl.String, "time": pl.Float64, "score": pl.Float64}
 
 
 @dataclass(frozen=True)
@@ -38,13 +32,13 @@ class Worker:
     """What every worker is sent: where to write, where the data is, how many threads."""
 
     run: str
-    source: Source
+    source: DataSource
     threads: int
 
-    def __call__(self, step: Step) -> str | None:
+    def __call__(self, step: StudyStep) -> str | None:
         """Do one step; None, or what went wrong."""
         run = RunDirectory(self.run)
-        if run.done(step) is not None:
+        if run.done(step.id) is not None:
             return None
         limit_threads(self.threads)
         try:
@@ -55,7 +49,7 @@ class Worker:
             return f"{step.name}: {error}"
         return None
 
-    def outcome(self, run: RunDirectory, step: Step) -> Outcome:
+    def outcome(self, run: RunDirectory, step: StudyStep) -> Outcome:
         """What a step finds, and the files it leaves."""
         dataset = self.source.load()
         try:
@@ -140,7 +134,7 @@ def _validate(run: RunDirectory, dataset: Dataset, inputs: Plain) -> Outcome:
 
 def _tune(run: RunDirectory, dataset: Dataset, inputs: Plain) -> Outcome:
     """Choose decoders on the pooled folds, and each fold's on the others; decode all."""
-    folds = [densities_of(run, name, key) for name, key in inputs["densities"]]
+    folds = [read_step_densities(run, StepId(**step)) for step in inputs["densities"]]
     pooled = [density for fold in folds for density in fold]
     vault = _vault(dataset, [density.recording for density in pooled])
     truth = vault.labels([density.recording for density in pooled])
@@ -207,50 +201,3 @@ def _score(densities: list[Density], decoder: Plain, truth: Events, dataset: Dat
         event_free=settings.event_free,
         recordings=[density.recording for density in densities],
     ).mean_average_precision()
-
-
-def pack_densities(densities: Iterable[Density]) -> dict[str, bytes]:
-    """A folder of densities as files of a step."""
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary) / "densities"
-        write_densities(folder, densities)
-        return {f"densities/{file.name}": file.read_bytes() for file in sorted(folder.iterdir())}
-
-
-def densities_of(run: RunDirectory, name: str, key: str) -> list[Density]:
-    """The densities that a finished step left."""
-    folder = f"steps/{name}-{key[:12]}"
-    mark = json.loads(run.get(f"{folder}/done.json") or b"{}")
-    with tempfile.TemporaryDirectory() as temporary:
-        path = Path(temporary) / "densities"
-        path.mkdir()
-        for name in mark["files"]:
-            if name.startswith("densities/"):
-                data = run.get(f"{folder}/{name}")
-                assert data is not None
-                (path / Path(name).name).write_bytes(data)
-        return [*read_densities(path)]
-
-
-def pack_events(events: Events) -> bytes:
-    """A table of detections as CSV; every number is written so that it reads back the same."""
-    columns = {
-        "recording": events.recording.tolist(),
-        "event": events.event.tolist(),
-        "time": events.time,
-        "score": np.zeros(0) if events.score is None else events.score,
-    }
-    text: str = pl.DataFrame(columns, schema=_DETECTIONS).write_csv()
-    return text.encode()
-
-
-def unpack_events(data: bytes) -> Events:
-    """Detections from CSV.
-
-    >>> found = Events.of("a", "beat", [0.1 + 0.2], score=[1 / 3])
-    >>> unpack_events(pack_events(found)) == found
-    True
-    >>> len(unpack_events(pack_events(Events.empty(scored=True))))
-    0
-    """
-    return Events.from_frame(pl.read_csv(data, schema=_DETECTIONS))

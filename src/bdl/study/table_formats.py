@@ -10,17 +10,17 @@ import csv
 import io
 from dataclasses import dataclass
 
-from bdl.study.layout import Cell, Line, Table
+from bdl.study.paper_tables import PaperTable, TableCell, TableLine
 from bdl.study.protocol import Protocol
-from bdl.study.results import Figure, Results
+from bdl.study.results import CellValue, Results
 
 
 @dataclass(frozen=True)
 class Filled:
     """A table with its figures: per line and column ours and the paper's (None: no cell)."""
 
-    table: Table
-    cells: tuple[tuple[tuple[Figure, Figure] | None, ...], ...]
+    table: PaperTable
+    cells: tuple[tuple[tuple[CellValue, CellValue] | None, ...], ...]
 
     def compared(self, column: int) -> bool:
         """Whether the paper has any figure in a column."""
@@ -28,7 +28,7 @@ class Filled:
         return any(pair is not None and pair[1].value is not None for pair in pairs)
 
 
-def layouts(protocol: Protocol) -> tuple[Table, ...]:
+def layouts(protocol: Protocol) -> tuple[PaperTable, ...]:
     """The paper's tables, or where it has none one with every row, metric and difference.
 
     >>> from bdl.study.catalogue import load
@@ -39,25 +39,27 @@ def layouts(protocol: Protocol) -> tuple[Table, ...]:
         return protocol.paper.tables
     title = protocol.title or protocol.name
     lines = [
-        Line(name=row.name, cells=tuple(Cell(of=row.name, metric=m) for m in protocol.metrics))
+        TableLine(
+            name=row.name, cells=tuple(TableCell(of=row.name, metric=m) for m in protocol.metrics)
+        )
         for row in protocol.rows
     ]
     tables = [
-        Table(label=protocol.name, caption=title, columns=protocol.metrics, lines=tuple(lines))
+        PaperTable(label=protocol.name, caption=title, columns=protocol.metrics, lines=tuple(lines))
     ]
     if protocol.differences:
         lines = [
-            Line(
+            TableLine(
                 name=f"{first} minus {second}",
                 cells=(
-                    *(Cell(of=first, minus=second, metric=m) for m in protocol.metrics),
-                    Cell(of=first, minus=second, folds=True),
+                    *(TableCell(of=first, minus=second, metric=m) for m in protocol.metrics),
+                    TableCell(of=first, minus=second, folds=True),
                 ),
             )
             for first, second in protocol.differences
         ]
         tables.append(
-            Table(
+            PaperTable(
                 label=f"{protocol.name}-differences",
                 caption=f"{title}: paired differences",
                 header="Difference",
@@ -68,13 +70,13 @@ def layouts(protocol: Protocol) -> tuple[Table, ...]:
     return tuple(tables)
 
 
-def fill(table: Table, results: Results) -> Filled:
+def fill(table: PaperTable, results: Results) -> Filled:
     """Read every cell's figures.
 
-    >>> from bdl.study.results import Record
-    >>> layout = Table(label="t", caption="T", columns=("mAP",),
-    ...                lines=(Line(name="BDL", cells=(Cell(of="BDL", paper=0.7),)),))
-    >>> print(markdown(fill(layout, Results((Record("BDL", "tuned", "mAP", 0.65, seed=0),)))))
+    >>> from bdl.study.results import ScoreRecord
+    >>> layout = PaperTable(label="t", caption="T", columns=("mAP",),
+    ...                lines=(TableLine(name="BDL", cells=(TableCell(of="BDL", paper=0.7),)),))
+    >>> print(markdown(fill(layout, Results((ScoreRecord("BDL", "tuned", "mAP", 0.65, seed=0),)))))
     **T**
     <BLANKLINE>
     | Method | mAP, ours | mAP, paper |
@@ -82,13 +84,13 @@ def fill(table: Table, results: Results) -> Filled:
     | BDL | 0.650 | 0.700 |
     """
 
-    def pair(cell: Cell | None) -> tuple[Figure, Figure] | None:
+    def pair(cell: TableCell | None) -> tuple[CellValue, CellValue] | None:
         if cell is None:
             return None
         ours = results.figure(cell)
         low, high = cell.interval or (None, None)
         form = {"learning rate": "e", "epoch": "g"}.get(cell.metric, "f")
-        return ours, Figure(cell.paper, cell.sd, low, high, cell.minus is not None, form)
+        return ours, CellValue(cell.paper, cell.sd, low, high, cell.minus is not None, form)
 
     return Filled(table, tuple(tuple(pair(cell) for cell in line.cells) for line in table.lines))
 

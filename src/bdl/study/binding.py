@@ -15,11 +15,11 @@ from typing import Any
 
 from bdl.datasets import Dataset
 from bdl.errors import ConfigError, StudyError
-from bdl.study.data import Fingerprint, Vault, file_stamps
 from bdl.study.digest import digest
-from bdl.study.directory import RunDirectory
 from bdl.study.protocol import Part, Protocol
+from bdl.study.run_directory import RunDirectory
 from bdl.study.splits import make_split
+from bdl.study.study_data import Fingerprint, Vault, file_stamps
 
 PACKAGES = ("bdl", "torch", "numpy", "numba", "scipy")
 

@@ -13,22 +13,23 @@ from typing import Any
 import numpy as np
 
 from bdl.datasets import Dataset
-from bdl.study.directory import RunDirectory, Step
-from bdl.study.layout import Cell
+from bdl.study.paper_tables import TableCell
 from bdl.study.protocol import Part, Protocol
 from bdl.study.results import Results
-from bdl.study.work import densities_of
+from bdl.study.run_directory import StudyStep
+from bdl.study.run_reader import RunReader
+from bdl.study.step_files import read_step_densities
 
 POINTS = 2000
 
 
 def figure_data(
-    run: RunDirectory,
+    run: RunReader,
     protocol: Protocol,
     dataset: Dataset,
     parts: Sequence[Part],
     results: Results,
-    sources: Mapping[str, Step],
+    sources: Mapping[str, StudyStep],
 ) -> dict[str, Any]:
     """All figures' data.
 
@@ -41,7 +42,9 @@ def figure_data(
         {
             "row": first,
             "minus": second,
-            "folds": [results.figure(Cell(of=first, minus=second, fold=j)).value for j in folds],
+            "folds": [
+                results.figure(TableCell(of=first, minus=second, fold=j)).value for j in folds
+            ],
         }
         for first, second in protocol.differences
     ]
@@ -53,7 +56,7 @@ def figure_data(
 
 
 def _window(
-    run: RunDirectory, dataset: Dataset, part: Part, sources: Mapping[str, Step]
+    run: RunReader, dataset: Dataset, part: Part, sources: Mapping[str, StudyStep]
 ) -> dict[str, Any] | None:
     """The stretch around the first event of the first test recording that has one."""
     settings = dataset.settings
@@ -68,7 +71,7 @@ def _window(
     last = min(dataset.recordings.info(id).duration, first + 1.5 * span)
     rows: dict[str, Any] = {}
     for row, step in sources.items():
-        density = next(one for one in densities_of(run, step.name, step.key) if one.recording == id)
+        density = next(one for one in read_step_densities(run, step.id) if one.recording == id)
         inside = np.flatnonzero((density.times >= first) & (density.times <= last))[:POINTS]
         rows[row] = {
             "kind": density.kind,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from html import escape
 
-from bdl.report import figures
+from bdl.report import page_figures
 from bdl.report.content import Content
 
 LOSS = "loss"
 
 
-def training_figures(content: Content) -> dict[str, figures.Figure]:
+def training_figures(content: Content) -> dict[str, page_figures.PlotlyFigure]:
     """The curves at hand, by the id of their place in the page.
 
     Losses of different objectives have different units, so they stand on a logarithmic axis of
@@ -23,7 +23,7 @@ def training_figures(content: Content) -> dict[str, figures.Figure]:
     >>> [*training_figures(Content("t", Events.of("a", "beat", [1.0]), (mine,), (2.0,)))]
     ['loss']
     """
-    lines: dict[str, list[figures.Line]] = {"loss": [], "progress": []}
+    lines: dict[str, list[page_figures.EpochLine]] = {"loss": [], "progress": []}
     quantities = []
     for place, system in enumerate(content.systems):
         for quantity, (epochs, values) in system.history.items():
@@ -33,7 +33,7 @@ def training_figures(content: Content) -> dict[str, figures.Figure]:
             quantities += [quantity] if quantity != LOSS else []
     named = quantities[0] if len(set(quantities)) == 1 else "score"
     return {
-        id: figures.by_epoch(LOSS if id == "loss" else named, curves, log=id == "loss")
+        id: page_figures.by_epoch(LOSS if id == "loss" else named, curves, log=id == "loss")
         for id, curves in lines.items()
         if curves
     }

@@ -19,19 +19,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bdl.study.data import Fingerprint
 from bdl.study.decoders import wanted_stages
-from bdl.study.directory import Step
 from bdl.study.protocol import Part, Protocol, Row
+from bdl.study.run_directory import StudyStep
+from bdl.study.study_data import Fingerprint
 
 Plain = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Choice:
+class SelectedModel:
     """What was chosen for a row in a fold.
 
-    >>> Choice("BDL", 0, 0.003, 10, 0.5, {}).epoch
+    >>> SelectedModel("BDL", 0, 0.003, 10, 0.5, {}).epoch
     10
     """
 
@@ -55,7 +55,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Plan:
+class StudyPlan:
     """Steps of a protocol on given parts of given data.
 
     Parameters
@@ -69,7 +69,7 @@ class Plan:
     data: Fingerprint
     models: Mapping[str, Plain]
 
-    def selects(self) -> list[Step]:
+    def selects(self) -> list[StudyStep]:
         """One step a fold, row and learning rate (nested regime)."""
         return [
             self.select(fold, row, rate)
@@ -78,20 +78,20 @@ class Plan:
             for rate in self.protocol.learning_rates(row)
         ]
 
-    def select(self, fold: int, row: Row, rate: float) -> Step:
+    def select(self, fold: int, row: Row, rate: float) -> StudyStep:
         """Train at one rate, and score checkpoints on the calibration recordings."""
         part = self.parts[fold]
         seed = self.protocol.selection_seed + fold
         name = f"select/{self.slug(row)}/fold-{fold}/rate-{rate:g}"
         inputs = self._fit(row, rate, seed, part.train)
         inputs |= self._chosen_on(row, part.train, part.calibration)
-        return Step(name, "select", inputs)
+        return StudyStep(name, "select", inputs)
 
-    def finals(self, choices: Sequence[Choice]) -> list[Step]:
+    def finals(self, choices: Sequence[SelectedModel]) -> list[StudyStep]:
         """One step a fold, row and seed, given what was chosen."""
         return [step for choice in choices for step in self.finals_of(choice).values()]
 
-    def finals_of(self, choice: Choice) -> dict[int, Step]:
+    def finals_of(self, choice: SelectedModel) -> dict[int, StudyStep]:
         """The final steps of one choice, by seed."""
         row = self.protocol.row(choice.row)
         part = self.parts[choice.fold]
@@ -105,10 +105,10 @@ class Plan:
                 "decoders": choice.decoders,
             }
             name = f"final/{self.slug(row)}/fold-{choice.fold}/seed-{seed}"
-            steps[seed] = Step(name, "final", inputs)
+            steps[seed] = StudyStep(name, "final", inputs)
         return steps
 
-    def validates(self) -> list[Step]:
+    def validates(self) -> list[StudyStep]:
         """One step a fold, row, seed and learning rate (validation regime)."""
         return [
             self.validate(fold, row, seed, rate)
@@ -117,30 +117,30 @@ class Plan:
             for rate in self.protocol.learning_rates(row)
         ]
 
-    def validate(self, fold: int, row: Row, seed: int, rate: float) -> Step:
+    def validate(self, fold: int, row: Row, seed: int, rate: float) -> StudyStep:
         """Train on the other folds, keep the best checkpoint on this one."""
         part = self.parts[fold]
         name = f"validate/{self.slug(row)}/fold-{fold}/seed-{seed}-rate-{rate:g}"
         inputs = self._fit(row, rate, seed, part.train)
-        return Step(name, "validate", inputs | self._chosen_on(row, part.train, part.test))
+        return StudyStep(name, "validate", inputs | self._chosen_on(row, part.train, part.test))
 
-    def tune(self, row: Row, seed: int, used: Sequence[Step]) -> Step:
+    def tune(self, row: Row, seed: int, used: Sequence[StudyStep]) -> StudyStep:
         """Choose decoders on the pooled folds, and decode."""
         ids = sorted(id for part in self.parts for id in part.test)
         inputs = {
-            "densities": [[step.name, step.key] for step in used],
+            "densities": [step.id.model_dump() for step in used],
             "folds": [list(part.test) for part in self.parts],
             "labels": self.data.labels(ids),
             "settings": self.data.settings,
             "stages": wanted_stages(self.protocol, row),
         }
-        return Step(f"tune/{self.slug(row)}/seed-{seed}", "tune", inputs)
+        return StudyStep(f"tune/{self.slug(row)}/seed-{seed}", "tune", inputs)
 
-    def score(self, results: Sequence[Step]) -> Step:
+    def score(self, results: Sequence[StudyStep]) -> StudyStep:
         """Open the labels of all test parts, and score."""
         ids = sorted(id for part in self.parts for id in part.test)
         inputs = {
-            "scored": [[step.name, step.key] for step in results],
+            "scored": [step.id.model_dump() for step in results],
             "labels": self.data.labels(ids),
             "settings": self.data.settings,
             "statistics": {
@@ -148,7 +148,7 @@ class Plan:
                 for key in ("metrics", "differences", "bootstrap", "rescored", "analyses")
             },
         }
-        return Step("score", "score", inputs)
+        return StudyStep("score", "score", inputs)
 
     def runs(self) -> Iterator[tuple[Row, int]]:
         """Every row with each of its final seeds."""

@@ -1,0 +1,142 @@
+"""The content of a report from the directory of a finished study.
+
+Provenance says what the figures rest on, in the words of the run directory: the hashes that bind
+it (protocol, split, data, frozen choices), all seeds, the versions it ran with, and from the
+ledger the time at which the test part was opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bdl.report.content import Content, EpochCurve, System
+from bdl.study.digest import digest
+from bdl.study.protocol import Protocol
+from bdl.study.study_reader import StudyReader
+
+
+def study_content(
+    path: str | Path,
+    *,
+    data: Path | None = None,
+    title: str | None = None,
+    replicates: int = 1000,
+    trust: bool = False,
+) -> Content:
+    """Truth, detections and densities of a study's test parts, a system a row (first seed).
+
+    Parameters
+    ----------
+    path : the run directory.
+    data : folder of the data set, where it has moved since the study ran.
+    title, replicates : as `Content` takes them.
+    trust : whether data that can run code when read (a pickle) may be opened; what the study
+        simulated into its own directory is trusted.
+    """
+    study = StudyReader(path)
+    protocol, outputs = study.protocol, study.outputs
+    dataset = study.dataset(data, trust=trust)
+    rows = [row.name for row in protocol.rows if row.name in outputs.rows]
+    systems = [
+        System(name, study.detections(name), study.densities(name), _curves(study, name))
+        for name in rows
+    ]
+    return Content(
+        title=title or f"Study: {protocol.name}",
+        truth=dataset.events.select(recordings=outputs.test),
+        systems=tuple(systems),
+        tolerances=dataset.settings.tolerances,
+        event_free=dataset.settings.event_free,
+        recordings=dataset.recordings.select(outputs.test),
+        note=_note(protocol, rows),
+        provenance=_provenance(study),
+        protocol=_text(protocol),
+        training=_training(protocol, systems),
+        replicates=replicates,
+    )
+
+
+def _curves(study: StudyReader, row: str) -> dict[str, EpochCurve]:
+    """Training curves of a row, by the quantity's name."""
+    outputs = study.outputs.rows[row]
+    quantities = {"loss": outputs.loss, f"{_chosen_on(study.protocol)} mAP": outputs.score}
+    return {
+        name: ([float(epoch) for epoch in means.epochs], list(means.values))
+        for name, means in quantities.items()
+        if means is not None
+    }
+
+
+def _chosen_on(protocol: Protocol) -> str:
+    return "calibration" if protocol.regime == "nested" else "validation"
+
+
+def _training(protocol: Protocol, systems: Sequence[System]) -> str:
+    """What the training curves show, or why there are none."""
+    if not any(system.history for system in systems):
+        return "No training curves: the study was run before they were recorded."
+    return (
+        f"Loss and {_chosen_on(protocol)} mAP of each checkpoint, at the selected learning rate. "
+        "Means over folds and seeds; at each epoch over the models that were trained that far."
+    )
+
+
+def _provenance(study: StudyReader) -> dict[str, str]:
+    """What the figures of a study are based on."""
+    protocol = study.protocol
+    environment: dict[str, Any] = study.get_json("environment.json") or {}
+    versions = {k: v for k, v in environment.items() if k not in ("machine", "threads")}
+    opened = [entry["time"] for entry in study.ledger() if entry["event"] == "test opened"]
+    shown = sorted({(row.seed, row.stage) for row in study.outputs.rows.values()})
+    return {
+        "study": protocol.title or protocol.name,
+        "regime": protocol.regime,
+        "detections shown": "; ".join(f"seed {seed}, decoder {stage}" for seed, stage in shown),
+        "seeds": _seeds(protocol),
+        "protocol hash": study.get_json("protocol.json")["digest"],
+        "split hash": study.get_json("split.json")["digest"],
+        "data fingerprint": digest(study.get_json("data.json")),
+        "hash of the frozen choices": study.get_json("frozen.json")["digest"],
+        "test part opened": ", ".join(opened) or "not in the ledger",
+        "versions": ", ".join(f"{name} {value}" for name, value in versions.items()),
+        "machine": str(environment.get("machine")),
+        "threads per worker": str(environment.get("threads")),
+    }
+
+
+def _text(protocol: Protocol) -> str:
+    """The protocol as it could be run again, without the paper's figures."""
+    plain = protocol.model_dump(mode="json", exclude={"paper"}, exclude_none=True)
+    return str(yaml.safe_dump(plain, sort_keys=False, allow_unicode=True))
+
+
+def _note(protocol: Protocol, rows: Sequence[str]) -> str:
+    """What the figures of the page leave out, and what they were chosen on."""
+    sentences = []
+    if protocol.regime == "validation":
+        sentences.append(
+            "Checkpoints and decoders were chosen on the recordings that are reported."
+        )
+    if any(len(protocol.final_seeds(protocol.row(name))) > 1 for name in rows):
+        sentences.append(
+            "Shown is the first seed of each system; the study's tables average over all."
+        )
+    return " ".join(sentences)
+
+
+def _seeds(protocol: Protocol) -> str:
+    """Every seed of a protocol, by what it decides."""
+    split = protocol.split.model_dump()
+    final = sorted({seed for row in protocol.rows for seed in protocol.final_seeds(row)})
+    named = {
+        "split": split.get("seed"),
+        "calibration": split.get("calibration_seed") if protocol.regime == "nested" else None,
+        "selection": protocol.selection_seed if protocol.regime == "nested" else None,
+        "models": ", ".join(map(str, final)),
+        "bootstrap": protocol.bootstrap.seed,
+    }
+    return "; ".join(f"{name} {value}" for name, value in named.items() if value is not None)
