@@ -118,7 +118,7 @@ def learning() -> list[Growth]:
     """Features and targets, as samples and events grow; the recurrence, as bins and items do."""
     import torch
 
-    from bdl.encoders import GRU
+    from bdl.encoders import Recurrent
     from bdl.encoders.memory import keep_buffers
     from bdl.features import Features, bin_features
     from bdl.kernels import Gaussian
@@ -140,7 +140,7 @@ def learning() -> list[Growth]:
             places, kernel, period=0.01, stride=100, first=0, samples=1_000 * n
         )
 
-    module = GRU().build(8, 2, False)
+    module = Recurrent().build(8, 2, False)
 
     def train(batch: int, bins: int) -> Work:
         x = torch.randn(batch, bins, 8)

@@ -22,9 +22,9 @@ from time import perf_counter, process_time
 import torch
 from torch import nn
 
-from bdl.encoders import named
+from bdl.encoders import Encoder
+from bdl.encoders.fused.layers import FusedGRU, FusedLSTM
 from bdl.encoders.memory import keep_buffers
-from bdl.encoders.recurrent import FusedGRU, FusedLSTM
 from bench.row import Row, table
 
 KINDS = {"gru": (FusedGRU, nn.GRU, 3), "lstm": (FusedLSTM, nn.LSTM, 4)}
@@ -137,7 +137,7 @@ def step(encoder: str, batch: int, fused: bool, habit: bool) -> tuple[float, int
     if habit:
         keep_buffers()
     torch.manual_seed(0)
-    value = named(encoder)
+    value = Encoder.parse(encoder)
     module = (value if fused else value.replace(fused=False)).build(8, 2, True)
     steps = torch.optim.Adam(module.parameters())
     values, calendar = torch.randn(batch, 12_096, 8), torch.zeros(batch, 12_096, dtype=torch.int64)

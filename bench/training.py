@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-from bdl.encoders import GRU
+from bdl.encoders import Recurrent
 from bdl.encoders.memory import keep_buffers
 from bdl.features import Binned
 from bdl.labels import Labels
@@ -64,7 +64,7 @@ def run(batch: int = 32, bins: int = 12_096, steps: int = 8) -> list[Row]:
 
     def module() -> torch.nn.Module:
         torch.manual_seed(0)
-        return GRU().build(inputs=8, outputs=2, calendar=True)
+        return Recurrent().build(inputs=8, outputs=2, calendar=True)
 
     settings = Training(epochs=steps, batch=batch, accelerator="cpu")
     original, loop.Batches = loop.Batches, Counted  # type: ignore[misc, attr-defined]

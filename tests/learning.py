@@ -43,10 +43,10 @@ def bouts(count: int = 6, *, seed: int = 0, samples: int = 400) -> tuple[Recordi
 
 def quick(**changes: Any) -> dict[str, Any]:
     """Parameters of a detector that trains in a moment."""
-    from bdl.encoders import GRU
+    from bdl.encoders import Recurrent
 
     return {
-        "encoder": GRU(width=8, blocks=1),
+        "encoder": Recurrent(width=8, blocks=1),
         "stride": 4,
         "epochs": 3,
         "batch": 4,

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from bdl import inference
-from bdl.encoders import GRU, Transformer, UNet
+from bdl.encoders import Recurrent, Transformer, UNet
 from bdl.errors import ConfigError
 from bdl.features import Binned
 from bdl.inference import logits
@@ -32,8 +32,8 @@ def whole(module: nn.Module, data: Binned) -> np.ndarray:
 @pytest.mark.parametrize(
     "encoder",
     [
-        GRU(width=8, bidirectional=False),
-        GRU(width=8, bidirectional=False, cell="lstm"),
+        Recurrent(width=8, bidirectional=False),
+        Recurrent(width=8, bidirectional=False, cell="lstm"),
         Transformer(width=8, layers=2, heads=2, causal=True),
         Transformer(width=8, layers=2, heads=2, causal=True, local_convolution=True, kernel=5),
     ],
@@ -50,7 +50,7 @@ def test_causal_encoders_carry_their_state(encoder, monkeypatch):
     np.testing.assert_allclose(logits(module, shorter, outputs=2), found[:333], atol=1e-6)
 
 
-@pytest.mark.parametrize("encoder", [GRU(width=8), UNet(channels=(4, 8, 8))])
+@pytest.mark.parametrize("encoder", [Recurrent(width=8), UNet(channels=(4, 8, 8))])
 def test_short_recordings_are_seen_whole(encoder):
     module = built(encoder)
     for bins in (1, 2, 3, 77):
@@ -70,7 +70,7 @@ def test_tiles_agree_with_the_whole_where_context_suffices(joining):
 
 
 def test_recurrent_tiles_agree_with_the_whole_up_to_forgotten_context():
-    module, data = built(GRU(width=8)), binned(2000)
+    module, data = built(Recurrent(width=8)), binned(2000)
     expected = whole(module, data)
     for tile in (500, 800):
         found = logits(module, data, outputs=2, tile=tile)
@@ -88,7 +88,7 @@ def test_fixed_encoders_tile_and_pad():
 
 
 def test_no_bins_and_modes():
-    module = built(GRU(width=8)).train()
+    module = built(Recurrent(width=8)).train()
     assert logits(module, binned(0), outputs=2).shape == (0, 2)
     logits(module, binned(5), outputs=2)
     assert module.training

@@ -17,7 +17,7 @@ import pytest
 import torch
 from torch import nn
 
-from bdl.encoders import GRU, Transformer
+from bdl.encoders import Recurrent, Transformer
 from bdl.errors import ConfigError, InputError, TrainingError
 from bdl.features import Binned
 from bdl.inference import logits
@@ -59,7 +59,7 @@ def digest(module: nn.Module) -> str:
 
 def fresh(kind=None) -> nn.Module:
     torch.manual_seed(0)
-    return (kind or GRU(width=4, blocks=1)).build(3, 1, False)
+    return (kind or Recurrent(width=4, blocks=1)).build(3, 1, False)
 
 
 def go(module, data, *, directory=None, validate=None, window=30, **changes):

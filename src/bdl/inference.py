@@ -20,11 +20,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from bdl.encoders.encoder import WHOLE
 from bdl.errors import ConfigError
 from bdl.features import Binned
 from bdl.windows import Joining, Tile, stitch, tiles
 
-WHOLE = 1 << 17  # bins that go through a model at once: 75 days of the sleep benchmark
 CARRIED = 1 << 13  # bins a causal encoder takes at a time
 
 
@@ -46,8 +46,8 @@ def logits(
     tile : most bins at once, for an encoder that is neither causal nor of fixed length.
     joining : how overlapping tiles are joined, ``discard`` or ``blend``.
 
-    >>> from bdl.encoders import GRU
-    >>> module = GRU(width=4).build(inputs=1, outputs=2, calendar=False)
+    >>> from bdl.encoders import Recurrent
+    >>> module = Recurrent(width=4).build(inputs=1, outputs=2, calendar=False)
     >>> one = Binned(np.zeros((1, 1), np.float32), None, None, np.zeros(1, bool))
     >>> logits(module, one, outputs=2).shape
     (1, 2)

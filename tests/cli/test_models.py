@@ -23,7 +23,7 @@ from bdl.formats import read_events, write_events
 from calling import call, call_json
 from learning import bouts, spikes
 
-ENCODER = {"kind": "gru", "width": 4, "blocks": 1}
+ENCODER = {"kind": "recurrent", "width": 4, "blocks": 1}
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from torch import nn
 from bdl import Detector, Events, IntervalType, Recording, Recordings
 from bdl.decoding import PeakGrid, Peaks, Transitions
 from bdl.detector import application
-from bdl.encoders import GRU, Transformer, UNet
+from bdl.encoders import Recurrent, Transformer, UNet
 from bdl.errors import BdlError, ConfigError, InputError
 from bdl.evaluation import match
 from bdl.objectives import BDL, Objective
@@ -67,13 +67,13 @@ def test_every_objective_fits_and_detects(name):
 @pytest.mark.parametrize(
     "encoder",
     [
-        GRU(width=4, blocks=1, bidirectional=False),
-        GRU(width=4, blocks=1, bidirectional=False, cell="lstm"),
+        Recurrent(width=4, blocks=1, bidirectional=False),
+        Recurrent(width=4, blocks=1, bidirectional=False, cell="lstm"),
         UNet(channels=(4, 4, 4)),
         UNet(channels=(4, 4, 4), attention=True, heads=1, bins=40),
         Transformer(width=8, layers=1, heads=2),
         Transformer(width=8, layers=1, heads=2, causal=True, local_convolution=True),
-        {"kind": "gru", "width": 4},
+        {"kind": "recurrent", "width": 4},
     ],
 )
 def test_every_encoder_fits_saves_and_detects(encoder, tmp_path):
@@ -242,7 +242,7 @@ def test_a_module_of_ones_own(tmp_path):
     recordings, events = spikes(4)
     detector = Detector(**quick(encoder=Own(), epochs=2)).fit(recordings, events)
     detector.save(tmp_path / "m.bdl")
-    with pytest.raises(ConfigError, match=r"a module of its own, .*\.Own: pass one"):
+    with pytest.raises(ConfigError, match=r"a user's own module, .*\.Own: pass one"):
         Detector.load(tmp_path / "m.bdl")
     loaded = Detector.load(tmp_path / "m.bdl", module=Own())
     assert loaded.detect(recordings) == detector.detect(recordings)
@@ -394,7 +394,7 @@ def test_resampling_only_when_asked_for(fitted):
     [
         ({"objective": "bdl-soft"}, "bdl-soft"),
         ({"encoder": "gpt"}, "gpt"),
-        ({"encoder": {"kind": "gru", "widht": 3}}, "widht"),
+        ({"encoder": {"kind": "recurrent", "widht": 3}}, "widht"),
         ({"decoder": {"kind": "peak"}}, "peak"),
         ({"stride": 0}, "stride"),
         ({"stride": 2.5}, "stride"),

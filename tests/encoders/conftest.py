@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from bdl.encoders.recurrent import use_fused
+from bdl.encoders.fused.layers import use_fused
 
 
 @pytest.fixture

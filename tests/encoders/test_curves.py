@@ -7,7 +7,7 @@ import pytest
 from bdl import Detector
 from bdl.datasets import load
 from bdl.datasets.simulate import simulate
-from bdl.encoders import GRU
+from bdl.encoders import Recurrent
 
 DAY = 86400.0
 
@@ -20,7 +20,7 @@ def test_curves_on_simulated_sleep(tmp_path):
     for fused in (True, False):
         detector = Detector(
             objective="seg-ce",
-            encoder=GRU(fused=fused),
+            encoder=Recurrent(fused=fused),
             stride=data.settings.stride,
             window=DAY,
             calendar=True,

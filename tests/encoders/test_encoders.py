@@ -6,16 +6,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from bdl import encoders
-from bdl.config import validate
-from bdl.encoders import GRU, Encoder, Transformer, UNet
+from bdl.encoders import Encoder, Recurrent, Transformer, UNet
 from bdl.errors import ConfigError, InputError
 
 SMALL = {
-    "gru": GRU(width=8),
-    "lstm": GRU(width=8, cell="lstm"),
-    "forward-gru": GRU(width=8, bidirectional=False),
-    "forward-lstm": GRU(width=8, bidirectional=False, cell="lstm"),
+    "gru": Recurrent(width=8),
+    "lstm": Recurrent(width=8, cell="lstm"),
+    "forward-gru": Recurrent(width=8, bidirectional=False),
+    "forward-lstm": Recurrent(width=8, bidirectional=False, cell="lstm"),
     "unet": UNet(channels=(8, 8, 16)),
     "attention-unet": UNet(channels=(8, 8, 16), attention=True, bins=24),
     "transformer": Transformer(width=16, layers=2),
@@ -26,7 +24,7 @@ BINS = 24
 CAUSAL = [name for name, encoder in SMALL.items() if encoder.causal]
 
 
-def _parameters(encoder: GRU | UNet | Transformer, inputs: int, outputs: int, cal: bool) -> int:
+def _parameters(encoder: Encoder, inputs: int, outputs: int, cal: bool) -> int:
     with torch.device("meta"):
         module = encoder.build(inputs, outputs, cal)
     return sum(p.numel() for p in module.parameters())
@@ -54,13 +52,13 @@ def _data(batch: int = 2, bins: int = BINS, seed: int = 0) -> tuple[Tensor, Tens
     ],
 )
 def test_published_sizes(name: str, inputs: int, outputs: int, calendar: bool, count: int) -> None:
-    assert _parameters(encoders.named(name), inputs, outputs, calendar) == count
+    assert _parameters(Encoder.parse(name), inputs, outputs, calendar) == count
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_shape_gradients_and_config(name: str) -> None:
     encoder = SMALL[name]
-    assert validate(Encoder, encoder.model_dump(mode="json"), "encoder") == encoder
+    assert Encoder.parse(encoder.model_dump(mode="json")) == encoder
     module = encoder.build(3, 2, True)
     assert (module.causal, module.fixed_bins) == (encoder.causal, encoder.fixed_bins)
     logits = module(*_data())
@@ -160,7 +158,7 @@ def test_any_length(name: str, bins: int) -> None:
 
 
 def test_upsampling_repeats_every_bin_at_lengths_where_a_ratio_slips() -> None:
-    from bdl.encoders.unet import _double, _halve
+    from bdl.encoders.networks.unet import _double, _halve
 
     x = torch.arange(46_001, dtype=torch.float32)[None, None]
     half, _ = _halve(x, None)
@@ -170,20 +168,24 @@ def test_upsampling_repeats_every_bin_at_lengths_where_a_ratio_slips() -> None:
 @pytest.mark.parametrize(
     ("work", "error", "message"),
     [
-        (lambda: GRU(width=0), ConfigError, "width"),
-        (lambda: GRU(widht=3), ConfigError, "widht"),
+        (lambda: Recurrent(width=0), ConfigError, "width"),
+        (lambda: Recurrent(widht=3), ConfigError, "widht"),
         (lambda: UNet(attention=True, bins=100), ConfigError, "multiple of 4 × heads = 12"),
         (lambda: UNet(kernel=4), ConfigError, "odd"),
         (lambda: UNet(channels=(0, 1, 1)), ConfigError, "positive"),
         (lambda: Transformer(width=10, heads=4), ConfigError, "multiple of heads"),
-        (lambda: GRU().build(0, 1, False), ConfigError, "at least one input"),
-        (lambda: encoders.named("rnn"), ConfigError, "not known"),
+        (lambda: Recurrent().build(0, 1, False), ConfigError, "at least one input"),
+        (lambda: Encoder.parse("rnn"), ConfigError, "not known"),
         (
-            lambda: GRU().build(3, 1, False)(torch.zeros(1, 4, 2)),
+            lambda: Recurrent().build(3, 1, False)(torch.zeros(1, 4, 2)),
             InputError,
             r"\(batch, bins, 3\) expected, got \(1, 4, 2\)",
         ),
-        (lambda: GRU().build(3, 1, True)(torch.zeros(1, 4, 3)), InputError, "weekday are missing"),
+        (
+            lambda: Recurrent().build(3, 1, True)(torch.zeros(1, 4, 3)),
+            InputError,
+            "weekday are missing",
+        ),
         (
             lambda: SMALL["attention-unet"].build(3, 1, False)(torch.zeros(1, 4, 3)),
             InputError,

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from bdl.encoders.recurrent import FusedGRU, FusedLSTM
+from bdl.encoders.fused.layers import FusedGRU, FusedLSTM
 
 CELLS = {"gru": (FusedGRU, nn.GRU), "lstm": (FusedLSTM, nn.LSTM)}
 SHAPES = [  # batch, bins, inputs, width

@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from bdl.encoders import GRU
-from bdl.encoders.recurrent import FusedGRU, FusedLSTM, _fits, _gains, use_fused
+from bdl.encoders import Recurrent
+from bdl.encoders.fused.layers import FusedGRU, FusedLSTM, _fits, _gains, use_fused
 from bdl.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("always_fused")
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("always_fused")
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_forked_child_computes_too() -> None:
-    from bdl.encoders import threads
+    from bdl.encoders.fused import threads
 
     done: list[int] = []
     torch.set_num_threads(2)
@@ -44,7 +44,7 @@ def test_one_setting_leaves_it_to_torch() -> None:
     assert not _is_fused(module, x)
     use_fused(True)
     assert not _is_fused(FusedGRU(3, 8, batch_first=True, fused=False), x)
-    assert GRU(fused=False).build(3, 1, False).blocks[0].recurrence.fused is False
+    assert Recurrent(fused=False).build(3, 1, False).blocks[0].recurrence.fused is False
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_training_curves_are_the_same(cell: Any) -> None:
     curves = []
     for fused in (True, False):
         torch.manual_seed(1)
-        module = GRU(width=16, cell=cell, fused=fused).build(3, 1, False)
+        module = Recurrent(width=16, cell=cell, fused=fused).build(3, 1, False)
         steps = torch.optim.Adam(module.parameters(), lr=1e-2)
         curve = []
         for _ in range(15):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bdl.encoders.vectors import Code, lanes_for
+from bdl.encoders.fused.llvm import Code, lanes_for
 
 FUNCTIONS: dict[str, tuple[Callable[[Code, Any], Any], Callable[[Any], Any], float]] = {
     # name: code, numpy, largest argument

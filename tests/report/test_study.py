@@ -22,7 +22,7 @@ from bdl.study.protocol import Bootstrap, Data, Folds, Protocol, Row, Training
 from bdl.study.run_directory import RunDirectory
 from bdl.study.runner import run_study
 
-GRU = {"kind": "gru", "width": 4, "blocks": 1}
+GRU = {"kind": "recurrent", "width": 4, "blocks": 1}
 RunOf = Callable[[str], Path]
 Embedded = Callable[[str], dict[str, Any]]
 

@@ -10,7 +10,7 @@ import pytest
 from bdl.datasets.simulate import simulate
 from bdl.study.protocol import Bootstrap, Data, Folds, Protocol, Row, Training
 
-GRU = {"kind": "gru", "width": 8, "blocks": 1}
+GRU = {"kind": "recurrent", "width": 8, "blocks": 1}
 
 
 @pytest.fixture(scope="session")

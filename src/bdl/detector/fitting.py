@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -13,8 +12,10 @@ import torch
 from torch import Tensor, nn
 
 from bdl.detector.application import validator
-from bdl.detector.modelfile import Custom, Model, read_model
-from bdl.detector.plan import build, choose_tile, choose_window, make_plan, warn
+from bdl.detector.modelfile import Model, read_model
+from bdl.detector.plan import choose_tile, choose_window, make_plan, warn
+from bdl.encoders import Encoder
+from bdl.encoders.custom import Custom
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.features import fit_scaling
@@ -58,7 +59,7 @@ def fit_model(
     events = prep.check_events(events, recordings, unknown=unknown)
     types = prep.choose_types(events, intervals, types)
     outputs = plan.objective.outputs(types, intervals)
-    window = choose_window(given["window"], recordings, plan, given["encoder"])
+    window = choose_window(given["window"], recordings, plan)
     features = fit_scaling(recordings, plan.features)
     prepared = prep.prepare(recordings, events, features, types=types, intervals=intervals)
     labels = [one.labels for one in prepared]
@@ -67,7 +68,8 @@ def fit_model(
     objective = plan.objective.resolve(labels, stride=plan.features.stride)
     with torch.random.fork_rng():
         torch.manual_seed(plan.training.seed)
-        module = build(given["encoder"], plan, features.width(len(channels)), len(outputs))
+        width = features.width(len(channels))
+        module = plan.encoder.build(width, len(outputs), features.calendar)
     model = Model(
         channels=channels,
         period=period,
@@ -121,27 +123,22 @@ def restore(path: str | Path, module: nn.Module | None) -> tuple[Fitted, dict[st
     weights, not its code.
     """
     model, weights = read_model(path)
-    encoder: Any = model.encoder
-    if isinstance(encoder, Custom):
-        if module is None:
-            raise ConfigError(
-                f"{path}: trained with a module of its own, {encoder.name}: pass one of that kind "
-                "as module"
-            )
-        encoder, built = module, copy.deepcopy(module)
-    elif module is not None:
+    if module is not None and not isinstance(model.encoder, Custom):
         raise ConfigError(f"{path}: has an encoder of the package; no module is needed")
-    else:
-        width = model.features.width(len(model.channels))
+    encoder = model.encoder if module is None else Encoder.parse(module)
+    width = model.features.width(len(model.channels))
+    try:
         with torch.random.fork_rng():
             built = encoder.build(width, len(model.outputs), model.features.calendar)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
     try:
         built.load_state_dict(weights)
     except RuntimeError as error:
         raise InputError(f"{path}: its weights do not fit the encoder: {error}") from error
     parameters = {
         "objective": model.objective,
-        "encoder": encoder,
+        "encoder": module or encoder,
         "stride": model.features.stride,
         "window": model.window * model.features.stride * model.period,
         "statistics": model.features.statistics,

@@ -13,7 +13,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from pydantic import Field, PositiveFloat, PositiveInt
 from safetensors import SafetensorError, safe_open
@@ -22,7 +22,7 @@ from torch import Tensor
 
 from bdl.config import Value, validate
 from bdl.decoding import Decoder
-from bdl.encoders import GRU, Transformer, UNet
+from bdl.encoders import Encoder
 from bdl.errors import ConfigError, InputError
 from bdl.features import Features
 from bdl.formats.files import atomic, existing
@@ -31,20 +31,6 @@ from bdl.objectives import Objective
 from bdl.training import Training
 
 FORMAT = 1
-
-
-class Custom(Value):
-    """A user's own module: its weights are in the file, its code is not.
-
-    >>> Custom(name="mine.Net").kind
-    'custom'
-    """
-
-    kind: Literal["custom"] = "custom"
-    name: str
-
-
-AnyEncoder = Annotated[GRU | UNet | Transformer | Custom, Field(discriminator="kind")]
 
 
 class Model(Value):
@@ -57,7 +43,7 @@ class Model(Value):
     levels : mean absolute feature of each channel in training, to notice other units.
     types, intervals : event types and interval types, in the order of training.
     objective : resolved.
-    encoder : a value of `bdl.encoders`, or `Custom`.
+    encoder : a value of `bdl.encoders`.
     window : bins of a training window.
     tile : most bins that inference takes at once.
     decoder : the frozen decoder.
@@ -74,7 +60,7 @@ class Model(Value):
     types: tuple[str, ...] = Field(min_length=1)
     intervals: tuple[IntervalType, ...] = ()
     objective: Objective
-    encoder: AnyEncoder
+    encoder: Encoder
     window: PositiveInt
     tile: PositiveInt
     decoder: Decoder

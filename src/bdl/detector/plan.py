@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from torch import nn
 
-from bdl import decoding, encoders
+from bdl import decoding
 from bdl import stride as strides
 from bdl.config import Value, validate
-from bdl.detector.modelfile import Custom, Model
-from bdl.encoders import Encoder, Transformer
+from bdl.detector.modelfile import Model
+from bdl.encoders import Encoder
 from bdl.errors import ConfigError
 from bdl.features import Divisor, Features, Scaling
-from bdl.inference import WHOLE
 from bdl.labels import Labels, mean_spacing
 from bdl.objectives import Objective
 from bdl.recording import Recordings
@@ -33,7 +30,7 @@ class Plan:
 
     features: Features
     objective: Any
-    encoder: Any
+    encoder: Encoder
     decoder: Any
     training: Training
     tolerances: tuple[float, ...]
@@ -62,7 +59,7 @@ def make_plan(given: dict[str, Any]) -> Plan:
     return Plan(
         features,
         objective,
-        encoder_value(given["encoder"]),
+        Encoder.parse(given["encoder"], "encoder"),
         decoder_value(given["decoder"], objective, tolerances, given),
         Training(**settings),
         tolerances,
@@ -79,19 +76,6 @@ def scaling_value(given: object) -> Any:
         return Divisor(by=given)
     plain = {"kind": "none"} if given is None else _plain(given)
     return validate(Scaling, plain, "scaling")
-
-
-def encoder_value(given: object) -> Any:
-    """The encoder as a value; a user's module becomes its name.
-
-    >>> encoder_value("forward-gru").bidirectional
-    False
-    """
-    if isinstance(given, str):
-        return encoders.named(given)
-    if isinstance(given, nn.Module):
-        return Custom(name=f"{type(given).__module__}.{type(given).__qualname__}")
-    return validate(Encoder, _plain(given), "encoder")
 
 
 def decoder_value(
@@ -119,22 +103,12 @@ def default_grid(model: Model, tolerances: tuple[float, ...], separation: float)
     return decoding.TransitionGrid(windows=widths, separation=separation, alternations=turns)
 
 
-def build(given: object, plan: Plan, inputs: int, outputs: int) -> nn.Module:
-    """A new module with random weights, or a copy of the user's own."""
-    if isinstance(given, nn.Module):
-        return copy.deepcopy(given)
-    module: nn.Module = plan.encoder.build(inputs, outputs, plan.features.calendar)
-    return module
-
-
-def choose_window(window: float | None, recordings: Recordings, plan: Plan, given: object) -> int:
+def choose_window(window: float | None, recordings: Recordings, plan: Plan) -> int:
     """Bins of a training window; the encoder's own where its length is fixed."""
     period, stride = recordings.infos[0].period, plan.features.stride
     longest = max(recordings.infos, key=lambda info: info.samples)
     bins = bin_count(longest.samples, stride)
-    fixed: int | None = getattr(
-        given if isinstance(given, nn.Module) else plan.encoder, "fixed_bins", None
-    )
+    fixed = plan.encoder.fixed_bins
     if window is None:
         return fixed or bins
     asked = window_bins(window, period=period, stride=stride)
@@ -151,17 +125,11 @@ def choose_window(window: float | None, recordings: Recordings, plan: Plan, give
     return asked
 
 
-def choose_tile(tile: int | None, encoder: object, window: int) -> int:
-    """Most bins that inference takes at once.
-
-    Attention sees positions of training only and costs the square of the length, so that it gets
-    tiles of the training window.
-    """
-    if tile is not None:
-        if tile < 2:
-            raise ConfigError(f"tile: at least 2 bins expected, got {tile}")
-        return tile
-    return max(window, 2) if isinstance(encoder, Transformer) else max(window, WHOLE)
+def choose_tile(tile: int | None, encoder: Encoder, window: int) -> int:
+    """Most bins that inference takes at once; by default what the encoder says."""
+    if tile is not None and tile < 2:
+        raise ConfigError(f"tile: at least 2 bins expected, got {tile}")
+    return encoder.tile(window) if tile is None else tile
 
 
 def warn(outside: int, labels: Sequence[Labels], period: float, plan: Plan) -> None:

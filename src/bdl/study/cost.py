@@ -1,8 +1,7 @@
 """What a study needs and roughly costs.
 
-The cost is that of its trainings: so many bins pass forwards and backwards at the speed of each
-encoder, measured once on one core of a server. It is an order of magnitude, to tell minutes from
-weeks.
+The cost is that of its trainings: so many bins pass forwards and backwards at the speed that each
+encoder states. It is an order of magnitude, to tell minutes from weeks.
 """
 
 from __future__ import annotations
@@ -20,21 +19,6 @@ _DATA = {
     "hapt": (45, 600, "HAPT, UCI"),
     "mitdb": (22, 5_400, "MIT-BIH arrhythmia, PhysioNet"),
 }
-# Seconds a bin of one training pass on one core, by encoder, in windows of 12,096 bins (CHB-MIT's:
-# 3,600); full attention costs in proportion to the window.
-_SECONDS = {
-    "gru": 7e-6,
-    "forward-gru": 4e-6,
-    "forward-lstm": 4e-6,
-    "chbmit-gru": 9e-5,
-    "unet": 3e-5,
-    "attention-unet": 7e-5,
-    "transformer": 7e-4,
-    "transformer-large": 2e-3,
-    "causal-transformer": 4e-4,
-    "local-causal-transformer": 4e-4,
-}
-
 # Seconds a training takes besides: reading, densities, decoding.
 _BESIDES = 5.0
 
@@ -54,7 +38,7 @@ def hours(protocol: Protocol) -> float:
     recordings, bins, _ = _DATA.get(protocol.data.name, (100, 10_000, ""))
     total = 0.0
     for row in protocol.rows:
-        speed = _SECONDS.get(str(row.encoder), 2e-5)
+        speed = row.encoder.seconds_per_bin(bins)
         windows = recordings * 0.7 * protocol.training.epochs
         total += _fits(protocol, row) * (_BESIDES + speed * bins * windows)
     return total / 3600

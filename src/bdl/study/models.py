@@ -14,11 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bdl import Detector, encoders
-from bdl.config import Value, validate
+from bdl import Detector
 from bdl.datasets import Dataset
 from bdl.density import Density
-from bdl.encoders import Encoder, UNet
+from bdl.encoders import Encoder
 from bdl.errors import ConfigError, DensityError, TrainingError
 from bdl.features import Divisor
 from bdl.objectives import Objective
@@ -43,9 +42,10 @@ def describe(protocol: Protocol, row: Row, dataset: Dataset) -> Plain:
     stride = row.stride or settings.stride
     longest = max(info.duration for info in infos)
     window = min(training.window or settings.window, longest)
+    bins = window_bins(window, period=infos[0].period, stride=stride)
     return {
         "objective": objective_of(row, dataset).model_dump(mode="json"),
-        "encoder": encoder_of(row, window, infos[0].period, stride).model_dump(mode="json"),
+        "encoder": row.encoder.with_bins(bins).model_dump(mode="json"),
         "stride": stride,
         "window": window,
         "calendar": settings.calendar,
@@ -75,18 +75,6 @@ def objective_of(row: Row, dataset: Dataset) -> Objective:
     )
 
 
-def encoder_of(row: Row, window: float, period: float, stride: int) -> Value:
-    """The encoder of a row; one of fixed length gets the length of the window."""
-    made: Value = (
-        encoders.named(row.encoder)
-        if isinstance(row.encoder, str)
-        else validate(Encoder, row.encoder, f"row {row.name!r}: encoder")
-    )
-    if isinstance(made, UNet) and made.attention:
-        return made.replace(bins=window_bins(window, period=period, stride=stride))
-    return made
-
-
 def train(
     model: Plain,
     vault: Vault,
@@ -100,7 +88,7 @@ def train(
     """Train a described model on some recordings, to the last of the epochs that are kept."""
     detector = Detector(
         objective=Objective.parse(model["objective"], "objective"),
-        encoder=validate(Encoder, model["encoder"], "encoder"),
+        encoder=Encoder.parse(model["encoder"], "encoder"),
         stride=model["stride"],
         window=_window(model, vault.signals(ids)),
         calendar=model["calendar"],
@@ -151,6 +139,6 @@ def weights(detector: Detector, epoch: int) -> bytes:
 
 def _window(model: Plain, recordings: Recordings) -> float:
     """The window, cut to the longest recording unless the encoder's length is fixed."""
-    if model["encoder"].get("attention"):
+    if Encoder.parse(model["encoder"]).fixed_bins is not None:
         return float(model["window"])
     return float(min(model["window"], max(info.duration for info in recordings.infos)))

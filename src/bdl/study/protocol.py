@@ -23,22 +23,11 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from bdl.config import Value, mapping, validate
+from bdl.encoders import Encoder
 from bdl.objectives import Objective
 from bdl.study.digest import digest
 from bdl.study.paper_tables import Paper
 
-EncoderName = Literal[
-    "gru",
-    "unet",
-    "attention-unet",
-    "transformer",
-    "transformer-large",
-    "forward-gru",
-    "forward-lstm",
-    "causal-transformer",
-    "local-causal-transformer",
-    "chbmit-gru",
-]
 By = Literal["recording", "group"]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 Names = tuple[str, ...]
@@ -144,13 +133,13 @@ class Training(Value):
 class Row(Value):
     """One line of the comparison: an objective on an encoder, with what differs from the rest.
 
-    >>> Row(name="BDL-Hard", objective="bdl-hard").encoder
-    'gru'
+    >>> Row(name="BDL-Hard", objective="bdl-hard", encoder="chbmit-gru").encoder.width
+    128
     """
 
     name: str = Field(min_length=1)
     objective: Objective
-    encoder: EncoderName | dict[str, Any] = "gru"
+    encoder: Encoder = Field(default_factory=lambda: Encoder.parse("gru"))
     stride: int | None = Field(None, ge=1)
     batch: int | None = Field(None, ge=1)
     learning_rates: tuple[Annotated[float, Field(gt=0)], ...] | None = Field(None, min_length=1)

@@ -138,38 +138,5 @@ def _row(row: Row, scale: Scale) -> Row:
         seeds=None if row.seeds is None else row.seeds[: scale.seeds],
         batch=None if row.batch is None else min(row.batch, scale.batch),
         learning_rates=None if row.learning_rates is None else row.learning_rates[-scale.rates :],
-        encoder=_ENCODERS.get(str(row.encoder), row.encoder) if scale.tiny else row.encoder,
+        encoder=row.encoder.tiny() if scale.tiny else row.encoder,
     )
-
-
-_ENCODERS: dict[str, dict[str, Any]] = {
-    "gru": {"kind": "gru", "width": 8, "blocks": 1},
-    "chbmit-gru": {"kind": "gru", "width": 8, "blocks": 2},
-    "forward-gru": {"kind": "gru", "width": 8, "blocks": 1, "bidirectional": False},
-    "forward-lstm": {
-        "kind": "gru",
-        "width": 8,
-        "blocks": 1,
-        "bidirectional": False,
-        "cell": "lstm",
-    },
-    "unet": {"kind": "unet", "channels": [4, 8, 16]},
-    "attention-unet": {"kind": "unet", "attention": True, "channels": [4, 8, 16]},
-    "transformer": {"kind": "transformer", "width": 8, "layers": 1, "heads": 2},
-    "transformer-large": {"kind": "transformer", "width": 16, "layers": 1, "heads": 2},
-    "causal-transformer": {
-        "kind": "transformer",
-        "width": 8,
-        "layers": 1,
-        "heads": 2,
-        "causal": True,
-    },
-    "local-causal-transformer": {
-        "kind": "transformer",
-        "width": 8,
-        "layers": 1,
-        "heads": 2,
-        "causal": True,
-        "local_convolution": True,
-    },
-}

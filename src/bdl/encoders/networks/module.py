@@ -30,8 +30,8 @@ class EncoderModule(nn.Module, ABC):
     calendar : hour of day and weekday come along and are embedded by tables of 24 rows of 4
         numbers each (weekday uses 7 of its rows, as published).
 
-    >>> from bdl.encoders import GRU
-    >>> module = GRU().build(inputs=8, outputs=2, calendar=True)
+    >>> from bdl.encoders import Recurrent
+    >>> module = Recurrent().build(inputs=8, outputs=2, calendar=True)
     >>> module.features, module.causal, module.fixed_bins
     (16, False, None)
     """

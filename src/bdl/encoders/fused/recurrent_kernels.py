@@ -26,7 +26,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from bdl.encoders.vectors import Code, lanes_for
+from bdl.encoders.fused.llvm import Code, lanes_for
 
 GATES = {"gru": 3, "lstm": 4}
 FORWARD = (

@@ -8,50 +8,18 @@ encoder is causal and carries its state from tile to tile.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 
-from bdl.config import Value
-from bdl.encoders.base import EncoderModule, State
-from bdl.encoders.recurrent import FusedGRU, FusedLSTM
-
-
-class GRU(Value):
-    """A recurrent encoder; ``fused`` allows the package's own CPU kernels where they are faster.
-
-    >>> sum(p.numel() for p in GRU().build(inputs=8, outputs=2, calendar=True).parameters())
-    51746
-    """
-
-    kind: Literal["gru"] = "gru"
-    width: int = Field(default=32, ge=1)
-    blocks: int = Field(default=2, ge=1)
-    bidirectional: bool = True
-    cell: Literal["gru", "lstm"] = "gru"
-    fused: bool = True
-
-    @property
-    def causal(self) -> bool:
-        """Whether an output depends on no later bin."""
-        return not self.bidirectional
-
-    @property
-    def fixed_bins(self) -> int | None:
-        """Any length goes."""
-        return None
-
-    def build(self, inputs: int, outputs: int, calendar: bool) -> RecurrentEncoder:
-        """A new module with random weights (torch's generator)."""
-        return RecurrentEncoder(self, inputs, outputs, calendar)
+from bdl.encoders.fused.layers import FusedGRU, FusedLSTM
+from bdl.encoders.networks.module import EncoderModule, State
+from bdl.encoders.recurrent import Recurrent
 
 
 class RecurrentBlock(nn.Module):
     """(batch, bins, width) → the same: recurrence, feed-forward, plus the input."""
 
-    def __init__(self, settings: GRU) -> None:
+    def __init__(self, settings: Recurrent) -> None:
         super().__init__()
         kind = FusedGRU if settings.cell == "gru" else FusedLSTM
         width, two = settings.width, settings.bidirectional
@@ -81,9 +49,9 @@ class RecurrentBlock(nn.Module):
 
 
 class RecurrentEncoder(EncoderModule):
-    """Module of :class:`GRU`.
+    """Module of `bdl.encoders.Recurrent`.
 
-    >>> module = GRU(bidirectional=False).build(inputs=3, outputs=1, calendar=False).eval()
+    >>> module = Recurrent(bidirectional=False).build(inputs=3, outputs=1, calendar=False).eval()
     >>> x = torch.randn(2, 10, 3)
     >>> first, state = module.step(x[:, :4], module.initial_state(2))
     >>> second, state = module.step(x[:, 4:], state)
@@ -91,7 +59,7 @@ class RecurrentEncoder(EncoderModule):
     True
     """
 
-    def __init__(self, settings: GRU, inputs: int, outputs: int, calendar: bool) -> None:
+    def __init__(self, settings: Recurrent, inputs: int, outputs: int, calendar: bool) -> None:
         super().__init__(inputs, calendar)
         width = settings.width
         self.causal = settings.causal

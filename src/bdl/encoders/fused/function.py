@@ -18,7 +18,8 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
-from bdl.encoders import kernels, threads
+from bdl.encoders.fused import recurrent_kernels as kernels
+from bdl.encoders.fused import threads
 
 MOST_ITEMS = 4
 

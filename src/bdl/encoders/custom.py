@@ -1,0 +1,64 @@
+"""A user's own torch module as an encoder."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field, model_validator
+
+from bdl.encoders.encoder import Encoder
+from bdl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+class Custom(Encoder):
+    """A user's own torch module: a model file holds its weights, but not its code.
+
+    Parameters
+    ----------
+    name
+        Import path of the module's class; taken from ``module`` if empty.
+    module
+        The module itself, or None where only its name is known, as in a model file.
+
+    Examples
+    --------
+    >>> from torch import nn
+    >>> Encoder.parse(nn.Linear(2, 1)).name
+    'torch.nn.modules.linear.Linear'
+    """
+
+    kind: Literal["custom"] = "custom"
+    name: str = Field(min_length=1)
+    module: Any = Field(default=None, exclude=True, repr=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_of_module(cls, data: Any) -> Any:
+        if isinstance(data, dict) and "name" not in data and data.get("module") is not None:
+            kind = type(data["module"])
+            return {**data, "name": f"{kind.__module__}.{kind.__qualname__}"}
+        return data
+
+    @property
+    def causal(self) -> bool:
+        """The module's own attribute; False if it has none."""
+        return bool(getattr(self.module, "causal", False))
+
+    @property
+    def fixed_bins(self) -> int | None:
+        """The module's own attribute; None if it has none."""
+        bins: int | None = getattr(self.module, "fixed_bins", None)
+        return bins
+
+    def build(self, inputs: int, outputs: int, calendar: bool) -> nn.Module:
+        """A copy of the module, with the weights that it has."""
+        if self.module is None:
+            raise ConfigError(
+                f"the encoder is a user's own module, {self.name}: pass one of that class as module"
+            )
+        module: nn.Module = copy.deepcopy(self.module)
+        return module

@@ -1,0 +1,89 @@
+"""The family of encoders: what every encoder says about itself.
+
+To add an encoder, write one file with a subclass of `Encoder` that has a ``kind`` and the methods
+``build`` and ``causal``; the file may hold the torch module as well. The encoders of this package
+keep their modules in ``bdl.encoders.networks``, so that a protocol or a model file is read without
+importing torch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from bdl.registry import Variant
+
+if TYPE_CHECKING:
+    from torch import nn
+
+WHOLE = 1 << 17  # bins that pass through a module at once: 75 days of the sleep benchmark
+
+
+class Encoder(Variant):
+    """A sequence model, described by its settings.
+
+    A variant must define ``causal`` (a field or a property, True if no output depends on a later
+    bin) and ``build``. Everything else has a default that it may override.
+
+    >>> Encoder.names()[:4]
+    ('recurrent', 'gru', 'chbmit-gru', 'forward-gru')
+    """
+
+    package: ClassVar[str] = "bdl.encoders"
+
+    if TYPE_CHECKING:  # pydantic allows no field of this name in a variant if it exists here
+
+        @property
+        def causal(self) -> bool: ...
+
+    @classmethod
+    def parse(cls, given: object, what: str | None = None) -> Self:
+        """An encoder from a value, a mapping with ``kind``, a name, or a user's torch module.
+
+        Parameters
+        ----------
+        given
+            Value, mapping, name or module. A module becomes a `Custom` encoder.
+        what
+            What is being parsed (a file, an option), for error messages.
+        """
+        if hasattr(given, "state_dict"):  # a torch module; torch itself may not be installed
+            given = {"kind": "custom", "module": given}
+        return super().parse(given, what)
+
+    @property
+    def fixed_bins(self) -> int | None:
+        """The only window length in bins that the module accepts; None if it accepts any."""
+        return None
+
+    def with_bins(self, bins: int) -> Self:
+        """The encoder for windows of ``bins`` bins; only one of fixed length differs."""
+        return self
+
+    def tile(self, window: int) -> int:
+        """Largest number of bins for inference at once, after training on ``window`` bins."""
+        return max(window, WHOLE)
+
+    def seconds_per_bin(self, window: int) -> float:
+        """Rough core-seconds of a training pass, per bin of windows of ``window`` bins.
+
+        Measured once on one core of a server: an order of magnitude, to tell minutes from weeks.
+        """
+        return 2e-5
+
+    def tiny(self) -> Self:
+        """A version that trains in seconds, for trying out a study."""
+        return self
+
+    def build(self, inputs: int, outputs: int, calendar: bool) -> nn.Module:
+        """A new module with random weights from torch's generator.
+
+        Parameters
+        ----------
+        inputs
+            Numbers per bin.
+        outputs
+            Logits per bin.
+        calendar
+            Whether hour of day and weekday are given as well.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not define build")

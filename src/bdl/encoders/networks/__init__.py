@@ -1,0 +1,1 @@
+"""The torch modules of the encoders, one file per encoder."""
