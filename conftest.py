@@ -1,9 +1,9 @@
-"""Tests share few cores: threads of torch that wait must sleep, not spin.
+"""Settings of all tests.
 
-With two test processes on two cores, waiting by spinning makes every small training step take ten
-times as long. The setting counts only before torch is loaded.
+Importing the package before torch sets the wait policy of its threads, which share few cores here
+(`bdl.wait_policy`). Small inputs go through compiled functions too, since these are what is tested.
 """
 
-import os
+import bdl.compiled
 
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+bdl.compiled.PATIENCE = 0

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
-import click
 import pytest
 import typer
 
@@ -54,7 +53,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_commands_and_their_options_exist(page: Path) -> None:
     for words in commands(page):
         command, path = typer.main.get_command(app), "bdl"
-        while isinstance(command, click.Group) and words:
+        while hasattr(command, "commands") and words:
             assert words[0] in command.commands, f"{path} has no command {words[0]}"
             path, command, words = f"{path} {words[0]}", command.commands[words[0]], words[1:]
         if words:

@@ -1,21 +1,34 @@
-"""Event times from long recordings: ranked, timed detections and an honest score for them."""
+"""Detect events in long recordings: ranked, timed detections, and their score.
+
+``dir(bdl)`` lists what most programs need. Everything is imported at its first use, so that
+``import bdl`` takes no time and scoring never imports torch. The types these functions take and
+return (`Recording`, `Recordings`, `Events`, `Density`, `IntervalType`, `BdlError`) can be imported
+from here as well; all other names are in the packages of their topic, such as `bdl.encoders`.
+
+Importing this package before torch sets the environment variables ``OMP_WAIT_POLICY`` and
+``KMP_BLOCKTIME``, unless one of them is set already: see `bdl.wait_policy`.
+"""
 
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from bdl.density import Density
-from bdl.errors import BdlError, require
-from bdl.events import Events
-from bdl.intervals import IntervalType
-from bdl.recording import Recording, RecordingInfo, Recordings
+from bdl.wait_policy import let_waiting_threads_sleep
 
 if TYPE_CHECKING:
+    from bdl.decoding import decode
+    from bdl.density import Density
     from bdl.detector import Detector
+    from bdl.errors import BdlError
+    from bdl.evaluation import score
+    from bdl.events import Events
+    from bdl.formats import read_events, read_recordings, write_events
+    from bdl.intervals import IntervalType
+    from bdl.recording import Recording, RecordingInfo, Recordings
 
-__version__ = version("bdl")
+    load = Detector.load
+    __version__: str
 
 __all__ = [
     "BdlError",
@@ -26,12 +39,53 @@ __all__ = [
     "Recording",
     "RecordingInfo",
     "Recordings",
+    "decode",
+    "load",
+    "read_events",
+    "read_recordings",
+    "score",
+    "write_events",
 ]
+
+_ACTIONS = {
+    "Detector": "detector",
+    "decode": "decoding",
+    "load": "detector",
+    "read_events": "formats",
+    "read_recordings": "formats",
+    "score": "evaluation",
+    "write_events": "formats",
+}
+_TYPES = {
+    "BdlError": "errors",
+    "Density": "density",
+    "Events": "events",
+    "IntervalType": "intervals",
+    "Recording": "recording",
+    "RecordingInfo": "recording",
+    "Recordings": "recording",
+}
+
+let_waiting_threads_sleep()
 
 
 def __getattr__(name: str) -> Any:
-    # Reached on first use only, so that `import bdl` and scoring never import torch.
-    if name == "Detector":
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("bdl")
+    module = _ACTIONS.get(name) or _TYPES.get(name)
+    if module is None:
+        raise AttributeError(f"module 'bdl' has no attribute {name!r}")
+    if module == "detector":
+        from bdl.errors import require
+
         require("torch", "train")
-        return import_module("bdl.detector").Detector
-    raise AttributeError(f"module 'bdl' has no attribute {name!r}")
+    home = import_module(f"bdl.{module}")
+    value = home.Detector.load if name == "load" else getattr(home, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(_ACTIONS)

@@ -20,8 +20,6 @@ from collections.abc import Callable
 from functools import cache, update_wrapper
 from typing import Any, TypeVar, cast, overload
 
-import numpy as np
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Array elements per process that plain Python may process: at one or two microseconds each this
@@ -47,6 +45,8 @@ class Compiled:
         if self._dispatcher is not None:
             return self._dispatcher(*arguments)
         if self._small_in_python and _affordable(arguments):
+            import numpy as np
+
             _state.interpreting = True
             try:
                 with np.errstate(all="ignore"):
@@ -110,7 +110,7 @@ def _affordable(arguments: tuple[Any, ...]) -> bool:
     global _processed
     if getattr(_state, "interpreting", False):
         return False  # a call within a call that was counted
-    elements = sum(value.size for value in arguments if isinstance(value, np.ndarray))
+    elements: int = sum(getattr(value, "size", 0) for value in arguments)
     if _processed + elements >= PATIENCE:
         return False
     _processed += elements + 1

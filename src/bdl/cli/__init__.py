@@ -1,61 +1,184 @@
 """The command line: each command calls one function of the library.
 
-A module here holds a family of commands as ``commands``, a typer application; all are joined
-into ``bdl``. Heavy imports stand inside the commands, so that ``bdl --help`` starts at once.
+A module here holds a family of commands as ``commands``, a typer application. `COMMANDS` names
+the module and the summary of each command, so that ``bdl --help`` imports none of them and a
+command only its own.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator, MutableMapping
 from importlib import import_module
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
+from typer.core import TyperGroup
 
 from bdl.errors import BdlError
 
 INTERRUPTED = 130
-MODULES = (
-    "tables",
-    "prepare",
-    "data",
-    "decoding",
-    "models",
-    "scoring",
-    "study",
-    "report",
-    "project",
-)
 
+# Summary and module of each command, in the order of the help text; a test compares the summaries
+# with the commands' own.
+COMMANDS = {
+    "convert": (
+        "Translate events between our own table, Kaggle, BIDS, seizure and DCASE tables.",
+        "tables",
+    ),
+    "inspect": (
+        "Tell what recordings and events hold: hours, rates, channels, gaps, types, what is odd.",
+        "tables",
+    ),
+    "prepare": (
+        "Stream recordings into a store of memory-mapped arrays, which every later step reads "
+        "fastest.",
+        "prepare",
+    ),
+    "new": (
+        "Look at recordings and events, propose every setting with a reason, write a "
+        "configuration.",
+        "project",
+    ),
+    "fit": (
+        "Train a detector and write it to one file; the same command goes on after a kill.",
+        "models",
+    ),
+    "detect": ("Detect events in recordings with a trained model.", "models"),
+    "decode": ("Turn saved densities into ranked events.", "decoding"),
+    "calibrate": ("Choose the best decoder of a grid on calibration recordings.", "decoding"),
+    "score": ("Score a table of detections against annotated events.", "scoring"),
+    "compare": (
+        "Compare two or more systems on the same recordings, with paired intervals.",
+        "scoring",
+    ),
+    "report": ("Write a report: one HTML page that works offline.", "report"),
+    "study": (
+        "Run a study of the paper, or your own, as a frozen and resumable protocol.",
+        "study",
+    ),
+    "data": ("Published data sets.", "data"),
+    "simulate": (
+        "Write the raw files of a simulated data set, in the layout it is published in.",
+        "data",
+    ),
+    "audit": (
+        "Check the targets made from a data set's events: mass, edges, largest values, collisions.",
+        "data",
+    ),
+    "stride": ("Check output strides against tolerances and event frequency.", "data"),
+    "demo": (
+        "A first tour: simulate, train two detectors, calibrate, score on held-out recordings.",
+        "report",
+    ),
+}
+
+
+class Commands(MutableMapping[str, Any]):
+    """The commands by name, each imported when it is asked for."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._loaded:
+            _, module = COMMANDS[name]
+            family = typer.Typer(rich_markup_mode="markdown", pretty_exceptions_enable=False)
+            family.add_typer(import_module(f"bdl.cli.{module}").commands)
+            self._loaded.update(typer.main.get_group(family).commands)
+        return self._loaded[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._loaded[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+class Family(TyperGroup):
+    """The command ``bdl``: its help text is written without importing any command."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{**settings, "commands": {}})
+        self.commands = Commands()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names of all commands, in the order of the help text."""
+        return [*COMMANDS]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands with their summaries."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (summary, _) in COMMANDS.items()])
+
+
+# Plain text here, since rich takes longer to load than all the rest of `bdl --help`.
 app = typer.Typer(
     name="bdl",
-    help="Event times from long recordings: fit, detect, score.",
+    cls=Family,
+    help="Detect events in long recordings: read, fit, detect, decode, score, report.",
     no_args_is_help=True,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for _name in MODULES:
-    app.add_typer(import_module(f"bdl.cli.{_name}").commands)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"bdl {version('bdl')}")
+        raise typer.Exit
+
+
+@app.callback()
+def bdl(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Detect events in long recordings: read, fit, detect, decode, score, report."""
 
 
 def main() -> None:
-    """Run the command line; our own errors become one message and exit code 2."""
+    """Run the command line; errors of this package become one message and exit code 2."""
+    from bdl.compiled import announce_compilation
+
     warnings.showwarning = _warn
+    announce_compilation(_announce)
     try:
         app()
     except BdlError as error:
-        told = f"[red]error:[/red] {escape(str(error))}"
-        Console(stderr=True, soft_wrap=True).print(told, highlight=False)
+        _print("error:", "red", str(error))
         sys.exit(2)
     except SystemExit as ended:
         if ended.code == INTERRUPTED:  # typer has taken the KeyboardInterrupt
-            Console(stderr=True).print("interrupted; run the same command again to go on")
+            print("interrupted; run the same command again to go on", file=sys.stderr)
         raise
+
+
+def _announce() -> None:
+    print("compiling functions, once for this machine: some seconds", file=sys.stderr)
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
     """A warning is for the user, who has no use for the line of code that gave it."""
-    told = f"[yellow]warning:[/yellow] {escape(str(message))}"
-    Console(stderr=True, soft_wrap=True).print(told, highlight=False)
+    _print("warning:", "yellow", str(message))
+
+
+def _print(kind: str, colour: str, text: str) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
+    message = f"[{colour}]{kind}[/{colour}] {escape(text)}"
+    Console(stderr=True, soft_wrap=True).print(message, highlight=False)
