@@ -22,24 +22,23 @@ import numpy as np
 from bdl import Detector, Events
 from bdl.datasets import Dataset, load
 from bdl.datasets.simulate import simulate
-from bdl.decoding import ExpectedAPGrid, PeakGrid, calibrate, decode, default
-from bdl.decoding.grids import AnyGrid
+from bdl.decoding import ExpectedAPGrid, Grid, PeakGrid, calibrate, decode, default_decoder
 from bdl.density import Density
 from bdl.evaluation import match
 from bdl.formats.densities import read_densities, write_densities
 from bench.experiments.common import Part, group_folds, in_memory
 
 DAY = 86400.0
-FLOORS = (0.001, 0.005, 0.02)
+THRESHOLDS = (0.001, 0.005, 0.02)
 UNITS = (1.0, 1.5, 2.0, 3.0)
 Fold = tuple[list[Density], list[Density]]
 
 
-def grids(dataset: Dataset, smooths: tuple[float, ...], separation: float) -> dict[str, AnyGrid]:
+def grids(dataset: Dataset, smooths: tuple[float, ...], separation: float) -> dict[str, Grid]:
     """The rows of the table."""
     turns = (False, True)
     peaks = PeakGrid(separation=separation, alternations=turns)
-    mass = ExpectedAPGrid(floors=FLOORS, refines=("none",), units=(1.0,))
+    mass = ExpectedAPGrid(thresholds=THRESHOLDS, refines=("none",), units=(1.0,))
     apart = (0.0, separation / 4, separation)
     return {
         "peaks": peaks,
@@ -59,7 +58,7 @@ def grids(dataset: Dataset, smooths: tuple[float, ...], separation: float) -> di
     }
 
 
-def sleep(out: Path, objective: str, seed: int) -> tuple[Dataset, list[Fold], dict[str, AnyGrid]]:
+def sleep(out: Path, objective: str, seed: int) -> tuple[Dataset, list[Fold], dict[str, Grid]]:
     """Simulated sleep: 60 recordings of 10 days, 36 to train, 12 to calibrate, 12 to test."""
     data = out / "data"
     if not (data / "train_events.csv").exists():
@@ -86,7 +85,7 @@ def sleep(out: Path, objective: str, seed: int) -> tuple[Dataset, list[Fold], di
 
 def hapt(
     out: Path, objective: str, seed: int, data: Path, task: str
-) -> tuple[Dataset, list[Fold], dict[str, AnyGrid]]:
+) -> tuple[Dataset, list[Fold], dict[str, Grid]]:
     """HAPT: five folds of users, a fifth of the others for calibration."""
     dataset = in_memory(load("hapt", data, task=task))
     folds = []
@@ -146,7 +145,7 @@ def measure(
     return [matches.mean_average_precision(), matches.mean_f1(), *precision], len(events)
 
 
-def table(dataset: Dataset, folds: list[Fold], rows: dict[str, AnyGrid]) -> str:
+def table(dataset: Dataset, folds: list[Fold], rows: dict[str, Grid]) -> str:
     """The figures in Markdown; the setting chosen in the first fold stands last."""
     settings = dataset.settings
     heads = ["decoder", "mAP", "mF1", *(f"AP@{t:g} s" for t in settings.tolerances), "detections"]
@@ -159,14 +158,14 @@ def table(dataset: Dataset, folds: list[Fold], rows: dict[str, AnyGrid]) -> str:
         cells = [name, *(f"{value:.3f}" for value in figures), f"{count:,}", chosen]
         lines.append("| " + " | ".join(cells) + " |")
 
-    ready = default("events", tolerances=settings.tolerances)
+    ready = default_decoder("events", tolerances=settings.tolerances)
     figures, count = measure(dataset, folds, lambda fold: decode(fold[1], ready))
     add("expected AP, default", figures, count, "")
     truth = dataset.events
     for name, grid in rows.items():
         chosen = []
 
-        def found(fold: Fold, grid: AnyGrid = grid, chosen: list[str] = chosen) -> Events:
+        def found(fold: Fold, grid: Grid = grid, chosen: list[str] = chosen) -> Events:
             best = calibrate(
                 fold[0],
                 truth,

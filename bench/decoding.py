@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 from scipy.signal import find_peaks
 
-from bdl.decoding import ExpectedAP, preset
+from bdl.decoding import ExpectedAP
 from bdl.decoding.alternation import alternate
-from bdl.decoding.detections import ByType, Detections
+from bdl.decoding.candidates import ByType, Candidates
+from bdl.decoding.published import PUBLISHED
 from bdl.density import Density
 from bdl.intervals import IntervalType
 from bench.row import Row, table
@@ -27,7 +28,7 @@ SLEEP = IntervalType("sleep", "onset", "wakeup")
 TOLERANCES = tuple(5.0 * s for s in (12, 36, 60, 90, 120, 150, 180, 240, 300, 360))
 RECORDINGS, BINS, STRIDE, PERIOD = 277, 46_000, 10, 5.0
 SAMPLED = 4
-GRID = preset("sleep")
+GRID = PUBLISHED["sleep"]["events"]
 SETTINGS = [(turns, width, level) for turns in (0, 1) for width in (0, 10) for level in range(3)]
 
 
@@ -53,15 +54,15 @@ def density(rng: np.random.Generator, number: int, bins: int = BINS) -> Density:
 
 def ours(densities: list[Density], top: float) -> list[list[ByType]]:
     """Detections of each setting, of each recording."""
-    bases = GRID.bases(TOLERANCES)
-    levels = GRID.levels(top, False)
+    decoders = GRID.decoders(TOLERANCES)
+    thresholds = GRID.threshold_values(top)
     out: list[list[ByType]] = [[] for _ in SETTINGS]
     for one in densities:
-        found = GRID.detect(one, bases, (SLEEP,))  # type: ignore[arg-type]
+        found = GRID.candidates(one, decoders, (SLEEP,))
         cut = [
-            {event: got.above(level) for event, got in types.items()}
+            {event: candidates.above(threshold) for event, candidates in types.items()}
             for types in found
-            for level in levels
+            for threshold in thresholds
         ]
         for into, types in zip(out, [*cut, *(alternate(c, (SLEEP,)) for c in cut)], strict=True):
             into.append(types)
@@ -79,7 +80,7 @@ def plain(densities: list[Density], top: float) -> list[list[ByType]]:
                 if width:
                     raw = gaussian_filter1d(raw, width)
                 places, found = find_peaks(raw, height=level * top / 2, distance=360)
-                types[event] = Detections(places * PERIOD, found["peak_heights"])
+                types[event] = Candidates(places * PERIOD, found["peak_heights"])
             into.append(alternate(types, (SLEEP,)) if turns else types)
     return out
 
@@ -108,7 +109,7 @@ def scan(values: NDArray[np.float64], decoder: ExpectedAP) -> int:
         inside = [np.convolve(r, k, "same") for r, k in zip(residual, kernels, strict=True)]
         score = np.mean([np.minimum(one, 1) for one in inside], axis=0)
         at = int(score.argmax())
-        if score[at] < decoder.floor:
+        if score[at] < decoder.threshold:
             return taken
         taken += 1
         low, high = max(0, at - reach), min(len(values), at + reach + 1)
@@ -150,12 +151,12 @@ def run() -> list[Row]:
     ]
 
     small = density(rng, 0, 10_000)
-    decoder = ExpectedAP(tolerances=TOLERANCES, floor=0.02)
+    decoder = ExpectedAP(tolerances=TOLERANCES, threshold=0.02)
     column = small.values[:, 0].astype(np.float64)
-    picks = len(decoder.picks(small, 0)[0])
+    picks = len(decoder.take(small, 0)[0])
     begin = process_time()
     for _ in range(10):
-        decoder.picks(small, 0)
+        decoder.take(small, 0)
     quick = (process_time() - begin) / 10
     begin = process_time()
     scanned = scan(column, decoder)

@@ -28,9 +28,9 @@ OBJECTIVES = ("bdl-hard", "bdl-gaussian", "bce-hard", "seg-ce")
 TOLERANCES = (0.2, 0.5, 1.0, 2.0, 3.0)
 SMOOTHS = (0.0, 0.1, 0.3)
 TURNS = (False, True)
-EVENTS = PeakGrid(cutoffs=3, smooths=SMOOTHS, separation=1.0, alternations=TURNS)
+EVENTS = PeakGrid(thresholds=3, smooths=SMOOTHS, separation=1.0, alternations=TURNS)
 STATE = TransitionGrid(
-    cutoffs=3, windows=(1.0, 3.0), smooths=SMOOTHS, separation=1.0, alternations=TURNS
+    thresholds=3, windows=(1.0, 3.0), smooths=SMOOTHS, separation=1.0, alternations=TURNS
 )
 
 

@@ -25,7 +25,7 @@ from bench.experiments.common import (
 )
 
 OBJECTIVES = ("bdl-hard", "bdl-gaussian", "bce-hard", "classifier")
-GRID = PeakGrid(cutoffs=3, smooths=(0.0, 0.01), separation=0.2)
+GRID = PeakGrid(thresholds=3, smooths=(0.0, 0.01), separation=0.2)
 
 
 def main() -> None:

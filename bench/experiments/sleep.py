@@ -13,7 +13,7 @@ import numpy as np
 
 from bdl.datasets import load
 from bdl.datasets.simulate import simulate
-from bdl.decoding.grids import preset
+from bdl.decoding.published import PUBLISHED
 from bdl.objectives import BDL, BoundaryBCE, Segmentation
 from bench.experiments.common import (
     Budget,
@@ -58,7 +58,7 @@ def main() -> None:
                     name.replace(" ", "-"),
                     seed,
                     budget=budget,
-                    grid=preset("sleep", objective.density_kind),
+                    grid=PUBLISHED["sleep"][objective.density_kind],
                     objective=objective,
                     window=3.5 * DAY,
                     seed=seed,

@@ -19,6 +19,7 @@ from bdl import Detector, decoding
 from bdl.config import Value
 from bdl.datasets import Dataset, load
 from bdl.datasets.simulate import simulate
+from bdl.decoding.published import PUBLISHED
 from bdl.errors import ConfigError
 from bdl.formats import write_events
 from bdl.formats.files import atomic
@@ -179,9 +180,9 @@ def _systems(
     truth = dataset.events.select(recordings=calibration.ids)
     tolerances = dataset.settings.tolerances
     kind = detector.model.objective.density_kind
-    grids = {"": decoding.preset("sleep", kind)}
+    grids = {"": PUBLISHED["sleep"][kind]}
     if kind == "events":
-        grids[", expected AP"] = decoding.preset("expected-ap")
+        grids[", expected AP"] = decoding.Grid.parse("expected-ap")
     say(
         f"calibrating {NAMES[objective]} on {len(calibration)} recordings, detecting in {len(test)}"
     )

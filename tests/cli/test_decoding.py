@@ -19,7 +19,7 @@ from bdl.intervals import IntervalType
 from calling import call, call_json
 
 SLEEP = IntervalType("sleep", "onset", "wakeup")
-CALIBRATE = ("calibrate", "{}/densities", "{}/truth.csv", "{}/x.json")
+CALIBRATE = ("calibrate", "{}/densities", "{}/truth.csv", "--out", "{}/x.json")
 
 
 @pytest.fixture
@@ -42,11 +42,11 @@ def made(tmp_path: Path) -> tuple[list[Density], Events]:
 def test_decode_writes_what_the_library_decodes(
     tmp_path: Path, made: tuple[list[Density], Events]
 ) -> None:
-    decoder = Peaks(cutoff=0.1, smooth=5.0, alternate=True)
+    decoder = Peaks(threshold=0.1, smooth=5.0, alternate=True)
     (tmp_path / "decoder.json").write_text(json.dumps(decoder.model_dump(mode="json")))
     out = tmp_path / "found.csv"
     told = call_json(
-        *("decode", tmp_path / "densities", out, "--decoder", tmp_path / "decoder.json"),
+        *("decode", tmp_path / "densities", "--out", out, "--decoder", tmp_path / "decoder.json"),
         *("--interval", "sleep=onset,wakeup", "--pairs", tmp_path / "pairs.csv"),
     )
     want = decode(made[0], decoder, (SLEEP,))
@@ -61,7 +61,7 @@ def test_decode_without_a_decoder_uses_the_default(
     tmp_path: Path, made: tuple[list[Density], Events]
 ) -> None:
     out = tmp_path / "found.parquet"
-    call("decode", tmp_path / "densities", out, "--tolerance", 20, "--tolerance", 50)
+    call("decode", tmp_path / "densities", "--out", out, "--tolerance", 20, "--tolerance", 50)
     assert formats.read_events(out) == decode(made[0], ExpectedAP(tolerances=(20.0, 50.0)))
 
 
@@ -69,7 +69,8 @@ def test_calibrate_then_decode(tmp_path: Path, made: tuple[list[Density], Events
     grid = PeakGrid(smooths=(0.0, 10.0), separation=50.0, alternations=(False, True))
     (tmp_path / "grid.yaml").write_text(json.dumps(grid.model_dump(mode="json")))
     arguments = (
-        *("calibrate", tmp_path / "densities", tmp_path / "truth.csv", tmp_path / "best.json"),
+        *("calibrate", tmp_path / "densities", tmp_path / "truth.csv"),
+        *("--out", tmp_path / "best.json"),
         *("--grid", tmp_path / "grid.yaml", "--tolerance", 12, "--interval", "sleep=onset,wakeup"),
     )
     assert "chosen" in call(*arguments)
@@ -78,16 +79,33 @@ def test_calibrate_then_decode(tmp_path: Path, made: tuple[list[Density], Events
     assert call_json(*arguments) == want.to_dict()
     out = tmp_path / "found.csv"
     call(
-        *("decode", tmp_path / "densities", out, "--decoder", tmp_path / "best.json"),
+        *("decode", tmp_path / "densities", "--out", out, "--decoder", tmp_path / "best.json"),
         *("--interval", "sleep=onset,wakeup"),
     )
     assert formats.read_events(out) == decode(made[0], want.decoder, (SLEEP,))
 
 
-def test_presets_are_known_by_name(tmp_path: Path, made: tuple[list[Density], Events]) -> None:
-    for grid in ("expected-ap", "fraud"):
+def test_decoders_are_named_or_written_as_a_mapping(
+    tmp_path: Path, made: tuple[list[Density], Events]
+) -> None:
+    out = tmp_path / "found.csv"
+    call("decode", tmp_path / "densities", "--out", out, "--decoder", "peaks", "--threshold", 0.2)
+    assert formats.read_events(out) == decode(made[0], Peaks(threshold=0.2))
+    mapping = "{kind: peaks, smooth: 5}"
+    call("decode", tmp_path / "densities", "--out", out, "--decoder", mapping)
+    assert formats.read_events(out) == decode(made[0], Peaks(smooth=5.0))
+    call(
+        *("decode", tmp_path / "densities", "--out", out),
+        *("--decoder", "expected-ap", "--tolerance", 20),
+    )
+    assert formats.read_events(out) == decode(made[0], ExpectedAP(tolerances=(20.0,)))
+
+
+def test_grids_are_known_by_name(tmp_path: Path, made: tuple[list[Density], Events]) -> None:
+    for grid in ("expected-ap", "fraud", "{kind: peaks, smooths: [0, 5]}"):
         call(
-            *("calibrate", tmp_path / "densities", tmp_path / "truth.csv", tmp_path / "best.json"),
+            *("calibrate", tmp_path / "densities", tmp_path / "truth.csv"),
+            *("--out", tmp_path / "best.json"),
             *("--grid", grid, "--tolerance", 12),
         )
 
@@ -95,13 +113,18 @@ def test_presets_are_known_by_name(tmp_path: Path, made: tuple[list[Density], Ev
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["decode", "{}/densities", "{}/x.csv"], "tolerances"),
-        (["decode", "{}/nothing", "{}/x.csv", "--tolerance", "5"], "manifest.json"),
-        (["decode", "{}/densities", "{}/x.csv", "--decoder", "{}/none.json"], "no such file"),
-        (["decode", "{}/densities", "{}/x.csv", "--decoder", "{}/truth.csv"], "truth.csv"),
-        (["decode", "{}/densities", "{}/x.csv", "--interval", "a=b"], "NAME=ONSET,OFFSET"),
+        (["decode", "{}/densities", "--out", "{}/x.csv"], "--tolerance"),
+        (["decode", "{}/nothing", "--out", "{}/x.csv", "--tolerance", "5"], "manifest.json"),
+        (
+            ["decode", "{}/densities", "--out", "{}/x.csv", "--decoder", "{}/none.json"],
+            "No such file",
+        ),
+        (["decode", "{}/densities", "--out", "{}/x.csv", "--decoder", "{}/truth.csv"], "truth.csv"),
+        (["decode", "{}/densities", "--out", "{}/x.csv", "--interval", "a=b"], "NAME=ONSET,OFFSET"),
         ([*CALIBRATE], "--tolerance"),
         ([*CALIBRATE, "--tolerance", "5", "--grid", "slep"], "sleep"),
+        ([*CALIBRATE, "--tolerance", "5", "--grid", "{kind: peaks, smoth: 5}"], "smoth"),
+        (["decode", "{}/densities", "--out", "{}/x.csv", "--decoder", "peeks"], "peaks"),
         ([*CALIBRATE, "--tolerance", "5", "--metric", "mAPP"], "mF1"),
     ],
 )
@@ -110,5 +133,5 @@ def test_what_is_wrong_is_told_and_nothing_is_written(
 ) -> None:
     before = sorted(tmp_path.iterdir())
     with pytest.raises(BdlError, match=told):
-        call(*(one.format(tmp_path) for one in arguments))
+        call(*(argument.replace("{}", str(tmp_path)) for argument in arguments))
     assert sorted(tmp_path.iterdir()) == before

@@ -7,7 +7,7 @@ import pytest
 
 from bdl.decoding import Peaks
 from bdl.decoding.alternation import best_alternation
-from bdl.decoding.detections import Detections
+from bdl.decoding.candidates import Candidates
 from bdl.density import Density
 from bdl.errors import ConfigError
 from bdl.intervals import IntervalType
@@ -22,9 +22,9 @@ def draw(rng: np.random.Generator, most: int, span: int) -> list[tuple[int, int]
     return [(int(t), int(s)) for t, s in zip(times, rng.integers(0, 5, len(times)), strict=True)]
 
 
-def side(items: list[tuple[int, int]]) -> Detections:
+def side(items: list[tuple[int, int]]) -> Candidates:
     table = np.array(items, float).reshape(-1, 2)
-    return Detections(table[:, 0].copy(), table[:, 1].copy())
+    return Candidates(table[:, 0].copy(), table[:, 1].copy())
 
 
 def test_alternation_is_the_best_of_all_choices() -> None:
@@ -50,7 +50,7 @@ def test_an_alternating_sequence_is_left_whole() -> None:
     times = np.arange(100_000, dtype=float)
     scores = np.random.default_rng(2).random(100_000) + 0.1
     first, second = best_alternation(
-        Detections(times[::2], scores[::2]), Detections(times[1::2], scores[1::2])
+        Candidates(times[::2], scores[::2]), Candidates(times[1::2], scores[1::2])
     )
     assert len(first.time) == len(second.time) == 50_000
 

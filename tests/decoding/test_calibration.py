@@ -9,19 +9,20 @@ import numpy as np
 import pytest
 
 from bdl.decoding import (
+    Decoder,
     ExpectedAP,
     ExpectedAPGrid,
+    Grid,
     PeakGrid,
     Peaks,
     TransitionGrid,
     Transitions,
     calibrate,
     decode,
-    default,
-    from_dict,
-    grid_from_dict,
-    preset,
+    default_decoder,
+    default_grid,
 )
+from bdl.decoding.published import PUBLISHED
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
@@ -33,14 +34,16 @@ TOLERANCES = (6.0, 20.0)
 
 GRIDS = [
     PeakGrid(smooths=(0.0, 8.0), separation=30.0, alternations=(False, True)),
-    PeakGrid(smooths=(0.0, 5.0), clock="bins", refine="parabola", smoothing="trailing", cutoffs=5),
+    PeakGrid(
+        smooths=(0.0, 5.0), clock="bins", refine="parabola", smoothing="trailing", thresholds=5
+    ),
     TransitionGrid(
         windows=(20.0,), smooths=(0.0, 8.0), separation=30.0, alternations=(True, False)
     ),
-    TransitionGrid(windows=(10.0, 30.0), thresholds=(0.3, 0.5), cutoffs=2, clock="bins"),
-    ExpectedAPGrid(floors=(0.02, 0.2), separations=(0.0, 15.0), alternations=(False, True)),
+    TransitionGrid(windows=(10.0, 30.0), levels=(0.3, 0.5), thresholds=2, clock="bins"),
+    ExpectedAPGrid(thresholds=(0.02, 0.2), separations=(0.0, 15.0), alternations=(False, True)),
     ExpectedAPGrid(
-        floors=(0.05,), units=(1.0, 2.0), spacings=(0.0, 60.0), refines=("none", "centroid")
+        thresholds=(0.05,), units=(1.0, 2.0), spacings=(0.0, 60.0), refines=("none", "centroid")
     ),
 ]
 
@@ -86,7 +89,7 @@ def test_shared_work_gives_the_scores_of_every_setting(
 ) -> None:
     rng = np.random.default_rng(1)
     for _ in range(4):
-        densities, truth = world(rng, grid.kind == "transition-grid")
+        densities, truth = world(rng, grid.kind == "transitions")
         found = calibrate(
             iter(densities),
             truth,
@@ -112,15 +115,15 @@ def test_shared_work_gives_the_scores_of_every_setting(
 
 def test_all_settings_are_tried_from_simple_to_less_simple() -> None:
     densities, truth = world(np.random.default_rng(2), False)
-    grid = preset("sleep").replace(separation=30.0)
+    grid = PUBLISHED["sleep"]["events"].replace(separation=30.0)
     found = calibrate(densities, truth, grid, tolerances=TOLERANCES, intervals=(SLEEP,))
     top = max(float(one.values.max()) for one in densities)
     tried = [trial.decoder for trial in found.tried]
-    assert [(d.alternate, d.smooth, d.cutoff) for d in tried] == [
-        (turns, width, cutoff)
+    assert [(d.alternate, d.smooth, d.threshold) for d in tried] == [
+        (turns, width, threshold)
         for turns in (False, True)
         for width in (0.0, 50.0)
-        for cutoff in (0.0, top / 2, top)
+        for threshold in (0.0, top / 2, top)
     ]
 
 
@@ -130,8 +133,8 @@ def test_bounded_outputs_are_cut_from_zero_to_one() -> None:
         Density(d.recording, np.minimum(d.values, 0.5), d.types, 1.0, 5, d.samples, bounded=True)
         for d in densities
     ]
-    found = calibrate(bounded, truth, PeakGrid(cutoffs=3), tolerances=TOLERANCES)
-    assert [trial.decoder.cutoff for trial in found.tried] == [0.0, 0.5, 1.0]
+    found = calibrate(bounded, truth, PeakGrid(thresholds=3), tolerances=TOLERANCES)
+    assert [trial.decoder.threshold for trial in found.tried] == [0.0, 0.5, 1.0]
 
 
 def test_ties_fall_to_the_simpler_setting() -> None:
@@ -151,10 +154,10 @@ def test_the_chosen_decoder_goes_to_json_and_back() -> None:
     for grid in (GRIDS[0], GRIDS[4]):
         found = calibrate(densities, truth, grid, tolerances=TOLERANCES, intervals=(SLEEP,))
         data = json.loads(json.dumps(found.to_dict()))
-        again = from_dict(data["decoder"])
+        again = Decoder.parse(data["decoder"])
         assert again == found.decoder
         assert decode(densities, again, (SLEEP,)) == decode(densities, found.decoder, (SLEEP,))
-        assert grid_from_dict(json.loads(json.dumps(grid.model_dump(mode="json")))) == grid
+        assert Grid.parse(json.loads(json.dumps(grid.model_dump(mode="json")))) == grid
 
 
 def test_what_cannot_be_calibrated_is_told() -> None:
@@ -167,7 +170,7 @@ def test_what_cannot_be_calibrated_is_told() -> None:
         calibrate(densities, truth, PeakGrid(), tolerances=TOLERANCES, metric="AP@7")
     with pytest.raises(ConfigError, match="interval types"):
         calibrate(densities, truth, PeakGrid(alternations=(True,)), tolerances=TOLERANCES)
-    with pytest.raises(ConfigError, match="Peaks"):
+    with pytest.raises(ConfigError, match="expected-ap or peaks"):
         calibrate(densities, truth, GRIDS[2], tolerances=TOLERANCES, intervals=(SLEEP,))
     with pytest.raises(InputError, match="two"):
         calibrate([*densities, densities[0]], truth, PeakGrid(), tolerances=TOLERANCES)
@@ -176,32 +179,62 @@ def test_what_cannot_be_calibrated_is_told() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"kind": "peek-grid"},
-        {"kind": "peak-grid", "cutoffs": 0},
-        {"kind": "peak-grid", "smooths": []},
-        {"kind": "transition-grid"},
-        {"kind": "expected-ap-grid", "floors": [0.0]},
-        {"kind": "peak-grid", "cut": 3},
+        {"kind": "peeks"},
+        {"kind": "peaks", "thresholds": 0},
+        {"kind": "peaks", "smooths": []},
+        {"kind": "transitions", "windows": []},
+        {"kind": "expected-ap", "thresholds": [0.0]},
+        {"kind": "peaks", "cut": 3},
         "sleep",
     ],
 )
 def test_impossible_grids_are_refused(wrong: Any) -> None:
     with pytest.raises(ConfigError):
-        grid_from_dict(wrong)
+        Grid.parse(wrong)
 
 
 def test_unknown_decoders_and_parameters_are_refused() -> None:
     with pytest.raises(ConfigError, match="kind"):
-        from_dict({"cutoff": 1.0})
+        Decoder.parse({"threshold": 1.0})
     with pytest.raises(ConfigError, match="separate"):
-        from_dict({"kind": "peaks", "separate": 1.0})
-    with pytest.raises(ConfigError, match="state"):
-        preset("fraud", "state")
+        Decoder.parse({"kind": "peaks", "separate": 1.0})
 
 
 def test_the_default_follows_the_kind_of_density() -> None:
-    assert default("events", tolerances=(5.0,)) == ExpectedAP(tolerances=(5.0,))
-    assert default("events", tolerances=(5.0,), bounded=True) == ExpectedAP(tolerances=(5.0,))
-    assert isinstance(default("state", tolerances=(5.0,)), Transitions)
+    assert default_decoder("events", tolerances=(5.0,)) == ExpectedAP(tolerances=(5.0,))
+    assert default_decoder("events", separation=3.0) == Peaks(separation=3.0)
+    assert default_decoder("state", tolerances=(5.0,), separation=3.0) == Transitions(
+        scorer="difference", window=5.0, separation=3.0
+    )
     with pytest.raises(ConfigError, match="tolerances"):
-        default("events")
+        default_decoder("state")
+
+
+def test_the_default_grid_follows_the_kind_of_density() -> None:
+    both = (False, True)
+    events = default_grid("events", tolerances=(1.0, 2.0, 5.0), alternations=both)
+    assert events == ExpectedAPGrid(alternations=both)
+    state = default_grid("state", tolerances=(1.0, 2.0, 5.0), separation=3.0)
+    assert state == TransitionGrid(windows=(2.0, 5.0), separation=3.0)
+
+
+def test_the_simplest_grid_is_an_untuned_decoder() -> None:
+    sleep = PUBLISHED["sleep"]
+    assert sleep["events"].simplest() == PeakGrid(thresholds=1, separation=1800.0)
+    assert sleep["state"].simplest() == TransitionGrid(
+        thresholds=1, windows=(600.0,), separation=1800.0
+    )
+    assert ExpectedAPGrid().simplest() == ExpectedAPGrid(thresholds=(0.001,), units=(1.0,))
+
+
+def test_open_parameters_are_completed_with_the_tolerances() -> None:
+    assert ExpectedAP().complete((3.0, 5.0)) == ExpectedAP(tolerances=(3.0, 5.0))
+    assert ExpectedAP(tolerances=(1.0,)).complete((3.0,)).tolerances == (1.0,)
+    assert Transitions().complete((3.0, 5.0)).window == 5.0
+    assert [d.window for d in TransitionGrid().decoders((3.0, 5.0))] == [5.0, 5.0]
+    densities, _ = world(np.random.default_rng(6), False)
+    with pytest.raises(ConfigError, match="tolerances"):
+        ExpectedAP().decode(densities[0])
+    states, _ = world(np.random.default_rng(6), True)
+    with pytest.raises(ConfigError, match="window"):
+        Transitions().decode(states[0], (SLEEP,))

@@ -91,11 +91,16 @@ def test_peaks_agree_with_find_peaks_on_the_expanded_timeline(sigma: float) -> N
         bins, stride = int(rng.integers(1, 120)), int(rng.integers(1, 13))
         samples = bins * stride - int(rng.integers(0, stride))
         values = (rng.random(bins) ** 4).astype(np.float32)
-        distance, cutoff = int(rng.integers(0, 60)), float(rng.choice([0.0, 0.1, 0.4]))
-        decoder = Peaks(smooth=sigma, separation=distance, cutoff=cutoff)
+        distance, threshold = int(rng.integers(0, 60)), float(rng.choice([0.0, 0.1, 0.4]))
+        decoder = Peaks(smooth=sigma, separation=distance, threshold=threshold)
         found = decoder.decode(density(values, stride, samples))
         place, height = naive.paper_peaks(
-            values, stride=stride, samples=samples, sigma=sigma, distance=distance, cutoff=cutoff
+            values,
+            stride=stride,
+            samples=samples,
+            sigma=sigma,
+            distance=distance,
+            threshold=threshold,
         )
         assert found.time.tolist() == place.tolist()
         assert found.score is not None
@@ -105,12 +110,12 @@ def test_peaks_agree_with_find_peaks_on_the_expanded_timeline(sigma: float) -> N
 def agree_before_separation(
     values: NDArray[np.float32], stride: int, samples: int, sigma: float
 ) -> None:
-    ours = find_peaks(density(values, stride, samples), 0, Peaks(smooth=sigma))
+    places, heights = find_peaks(density(values, stride, samples), 0, Peaks(smooth=sigma))
     place, height = naive.paper_peaks(
-        values, stride=stride, samples=samples, sigma=sigma, distance=0, cutoff=0.0
+        values, stride=stride, samples=samples, sigma=sigma, distance=0, threshold=0.0
     )
-    assert ours.place.tolist() == place.tolist()
-    np.testing.assert_allclose(ours.height, height, rtol=1e-12, atol=1e-15)
+    assert places.tolist() == place.tolist()
+    np.testing.assert_allclose(heights, height, rtol=1e-12, atol=1e-15)
 
 
 def test_peaks_before_separation_agree_with_find_peaks_on_rough_values() -> None:
@@ -135,13 +140,13 @@ def test_blocks_leave_no_seams() -> None:
         values = values.astype(np.float32)
         sigma = float(rng.choice([0.7, 3.0, 10.0]))
         agree_before_separation(values, stride, samples, sigma)
-        back = find_peaks(
+        trailing, _ = find_peaks(
             density(values, stride, samples), 0, Peaks(smooth=sigma, smoothing="trailing")
         )
         first, last = local_maxima(
             smooth(values.astype(float), sigma, stride=stride, samples=samples, side="trailing")
         )
-        assert back.place.tolist() == ((first + last) // 2).tolist()
+        assert trailing.tolist() == ((first + last) // 2).tolist()
 
 
 def test_bins_are_a_clock_of_their_own() -> None:
@@ -152,7 +157,7 @@ def test_bins_are_a_clock_of_their_own() -> None:
         one = density(values, stride=10)
         found = Peaks(clock="bins", smooth=20.0, separation=50.0).decode(one)
         place, _ = naive.paper_peaks(
-            values, stride=1, samples=bins, sigma=2.0, distance=5, cutoff=0.0
+            values, stride=1, samples=bins, sigma=2.0, distance=5, threshold=0.0
         )
         assert found.time.tolist() == one.times[place].tolist()
 
@@ -176,11 +181,11 @@ def test_cutting_before_or_after_separation_is_the_same() -> None:
     for _ in range(1000):
         heights = rng.integers(0, 6, 30) / 5
         places = np.sort(rng.choice(90, 30, replace=False))
-        cutoff, distance = float(rng.choice([0.2, 0.4, 0.8])), int(rng.integers(1, 15))
-        high = np.flatnonzero(heights >= cutoff)
+        threshold, distance = float(rng.choice([0.2, 0.4, 0.8])), int(rng.integers(1, 15))
+        high = np.flatnonzero(heights >= threshold)
         before = high[separate(places[high], heights[high], distance)]
         after = separate(places, heights, distance)
-        assert before.tolist() == [i for i in after.tolist() if heights[i] >= cutoff]
+        assert before.tolist() == [i for i in after.tolist() if heights[i] >= threshold]
 
 
 @pytest.mark.parametrize("clock", ["samples", "bins"])
@@ -255,7 +260,7 @@ def test_a_bounded_density_above_one_is_refused() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"cutof": 1.0},
+        {"treshold": 1.0},
         {"smooth": -1.0},
         {"separation": float("nan")},
         {"smoothing": "central"},
@@ -270,5 +275,5 @@ def test_impossible_parameters_are_refused(wrong: dict[str, Any]) -> None:
 
 def test_an_occupancy_has_no_peaks() -> None:
     state = Density("a", np.zeros((3, 1), np.float32), ("sleep",), 1.0, 1, 3, kind="state")
-    with pytest.raises(ConfigError, match="Transitions"):
+    with pytest.raises(ConfigError, match="use transitions"):
         Peaks().decode(state)

@@ -40,11 +40,11 @@ def test_transitions_equal_their_oracle(scorer: str, clock: str) -> None:
         samples = bins * stride - int(rng.integers(0, stride))
         values = occupancies(rng, bins)
         window, distance = int(rng.integers(1, 14)), int(rng.integers(0, 12))
-        threshold = float(rng.choice([0.25, 0.5, 1.0]))
+        level = float(rng.choice([0.25, 0.5, 1.0]))
         step = stride if clock == "bins" else 1
         decoder = Transitions(
             scorer=scorer,
-            threshold=threshold,
+            level=level,
             window=window * step,
             separation=distance * step,
             clock=clock,
@@ -55,7 +55,7 @@ def test_transitions_equal_their_oracle(scorer: str, clock: str) -> None:
             [round(v * 8) for v in raw],
             window=window,
             scorer=scorer,
-            threshold=round(threshold * 8),
+            level=round(level * 8),
             distance=distance,
         )
         for name, pairs in zip(("onset", "wakeup"), want, strict=True):
@@ -76,9 +76,7 @@ def test_smoothed_transitions_use_the_smoothed_timeline() -> None:
         for scorer in ("threshold", "difference"):
             decoder = Transitions(scorer=scorer, window=6.0, smooth=3.0, separation=4.0)
             found = decoder.decode(density(values, stride), (SLEEP,))
-            want = naive.transitions(
-                levels, window=6, scorer=scorer, threshold=UNIT // 2, distance=4
-            )
+            want = naive.transitions(levels, window=6, scorer=scorer, level=UNIT // 2, distance=4)
             length = min(6, bins * stride)
             for name, pairs in zip(("onset", "wakeup"), want, strict=True):
                 rows = found.event == name
@@ -105,10 +103,10 @@ def test_a_level_occupancy_has_no_transitions(values: list[float], scorer: str) 
         assert len(decoder.decode(density(values, stride=3), (SLEEP,))) == 0
 
 
-def test_alternation_and_cutoff() -> None:
+def test_alternation_and_threshold() -> None:
     values = [0, 1, 0, 1, 0, 0.4, 0, 0, 0]
     found = Transitions(
-        scorer="difference", window=1.0, cutoff=0.5, alternate=True, clock="bins"
+        scorer="difference", window=1.0, threshold=0.5, alternate=True, clock="bins"
     ).decode(density(values), (SLEEP,))
     assert found.times("a", "onset").tolist() == [1.0, 3.0]
     assert found.times("a", "wakeup").tolist() == [2.0, 4.0]
@@ -118,9 +116,9 @@ def test_an_occupancy_needs_its_interval_type() -> None:
     with pytest.raises(ConfigError, match="'sleep'"):
         Transitions(window=5.0).decode(density([0, 1]))
     events = Density("a", np.zeros((3, 1), np.float32), ("onset",), 1.0, 1, 3)
-    with pytest.raises(ConfigError, match="Peaks"):
+    with pytest.raises(ConfigError, match="peaks"):
         Transitions(window=5.0).decode(events, (SLEEP,))
     with pytest.raises(ConfigError):
         Transitions(window=0.0)
     with pytest.raises(ConfigError):
-        Transitions(window=1.0, threshold=0.0)
+        Transitions(window=1.0, level=0.0)

@@ -141,7 +141,7 @@ def test_a_training_that_stops_early_is_on_the_same_way(fitted):
 def test_calibration_freezes_a_decoder(fitted, tmp_path):
     detector = fitted.checkpoint(30)
     recordings, events = spikes(4, seed=7)
-    chosen = detector.calibrate(recordings, events, grid=PeakGrid(cutoffs=5, separation=10.0))
+    chosen = detector.calibrate(recordings, events, grid=PeakGrid(thresholds=5, separation=10.0))
     assert isinstance(chosen.decoder, Peaks)
     assert detector.model.decoder == chosen.decoder
     found = detector.detect(recordings)

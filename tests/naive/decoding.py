@@ -27,13 +27,13 @@ def expanded(values: Array, stride: int, samples: int) -> Array:
 
 
 def paper_peaks(
-    values: Array, *, stride: int, samples: int, sigma: float, distance: int, cutoff: float
+    values: Array, *, stride: int, samples: int, sigma: float, distance: int, threshold: float
 ) -> tuple[Array, Array]:
     """Peaks as the paper finds them: expand, smooth, ``find_peaks``; places and heights."""
     raw = expanded(values, stride, samples)
     if sigma > 0:
         raw = gaussian_filter1d(raw, sigma)
-    places, found = find_peaks(raw, height=cutoff, distance=max(distance, 1))
+    places, found = find_peaks(raw, height=threshold, distance=max(distance, 1))
     return places, found["peak_heights"]
 
 
@@ -89,7 +89,7 @@ def alternation(onset: list[tuple[int, int]], offset: list[tuple[int, int]]) -> 
 
 
 def transitions(
-    levels: Sequence[int], *, window: int, scorer: str, threshold: int, distance: int
+    levels: Sequence[int], *, window: int, scorer: str, level: int, distance: int
 ) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """Onsets and offsets as (place, score times window) on a clock of whole levels."""
     n = len(levels)
@@ -109,8 +109,8 @@ def transitions(
             places = [
                 s
                 for s in range(1, n)
-                if (levels[s] >= threshold) != (levels[s - 1] >= threshold)
-                and (levels[s] >= threshold) == (sign > 0)
+                if (levels[s] >= level) != (levels[s - 1] >= level)
+                and (levels[s] >= level) == (sign > 0)
             ]
         else:
             places = [(a + b) // 2 for a, b in maxima(score)]
@@ -126,7 +126,7 @@ def expected_ap(
     *,
     stride: int,
     samples: int,
-    floor_score: float,
+    threshold: float,
     distance: int,
     most: int,
     unit: int = 1 << 40,
@@ -150,7 +150,7 @@ def expected_ap(
         return near
 
     taken: list[tuple[int, float]] = []
-    least = max(1, ceil(floor_score * unit * len(tolerances)))
+    least = max(1, ceil(threshold * unit * len(tolerances)))
     while len(taken) < most:
         free = [
             b for b in range(bins) if all(abs(centre[b] - centre[t]) >= distance for t, _ in taken)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bdl.cli import console
-from bdl.cli.options import Intervals, Json, interval_types
-from bdl.errors import ConfigError, InputError
+from bdl.cli.options import Intervals, Json, interval_types, parse_variant
+from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from bdl.decoding.calibration import Calibration
+    from bdl.decoding import Calibration, Grid
+    from bdl.density import Kind
     from bdl.events import Events
     from bdl.intervals import IntervalType
 
@@ -31,18 +32,24 @@ Tolerances = Annotated[
 @commands.command()
 def decode(
     densities: Densities,
-    out: Annotated[Path, typer.Argument(help="Event table to write (.csv or .parquet).")],
+    out: Annotated[Path, typer.Option(help="Event table to write (.csv or .parquet).")],
     decoder: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            help="Decoder as JSON or YAML, such as `bdl calibrate` writes. Without it the default "
-            "decoder is used, which needs --tolerance."
+            help="A decoder: its name, a YAML mapping such as '{kind: peaks, smooth: 50}', or a "
+            "file such as `bdl calibrate` writes. By default the recommended decoder, which needs "
+            "--tolerance."
         ),
     ] = None,
     tolerance: Tolerances = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Least score, instead of the decoder's own.")
+    ] = None,
     interval: Intervals = None,
     format: Annotated[str, typer.Option(help="Format of the event table.")] = "bdl",
-    period: Annotated[float | None, typer.Option(help="Seconds a step, for Kaggle tables.")] = None,
+    period: Annotated[
+        float | None, typer.Option(help="Seconds per step, for Kaggle tables.")
+    ] = None,
     pairs: Annotated[
         Path | None, typer.Option(help="Also pair events to intervals and write them here (.csv).")
     ] = None,
@@ -55,47 +62,57 @@ def decode(
     from bdl import decoding, formats
     from bdl.formats.densities import read_densities, read_manifest
 
-    kinds = interval_types(interval)
+    intervals = interval_types(interval)
     entries = read_manifest(densities).recordings
     if decoder is not None:
-        data = load(decoder)
-        if isinstance(data, dict) and isinstance(data.get("decoder"), dict):
-            data = data["decoder"]
-        chosen = decoding.from_dict(data, str(decoder))
-    else:
+        family = decoding.Decoder
+        named = parse_variant(family, decoder, "--decoder", key="decoder")  # type: ignore[type-abstract]
+        chosen = named.complete(tolerance or ())
+    elif tolerance:
         kind = entries[0].kind if entries else "events"
-        chosen = decoding.default(kind, tolerances=tolerance or ())
-    found = decoding.decode(
-        console.track(read_densities(densities), "decoding", len(entries)), chosen, kinds
+        chosen = decoding.default_decoder(kind, tolerances=tolerance)
+    else:
+        raise ConfigError(
+            "name a decoder (--decoder), or give the tolerances of the metric (--tolerance "
+            "SECONDS) for the default one"
+        )
+    if threshold is not None:
+        chosen = chosen.replace(threshold=threshold)
+    detections = decoding.decode(
+        console.track(read_densities(densities), "decoding", len(entries)), chosen, intervals
     )
     formats.write_events(
-        found,
+        detections,
         out,
         format=format,  # type: ignore[arg-type]
         period=period,
-        intervals=kinds or None,
+        intervals=intervals or None,
     )
     if pairs is not None:
         limits = {"min_duration": min_duration, "max_duration": max_duration, "min_gap": min_gap}
-        write_pairs(found, kinds, pairs, limits)
+        write_pairs(detections, intervals, pairs, limits)
     if as_json:
-        counts = {name: int((found.event == name).sum()) for name in found.types}
+        counts = {name: int((detections.event == name).sum()) for name in detections.types}
         console.print_json({"recordings": len(entries), "events": counts, "out": str(out)})
     else:
-        console.out.print(found)
+        console.out.print(detections)
 
 
 @commands.command()
 def calibrate(
     densities: Densities,
     events: Annotated[Path, typer.Argument(help="Annotated events of these recordings.")],
-    out: Annotated[Path, typer.Argument(help="File to write: the decoder and all that was tried.")],
+    out: Annotated[
+        Path, typer.Option(help="File to write (JSON): the chosen decoder and all that were tried.")
+    ],
     grid: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="A preset (expected-ap, sleep, chbmit, bowshock, fraud) or a JSON or YAML file."
+            help="Settings to try: the name of a decoder, a YAML mapping such as '{kind: peaks, "
+            "smooths: [0, 50]}', a file, or a data set (sleep, chbmit, bowshock, fraud) for its "
+            "published grid. By default the grid of the recommended decoder."
         ),
-    ] = "expected-ap",
+    ] = None,
     tolerance: Tolerances = None,
     metric: Annotated[str, typer.Option(help="mAP, mF1 or AP@<tolerance>.")] = "mAP",
     interval: Intervals = None,
@@ -103,95 +120,98 @@ def calibrate(
         str, typer.Option(help="Detections in event-free recordings: ignore or count.")
     ] = "ignore",
     format: Annotated[str | None, typer.Option(help="Format of the annotated events.")] = None,
-    period: Annotated[float | None, typer.Option(help="Seconds a step, for Kaggle tables.")] = None,
+    period: Annotated[
+        float | None, typer.Option(help="Seconds per step, for Kaggle tables.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Choose the best decoder of a grid on calibration recordings."""
     from bdl import decoding, formats
-    from bdl.decoding.grids import PRESETS
     from bdl.formats.densities import read_densities, read_manifest
 
     if not tolerance:
-        raise ConfigError("calibration needs the metric's tolerances: --tolerance SECONDS")
+        raise ConfigError("calibration needs the tolerances of the metric: --tolerance SECONDS")
     entries = read_manifest(densities).recordings
     kind = entries[0].kind if entries else "events"
-    chosen = (
-        decoding.preset(grid, kind)
-        if grid in PRESETS or not Path(grid).suffix
-        else decoding.grid_from_dict(load(Path(grid)), grid)
-    )
-    kinds = interval_types(interval)
+    intervals = interval_types(interval)
+    if grid is not None:
+        chosen = parse_grid(grid, kind)
+    else:
+        chosen = decoding.default_grid(
+            kind, tolerances=tolerance, alternations=(False, True) if intervals else (False,)
+        )
     truth = formats.read_events(
         events,
         format=format,  # type: ignore[arg-type]
         period=period,
-        intervals=kinds or None,
+        intervals=intervals or None,
     )
-    found = decoding.calibrate(
+    calibration = decoding.calibrate(
         console.track(read_densities(densities), "calibrating", len(entries)),
         truth,
         chosen,
         tolerances=tolerance,
         metric=metric,
-        intervals=kinds,
+        intervals=intervals,
         event_free=event_free,  # type: ignore[arg-type]
     )
     with formats.atomic(out) as temporary:
-        temporary.write_text(json.dumps(found.to_dict(), indent=1) + "\n")
+        temporary.write_text(json.dumps(calibration.to_dict(), indent=1) + "\n")
     if as_json:
-        console.print_json(found.to_dict())
+        console.print_json(calibration.to_dict())
     else:
-        show(found)
+        show(calibration)
 
 
-def show(found: Calibration) -> None:
-    """Print every setting tried, the chosen one marked."""
+def parse_grid(text: str, kind: Kind) -> Grid:
+    """A grid from a name, a YAML mapping, a file, or the name of a data set."""
+    from bdl.decoding import Grid
+    from bdl.decoding.published import PUBLISHED
+
+    if text not in PUBLISHED:
+        return parse_variant(Grid, text, "--grid", also=tuple(PUBLISHED))
+    if kind not in PUBLISHED[text]:
+        raise ConfigError(f"--grid {text}: no grid is published for densities of kind {kind!r}")
+    return PUBLISHED[text][kind]
+
+
+def show(calibration: Calibration) -> None:
+    """Print every setting that was tried, the chosen one marked."""
     from rich.table import Table
 
-    dumps = [trial.decoder.model_dump(mode="json") for trial in found.tried]
-    varied = [key for key in dumps[0] if any(one[key] != dumps[0][key] for one in dumps)]
-    table = Table(*varied, found.metric, "")
-    for trial, one in zip(found.tried, dumps, strict=True):
-        mark = "chosen" if trial.decoder == found.decoder else ""
-        table.add_row(*(text(one[key]) for key in varied), f"{trial.score:.4f}", mark)
+    settings = [trial.decoder.model_dump(mode="json") for trial in calibration.tried]
+    varied = [key for key in settings[0] if any(s[key] != settings[0][key] for s in settings)]
+    table = Table(*varied, calibration.metric, "")
+    for trial, setting in zip(calibration.tried, settings, strict=True):
+        mark = "chosen" if trial.decoder == calibration.decoder else ""
+        table.add_row(*(short_text(setting[key]) for key in varied), f"{trial.score:.4f}", mark)
     console.out.print(table)
 
 
-def text(value: object) -> str:
+def short_text(value: object) -> str:
     """A value of a setting as short text.
 
-    >>> text(0.25), text(True)
+    Examples
+    --------
+    >>> short_text(0.25), short_text(True)
     ('0.25', 'True')
     """
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def load(path: Path) -> Any:
-    """Plain data of a JSON or YAML file."""
-    import yaml
-
-    try:
-        return yaml.safe_load(path.read_text())
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file") from error
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        told = " ".join(str(error).split())
-        raise InputError(f"{path}: cannot be read as JSON or YAML: {told}") from error
-
-
 def write_pairs(
-    found: Events, kinds: tuple[IntervalType, ...], path: Path, limits: dict[str, float]
+    detections: Events, intervals: tuple[IntervalType, ...], path: Path, limits: dict[str, float]
 ) -> None:
-    """Pair events and write the intervals as a CSV table."""
+    """Pair onsets and offsets, and write the intervals as a CSV table."""
     import polars as pl
 
     from bdl.formats import atomic
     from bdl.pairing import pair
 
     columns = ["recording", "name", "start", "end", "score"]
-    intervals = list(pair(found, kinds, rule="best", **limits))
+    paired = list(pair(detections, intervals, rule="best", **limits))
     table = pl.DataFrame(
-        {column: [getattr(one, column) for one in intervals] for column in columns},
+        {column: [getattr(interval, column) for interval in paired] for column in columns},
         schema={c: pl.String if c in ("recording", "name") else pl.Float64 for c in columns},
     )
     with atomic(path) as temporary:

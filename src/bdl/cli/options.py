@@ -12,13 +12,13 @@ from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from types import GenericAlias, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import typer
 
-from bdl.config import Value
+from bdl.config import Value, read_yaml
 from bdl.errors import ConfigError
-from bdl.registry import field_help
+from bdl.registry import Variant, field_help
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bdl.intervals import IntervalType
     from bdl.recording import Recordings
 
+Family = TypeVar("Family", bound=Variant)
 Command = Callable[..., None]
 _NONE = "none"  # on the command line; None itself means that an option was not given
 Format = Literal["bdl", "kaggle", "bids", "seizures", "dcase", "edf", "wfdb"]
@@ -271,6 +272,45 @@ def interval_types(texts: list[str] | None) -> tuple[IntervalType, ...]:
             raise ConfigError(f"--interval {one!r}: NAME=ONSET,OFFSET or NAME expected")
         out.append(IntervalType(name, *sides) if given else IntervalType.named(name))
     return tuple(out)
+
+
+def parse_variant(
+    family: type[Family], text: str, flag: str, *, key: str = "", also: tuple[str, ...] = ()
+) -> Family:
+    """A variant from its command-line form: a name, a YAML mapping, or a file with a mapping.
+
+    Parameters
+    ----------
+    family
+        The family of variants.
+    text
+        What was given.
+    flag
+        The option, for error messages.
+    key
+        Key under which a file may hold the mapping, beside other content.
+    also
+        Further names that the option takes, for error messages.
+
+    Examples
+    --------
+    >>> from bdl.decoding import Decoder
+    >>> parse_variant(Decoder, "{kind: peaks, smooth: 50}", "--decoder").smooth
+    50.0
+    >>> parse_variant(Decoder, "peeks", "--decoder")
+    Traceback (most recent call last):
+    bdl.errors.ConfigError: --decoder peeks: expected one of expected-ap, peaks, ...
+    """
+    if text in family.names():
+        return family.parse(text, flag)
+    if text.lstrip().startswith("{"):
+        return family.parse(_parse_yaml(text), flag)
+    if not Path(text).suffix and not Path(text).exists():
+        known = ", ".join([*family.names(), *also])
+        raise ConfigError(f"{flag} {text}: expected one of {known}, a YAML mapping, or a file")
+    content: Mapping[str, Any] = read_yaml(Path(text))
+    inner = content.get(key)
+    return family.parse(inner if isinstance(inner, dict) else content, f"{flag} {text}")
 
 
 def advance(bar: Any, what: str) -> Callable[[int, int], None]:

@@ -1,10 +1,10 @@
-"""Alternation: the best sequence in which onset and offset of a kind take turns.
+"""Alternation: the best sequence in which the onsets and offsets of an interval type alternate.
 
 Of all subsets of the candidates that are strictly increasing in time and never repeat a type, the
-one with the largest total score, found exactly by dynamic programming in one pass. It may start
-and end with either type, for a recording may begin or end inside an interval. Of equal totals the
-one with fewer events, then the one whose last event is earlier (an onset before an offset of the
-same time), and so on from the end backwards.
+one with the largest total score is found exactly, by dynamic programming in one pass. It may start
+and end with either type, since a recording may start or end inside an interval. Ties: of equal
+totals the one with fewer events is kept, then the one whose last event is earlier (an onset before
+an offset of the same time), and so on from the end backwards.
 """
 
 from __future__ import annotations
@@ -15,47 +15,53 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from bdl.decoding.detections import ByType, Detections, check_intervals
+from bdl.decoding.candidates import ByType, Candidates, check_intervals
 from bdl.intervals import IntervalType
 
 Floats = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]
 
 
-def best_alternation(onset: Detections, offset: Detections) -> tuple[Detections, Detections]:
+def best_alternation(onsets: Candidates, offsets: Candidates) -> tuple[Candidates, Candidates]:
     """The best alternating choice among onsets and offsets, each in order of time.
 
-    >>> onset = Detections(np.array([0.0, 1.0, 5.0]), np.array([0.2, 0.9, 0.5]))
-    >>> offset = Detections(np.array([3.0, 4.0]), np.array([0.3, 0.4]))
-    >>> [one.time.tolist() for one in best_alternation(onset, offset)]
+    Examples
+    --------
+    >>> onsets = Candidates(np.array([0.0, 1.0, 5.0]), np.array([0.2, 0.9, 0.5]))
+    >>> offsets = Candidates(np.array([3.0, 4.0]), np.array([0.3, 0.4]))
+    >>> [side.time.tolist() for side in best_alternation(onsets, offsets)]
     [[1.0, 5.0], [4.0]]
     """
-    keep_onset, keep_offset = _alternate(onset.time, onset.score, offset.time, offset.score)
-    return onset.pick(keep_onset), offset.pick(keep_offset)
+    keep_onset, keep_offset = _alternate(onsets.time, onsets.score, offsets.time, offsets.score)
+    return onsets.select(keep_onset), offsets.select(keep_offset)
 
 
-def alternate(found: ByType, intervals: tuple[IntervalType, ...]) -> ByType:
-    """Alternation within every interval type; types that belong to none are left as they are.
+def alternate(candidates: ByType, intervals: tuple[IntervalType, ...]) -> ByType:
+    """Alternation within every interval type; event types that belong to none are not changed.
 
-    >>> onsets = Detections(np.array([0.0, 1.0]), np.array([0.2, 0.9]))
-    >>> offsets = Detections(np.array([3.0]), np.array([0.3]))
+    Examples
+    --------
+    >>> onsets = Candidates(np.array([0.0, 1.0]), np.array([0.2, 0.9]))
+    >>> offsets = Candidates(np.array([3.0]), np.array([0.3]))
     >>> sleep = IntervalType("sleep", "onset", "wakeup")
     >>> alternate({"onset": onsets, "wakeup": offsets}, (sleep,))["onset"].time.tolist()
     [1.0]
     """
-    check_intervals(intervals, found, "alternation")
-    out = dict(found)
-    for one in intervals:
-        out[one.onset], out[one.offset] = best_alternation(found[one.onset], found[one.offset])
-    return out
+    check_intervals(intervals, candidates)
+    alternating = dict(candidates)
+    for interval in intervals:
+        alternating[interval.onset], alternating[interval.offset] = best_alternation(
+            candidates[interval.onset], candidates[interval.offset]
+        )
+    return alternating
 
 
 @njit(cache=True)
 def _alternate(
     onset_time: Floats, onset_score: Floats, offset_time: Floats, offset_score: Floats
 ) -> tuple[Mask, Mask]:
-    # Candidates are numbered onsets first, then offsets; -1 is the empty sequence. A state (one
-    # an end type) is the best sequence ending in that type: its total, length and last candidate.
+    # Candidates are numbered onsets first, then offsets; -1 is the empty sequence. The state is,
+    # for each type, the best sequence that ends in it: its total, length and last candidate.
     n, m = len(onset_time), len(offset_time)
     previous = np.full(n + m, -1, np.int64)
     onset_total = offset_total = 0.0
@@ -68,7 +74,7 @@ def _alternate(
             if j >= m or (i < n and onset_time[i] <= offset_time[j])
             else (offset_time[j])
         )
-        # What ended before this moment: candidates of one time never follow each other.
+        # The state before this time, since candidates of the same time never follow each other.
         before_total, before_size, before_last = onset_total, onset_size, onset_last
         while i < n and onset_time[i] == now:
             total, size = offset_total + onset_score[i], offset_size + 1

@@ -1,30 +1,27 @@
 """Calibration: the setting of a grid with the best score on recordings that are not reported on.
 
-Every setting of the grid is scored, with the work shared: each recording is read once, each base
-(smoothing, separation, scorer) decodes it once, one matching serves every cutoff, since the
-best-scored detections are matched first, and alternation works on the candidates at hand. The
-scores are those of decoding and matching each setting by itself.
+Every setting of the grid is scored, with the work shared: each recording is read once, each
+decoder (smoothing, separation, scorer) decodes it once, one matching serves every threshold, since
+the detections with the highest scores are matched first, and alternation works on the candidates
+already found. The scores are those of decoding and matching each setting by itself.
 
-Of settings with the same score the simplest wins, in the order of the grid (see
-`bdl.decoding.grids`), so that the choice is the same on every machine.
+Of settings with the same score the simplest is chosen, in the order of the grid (see
+`bdl.decoding.grid`), so that the choice is the same on every machine.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bdl.config import validate
 from bdl.decoding.alternation import alternate
-from bdl.decoding.detections import ByType, to_events, unique
-from bdl.decoding.expected import ExpectedAP
-from bdl.decoding.grids import AnyGrid, Grid
-from bdl.decoding.peaks import Peaks
-from bdl.decoding.transitions import Transitions
+from bdl.decoding.candidates import ByType, to_events, unique
+from bdl.decoding.decoder import Decoder, interval_types
+from bdl.decoding.grid import Grid
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation import Matcher, Matches
@@ -32,59 +29,69 @@ from bdl.evaluation.matching import EventFree
 from bdl.events import Events
 from bdl.intervals import IntervalType
 
-AnyDecoder = Peaks | ExpectedAP | Transitions
-
 
 @dataclass(frozen=True)
 class Trial:
-    """One setting tried and its score on the calibration recordings.
+    """One setting and its score on the calibration recordings.
 
-    >>> Trial(Peaks(cutoff=0.5), 0.7).decoder.cutoff
-    0.5
+    Parameters
+    ----------
+    decoder
+        The setting.
+    score
+        Its score.
+
+    Examples
+    --------
+    >>> Trial(Decoder.parse("peaks"), 0.7).decoder.threshold
+    0.0
     """
 
-    decoder: AnyDecoder
+    decoder: Decoder
     score: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {"decoder": self.decoder.model_dump(mode="json"), "score": self.score}
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What a calibration chose, and all it tried.
+    """The decoder that a calibration chose, and all settings it tried.
 
     Parameters
     ----------
-    decoder : the chosen setting, frozen.
-    score : its score.
-    metric : name of the score.
-    tried : every setting from simple to less simple, with its score.
+    decoder
+        The chosen setting.
+    score
+        Its score.
+    metric
+        Name of the score.
+    tried
+        Every setting from simple to less simple, with its score.
 
-    >>> tried = (Trial(Peaks(), 0.6), Trial(Peaks(smooth=50.0), 0.7))
-    >>> Calibration(tried[1].decoder, 0.7, "mAP", tried).to_dict()["decoder"]["smooth"]
-    50.0
+    Examples
+    --------
+    >>> best = Trial(Decoder.parse("peaks"), 0.7)
+    >>> Calibration(best.decoder, best.score, "mAP", (best,)).to_dict()["decoder"]["kind"]
+    'peaks'
     """
 
-    decoder: AnyDecoder
+    decoder: Decoder
     score: float
     metric: str
     tried: tuple[Trial, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
-        return {
-            "decoder": self.decoder.model_dump(mode="json"),
-            "score": self.score,
-            "metric": self.metric,
-            "tried": [
-                {"decoder": trial.decoder.model_dump(mode="json"), "score": trial.score}
-                for trial in self.tried
-            ],
-        }
+        chosen = Trial(self.decoder, self.score).to_dict()
+        return {**chosen, "metric": self.metric, "tried": [trial.to_dict() for trial in self.tried]}
 
 
 def calibrate(
     densities: Iterable[Density],
     truth: Events,
-    grid: AnyGrid,
+    grid: Grid | str | Mapping[str, Any],
     *,
     tolerances: Sequence[float],
     metric: str = "mAP",
@@ -95,68 +102,101 @@ def calibrate(
 
     Parameters
     ----------
-    densities : of the calibration recordings; read once, in order.
-    truth : annotated events; those of other recordings are left alone.
-    grid : what to try.
-    tolerances : seconds.
-    metric : ``mAP``, ``mF1`` or ``AP@<tolerance>``, the mean over types at one tolerance.
-    intervals : which event types alternate; needed for alternation and for occupancies.
-    event_free : whether detections in recordings without truths count as false alarms.
+    densities
+        Densities of the calibration recordings; read once, in order.
+    truth
+        Annotated events; those of other recordings are ignored.
+    grid
+        The settings to try: a grid, its name, or a mapping with the key ``kind``.
+    tolerances
+        Tolerances of the metric in seconds.
+    metric
+        ``mAP``, ``mF1`` or ``AP@<tolerance>``, the mean over types at one tolerance.
+    intervals
+        Interval types: needed for alternation and for densities of kind ``state``.
+    event_free
+        Whether detections in recordings without events are false alarms (``count``) or left out
+        (``ignore``).
 
-    >>> from bdl.decoding.grids import PeakGrid
+    Examples
+    --------
     >>> values = np.array([[0.0], [0.9], [0.0], [0.2], [0.0]], np.float32)
     >>> density = Density("a", values, ("beat",), 1.0, stride=1, samples=5)
-    >>> chosen = calibrate([density], Events.of("a", "beat", [1.0]), PeakGrid(), tolerances=[1.0])
-    >>> chosen.decoder.cutoff, chosen.score, len(chosen.tried)
+    >>> chosen = calibrate([density], Events.of("a", "beat", [1.0]), "peaks", tolerances=[1.0])
+    >>> chosen.decoder.threshold, chosen.score, len(chosen.tried)
     (0.0, 1.0, 3)
     """
     check_metric(metric, tolerances)
-    kinds = tuple(intervals)
-    bases = grid.bases(tolerances)
-    ids: list[str] = []
-    found: list[list[ByType]] = [[] for _ in bases]
-    top, bounded = 0.0, True
+    grid = Grid.parse(grid)
+    decoders = grid.decoders(tolerances)
+    decoded: list[_Decoded] = []
+    highest, bounded = 0.0, True
     for density in unique(densities):
-        ids.append(density.recording)
-        top = max(top, float(density.values.max(initial=0)))
-        bounded = bounded and density.bounded
-        detected = grid.detect(density, bases, kinds)  # type: ignore[arg-type]
-        for into, one in zip(found, detected, strict=True):
-            into.append(one)
-    if not ids:
-        raise InputError("calibration needs at least one recording's density, got none")
-    types = sorted({event for one in found[0] for event in one})
+        grid.decoder.check_reads(density)
+        concerned = interval_types(density, tuple(intervals))
+        candidates = grid.candidates(density, decoders, concerned)
+        decoded.append(_Decoded(density.recording, concerned, candidates))
+        highest = max(highest, float(density.values.max(initial=0)))
+        bounded = bounded and (density.bounded or density.kind == "state")
+    if not decoded:
+        raise InputError("calibration needs the density of at least one recording, got none")
+    ids = [part.recording for part in decoded]
+    types = sorted({event for part in decoded for event in part.candidates[0]})
     matcher = Matcher(truth, tolerances, types=types, event_free=event_free, recordings=ids)
 
-    levels = grid.levels(top, bounded)
+    thresholds = grid.threshold_values(1.0 if bounded else highest)
     tried = []
-    for turns in sorted(set(grid.alternations)):
-        for base, detections in zip(bases, found, strict=True):
-            scores = _scores(matcher, ids, detections, levels, metric, kinds if turns else None)
-            for level, score in zip(levels, scores, strict=True):
-                decoder = grid.setting(base, level, turns)  # type: ignore[arg-type]
-                tried.append(Trial(decoder, score))
+    for alternating in sorted(set(grid.alternations)):
+        for number, decoder in enumerate(decoders):
+            score = _score_alternating if alternating else _score_plain
+            scores = score(matcher, decoded, number, thresholds, metric)
+            for threshold, value in zip(thresholds, scores, strict=True):
+                setting = decoder.replace(threshold=threshold, alternate=alternating)
+                tried.append(Trial(setting, value))
     best = max(tried, key=lambda trial: trial.score)
     return Calibration(best.decoder, best.score, metric, tuple(tried))
 
 
-def _scores(
+@dataclass(frozen=True)
+class _Decoded:
+    """Candidates of one recording: one entry per decoder of the grid."""
+
+    recording: str
+    intervals: tuple[IntervalType, ...]
+    candidates: list[ByType]
+
+
+def _score_plain(
     matcher: Matcher,
-    ids: list[str],
-    found: list[ByType],
-    levels: list[float],
+    decoded: list[_Decoded],
+    number: int,
+    thresholds: list[float],
     metric: str,
-    kinds: tuple[IntervalType, ...] | None,
 ) -> list[float]:
-    """Score at each level; ``kinds`` are the interval types to alternate, None not to."""
-    if kinds is None:
-        matches = matcher.match(to_events(zip(ids, found, strict=True)))
-        return [figure(matches.above(level), metric) for level in levels]
+    """Score of one decoder at each threshold, from one matching."""
+    events = to_events((part.recording, part.candidates[number]) for part in decoded)
+    matches = matcher.match(events)
+    return [figure(matches.above(threshold), metric) for threshold in thresholds]
+
+
+def _score_alternating(
+    matcher: Matcher,
+    decoded: list[_Decoded],
+    number: int,
+    thresholds: list[float],
+    metric: str,
+) -> list[float]:
+    """Score of one decoder at each threshold, followed by alternation."""
     scores = []
-    for level in levels:
-        cut = [{event: one.above(level) for event, one in types.items()} for types in found]
-        events = to_events(zip(ids, (alternate(types, kinds) for types in cut), strict=True))
-        scores.append(figure(matcher.match(events), metric))
+    for threshold in thresholds:
+        alternating = []
+        for part in decoded:
+            above = {
+                event: candidates.above(threshold)
+                for event, candidates in part.candidates[number].items()
+            }
+            alternating.append((part.recording, alternate(above, part.intervals)))
+        scores.append(figure(matcher.match(to_events(alternating)), metric))
     return scores
 
 
@@ -190,13 +230,3 @@ def check_metric(metric: str, tolerances: Sequence[float]) -> None:
         given = False
     if metric not in ("mAP", "mF1") and not given:
         raise ConfigError(f"metric {metric!r}: {', '.join(known)} expected")
-
-
-def grid_from_dict(data: object, what: str = "grid") -> AnyGrid:
-    """A grid from plain data, as its ``model_dump`` gives it.
-
-    >>> grid_from_dict({"kind": "peak-grid", "cutoffs": 11}).cutoffs
-    11
-    """
-    made: AnyGrid = validate(Grid, data, what)
-    return made

@@ -1,85 +1,191 @@
-"""Any decoder, and the function that applies one to many recordings."""
+"""The family of decoders, and the function that applies one to many recordings.
+
+To add a decoder, write one file in this package (or in your own, with an entry point of the group
+``bdl.decoding``): a subclass of `Decoder` that finds candidates, and beside it a subclass of
+`bdl.decoding.grid.Grid` with the settings that a calibration tries.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Annotated
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Self
 
-from pydantic import Field
+from pydantic import NonNegativeFloat
 
-from bdl.config import validate
-from bdl.decoding.detections import to_events, unique
-from bdl.decoding.expected import ExpectedAP
-from bdl.decoding.peaks import Peaks
-from bdl.decoding.transitions import Transitions
+from bdl.decoding.alternation import alternate
+from bdl.decoding.candidates import ByType, to_events, unique
 from bdl.density import Density, Kind
 from bdl.errors import ConfigError
 from bdl.events import Events
 from bdl.intervals import IntervalType
+from bdl.registry import Variant
 
-Decoder = Annotated[Peaks | ExpectedAP | Transitions, Field(discriminator="kind")]
+
+class Decoder(Variant):
+    """Turns the density of a recording into ranked, timed events.
+
+    A decoder implements `candidates`. The threshold and the alternation of onsets and offsets are
+    applied here, in this order.
+
+    Parameters
+    ----------
+    threshold
+        Least score of a detection.
+    alternate
+        Keep the best sequence in which onset and offset of an interval type alternate; see
+        `bdl.decoding.alternation`.
+    """
+
+    package: ClassVar[str] = "bdl.decoding"
+    reads: ClassVar[Kind]
+    """Kind of density that is decoded: ``events`` or ``state``."""
+
+    threshold: NonNegativeFloat = 0.0
+    alternate: bool = False
+
+    @classmethod
+    def default(cls, tolerances: Sequence[float], separation: float = 0.0) -> Self | None:
+        """The setting that is used where none was calibrated, or None: not a default decoder.
+
+        Parameters
+        ----------
+        tolerances
+            Tolerances of the metric in seconds; empty where they are not known.
+        separation
+            Least time between two detections of one type in seconds, for decoders that need it.
+        """
+        return None
+
+    def complete(self, tolerances: Sequence[float]) -> Self:
+        """Set parameters that were left open (None) from the tolerances of the metric."""
+        return self
+
+    @property
+    def causal(self) -> bool:
+        """Whether appending samples can never change an earlier detection."""
+        return False
+
+    @abstractmethod
+    def candidates(self, density: Density, intervals: tuple[IntervalType, ...]) -> ByType:
+        """Candidate detections by event type, each in order of time.
+
+        Parameters
+        ----------
+        density
+            Density of one recording, of the kind that the decoder reads.
+        intervals
+            The interval types that concern this density, as `interval_types` gives them.
+        """
+
+    def detect(self, density: Density, intervals: tuple[IntervalType, ...] = ()) -> ByType:
+        """Times and scores by event type, after threshold and alternation."""
+        self.check_reads(density)
+        concerned = interval_types(density, intervals)
+        detected = {
+            event: candidates.above(self.threshold)
+            for event, candidates in self.candidates(density, concerned).items()
+        }
+        return alternate(detected, concerned) if self.alternate else detected
+
+    def decode(self, density: Density, intervals: tuple[IntervalType, ...] = ()) -> Events:
+        """Scored events of one recording, by type, then by time."""
+        return to_events([(density.recording, self.detect(density, intervals))])
+
+    @classmethod
+    def check_reads(cls, density: Density) -> None:
+        """Raise an error for a density of the other kind, naming the decoders that read it."""
+        if density.kind != cls.reads:
+            fitting = [name for name, kind in Decoder.kinds().items() if kind.reads == density.kind]
+            raise ConfigError(
+                f"{cls.__name__} decodes densities of kind {cls.reads!r}, but that of recording "
+                f"{density.recording!r} is of kind {density.kind!r}; use {' or '.join(fitting)}"
+            )
+
+
+def interval_types(
+    density: Density, intervals: tuple[IntervalType, ...]
+) -> tuple[IntervalType, ...]:
+    """The interval types that concern a density.
+
+    For event densities these are all. The columns of a state density are named after interval
+    types: here it is the type of each column, in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sleep, run = IntervalType("sleep", "onset", "wakeup"), IntervalType("run", "go", "stop")
+    >>> density = Density("a", np.zeros((1, 1), np.float32), ("run",), 1.0, 1, 1, kind="state")
+    >>> [interval.name for interval in interval_types(density, (sleep, run))]
+    ['run']
+    """
+    if density.kind == "events":
+        return intervals
+    named = {interval.name: interval for interval in intervals}
+    for name in density.types:
+        if name not in named:
+            raise ConfigError(
+                f"the occupancy {name!r} of recording {density.recording!r} needs an interval type "
+                f"of that name, which names its onsets and offsets (--interval {name}=ONSET,OFFSET "
+                f"on the command line); known are {', '.join(named) or 'none'}"
+            )
+    return tuple(named[name] for name in density.types)
 
 
 def decode(
     densities: Iterable[Density],
-    decoder: Peaks | ExpectedAP | Transitions,
+    decoder: Decoder | str | Mapping[str, Any],
     intervals: Sequence[IntervalType] = (),
 ) -> Events:
     """Scored events of many recordings, in their order, by type, then by time.
 
+    Parameters
+    ----------
+    densities
+        One density per recording; read once, in order.
+    decoder
+        A decoder, its name, or a mapping with the key ``kind``.
+    intervals
+        Interval types: needed for alternation and for densities of kind ``state``.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> values = np.array([[0.0], [0.4], [0.1]], np.float32)
-    >>> decode([Density(id, values, ("beat",), 1.0, 1, 3) for id in "ab"], Peaks())
+    >>> decode([Density(id, values, ("beat",), 1.0, 1, 3) for id in "ab"], "peaks")
     Events: 2 in 2 recordings, scored
       beat  2
     """
-    kinds = tuple(intervals)
-    return to_events((one.recording, decoder.detect(one, kinds)) for one in unique(densities))
+    chosen, kinds = Decoder.parse(decoder), tuple(intervals)
+    return to_events(
+        (density.recording, chosen.detect(density, kinds)) for density in unique(densities)
+    )
 
 
-def from_dict(data: object, what: str = "decoder") -> Peaks | ExpectedAP | Transitions:
-    """A decoder from plain data, as its ``model_dump`` gives it.
-
-    >>> from_dict({"kind": "peaks", "cutoff": 0.5}).cutoff
-    0.5
-    >>> from_dict({"kind": "peak"})
-    Traceback (most recent call last):
-    bdl.errors.ConfigError: decoder: (whole): Input tag 'peak' found using 'kind' does not match...
-    """
-    made: Peaks | ExpectedAP | Transitions = validate(Decoder, data, what)
-    return made
-
-
-def default(
-    kind: Kind,
-    *,
-    tolerances: Sequence[float] = (),
-    bounded: bool = False,
-    window: float | None = None,
-    separation: float = 0.0,
-) -> ExpectedAP | Transitions:
+def default_decoder(
+    kind: Kind, *, tolerances: Sequence[float] = (), separation: float = 0.0
+) -> Decoder:
     """The recommended decoder where none has been calibrated.
 
     Parameters
     ----------
-    kind : ``events`` (BDL, boundary BCE, localized MSE) gives the expected-AP decoder, ``state``
-        (segmentation) the centred difference of means.
-    tolerances : the metric's tolerances in seconds.
-    bounded : outputs lie in [0, 1]; both kinds of mass are decoded alike.
-    window : seconds on each side of a transition; the largest tolerance if not given.
-    separation : least distance of two transitions of a type in seconds; expected AP needs none.
+    kind
+        Kind of density: ``events`` or ``state``.
+    tolerances
+        Tolerances of the metric in seconds.
+    separation
+        Least time between two detections of one type in seconds, for decoders that need it.
 
-    >>> default("events", tolerances=(60.0, 180.0)).kind
+    Examples
+    --------
+    >>> default_decoder("events", tolerances=(60.0, 180.0)).kind
     'expected-ap'
-    >>> default("state", tolerances=(60.0, 180.0)).window
+    >>> default_decoder("state", tolerances=(60.0, 180.0)).window
     180.0
     """
-    if not tolerances:
-        raise ConfigError("the default decoder needs the metric's tolerances in seconds")
-    if kind == "state":
-        return Transitions(
-            scorer="difference",
-            window=max(tolerances) if window is None else window,
-            separation=separation,
-        )
-    return ExpectedAP(tolerances=tuple(tolerances))
+    for variant in Decoder.kinds().values():
+        if variant.reads == kind:
+            decoder = variant.default(tuple(tolerances), separation)
+            if decoder is not None:
+                return decoder
+    raise ConfigError(f"no decoder is the default for densities of kind {kind!r}; name one")

@@ -1,19 +1,20 @@
-"""Segmentation decoders: where a predicted occupancy goes up or down.
+"""Transitions, the decoder of segmentations: where a predicted occupancy rises or falls.
 
 The occupancy of an interval type (a density of kind ``state``) becomes onsets and offsets. The
 transition score at a place ``s`` of the clock is the mean of the occupancy over the ``window``
-from ``s`` on, minus its mean over the ``window`` before ``s``; beyond its ends the recording is
-mirrored. An onset scores that difference, an offset its negative. Two scorers:
+that starts at ``s``, minus its mean over the ``window`` before ``s``; beyond its ends the recording
+is mirrored. An onset has that difference as its score, an offset its negative. Two scorers:
 
 ``threshold``
-    onsets where the (smoothed) occupancy rises to the threshold or above, offsets where it falls
-    below; of these the ones whose transition score is positive and reaches the cutoff;
+    Onsets where the (smoothed) occupancy rises to the ``level`` or above, offsets where it falls
+    below, if their transition score is positive.
 ``difference``
-    onsets at the local maxima of the transition score, offsets at those of its negative.
+    Onsets at the local maxima of the transition score, offsets at those of its negative.
 
-Both then apply separation (the higher score is kept) and alternation. A transition at place ``s``
-lies between ``s - 1`` and ``s`` and its time is that of ``s``: the first sample of the new state.
-On clock ``bins`` the places are bins and the time is that of the bin's first sample.
+Both then apply separation (the higher score is kept), the threshold on the score, and alternation.
+A transition at place ``s`` is between ``s - 1`` and ``s``, and its time is that of ``s``: the first
+sample of the new state. On the clock ``bins`` the places are bins, and the time is that of the
+bin's first sample.
 
 The occupancy is held in fixed point, in units of 2**-30, so that its sums, and with them equal
 scores and flat tops, are exact.
@@ -21,115 +22,209 @@ scores and flat tops, are exact.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, NonNegativeFloat, PositiveFloat
 
-from bdl.config import Value
-from bdl.decoding.alternation import alternate
-from bdl.decoding.detections import ByType, Detections, check_kind, steps, to_events
+from bdl.decoding.candidates import ByType, Candidates, steps
+from bdl.decoding.decoder import Decoder
+from bdl.decoding.grid import Grid, GridSettings, NonNegatives
 from bdl.decoding.maxima import local_maxima, separate
-from bdl.decoding.peaks import Clock, Seconds
+from bdl.decoding.peaks import Clock
 from bdl.decoding.smoothing import Side, smooth
-from bdl.density import Density
+from bdl.density import Density, Kind
 from bdl.errors import ConfigError
-from bdl.events import Events
 from bdl.intervals import IntervalType
 
-Floats = NDArray[np.float64]
 Fixed = NDArray[np.int64]
 Scorer = Literal["threshold", "difference"]
+Level = Annotated[float, Field(gt=0, le=1)]
 
 UNIT = 1 << 30
 
 
-class Transitions(Value):
-    """Onsets and offsets of an occupancy.
+class Transitions(Decoder):
+    """Onsets and offsets where a predicted occupancy changes.
 
     Parameters
     ----------
-    scorer : ``threshold`` or ``difference``.
-    threshold : occupancy at which the state changes (scorer ``threshold``), above 0, at most 1.
-    window : seconds over which the means on each side are taken.
-    cutoff : least transition score, 0 to 1.
-    smooth : standard deviation of the Gaussian that smooths the occupancy first, in seconds.
-    smoothing, separation, clock, alternate : as in `Peaks`.
+    threshold
+        Least transition score, from 0 to 1.
+    scorer
+        ``threshold`` or ``difference``; see `bdl.decoding.transitions`.
+    level
+        Occupancy at which the state changes (scorer ``threshold``), above 0, at most 1.
+    window
+        Seconds over which the mean on each side is taken. None for the largest tolerance of the
+        evaluation, which `complete` sets.
+    smooth
+        Standard deviation of the Gaussian that smooths the occupancy first, in seconds.
+    smoothing, separation, clock, alternate
+        As in `bdl.decoding.peaks.Peaks`.
 
+    Examples
+    --------
     >>> values = np.array([[0.1], [0.1], [0.9], [0.9], [0.1], [0.1]], np.float32)
     >>> density = Density("a", values, ("sleep",), 1.0, stride=10, samples=60, kind="state")
     >>> sleep = IntervalType("sleep", "onset", "wakeup")
-    >>> found = Transitions(window=20.0).decode(density, (sleep,))
-    >>> found.event.tolist(), found.time.tolist(), found.score.round(6).tolist()
+    >>> detections = Transitions(window=20.0).decode(density, (sleep,))
+    >>> detections.event.tolist(), detections.time.tolist(), detections.score.round(6).tolist()
     (['onset', 'wakeup'], [20.0, 40.0], [0.8, 0.8])
     """
 
+    reads: ClassVar[Kind] = "state"
+
     kind: Literal["transitions"] = "transitions"
     scorer: Scorer = "threshold"
-    threshold: Annotated[float, Field(gt=0, le=1)] = 0.5
-    window: Annotated[float, Field(gt=0)]
-    cutoff: Annotated[float, Field(ge=0)] = 0.0
-    smooth: Seconds = 0.0
+    level: Level = 0.5
+    window: PositiveFloat | None = None
+    smooth: NonNegativeFloat = 0.0
     smoothing: Side = "centred"
-    separation: Seconds = 0.0
+    separation: NonNegativeFloat = 0.0
     clock: Clock = "samples"
-    alternate: bool = False
 
-    def detect(self, density: Density, intervals: tuple[IntervalType, ...] = ()) -> ByType:
-        """Times and scores by event type."""
+    @classmethod
+    def default(cls, tolerances: Sequence[float], separation: float = 0.0) -> Self | None:
+        """The default for state densities: the difference over the largest tolerance."""
+        if not tolerances:
+            raise ConfigError(
+                "the default decoder of states needs the tolerances of the metric in seconds"
+            )
+        return cls(scorer="difference", separation=separation).complete(tolerances)
+
+    def complete(self, tolerances: Sequence[float]) -> Self:
+        """Set a window that was left open."""
+        if self.window is None and tolerances:
+            return self.replace(window=max(tolerances))
+        return self
+
+    def candidates(self, density: Density, intervals: tuple[IntervalType, ...]) -> ByType:
+        """Separated transitions by event type."""
         found = {}
-        kinds = self.names(density, intervals)
-        for j, kind in enumerate(kinds):
-            onset, offset = transitions(density, j, self)
-            found[kind.onset] = onset.above(self.cutoff)
-            found[kind.offset] = offset.above(self.cutoff)
-        return alternate(found, kinds) if self.alternate else found
-
-    def names(
-        self, density: Density, intervals: tuple[IntervalType, ...]
-    ) -> tuple[IntervalType, ...]:
-        """The interval type of each column, found by its name."""
-        check_kind(density, "state", "Transitions")
-        named = {one.name: one for one in intervals}
-        for name in density.types:
-            if name not in named:
-                raise ConfigError(
-                    f"occupancy {name!r} of recording {density.recording!r} needs an interval "
-                    f"type of that name, to name its events; given: {', '.join(named) or 'none'}"
-                )
-        return tuple(named[name] for name in density.types)
-
-    def decode(self, density: Density, intervals: tuple[IntervalType, ...] = ()) -> Events:
-        """Scored events of one recording, by type, then by time."""
-        return to_events([(density.recording, self.detect(density, intervals))])
+        for column, interval in enumerate(intervals):
+            onsets, offsets = find_transitions(occupancy(density, column, self), density, self)
+            found[interval.onset], found[interval.offset] = onsets, offsets
+        return found
 
 
-def transitions(
-    density: Density, column: int, decoder: Transitions, levels: Fixed | None = None
-) -> tuple[Detections, Detections]:
-    """Onsets and offsets of one column, separated, before cutoff and alternation.
+class TransitionGrid(Grid):
+    """Settings of `Transitions`.
 
-    ``levels`` are those of `occupancy`, where they are at hand.
+    Parameters
+    ----------
+    thresholds
+        Least transition scores: a list, or how many to space evenly from 0 to 1.
+    scorers, levels, windows, smooths, alternations
+        Values to try, the simplest first. Levels matter to the scorer ``threshold`` only; the
+        window None is the largest tolerance.
+    smoothing, separation, clock
+        As in `Transitions`, the same for all settings.
 
+    Examples
+    --------
+    >>> len(TransitionGrid(windows=(600.0,), levels=(0.3, 0.5)).decoders(()))
+    3
+    """
+
+    decoder: ClassVar[type[Decoder]] = Transitions
+    axes: ClassVar[dict[str, str]] = {
+        "smooths": "smooth",
+        "scorers": "scorer",
+        "levels": "level",
+        "windows": "window",
+    }
+
+    kind: Literal["transitions"] = "transitions"
+    scorers: Annotated[tuple[Scorer, ...], Field(min_length=1)] = ("threshold", "difference")
+    levels: Annotated[tuple[Level, ...], Field(min_length=1)] = (0.5,)
+    windows: Annotated[tuple[PositiveFloat | None, ...], Field(min_length=1)] = (None,)
+    smooths: NonNegatives = (0.0,)
+    smoothing: Side = "centred"
+    separation: NonNegativeFloat = 0.0
+    clock: Clock = "samples"
+
+    @classmethod
+    def default(
+        cls, tolerances: Sequence[float], separation: float, alternations: tuple[bool, ...]
+    ) -> Self | None:
+        """The default for state densities: windows of the middle and the largest tolerance."""
+        windows = tuple(sorted({tolerances[len(tolerances) // 2], max(tolerances)}))
+        return cls(windows=windows, separation=separation, alternations=alternations)
+
+    @classmethod
+    def paper(cls, settings: GridSettings) -> Self | None:
+        """The paper's grid: both scorers, level 0.5."""
+        return cls(windows=(settings.window,), **settings.model_dump(exclude={"window"}))
+
+    def decoders(self, tolerances: Sequence[float]) -> list[Any]:
+        """The decoders of the grid; the scorer ``difference`` has no level to vary."""
+        single = Transitions.model_fields["level"].default
+        return [
+            *dict.fromkeys(
+                decoder if decoder.scorer == "threshold" else decoder.replace(level=single)
+                for decoder in super().decoders(tolerances)
+            )
+        ]
+
+    def candidates(
+        self, density: Density, decoders: Sequence[Any], intervals: tuple[IntervalType, ...]
+    ) -> list[ByType]:
+        """Candidates of each decoder; each width smooths the occupancy once."""
+        found: list[ByType] = [{} for _ in decoders]
+        for column, interval in enumerate(intervals):
+            smoothed: dict[float, Fixed] = {}
+            for decoder, by_type in zip(decoders, found, strict=True):
+                if decoder.smooth not in smoothed:
+                    smoothed[decoder.smooth] = occupancy(density, column, decoder)
+                onsets, offsets = find_transitions(smoothed[decoder.smooth], density, decoder)
+                by_type[interval.onset], by_type[interval.offset] = onsets, offsets
+        return found
+
+    def simplest(self) -> Self:
+        """The grid of an untuned decoder; both scorers are tried, as in the paper."""
+        return super().simplest().replace(scorers=self.scorers)
+
+
+def find_transitions(
+    occupied: Fixed, density: Density, decoder: Transitions
+) -> tuple[Candidates, Candidates]:
+    """Onsets and offsets of one column, separated, before threshold and alternation.
+
+    Parameters
+    ----------
+    occupied
+        Occupancy of the column, as `occupancy` gives it.
+    density
+        The density, for its clock.
+    decoder
+        Scorer, level, window, separation and clock.
+
+    Examples
+    --------
     >>> values = np.array([[0.0], [1.0], [1.0], [0.0]], np.float32)
     >>> density = Density("a", values, ("sleep",), 1.0, stride=5, samples=20, kind="state")
-    >>> [side.time.tolist() for side in transitions(density, 0, Transitions(window=5.0))]
+    >>> decoder = Transitions(window=5.0)
+    >>> found = find_transitions(occupancy(density, 0, decoder), density, decoder)
+    >>> [side.time.tolist() for side in found]
     [[5.0], [15.0]]
     """
-    bins = decoder.clock == "bins"
-    step = density.period * (density.stride if bins else 1)
-    if levels is None:
-        levels = occupancy(density, column, decoder)
-    window = min(max(1, round(decoder.window / step)), max(1, len(levels)))
-    rise = difference(levels, window)
-    threshold = int(np.ceil(decoder.threshold * UNIT))
+    if decoder.window is None:
+        raise ConfigError(
+            "the decoder transitions needs a window in seconds: set its window, or the tolerances "
+            "of the metric (--tolerance on the command line)"
+        )
+    step = density.period * (density.stride if decoder.clock == "bins" else 1)
+    window = min(max(1, round(decoder.window / step)), max(1, len(occupied)))
+    rise = difference(occupied, window)
+    level = int(np.ceil(decoder.level * UNIT))
     found = []
     for sign in (1, -1):
         score = sign * rise
         if decoder.scorer == "threshold":
-            inside = sign * levels >= (threshold if sign > 0 else 1 - threshold)
+            inside = sign * occupied >= (level if sign > 0 else 1 - level)
             place = np.flatnonzero(inside[1:] & ~inside[:-1]) + 1
         else:
             first, last = local_maxima(score)
@@ -137,25 +232,33 @@ def transitions(
         place = place[score[place] > 0]
         height = score[place] / (window * UNIT)
         rows = separate(place, height, steps(decoder.separation, step))
-        time = place[rows] * step
-        found.append(Detections(time, height[rows]))
+        found.append(Candidates(place[rows] * step, height[rows]))
     return found[0], found[1]
 
 
-def difference(levels: Fixed, window: int) -> Fixed:
-    """Sum over the window from each place on, minus the sum over the window before it.
+def difference(occupied: Fixed, window: int) -> Fixed:
+    """Sum over the window that starts at each place, minus the sum over the window before it.
 
     The ends are mirrored; ``window`` is at most the length.
 
+    Examples
+    --------
     >>> difference(np.array([0, 0, 4, 4]), 2).tolist()
     [0, 4, 8, 4]
     """
-    return _difference(levels, window)
+    mirrored = np.concatenate((occupied[:window][::-1], occupied, occupied[-window:][::-1]))
+    total = np.concatenate(([0], np.cumsum(mirrored)))
+    places = len(occupied)
+    before, here, after = (total[i * window : i * window + places] for i in range(3))
+    rise: Fixed = after - 2 * here + before
+    return rise
 
 
 def occupancy(density: Density, column: int, decoder: Transitions) -> Fixed:
     """The (smoothed) occupancy of one column on the decoder's clock, in units of 2**-30.
 
+    Examples
+    --------
     >>> values = np.array([[0.0], [0.5]], np.float32)
     >>> density = Density("a", values, ("sleep",), 1.0, stride=2, samples=3, kind="state")
     >>> (occupancy(density, 0, Transitions(window=1.0)) / UNIT).tolist()
@@ -167,18 +270,3 @@ def occupancy(density: Density, column: int, decoder: Transitions) -> Fixed:
     stride, samples = (1, len(values)) if bins else (density.stride, density.samples)
     smoothed = smooth(values, sigma, stride=stride, samples=samples, side=decoder.smoothing)
     return np.rint(smoothed * UNIT).astype(np.int64)
-
-
-@njit(cache=True)
-def _difference(levels: Fixed, window: int) -> Fixed:
-    n = len(levels)
-    total = np.zeros(n + 1, np.int64)
-    for i in range(n):
-        total[i + 1] = total[i] + levels[i]
-    out = np.empty(n, np.int64)
-    for s in range(n):
-        ahead, back = s + window, s - window
-        after = total[ahead] if ahead <= n else 2 * total[n] - total[2 * n - ahead]
-        before = total[back] if back >= 0 else -total[-back]
-        out[s] = after - 2 * total[s] + before
-    return out

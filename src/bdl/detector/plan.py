@@ -83,24 +83,20 @@ def decoder_value(
 ) -> Any:
     """The decoder given, or the recommended one."""
     if given is not None:
-        return validate(decoding.Decoder, _plain(given), "decoder")
-    if not tolerances and objective.density_kind == "events":
-        return decoding.Peaks(separation=parameters["separation"])
-    return decoding.default(
-        objective.density_kind,
-        tolerances=tolerances,
-        bounded=objective.bounded,
-        separation=parameters["separation"],
+        return decoding.Decoder.parse(given, "decoder").complete(tolerances)
+    return decoding.default_decoder(
+        objective.density_kind, tolerances=tolerances, separation=parameters["separation"]
     )
 
 
 def default_grid(model: Model, tolerances: tuple[float, ...], separation: float) -> Any:
     """Decoders that calibration tries where none are named."""
-    turns = (False, True) if model.intervals else (False,)
-    if model.objective.density_kind == "events":
-        return decoding.ExpectedAPGrid(alternations=turns)
-    widths = tuple(sorted({tolerances[len(tolerances) // 2], max(tolerances)}))
-    return decoding.TransitionGrid(windows=widths, separation=separation, alternations=turns)
+    return decoding.default_grid(
+        model.objective.density_kind,
+        tolerances=tolerances,
+        separation=separation,
+        alternations=(False, True) if model.intervals else (False,),
+    )
 
 
 def choose_window(window: float | None, recordings: Recordings, plan: Plan) -> int:

@@ -4,9 +4,9 @@ Stages by name:
 
 - ``tuned``: the best setting of the grid on the recordings that may be chosen on (or the row's
   fixed decoder);
-- ``default``: before any tuning: bare peaks at the data set's separation, or for a segmentation
-  the better of the two transition scorers;
-- ``expected-ap``: where asked for, the best setting of the expected-AP decoder;
+- ``default``: before any tuning: the simplest setting of the paper's grid; for a segmentation the
+  better of the two transition scorers;
+- a name of ``alternatives``: the best setting of a further grid;
 - a name of ``rescored``: tuned and scored at other tolerances;
 - a name of ``decoders``: fixed, as the protocol gives it.
 """
@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from bdl.datasets import Dataset
-from bdl.decoding import PeakGrid, TransitionGrid, calibrate, grid_from_dict, preset
-from bdl.decoding.grids import PRESETS, AnyGrid
+from bdl.decoding import Decoder, Grid, GridSettings, calibrate, paper_grid
+from bdl.decoding.published import PUBLISHED
 from bdl.density import Density, Kind
 from bdl.errors import InputError
 from bdl.events import Events
@@ -27,52 +27,53 @@ from bdl.study.protocol import Protocol, Row
 Plain = dict[str, Any]
 
 
-def grid_for(choice: str | Plain, dataset: Dataset, kind: Kind, period: float) -> AnyGrid:
+def published_grid(dataset: Dataset, kind: Kind, period: float) -> Grid:
+    """The published grid of a data set for densities of a kind, or one in the paper's manner.
+
+    That is three thresholds, smoothing by nothing or one bin, the separation of the data set, the
+    largest tolerance as window, and alternation where there are intervals.
+    """
+    published = PUBLISHED.get(dataset.name, {})
+    if kind in published:
+        return published[kind]
+    settings = dataset.settings
+    numbers = GridSettings(
+        smooths=(0.0, settings.stride * period),
+        separation=settings.separation,
+        window=max(settings.tolerances),
+        alternations=(False, True) if dataset.intervals else (False,),
+    )
+    return paper_grid(kind, numbers)
+
+
+def grid_for(choice: str | Plain, dataset: Dataset, kind: Kind, period: float) -> Grid:
     """The grid a protocol searches on densities of a kind.
 
-    ``paper`` is the published grid of the data set, or for other data one made in its manner:
-    three cutoffs, none or one bin of smoothing, the data set's separation, optional alternation.
+    ``paper`` is the published grid of the data set. Any other grid serves the densities that its
+    decoder reads; the published grid serves those of the other kind.
     """
-    if isinstance(choice, dict):
-        return grid_from_dict(choice, "grid")
-    if choice == "expected-ap" and kind == "events":
-        return preset("expected-ap", "events")
-    if dataset.name in PRESETS and kind in PRESETS[dataset.name]:
-        return preset(dataset.name, kind)
-    settings = dataset.settings
-    smooths = (0.0, settings.stride * period)
-    alternations = (False, True) if dataset.intervals else (False,)
-    if kind == "events":
-        return PeakGrid(smooths=smooths, separation=settings.separation, alternations=alternations)
-    return TransitionGrid(
-        windows=(max(settings.tolerances),),
-        smooths=smooths,
-        separation=settings.separation,
-        alternations=alternations,
-    )
+    if choice != "paper":
+        grid = Grid.parse(choice, "grid")
+        if grid.decoder.reads == kind:
+            return grid
+    return published_grid(dataset, kind, period)
 
 
-def default_grid(dataset: Dataset, kind: Kind, period: float) -> AnyGrid:
+def default_grid(dataset: Dataset, kind: Kind, period: float) -> Grid:
     """The untuned decoder as a grid: one setting, or the two scorers of a segmentation."""
-    if kind == "events":
-        return PeakGrid(cutoffs=1, separation=dataset.settings.separation)
-    window = grid_for("paper", dataset, "state", period)
-    assert isinstance(window, TransitionGrid)
-    return TransitionGrid(
-        cutoffs=1, windows=window.windows[:1], separation=dataset.settings.separation
-    )
+    return published_grid(dataset, kind, period).simplest()
 
 
 def best(
     densities: Sequence[Density],
     truth: Events,
-    grid: AnyGrid,
+    grid: Grid,
     dataset: Dataset,
     tolerances: Sequence[float] | None = None,
 ) -> tuple[Plain, float]:
     """The best decoder of a grid as plain data, and its mAP."""
     try:
-        found = calibrate(
+        chosen = calibrate(
             densities,
             truth,
             grid,
@@ -82,7 +83,7 @@ def best(
         )
     except InputError as error:
         raise InputError(f"{len(densities)} recordings to choose a decoder on: {error}") from error
-    return found.decoder.model_dump(mode="json"), float(found.score)
+    return chosen.decoder.model_dump(mode="json"), float(chosen.score)
 
 
 def choose(
@@ -96,27 +97,38 @@ def choose(
 
     Parameters
     ----------
-    wanted : ``grid``, ``alternatives``, ``rescored``, ``decoders`` and ``fixed`` of the row, as
+    densities, truth
+        Densities and annotated events of the recordings to choose on.
+    dataset
+        The data set, for its settings and interval types.
+    wanted
+        ``grid``, ``alternatives``, ``rescored``, ``decoders`` and ``fixed`` of the row, as
         `wanted_stages` gives them.
-    tuned : the tuned decoder where it is known already.
+    tuned
+        The tuned decoder where it is known already.
     """
     kind, period = densities[0].kind, densities[0].period
     grid = grid_for(wanted["grid"], dataset, kind, period)
     stages = {"tuned": wanted["fixed"] or tuned or best(densities, truth, grid, dataset)[0]}
     default = default_grid(dataset, kind, period)
     stages["default"] = best(densities, truth, default, dataset)[0]
-    if kind == "events":
-        for name in wanted["alternatives"]:
-            stages[name] = best(densities, truth, preset(name, kind), dataset)[0]
-        stages.update(wanted["decoders"])
+    for name in wanted["alternatives"]:
+        alternative = Grid.parse(name, "alternatives")
+        if alternative.decoder.reads == kind:
+            stages[name] = best(densities, truth, alternative, dataset)[0]
+    for name, decoder in wanted["decoders"].items():
+        if Decoder.parse(decoder, f"decoders.{name}").reads == kind:
+            stages[name] = decoder
     for name, tolerances in wanted["rescored"].items():
         stages[name] = best(densities, truth, grid, dataset, tolerances)[0]
     return stages
 
 
 def wanted_stages(protocol: Protocol, row: Row) -> Plain:
-    """What a row's decoders depend on, as plain data.
+    """The choices that a row's decoders depend on, as plain data.
 
+    Examples
+    --------
     >>> from bdl.study.catalogue import load
     >>> study = load("chbmit-strict")
     >>> wanted_stages(study, study.rows[0])["rescored"]

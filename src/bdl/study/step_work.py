@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bdl.datasets import Dataset
-from bdl.decoding import decode, from_dict
+from bdl.decoding import decode
 from bdl.density import Density
 from bdl.errors import BdlError, TrainingError
 from bdl.events import Events
@@ -102,9 +102,7 @@ def _final(run: RunDirectory, dataset: Dataset, inputs: Plain) -> Outcome:
     found = models.densities(detector, epoch, vault.signals(inputs["test"]))
     files = {"model.safetensors": models.weights(detector, epoch), **pack_densities(found)}
     for stage, decoder in inputs["decoders"].items():
-        files[f"detections/{stage}.csv"] = pack_events(
-            decode(found, from_dict(decoder), dataset.intervals)
-        )
+        files[f"detections/{stage}.csv"] = pack_events(decode(found, decoder, dataset.intervals))
     return {"status": "ok", "epoch": epoch, "losses": _losses(detector)}, files
 
 
@@ -139,10 +137,7 @@ def _tune(run: RunDirectory, dataset: Dataset, inputs: Plain) -> Outcome:
     vault = _vault(dataset, [density.recording for density in pooled])
     truth = vault.labels([density.recording for density in pooled])
     stages = choose(pooled, truth, dataset, inputs["stages"])
-    found = {
-        stage: decode(pooled, from_dict(decoder), dataset.intervals)
-        for stage, decoder in stages.items()
-    }
+    found = {stage: decode(pooled, decoder, dataset.intervals) for stage, decoder in stages.items()}
     crossed, chosen = [], []
     for number, fold in enumerate(folds):
         others = [one for other, part in enumerate(folds) if other != number for one in part]
@@ -150,7 +145,7 @@ def _tune(run: RunDirectory, dataset: Dataset, inputs: Plain) -> Outcome:
         grid = grid_for(inputs["stages"]["grid"], dataset, fold[0].kind, fold[0].period)
         decoder = inputs["stages"]["fixed"] or best(others, labels, grid, dataset)[0]
         chosen.append(decoder)
-        crossed.append(decode(fold, from_dict(decoder), dataset.intervals))
+        crossed.append(decode(fold, decoder, dataset.intervals))
     found["cross-fitted"] = Events.concat(crossed)
     files = {f"detections/{stage}.csv": pack_events(events) for stage, events in found.items()}
     return {"status": "ok", "decoders": stages, "cross-fitted": chosen}, files
@@ -195,7 +190,7 @@ def _score(densities: list[Density], decoder: Plain, truth: Events, dataset: Dat
     settings = dataset.settings
     return match(
         truth,
-        decode(densities, from_dict(decoder), dataset.intervals),
+        decode(densities, decoder, dataset.intervals),
         settings.tolerances,
         types=settings.types,
         event_free=settings.event_free,

@@ -35,9 +35,8 @@ def take(
     *,
     stride: int,
     samples: int,
-    floor: int,
+    least: int,
     distance: int,
-    most: int,
 ) -> tuple[Ints, NDArray[np.float64]]:
     """Bins taken, in order, and the score of each.
 
@@ -47,19 +46,18 @@ def take(
     windows : (tolerances,) twice the tolerance in samples: a sample is inside a bin's window when
         twice its distance to the bin's centre is below it.
     stride, samples : samples a bin and in all.
-    floor : least score, as a sum over tolerances in units of 2**-40; at least 1.
+    least : least score, as a sum over tolerances in units of 2**-40; at least 1.
     distance : two bins taken have centres at least so many samples apart; 0 lets one be taken
         again while it holds mass.
-    most : stop after so many.
 
     >>> values = np.array([0.0, 1.5, 0.0], np.float32)
-    >>> taken = take(values, np.array([1]), stride=1, samples=3, floor=1, distance=0, most=9)
+    >>> taken = take(values, np.array([1]), stride=1, samples=3, least=1, distance=0)
     >>> [part.tolist() for part in taken]
     [[1, 1], [1.0, 0.5]]
     """
     masses = per_sample(values, windows, stride=stride, samples=samples)
-    bins, scores = _take(masses, windows, stride, samples, max(1, floor), distance)
-    order = np.lexsort((bins, -masses[bins], -scores))[:most]
+    bins, scores = _take(masses, windows, stride, samples, max(1, least), distance)
+    order = np.lexsort((bins, -masses[bins], -scores))
     return bins[order], scores[order] / (UNIT * len(windows))
 
 

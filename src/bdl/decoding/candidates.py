@@ -1,0 +1,116 @@
+"""Times and scores of one recording, before they become a table of events."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.density import Density
+from bdl.errors import ConfigError, InputError
+from bdl.events import Events
+from bdl.intervals import IntervalType
+
+
+class Candidates(NamedTuple):
+    """Candidate detections of one recording and one event type.
+
+    Parameters
+    ----------
+    time : (n,) array
+        Times in seconds, increasing.
+    score : (n,) array
+        Score of each.
+
+    Examples
+    --------
+    >>> Candidates(np.array([1.0, 2.0]), np.array([0.5, 0.1])).above(0.2).time.tolist()
+    [1.0]
+    """
+
+    time: NDArray[np.floating[Any]]
+    score: NDArray[np.floating[Any]]
+
+    def above(self, threshold: float) -> Candidates:
+        """Those whose score is at least the threshold."""
+        return self.select(self.score >= threshold)
+
+    def select(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> Candidates:
+        """The rows of a mask or of an index array."""
+        return Candidates(self.time[rows], self.score[rows])
+
+
+ByType = dict[str, Candidates]
+
+
+def to_events(decoded: Iterable[tuple[str, Mapping[str, Candidates]]]) -> Events:
+    """One table of events: recordings in the order given, types in theirs, then by time.
+
+    Parameters
+    ----------
+    decoded
+        Pairs of a recording id and its candidates by event type.
+
+    Examples
+    --------
+    >>> to_events([("a", {"beat": Candidates(np.array([1.0]), np.array([0.5]))})])
+    Events: 1 in 1 recording, scored
+      beat  1
+    """
+    parts = [(id, event, part) for id, by_type in decoded for event, part in by_type.items()]
+    if not parts:
+        return Events.empty(scored=True)
+    recordings = tuple(sorted({id for id, _, _ in parts}))
+    types = tuple(sorted({event for _, event, _ in parts}))
+    recording_code = {id: code for code, id in enumerate(recordings)}
+    type_code = {event: code for code, event in enumerate(types)}
+    counts = [len(part.time) for _, _, part in parts]
+    codes = np.array([(recording_code[id], type_code[event]) for id, event, _ in parts], np.int32)
+    return Events(
+        recordings,
+        types,
+        np.repeat(codes[:, 0], counts),
+        np.repeat(codes[:, 1], counts),
+        np.concatenate([part.time for _, _, part in parts], dtype=np.float64),
+        np.concatenate([part.score for _, _, part in parts], dtype=np.float64),
+    )
+
+
+def steps(seconds: float, step: float) -> int:
+    """The number of steps that last at least so many seconds; rounding errors do not add one.
+
+    Examples
+    --------
+    >>> steps(1800.0, 5.0), steps(0.3, 0.1), steps(1.01, 1.0)
+    (360, 3, 2)
+    """
+    return math.ceil(seconds / step - 1e-9)
+
+
+def unique(densities: Iterable[Density]) -> Iterator[Density]:
+    """Yield the densities; a second one of the same recording is an error."""
+    seen: set[str] = set()
+    for density in densities:
+        if density.recording in seen:
+            raise InputError(
+                f"two densities of recording {density.recording!r}: their events would be mixed"
+            )
+        seen.add(density.recording)
+        yield density
+
+
+def check_intervals(intervals: tuple[IntervalType, ...], types: Iterable[str]) -> None:
+    """Raise an error where alternation lacks interval types or one of their event types."""
+    if not intervals:
+        raise ConfigError("alternation needs interval types, to know which event types alternate")
+    known = set(types)
+    for interval in intervals:
+        for event in (interval.onset, interval.offset):
+            if event not in known:
+                raise ConfigError(
+                    f"alternation: interval {interval.name!r} has the event type {event!r}, which "
+                    f"is not decoded; decoded are {', '.join(sorted(known))}"
+                )

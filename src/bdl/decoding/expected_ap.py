@@ -1,0 +1,215 @@
+"""The expected-AP decoder: detections chosen by the mass they explain, not by their peaks.
+
+A density of kind ``events`` is additive: the sum of its bins over a stretch of time is the
+expected number of events there. So the probability that a detection at time ``t`` matches an event
+within a tolerance is about the mass in the open window around ``t``, at most 1. Its mean over the
+tolerances of the metric is the expected contribution of the detection to average precision. The
+decoder takes detections one by one:
+
+1. Every tolerance has its own residual mass, at first the density.
+2. The score of a bin's centre is the mean over tolerances of ``min(1, residual mass inside the
+   open window)``.
+3. The best bin is taken with that score (of equal scores the one with more mass at the start, then
+   the earlier). One unit of mass, or all where there is less, is removed from each tolerance's
+   window, in proportion to the mass of its bins.
+4. This is repeated while the score is at least the threshold. Scores never increase on the way.
+
+Where a model overestimates the density, the mass that remains after a detection becomes a second
+detection of the same event; a ``unit`` above 1 then replaces 1 in steps 2 and 3. Scores remain
+masses, so that detections of models with different units can be ranked together.
+
+What is inside a window: the mass of a bin is spread evenly over its samples, and a sample is
+inside if its distance to the centre is strictly less than the tolerance. So a bin that is partly
+inside counts with the fraction of its samples that are.
+
+Masses are held in fixed point, in units of 2**-40, and fractions are rounded down to them: sums
+are exact in any order, and the detections are the same on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, NonNegativeFloat, PositiveFloat
+
+from bdl.decoding.candidates import ByType, Candidates, steps
+from bdl.decoding.decoder import Decoder
+from bdl.decoding.grid import Grid, NonNegatives
+from bdl.decoding.mass_search import UNIT, take
+from bdl.decoding.refinement import Refine, refine
+from bdl.density import Density, Kind
+from bdl.errors import ConfigError
+from bdl.intervals import IntervalType
+
+Share = Annotated[float, Field(gt=0, le=1)]
+Positives = Annotated[tuple[PositiveFloat, ...], Field(min_length=1)]
+
+
+class ExpectedAP(Decoder):
+    """Detections by decreasing expected contribution to average precision.
+
+    Parameters
+    ----------
+    threshold
+        Least score, above 0. Detections of low score cost little precision and add recall, so the
+        default is low.
+    tolerances
+        Tolerances of the metric in seconds. None for those of the evaluation, which `complete`
+        sets.
+    separation
+        Least time between two detections of one type in seconds; 0 for none.
+    spacing
+        Keep at most one detection of a type per so many seconds of the recording, rounded up; 0
+        keeps all.
+    unit
+        Mass that counts as one event: the most that a window counts, and what a detection
+        removes. 1 assumes that the density is calibrated. A larger unit avoids second detections
+        of the same event where a model puts more than mass 1 around it.
+    refine
+        How to move a detection within its bin; see `bdl.decoding.refinement`.
+    alternate
+        Keep the best sequence in which onset and offset of an interval type alternate.
+
+    Examples
+    --------
+    >>> values = np.array([[0.0], [0.2], [0.1], [0.6], [0.0]], np.float32)
+    >>> density = Density("a", values, ("beat",), 1.0, stride=10, samples=50)
+    >>> detections = ExpectedAP(tolerances=(10.0, 30.0)).decode(density)
+    >>> detections.time.tolist(), detections.score.round(4).tolist()
+    ([14.5, 24.5, 34.5], [0.1125, 0.0125, 0.775])
+    """
+
+    reads: ClassVar[Kind] = "events"
+
+    kind: Literal["expected-ap"] = "expected-ap"
+    threshold: Share = 0.001
+    tolerances: Positives | None = None
+    separation: NonNegativeFloat = 0.0
+    spacing: NonNegativeFloat = 0.0
+    unit: PositiveFloat = 1.0
+    refine: Refine = "none"
+
+    @classmethod
+    def default(cls, tolerances: Sequence[float], separation: float = 0.0) -> Self | None:
+        """The default for event densities where tolerances are known; needs no separation."""
+        return cls(tolerances=tuple(tolerances)) if tolerances else None
+
+    def complete(self, tolerances: Sequence[float]) -> Self:
+        """Set tolerances that were left open."""
+        if self.tolerances is None and tolerances:
+            return self.replace(tolerances=tuple(tolerances))
+        return self
+
+    def candidates(self, density: Density, intervals: tuple[IntervalType, ...]) -> ByType:
+        """Detections at or above the threshold by event type."""
+        return {
+            event: self.place(density, column, *self.take(density, column))
+            for column, event in enumerate(density.types)
+        }
+
+    def most(self, density: Density) -> int | None:
+        """The largest number of detections of a type in the recording, or None."""
+        return steps(density.samples * density.period, self.spacing) if self.spacing else None
+
+    def take(self, density: Density, column: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Bins of one column in the order in which they are taken, and their scores."""
+        if self.tolerances is None:
+            raise ConfigError(
+                "the decoder expected-ap needs the tolerances of the metric in seconds: set its "
+                "tolerances (--tolerance on the command line)"
+            )
+        bins, scores = take(
+            density.values[:, column] / self.unit,
+            doubled_windows(density, self.tolerances),
+            stride=density.stride,
+            samples=density.samples,
+            least=math.ceil(self.threshold / self.unit * UNIT * len(self.tolerances)),
+            distance=steps(self.separation, density.period),
+        )
+        most = self.most(density)
+        return bins[:most], scores[:most] * self.unit
+
+    def place(
+        self, density: Density, column: int, bins: NDArray[np.int64], scores: NDArray[np.float64]
+    ) -> Candidates:
+        """Bins that were taken, as candidates in order of time."""
+        times = refine(density, column, bins, self.refine)
+        order = np.lexsort((-scores, times))
+        return Candidates(times[order], scores[order])
+
+
+class ExpectedAPGrid(Grid):
+    """Settings of `ExpectedAP`.
+
+    Parameters
+    ----------
+    thresholds
+        Least scores, above 0.
+    units, separations, spacings, refines, alternations
+        Values to try, the simplest first.
+    tolerances
+        Tolerances of the metric in seconds; None for those of the calibration.
+
+    Examples
+    --------
+    >>> ExpectedAPGrid(thresholds=(0.01,)).decoders((60.0,))[0].tolerances
+    (60.0,)
+    """
+
+    decoder: ClassVar[type[Decoder]] = ExpectedAP
+    axes: ClassVar[dict[str, str]] = {
+        "units": "unit",
+        "separations": "separation",
+        "spacings": "spacing",
+        "refines": "refine",
+    }
+
+    kind: Literal["expected-ap"] = "expected-ap"
+    thresholds: Annotated[tuple[Share, ...], Field(min_length=1)] = (0.001, 0.005, 0.02)
+    units: Positives = (1.0, 1.5, 2.0)
+    separations: NonNegatives = (0.0,)
+    spacings: NonNegatives = (0.0,)
+    refines: Annotated[tuple[Refine, ...], Field(min_length=1)] = ("none",)
+    tolerances: Positives | None = None
+
+    @classmethod
+    def default(
+        cls, tolerances: Sequence[float], separation: float, alternations: tuple[bool, ...]
+    ) -> Self | None:
+        """The default for event densities; needs no separation."""
+        return cls(alternations=alternations)
+
+    def candidates(
+        self, density: Density, decoders: Sequence[Any], intervals: tuple[IntervalType, ...]
+    ) -> list[ByType]:
+        """Candidates of each decoder; spacing and refinement need no new search."""
+        found: list[ByType] = [{} for _ in decoders]
+        for column, event in enumerate(density.types):
+            taken: dict[ExpectedAP, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
+            for decoder, by_type in zip(decoders, found, strict=True):
+                search = decoder.replace(spacing=0.0, refine="none")
+                if search not in taken:
+                    taken[search] = search.take(density, column)
+                bins, scores = taken[search]
+                most = decoder.most(density)
+                by_type[event] = decoder.place(density, column, bins[:most], scores[:most])
+        return found
+
+
+def doubled_windows(density: Density, tolerances: Sequence[float]) -> NDArray[np.int64]:
+    """Twice each tolerance in samples, rounded up.
+
+    Bin centres are on samples or halfway between, so distances are multiples of half a sample;
+    those below the tolerance are inside.
+
+    Examples
+    --------
+    >>> values = np.zeros((3, 1), np.float32)
+    >>> doubled_windows(Density("a", values, ("beat",), 5.0, 10, 30), (60.0, 61.0)).tolist()
+    [24, 25]
+    """
+    return np.array([steps(2 * t, density.period) for t in tolerances], np.int64)

@@ -1,0 +1,195 @@
+"""The family of grids: the settings of a decoder that a calibration tries.
+
+A grid gives a list of decoders that differ in where they find candidates (smoothing, separation,
+scorer), each tried at several thresholds, without and with alternation. Settings are tried from
+simple to less simple: without alternation first, then in the order in which the grid lists its
+values, then from the lowest threshold up.
+
+A grid has the ``kind`` of its decoder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
+
+from bdl.config import Value
+from bdl.decoding.candidates import ByType
+from bdl.decoding.decoder import Decoder
+from bdl.density import Density, Kind
+from bdl.errors import ConfigError
+from bdl.intervals import IntervalType
+from bdl.registry import Variant
+
+NonNegatives = Annotated[tuple[NonNegativeFloat, ...], Field(min_length=1)]
+Booleans = Annotated[tuple[bool, ...], Field(min_length=1)]
+
+
+class GridSettings(Value):
+    """Numbers of a data set from which the grid of the paper's studies is made.
+
+    Parameters
+    ----------
+    thresholds
+        How many thresholds.
+    smooths
+        Standard deviations of Gaussian smoothing in seconds.
+    separation
+        Least time between two detections of one type in seconds.
+    window
+        Seconds on each side of a change of state over which its probability is averaged.
+    alternations
+        Whether to alternate, as in `Grid`.
+    """
+
+    thresholds: PositiveInt = 3
+    smooths: NonNegatives = (0.0,)
+    separation: NonNegativeFloat = 0.0
+    window: PositiveFloat
+    alternations: Booleans = (False,)
+
+
+class Grid(Variant):
+    """Settings of one decoder.
+
+    A grid names its decoder and, in ``axes``, the fields that list values of one of its
+    parameters. Fields of the same name as a parameter are the same for all settings.
+
+    Parameters
+    ----------
+    thresholds
+        Least scores: a list, or how many to space evenly from 0 to the largest value of the
+        calibration densities (to 1 where values cannot exceed 1).
+    alternations
+        Whether to alternate: (False,), (True,) or (False, True).
+    """
+
+    package: ClassVar[str] = "bdl.decoding"
+    decoder: ClassVar[type[Decoder]]
+    """The decoder whose settings these are."""
+    axes: ClassVar[dict[str, str]] = {}
+    """Fields that list values, each with the parameter of the decoder; the slowest first."""
+
+    thresholds: PositiveInt | NonNegatives = 3
+    alternations: Booleans = (False,)
+
+    @classmethod
+    def default(
+        cls, tolerances: Sequence[float], separation: float, alternations: tuple[bool, ...]
+    ) -> Self | None:
+        """The grid that is searched where none is named, or None: not a default grid.
+
+        Parameters
+        ----------
+        tolerances
+            Tolerances of the metric in seconds.
+        separation
+            Least time between two detections of one type in seconds, for decoders that need it.
+        alternations
+            Whether to alternate, as in the class.
+        """
+        return None
+
+    @classmethod
+    def paper(cls, settings: GridSettings) -> Self | None:
+        """The grid of the paper's studies, or None where they do not use the decoder."""
+        return None
+
+    def decoders(self, tolerances: Sequence[float]) -> list[Any]:
+        """The decoders of the grid at the lowest threshold, without alternation."""
+        shared: dict[str, Any] = {
+            name: getattr(self, name)
+            for name in type(self).model_fields
+            if name in self.decoder.model_fields and name != "kind"
+        }
+        lowest = 0.0 if isinstance(self.thresholds, int) else min(self.thresholds)
+        return [
+            self.decoder(
+                **shared, threshold=lowest, **dict(zip(self.axes.values(), values, strict=True))
+            ).complete(tolerances)
+            for values in product(*(getattr(self, name) for name in self.axes))
+        ]
+
+    def threshold_values(self, highest: float) -> list[float]:
+        """The thresholds, increasing; ``highest`` is the largest value that a score can have.
+
+        Examples
+        --------
+        >>> from bdl.decoding.peaks import PeakGrid
+        >>> PeakGrid(thresholds=3).threshold_values(0.5)
+        [0.0, 0.25, 0.5]
+        >>> PeakGrid(thresholds=(0.2, 0.1)).threshold_values(0.5)
+        [0.1, 0.2]
+        """
+        if isinstance(self.thresholds, int):
+            spaced: list[float] = np.linspace(0.0, highest, self.thresholds).tolist()
+            return spaced
+        return sorted(self.thresholds)
+
+    def candidates(
+        self, density: Density, decoders: Sequence[Any], intervals: tuple[IntervalType, ...]
+    ) -> list[ByType]:
+        """Candidates of each decoder; a grid may override this to share work between them."""
+        return [decoder.candidates(density, intervals) for decoder in decoders]
+
+    def simplest(self) -> Self:
+        """The grid of the first value of each list: an untuned decoder."""
+        single = {name: getattr(self, name)[:1] for name in self.axes}
+        lowest = 1 if isinstance(self.thresholds, int) else (min(self.thresholds),)
+        return self.replace(thresholds=lowest, alternations=(False,), **single)
+
+
+def default_grid(
+    kind: Kind,
+    *,
+    tolerances: Sequence[float],
+    separation: float = 0.0,
+    alternations: tuple[bool, ...] = (False,),
+) -> Grid:
+    """The grid that is searched on densities of a kind where none is named.
+
+    Parameters
+    ----------
+    kind
+        Kind of density: ``events`` or ``state``.
+    tolerances
+        Tolerances of the metric in seconds.
+    separation
+        Least time between two detections of one type in seconds, for decoders that need it.
+    alternations
+        Whether to alternate, as in `Grid`.
+
+    Examples
+    --------
+    >>> default_grid("state", tolerances=(1.0, 2.0, 5.0)).windows
+    (2.0, 5.0)
+    """
+    for variant in _reading(kind):
+        grid = variant.default(tuple(tolerances), separation, alternations)
+        if grid is not None:
+            return grid
+    raise ConfigError(f"no grid is the default for densities of kind {kind!r}; name one")
+
+
+def paper_grid(kind: Kind, settings: GridSettings) -> Grid:
+    """The grid of the paper's studies for densities of a kind.
+
+    Examples
+    --------
+    >>> numbers = GridSettings(smooths=(0.0, 50.0), separation=1800.0, window=600.0)
+    >>> paper_grid("events", numbers).kind, paper_grid("state", numbers).windows
+    ('peaks', (600.0,))
+    """
+    for variant in _reading(kind):
+        grid = variant.paper(settings)
+        if grid is not None:
+            return grid
+    raise ConfigError(f"the paper has no grid for densities of kind {kind!r}; name one")
+
+
+def _reading(kind: Kind) -> list[type[Grid]]:
+    return [grid for grid in Grid.kinds().values() if grid.decoder.reads == kind]
