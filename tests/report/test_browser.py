@@ -19,12 +19,12 @@ Opened = Callable[..., Any]
 RANGE = "() => document.getElementById('plot-view')._fullLayout.xaxis.range"
 FOCUS = "() => document.activeElement.id || document.activeElement.tagName"
 OUTPUTS = ("kept", "hits", "missed", "false", "precision", "recall", "f1", "alarms")
-CONTROLS = {"system", "type", "tolerance", "cutoff", "slider", "recording", "channel"}
+CONTROLS = {"system", "type", "tolerance", "threshold", "slider", "recording", "channel"}
 BUTTONS = {"previous", "next", "whole", "closer", "wider", "earlier", "later", "error"}
 
 
-TYPE_CUTOFF = """(value) => {
-    const field = document.getElementById("cutoff");
+TYPE_THRESHOLD = """(value) => {
+    const field = document.getElementById("threshold");
     field.value = value;
     field.dispatchEvent(new Event("input"));
 }"""
@@ -35,11 +35,11 @@ def shown(page: Any) -> dict[str, str]:
     return dict(zip(OUTPUTS, page.evaluate(read, OUTPUTS), strict=True))
 
 
-def expected(content: Content, system: int, type: int, k: int, cutoff: float) -> dict[str, str]:
+def expected(content: Content, system: int, type: int, k: int, threshold: float) -> dict[str, str]:
     """What the page must show: the figures that ``bdl score --threshold`` prints."""
     durations = {id: hours * 3600 for id, hours in content.hours.items()}
     matches = content.matches[system]
-    table = operating(matches, cutoff, durations or None)
+    table = operating(matches, threshold, durations or None)
     figures = table[("all", *matches.types)[type]][content.tolerances[k]].figures
     names = ("precision", "recall", "F1", "false_alarms_per_day")
     rates = ["–" if figures[name] is None else f"{figures[name]:.3f}" for name in names]
@@ -71,18 +71,18 @@ def same(got: dict[str, str], wanted: dict[str, str]) -> bool:
     )  # fmt: skip
 
 
-def test_cutoff_field_gives_the_figures_of_the_score(open_page: Opened, content: Content) -> None:
+def test_threshold_field_gives_the_scores_of_bdl_score(open_page: Opened, content: Content) -> None:
     page = open_page(content)
     for system, type, k in itertools.product(range(2), range(3), range(3)):
         choose(page, system, type, k)
-        for cutoff in (-1.0, 0.0, 0.13, 0.5, 0.505, 0.97, 1.5):
-            page.evaluate(TYPE_CUTOFF, str(cutoff))
-            assert same(shown(page), expected(content, system, type, k, cutoff))
-    page.fill("#cutoff", "0.5")
+        for threshold in (-1.0, 0.0, 0.13, 0.5, 0.505, 0.97, 1.5):
+            page.evaluate(TYPE_THRESHOLD, str(threshold))
+            assert same(shown(page), expected(content, system, type, k, threshold))
+    page.fill("#threshold", "0.5")
     assert same(shown(page), expected(content, 1, 2, 2, 0.5))
 
 
-def test_slider_gives_the_figures_of_its_cutoff(open_page: Opened, content: Content) -> None:
+def test_slider_gives_the_figures_of_its_threshold(open_page: Opened, content: Content) -> None:
     page = open_page(content)
     choose(page, 1, 2, 1)
     kept = []
@@ -90,9 +90,9 @@ def test_slider_gives_the_figures_of_its_cutoff(open_page: Opened, content: Cont
         page.locator("#slider").evaluate(
             "(e, v) => { e.value = v; e.dispatchEvent(new Event('input')); }", place
         )
-        cutoff = float(page.input_value("#cutoff"))
-        assert same(shown(page), expected(content, 1, 2, 1, cutoff))
-        assert page.get_attribute("#slider", "aria-valuetext") == f"cutoff {cutoff:g}"
+        threshold = float(page.input_value("#threshold"))
+        assert same(shown(page), expected(content, 1, 2, 1, threshold))
+        assert page.get_attribute("#slider", "aria-valuetext") == f"threshold {threshold:g}"
         kept.append(int(shown(page)["kept"]))
     assert kept == sorted(kept, reverse=True)
     assert kept[0] == int((content.matches[1].detections[:, 1]).sum())
@@ -108,9 +108,9 @@ def test_the_page_begins_at_the_best_f1_of_the_middle_tolerance(
     assert same(shown(page), expected(content, 0, 0, 1, best))
 
 
-def test_an_empty_cutoff_keeps_everything(open_page: Opened, content: Content) -> None:
+def test_an_empty_threshold_keeps_everything(open_page: Opened, content: Content) -> None:
     page = open_page(content)
-    page.fill("#cutoff", "")
+    page.fill("#threshold", "")
     assert shown(page)["kept"] == str(len(content.matches[0].score))
 
 
@@ -162,7 +162,7 @@ def test_next_error_walks_through_what_is_missed_or_false(
 ) -> None:
     page = open_page(content)
     choose(page, 0, 0, 2)
-    page.fill("#cutoff", "0.5")
+    page.fill("#threshold", "0.5")
     matches = content.matches[0]
     first = matches.recordings.index("rec01")
     page.select_option("#recording", str(first))
@@ -285,9 +285,11 @@ def test_print_shows_whole_tables_and_no_controls(
     page.emulate_media(media="print")
     assert not page.is_visible(".controls")
     assert not page.is_visible("nav")
-    assert page.is_visible("text=Recordings, worst first")
+    assert page.is_visible("text=Recordings, most errors first")
     assert page.is_visible("#chosen")
-    assert page.text_content("#chosen").startswith("System 0, events: all, tolerance 300 s, cutoff")
+    assert page.text_content("#chosen").startswith(
+        "System 0, events: all, tolerance 300 s, threshold"
+    )
     cut = "() => [...document.querySelectorAll('.scroll')].filter((e) => e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth + 1).length"  # noqa: E501
     assert page.evaluate(cut) == 0
     widths = "() => [...document.querySelectorAll('.plot')].map((e) => e._fullLayout.width)"
@@ -333,7 +335,7 @@ def test_only_tables_and_a_system_that_finds_nothing(open_page: Opened) -> None:
     page = open_page(content)
     assert shown(page)["missed"] == "2"
     page.select_option("#system", "1")
-    page.fill("#cutoff", "-2")
+    page.fill("#threshold", "-2")
     assert shown(page) == expected(content, 1, 0, 0, -2.0)
     page.locator("#slider").evaluate(
         "(e) => { e.value = 1000; e.dispatchEvent(new Event('input')); }"
@@ -357,7 +359,7 @@ def test_an_hour_at_256_hz_and_many_events_stay_fluid(open_page: Opened) -> None
         recordings=Recordings.of([recording]), replicates=0,
     )  # fmt: skip
     page = open_page(content)
-    page.fill("#cutoff", "0")
+    page.fill("#threshold", "0")
     drawn = "() => document.getElementById('plot-view').data.reduce((n, t) => n + t.x.length, 0)"
     for change in ("closer", "closer", "closer", "later", "earlier", "wider", "whole"):
         page.evaluate(
@@ -368,7 +370,7 @@ def test_an_hour_at_256_hz_and_many_events_stay_fluid(open_page: Opened) -> None
         )
         # What is drawn follows the width of the plot, not the length of the recording.
         assert page.evaluate(drawn) < 30_000
-    page.fill("#cutoff", "0.99")
+    page.fill("#threshold", "0.99")
     settle(page)
     page.evaluate("() => Plotly.relayout('plot-view', {'xaxis.range': [30, 30 + 1 / 60]})")
     settle(page)

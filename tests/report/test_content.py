@@ -12,7 +12,13 @@ from bdl import Events
 from bdl.errors import ConfigError
 from bdl.evaluation import Matches
 from bdl.report import Content, System
-from bdl.report.content import NOBODY, found_by, hit_masks, timing_errors, type_codes
+from bdl.report.content import (
+    NOT_DETECTED,
+    hit_masks,
+    matched_detections,
+    timing_errors,
+    type_codes,
+)
 
 ONE = Events.of("a", "beat", [10.0])
 FOUND = System("mine", Events.of("a", "beat", [10.5], score=[1.0]))
@@ -28,10 +34,10 @@ def test_hits_of_detections_and_truths_are_the_same_pairs(
 ) -> None:
     matches = matches_of(make_content(signals=False, densities=False, events=20, seed=seed))
     masks, codes = hit_masks(matches), type_codes(matches)
-    rows = found_by(matches).reshape(len(matches.tolerances), -1)
+    rows = matched_detections(matches).reshape(len(matches.tolerances), -1)
     for k, tolerance in enumerate(matches.tolerances):
         hit = np.flatnonzero((masks >> k) & 1)
-        taken = rows[k][rows[k] != NOBODY]
+        taken = rows[k][rows[k] != NOT_DETECTED]
         assert sorted(taken) == hit.tolist()
         for j, name in enumerate(matches.types):
             assert (
@@ -39,7 +45,7 @@ def test_hits_of_detections_and_truths_are_the_same_pairs(
                 == matches.count[j, k]
                 == len(matches.hits(name, tolerance)[0])
             )
-        away = matches.time[taken] - matches.truth_time[rows[k] != NOBODY]
+        away = matches.time[taken] - matches.truth_time[rows[k] != NOT_DETECTED]
         assert np.abs(away).max() < tolerance
         assert sorted(away) == sorted(timing_errors(matches, tolerance))
 

@@ -86,7 +86,7 @@ def test_a_system_that_detects_nothing(embedded: Callable[[str], Any]) -> None:
     nothing = System("none", Events.empty(scored=True))
     html = render(Content("t", Events.of("a", "beat", [5.0]), (nothing,), (2.0,)))
     read(html)
-    assert embedded(html)["cutoff"] == 0.0
+    assert embedded(html)["threshold"] == 0.0
 
 
 def test_a_report_without_truth_says_why() -> None:
@@ -117,9 +117,9 @@ def test_names_from_outside_stay_text(
     assert HOSTILE in data["types"]
 
 
-def test_recordings_stand_worst_first(content: Content) -> None:
+def test_recordings_are_sorted_by_errors(content: Content) -> None:
     reader = read(render(content))
-    start = reader.text.index("false")
+    start = reader.text.index("false alarms")
     rows = [t for t in reader.text[start + 1 :] if t.strip()]
     cells = rows[: 6 * 4]
     errors = [int(cells[6 * i + 4]) + int(cells[6 * i + 5]) for i in range(4)]

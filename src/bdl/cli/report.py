@@ -1,4 +1,4 @@
-"""Commands that show: the first tour and the report page."""
+"""Commands that show results: the demonstration and the report page."""
 
 from __future__ import annotations
 
@@ -36,48 +36,39 @@ def demo(
 
     tour = Tour(seed=seed, recordings=recordings, days=days, epochs=epochs)
     result = run(folder, tour, say=lambda text: err.print(f"• {text}"), progress=not json)
-    head, *rows = summary(result.content)
+    head, *rows = _summary_rows(result.content)
     if json:
         named = [dict(zip(head, row, strict=True)) for row in rows]
         print_json({"systems": named, "report": str(result.page)})
         return
-    table = Table(*head, title="Held-out recordings, 95 % intervals over recordings")
+    table = Table(*head, title="Held-out recordings, with 95 % confidence intervals")
     for row in rows:
-        table.add_row(*(_two_lines(cell) for cell in row))
+        # The interval below its value, so that the table fits a narrow terminal.
+        table.add_row(*(cell.replace(" [", "\n[") for cell in row))
     out.print(table)
     out.print(f"Report: {result.page}")
 
 
-def summary(content: Content) -> list[list[str]]:
-    """Heading and a row a system: scores with intervals, and the paired difference."""
-    import numpy as np
+def _summary_rows(content: Content) -> list[list[str]]:
+    """Heading, and one row per system: scores with intervals, and the paired difference."""
+    from bdl.report.estimates import estimate_text
+    from bdl.report.summary import summarise
 
-    from bdl.report.content import timing_errors
-    from bdl.report.estimates import ap_bands, paired_difference
-
-    strict = min(content.tolerances)
-    first = content.systems[0].name
-    head = ["system", "mAP", f"AP at {strict:g} s", "F1", "median error", f"mAP of {first} minus"]
-    rows = []
-    for i, (system, matches) in enumerate(zip(content.systems, content.matches, strict=True)):
-        band = ap_bands(content, matches)
-        errors = np.abs(timing_errors(matches, max(content.tolerances)))
-        rows.append(
-            [
-                system.name,
-                str(band["mAP"]),
-                str(band[f"AP@{strict:g}"]),
-                f"{matches.mean_f1():.3f}",
-                f"{np.median(errors):.0f} s" if len(errors) else "–",
-                str(paired_difference(content, 0, i)) if i else "",
-            ]
-        )
+    systems = summarise(content)
+    strict = f"AP at {min(content.tolerances):g} s"
+    head = ["system", "mAP", strict, "F1", "median error", f"mAP of {systems[0].name} minus"]
+    rows = [
+        [
+            system.name,
+            estimate_text(system.ap["mAP"]),
+            estimate_text(system.strict),
+            f"{system.best_f1:.3f}",
+            system.median_error,
+            "" if system.difference is None else estimate_text(system.difference),
+        ]
+        for system in systems
+    ]
     return [head, *rows]
-
-
-def _two_lines(estimate: str) -> str:
-    """The interval below its value, so that the table fits a narrow terminal."""
-    return estimate.replace(" [", "\n[")
 
 
 @commands.command(

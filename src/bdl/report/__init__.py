@@ -1,6 +1,6 @@
-"""The report: one self-contained HTML page that shows what a detector does and how well.
+"""The report: one self-contained HTML page with the detections of a system and their scores.
 
-`write_report` takes a `Content` (the truth and one or more `System`) and writes the page.
+`write_report` takes a `Content` (annotated events and one or more `System`) and writes the page.
 """
 
 from __future__ import annotations

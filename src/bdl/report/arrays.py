@@ -1,10 +1,10 @@
-"""Arrays inside the page: exact where a number is counted, rounded where it is only drawn.
+"""Arrays inside the page: exact where numbers are counted, rounded where they are only drawn.
 
 A packed array is ``{"kind", "data"}``: little-endian numbers, deflated, as base64 text. Curves
-that are only looked at are quantised to 255 levels between ``low`` and ``high`` (the 256th says
-missing) and carry no times: their points are evenly spaced. What is too long for the page is
-thinned by least and greatest value of each stretch, so that no peak is lost; the browser thins
-again, to the pixels of the plot.
+that are only drawn are quantised to 255 levels between ``low`` and ``high`` (level 255 means
+missing) and carry no times: their points are evenly spaced. A curve that is too long for the page
+is reduced to the minimum and maximum of each segment, so that no peak is lost; the browser reduces
+it again, to the pixels of the plot.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ from bdl.errors import require
 Packed = dict[str, Any]
 KINDS = {"f8": "<f8", "f4": "<f4", "u4": "<u4", "u2": "<u2", "u1": "<u1"}
 MISSING = 255
-FEWEST = 500  # points that a curve keeps, however small the room
+FEWEST = 500  # points that a curve keeps, however little space there is
 
 
 def deflate(data: bytes) -> str:
     """Deflated bytes as base64 text.
 
+    Examples
+    --------
     >>> zlib.decompress(base64.b64decode(deflate(b"abc")))
     b'abc'
     """
@@ -36,8 +38,17 @@ def deflate(data: bytes) -> str:
 
 
 def pack(values: NDArray[Any], kind: str) -> Packed:
-    """An array whose values arrive in the browser as they are.
+    """Pack an array so that the browser reads exactly its values.
 
+    Parameters
+    ----------
+    values
+        One-dimensional array.
+    kind
+        Number type in the browser: ``f8``, ``f4``, ``u4``, ``u2`` or ``u1``.
+
+    Examples
+    --------
     >>> pack(np.array([1, 2]), "u1")["kind"]
     'u1'
     """
@@ -45,25 +56,38 @@ def pack(values: NDArray[Any], kind: str) -> Packed:
 
 
 def quantise(values: NDArray[Any]) -> Packed:
-    """A curve to look at, in 255 levels; a value that is not finite becomes a gap.
+    """Pack a curve that is only drawn, in 255 levels; a value that is not finite becomes a gap.
 
+    Examples
+    --------
     >>> packed = quantise(np.array([0.0, 0.5, 1.0, np.nan]))
     >>> list(zlib.decompress(base64.b64decode(packed["data"])))
     [0, 127, 254, 255]
     """
     finite = np.isfinite(values)
-    known = values[finite].astype(np.float64)
-    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+    drawn = values[finite].astype(np.float64)
+    low, high = (float(drawn.min()), float(drawn.max())) if len(drawn) else (0.0, 0.0)
     span = high - low or 1.0
     levels = np.full(len(values), MISSING, np.uint8)
-    levels[finite] = np.round((known - low) / span * (MISSING - 1))
+    levels[finite] = np.round((drawn - low) / span * (MISSING - 1))
     return {**pack(levels, "u1"), "low": low, "high": low + span}
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnCurve:
-    """Evenly spaced values to draw: point i lies at ``first + i * step`` seconds.
+    """Evenly spaced values to draw.
 
+    Parameters
+    ----------
+    name
+        Channel or event type.
+    first, step
+        Point ``i`` is at ``first + i * step`` seconds.
+    values
+        One value per point.
+
+    Examples
+    --------
     >>> DrawnCurve("x", 0.0, 1.0, np.arange(100, dtype=np.float32)).thinned(10).values.tolist()
     [0.0, 19.0, 20.0, 39.0, 40.0, 59.0, 60.0, 79.0, 80.0, 99.0]
     """
@@ -74,17 +98,17 @@ class DrawnCurve:
     values: NDArray[np.float32]
 
     def thinned(self, points: int) -> DrawnCurve:
-        """At most ``points`` points: least and greatest value of each stretch, in their order."""
+        """Reduce to at most ``points`` points: minimum and maximum of each segment, in order."""
         count = len(self.values)
         if count <= points:
             return self
-        kept = max(4, points - points % 2)
+        even = max(4, points - points % 2)
         downsampler = require("tsdownsample", "report").MinMaxDownsampler()
-        keep = downsampler.downsample(np.ascontiguousarray(self.values), n_out=kept)
-        # Two points a stretch, drawn a quarter of it from its ends.
-        step = self.step * count / kept
+        indices = downsampler.downsample(np.ascontiguousarray(self.values), n_out=even)
+        # Two points per segment, drawn at a quarter of its length from its ends.
+        step = self.step * count / even
         first = self.first + (step - self.step) / 2
-        return replace(self, first=first, step=step, values=self.values[keep])
+        return replace(self, first=first, step=step, values=self.values[indices])
 
     def packed(self) -> dict[str, Any]:
         """The curve as the page's script reads it."""
@@ -97,14 +121,16 @@ class DrawnCurve:
 
 
 def fit_curves(curves: Sequence[DrawnCurve], room: int) -> list[dict[str, Any]]:
-    """Packed curves that together take about ``room`` characters, thinned as little as needed.
+    """Pack curves into about ``room`` characters, reduced as little as necessary.
 
+    Examples
+    --------
     >>> noise = np.random.default_rng(0).normal(size=10_000).astype(np.float32)
     >>> len(fit_curves([DrawnCurve("x", 0.0, 1.0, noise)], room=2000)[0]["y"]["data"]) <= 2000
     True
     """
     points = max((len(curve.values) for curve in curves), default=0)
-    # Deflated to less than an eighth is rare, so more points than this are not worth a try.
+    # Curves rarely deflate to less than an eighth, so more points than this are not tried.
     points = min(points, max(FEWEST, 8 * room // max(len(curves), 1)))
     while True:
         packed = [curve.thinned(points).packed() for curve in curves]

@@ -1,7 +1,7 @@
-"""What a report is made of: the truth, one or more systems, and whatever else is at hand.
+"""What a report shows: annotated events, one or more systems, and optional further data.
 
-Only truth and detections are needed. Recordings bring the signal, densities the density and the
-calibration of counts, histories the training curves, provenance the last section.
+Only annotated events and detections are required. Recordings add the signals, densities add the
+density curves and the calibration of counts, histories add the training curves.
 """
 
 from __future__ import annotations
@@ -21,19 +21,23 @@ from bdl.events import Events
 from bdl.recording import Recordings
 
 EpochCurve = tuple[list[float], list[float]]
-NOBODY = np.uint32(0xFFFFFFFF)
+NOT_DETECTED = np.uint32(0xFFFFFFFF)
 
 
 @dataclass(frozen=True)
 class System:
-    """One set of detections under a name.
+    """One set of detections with a name.
 
     Parameters
     ----------
-    name : shown in tables and legends.
-    detections : scored events.
-    densities : by recording id, where they are at hand.
-    history : training curves, (epochs, values) by quantity: ``loss``, and any score.
+    name
+        Name in tables and legends.
+    detections
+        Events with scores.
+    densities
+        Densities by recording id, if available.
+    history
+        Training curves, (epochs, values) by quantity: ``loss``, and any score.
     """
 
     name: str
@@ -44,26 +48,40 @@ class System:
 
 @dataclass(frozen=True)
 class Content:
-    """All that a page shows.
+    """Everything that a page shows.
 
     Parameters
     ----------
-    title : heading of the page.
-    truth : annotated events.
-    systems : at least one; the first is the one the summary speaks of.
-    tolerances : seconds, at most 31 of them.
-    event_free : whether recordings without events count (see `bdl.evaluation.match`).
-    recordings : signals and durations.
-    note : a sentence after the heading, on what a reader must know first.
-    provenance : protocol, seeds, versions and hashes, shown as they are.
-    protocol : its whole text, shown at the end; empty where there is none.
-    training : a sentence on what the training curves are, or why there are none.
-    seed : of the bootstrap.
-    replicates : of the bootstrap; 0 leaves intervals out.
+    title
+        Heading of the page.
+    truth
+        Annotated events.
+    systems
+        At least one system; the summary describes the first.
+    tolerances
+        Matching tolerances in seconds, at most 31.
+    event_free
+        Whether recordings without events count (see `bdl.evaluation.match`).
+    recordings
+        Signals and durations.
+    note
+        A sentence below the heading, for what a reader must know first.
+    provenance
+        Protocol, seeds, versions and hashes, shown unchanged.
+    protocol
+        Full text of a study's protocol, shown at the end; empty if there is none.
+    training
+        A sentence on what the training curves show, or why there are none.
+    seed
+        Seed of the bootstrap.
+    replicates
+        Bootstrap replicates; 0 leaves confidence intervals out.
 
+    Examples
+    --------
     >>> truth = Events.of("a", "beat", [10.0])
-    >>> found = System("mine", Events.of("a", "beat", [10.5], score=[1.0]))
-    >>> Content("Test", truth, (found,), (2.0,)).matches[0].mean_average_precision()
+    >>> system = System("mine", Events.of("a", "beat", [10.5], score=[1.0]))
+    >>> Content("Test", truth, (system,), (2.0,)).matches[0].mean_average_precision()
     1.0
     """
 
@@ -91,7 +109,7 @@ class Content:
 
     @cached_property
     def matches(self) -> tuple[Matches, ...]:
-        """Kept matches of each system."""
+        """Matches of each system, in the order of ``systems``."""
         universe: Collection[str] | None = None
         if self.recordings is not None:
             universe = self.recordings.ids
@@ -111,35 +129,37 @@ class Content:
 
     @property
     def days(self) -> float | None:
-        """Scored days, where the recordings and so their durations are known."""
+        """Scored days; None without recordings, whose durations are needed."""
         if self.recordings is None:
             return None
         return sum(self.recordings.info(id).duration for id in self.matches[0].recordings) / 86400
 
     @property
     def hours(self) -> dict[str, float]:
-        """Duration of each recording, where the recordings are at hand."""
+        """Hours of each recording; empty without recordings."""
         if self.recordings is None:
             return {}
         return {info.id: info.duration / 3600 for info in self.recordings.infos}
 
     @property
     def middle(self) -> float:
-        """The middle tolerance: what figures that show only one are drawn at."""
+        """The middle tolerance, used by figures and tables that show only one."""
         return sorted(self.tolerances)[len(self.tolerances) // 2]
 
     @property
     def groups(self) -> dict[str, str] | None:
-        """Group of each scored recording, where recordings are at hand."""
+        """Group of each scored recording; None without recordings."""
         return None if self.recordings is None else self.recordings.groups
 
 
 def hit_masks(matches: Matches) -> NDArray[np.uint32]:
-    """For each ranked detection a bit a tolerance: whether it hits there.
+    """Bit ``k`` of a ranked detection's mask: whether it is a hit at tolerance ``k``.
 
+    Examples
+    --------
     >>> truth = Events.of("a", "beat", [10.0])
-    >>> found = Events.of("a", "beat", [10.5, 12.0], score=[1.0, 0.5])
-    >>> hit_masks(match(truth, found, [0.2, 2.0])).tolist()
+    >>> detections = Events.of("a", "beat", [10.5, 12.0], score=[1.0, 0.5])
+    >>> hit_masks(match(truth, detections, [0.2, 2.0])).tolist()
     [2, 0]
     """
     masks = np.zeros(len(matches.score), np.uint32)
@@ -150,15 +170,19 @@ def hit_masks(matches: Matches) -> NDArray[np.uint32]:
     return masks
 
 
-def found_by(matches: Matches) -> NDArray[np.uint32]:
-    """For each tolerance and truth, in this order, the detection that hits it, or `NOBODY`.
+def matched_detections(matches: Matches) -> NDArray[np.uint32]:
+    """For each tolerance and true event, in this order, the detection that hits it.
 
+    A true event without one has `NOT_DETECTED`.
+
+    Examples
+    --------
     >>> truth = Events.of("a", "beat", [10.0, 20.0])
-    >>> found = Events.of("a", "beat", [19.5, 10.1], score=[1.0, 0.5])
-    >>> (found_by(match(truth, found, [0.2])) == [1, NOBODY]).tolist()
+    >>> detections = Events.of("a", "beat", [19.5, 10.1], score=[1.0, 0.5])
+    >>> (matched_detections(match(truth, detections, [0.2])) == [1, NOT_DETECTED]).tolist()
     [True, True]
     """
-    rows = np.full((len(matches.tolerances), len(matches.truth_time)), NOBODY, np.uint32)
+    rows = np.full((len(matches.tolerances), len(matches.truth_time)), NOT_DETECTED, np.uint32)
     for name in matches.types:
         for k, tolerance in enumerate(matches.tolerances):
             hits, truths = matches.hits(name, tolerance)
@@ -167,12 +191,12 @@ def found_by(matches: Matches) -> NDArray[np.uint32]:
 
 
 def type_codes(matches: Matches) -> NDArray[np.int64]:
-    """Type index of each ranked detection."""
+    """Index of the event type of each ranked detection."""
     return np.repeat(np.arange(len(matches.types)), np.diff(matches.start))
 
 
 def timing_errors(matches: Matches, tolerance: float) -> NDArray[np.float64]:
-    """Detected minus true time (s) of every hit at a tolerance, all types together."""
+    """Detected minus true time (seconds) of every hit at a tolerance, all types together."""
     parts = []
     for name in matches.types:
         rows, truths = matches.hits(name, tolerance)

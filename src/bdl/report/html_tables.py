@@ -1,4 +1,4 @@
-"""Tables of the report as HTML: complete without scripts, readable when printed."""
+"""Tables of the report as HTML: complete without scripts, readable in print."""
 
 from __future__ import annotations
 
@@ -13,10 +13,21 @@ from bdl.evaluation import Matches
 def table(
     caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, dense: bool = False
 ) -> str:
-    """An HTML table; cells are HTML already, so texts from outside come escaped.
+    """An HTML table.
 
-    ``dense`` puts intervals below their values, for tables of many columns.
+    Parameters
+    ----------
+    caption
+        Title of the table.
+    head
+        Names of the columns.
+    rows
+        Cells as HTML: the caller has escaped texts.
+    dense
+        Whether intervals are below their values, for tables of many columns.
 
+    Examples
+    --------
     >>> "<td>1</td>" in table("t", ["a"], [["1"]])
     True
     """
@@ -31,8 +42,10 @@ def table(
 
 
 def cards(items: Iterable[tuple[str, str, str]]) -> str:
-    """Large figures with a name and a remark each.
+    """Large numbers with a name and a remark each.
 
+    Examples
+    --------
     >>> "<dd>0.7" in cards([("mAP", "0.7", "all tolerances")])
     True
     """
@@ -45,20 +58,30 @@ def cards(items: Iterable[tuple[str, str, str]]) -> str:
 
 
 def recordings(matches: Matches, tolerance: float, hours: Mapping[str, float]) -> str:
-    """A row a recording, worst first: by missed events and false alarms at the best F1's cutoff."""
+    """One row per recording, most missed events and false alarms first.
+
+    Parameters
+    ----------
+    matches
+        Matches of one system.
+    tolerance
+        Seconds; detections count from the threshold of the best F1 at this tolerance.
+    hours
+        Length of the recordings, if known.
+    """
     k = matches.tolerance_index(tolerance)
     best = matches.best_f1().threshold[:, k]
     truths = matches.truths.sum(axis=1)
     hits = np.zeros(len(matches.recordings), int)
-    kept = np.zeros(len(matches.recordings), int)
+    detections = np.zeros(len(matches.recordings), int)
     for j, name in enumerate(matches.types):
         part = slice(matches.start[j], matches.start[j + 1])
         above = matches.score[part] >= best[j]
-        kept += np.bincount(matches.recording[part][above], minlength=len(kept))
+        detections += np.bincount(matches.recording[part][above], minlength=len(detections))
         rows, _ = matches.hits(name, tolerance)
         rows = rows[matches.score[rows] >= best[j]]
         hits += np.bincount(matches.recording[rows], minlength=len(hits))
-    missed, false = truths - hits, kept - hits
+    missed, false = truths - hits, detections - hits
     order = np.lexsort((matches.recordings, -(missed + false)))
     body = [
         [
@@ -69,13 +92,16 @@ def recordings(matches: Matches, tolerance: float, hours: Mapping[str, float]) -
         ]
         for i in order
     ]
-    caption = f"At the cutoff of the best F1 of each event type, tolerance {tolerance:g} s"
-    return table(caption, ["recording", "hours", "events", "found", "missed", "false"], body)
+    caption = f"At the threshold of the best F1 of each event type, tolerance {tolerance:g} s"
+    head = ["recording", "hours", "events", "detected", "missed", "false alarms"]
+    return table(caption, head, body)
 
 
 def provenance(items: Mapping[str, str], protocol: str = "") -> str:
-    """Names and values as they are, and a protocol's whole text.
+    """Names and values unchanged, and the full text of a protocol.
 
+    Examples
+    --------
     >>> provenance({"seed": "0"})
     '<dl class="provenance"><dt>seed</dt><dd>0</dd></dl>'
     """

@@ -1,7 +1,7 @@
-"""The page: one HTML file with everything inside, which works offline.
+"""The page: one HTML file that contains everything and works offline.
 
-The plotting library and the curves travel deflated; the tables are plain HTML, so the page says
-the essential without scripts and in print.
+The plotting library and the curves are stored deflated; the tables are plain HTML, so the page is
+useful without scripts and in print.
 """
 
 from __future__ import annotations
@@ -22,16 +22,30 @@ from bdl.formats.files import atomic
 from bdl.report import html_tables, page_figures
 from bdl.report.arrays import deflate
 from bdl.report.content import Content, timing_errors
-from bdl.report.estimates import Interval, ap_bands
+from bdl.report.estimates import estimate_html
 from bdl.report.page_data import page_data
 from bdl.report.page_figures import PlotlyFigure
-from bdl.report.summary import lead, summary
+from bdl.report.summary import SystemSummary, lead, summarise, summary_section
 from bdl.report.training_section import training_figures, training_section
 
 
 def write_report(content: Content, path: Path | str) -> Path:
-    """Write the page to ``path``, whole or not at all, and return the path.
+    """Write the page, whole or not at all.
 
+    Parameters
+    ----------
+    content
+        What the page shows.
+    path
+        File to write.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
     >>> from tempfile import TemporaryDirectory
     >>> from bdl.events import Events
     >>> from bdl.report.content import System
@@ -52,8 +66,8 @@ def write_report(content: Content, path: Path | str) -> Path:
 def render(content: Content) -> str:
     """The page as text."""
     assets = files("bdl.report") / "assets"
-    bands = [ap_bands(content, matches) for matches in content.matches]
-    drawn = _figures(content, bands)
+    systems = summarise(content)
+    drawn = _figures(content, systems)
     curves = training_figures(content)
     training = training_section(content, "".join(_plot(id, *CAPTIONS[id]) for id in curves))
     return Template((assets / "page.html").read_text("utf-8")).substitute(
@@ -61,15 +75,15 @@ def render(content: Content) -> str:
         css=(assets / "page.css").read_text("utf-8"),
         js="".join((assets / name).read_text("utf-8") for name in ("view.js", "page.js")),
         lead=escape(lead(content)),
-        summary=summary(content, bands),
+        summary=summary_section(content, systems),
         quality="".join(_plot(id, *CAPTIONS[id]) for id in drawn),
-        quality_tables=_ap_table(content, bands),
+        quality_tables=_ap_table(content, systems),
         recordings=html_tables.recordings(content.matches[0], content.middle, content.hours),
         training_link='<a href="#training">Training</a>' if training else "",
         training=training,
         provenance=html_tables.provenance(_provenance(content), content.protocol),
         version=version("bdl"),
-        # No "<" in the data: "</script" or "<!--" would end or widen the element that holds it.
+        # No "<" in the data: "</script" or "<!--" would end or extend the element around it.
         data=json.dumps(page_data(content, drawn | curves), allow_nan=False).replace(
             "<", "\\u003c"
         ),
@@ -85,16 +99,20 @@ def _plotly() -> str:
 CAPTIONS = {
     "ap": (
         "AP over tolerance",
-        "Average precision at each matching tolerance; the band is the 95 % interval.",
+        "Average precision at each matching tolerance; the band is the 95 % confidence interval.",
     ),
-    "pr": ("Precision and recall", "Each point is a score cutoff, at the middle tolerance."),
-    "timing": ("Timing error", "Matched events at the widest tolerance: how early or late."),
+    "pr": ("Precision and recall", "One point per threshold, at the middle tolerance."),
+    "timing": (
+        "Timing error",
+        "Detected minus true time of matched events, at the widest tolerance.",
+    ),
     "counts": (
         "Counts",
-        "Summed density against the number of annotated events, a point a recording and type.",
+        "Summed density against the number of annotated events, one point per recording and "
+        "event type.",
     ),
     "loss": ("Loss", "Mean training loss of each epoch."),
-    "progress": ("Checkpoints", "Score of the epochs that could be chosen."),
+    "progress": ("Checkpoints", "Score of each checkpoint."),
 }
 
 
@@ -105,33 +123,36 @@ def _plot(id: str, name: str, caption: str) -> str:
     )
 
 
-def _ap_table(content: Content, bands: list[dict[str, Interval]]) -> str:
+def _ap_table(content: Content, systems: list[SystemSummary]) -> str:
     rows = [
-        [f"{tolerance:g} s", *(band[f"AP@{number(tolerance)}"].html for band in bands)]
+        [
+            f"{tolerance:g} s",
+            *(estimate_html(system.ap[f"AP@{number(tolerance)}"]) for system in systems),
+        ]
         for tolerance in sorted(content.tolerances)
     ]
-    head = ["tolerance", *(system.name for system in content.systems)]
+    head = ["tolerance", *(system.name for system in systems)]
     caption = "AP at each tolerance, mean over event types"
     return html_tables.table(caption, head, rows, dense=len(content.systems) > 4)
 
 
-def _figures(content: Content, bands: list[dict[str, Interval]]) -> dict[str, PlotlyFigure]:
+def _figures(content: Content, systems: list[SystemSummary]) -> dict[str, PlotlyFigure]:
     ordered = sorted(content.tolerances)
     middle, widest = content.middle, ordered[-1]
     curves = []
-    for system, band in zip(content.systems, bands, strict=True):
-        found = [band[f"AP@{number(t)}"] for t in ordered]
-        columns = np.array([[i.value, i.low, i.high] for i in found]).T
+    for system in systems:
+        estimates = [system.ap[f"AP@{number(tolerance)}"] for tolerance in ordered]
+        columns = np.array([[e.value, e.low, e.high] for e in estimates]).T
         curves.append((system.name, columns[0], columns[1], columns[2]))
     named = list(zip(content.systems, content.matches, strict=True))
-    made = {
+    figures = {
         "ap": page_figures.ap_over_tolerance(ordered, curves),
         "pr": page_figures.precision_recall(
             [
-                (system.name, name, line.recall, line.precision)
+                (system.name, name, curve.recall, curve.precision)
                 for system, matches in named
                 for name in matches.types
-                for line in [matches.curve(name, middle)]
+                for curve in [matches.curve(name, middle)]
             ]
         ),
         "timing": page_figures.timing_errors(
@@ -140,18 +161,18 @@ def _figures(content: Content, bands: list[dict[str, Interval]]) -> dict[str, Pl
     }
     counts = _counts(content)
     if counts:
-        made["counts"] = page_figures.count_calibration(counts)
-    return made
+        figures["counts"] = page_figures.count_calibration(counts)
+    return figures
 
 
 def _counts(content: Content) -> list[tuple[str, page_figures.Floats, page_figures.Floats]]:
     rows = []
     for system in content.systems:
-        dense = [d for d in system.densities.values() if d.kind == "events"]
-        if dense:
+        densities = [d for d in system.densities.values() if d.kind == "events"]
+        if densities:
             pairs = [
                 (len(content.truth.times(d.recording, name)), float(d.values[:, j].sum()))
-                for d in dense
+                for d in densities
                 for j, name in enumerate(d.types)
             ]
             observed, expected = np.array(pairs, dtype=float).T
@@ -163,6 +184,6 @@ def _provenance(content: Content) -> dict[str, str]:
     intervals = f"{content.replicates} bootstrap replicates, seed {content.seed}"
     return {
         **content.provenance,
-        "intervals": intervals if content.replicates else "none",
-        "page made by": f"bdl {version('bdl')}",
+        "confidence intervals": intervals if content.replicates else "none",
+        "page written by": f"bdl {version('bdl')}",
     }

@@ -1,4 +1,4 @@
-"""What the page's script reads: detections with their hits, truths, and curves to draw."""
+"""What the script of the page reads: detections with their hits, true events, and curves."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Any
 import numpy as np
 
 from bdl.report.arrays import DrawnCurve, fit_curves, pack
-from bdl.report.content import Content, found_by, hit_masks, type_codes
+from bdl.report.content import Content, hit_masks, matched_detections, type_codes
 from bdl.report.page_figures import PlotlyFigure
 
-ROOM = 4_400_000  # characters of curves in a page, so that fifty recordings stay below 8 MB
-SIGNALS = 4  # channels drawn a recording
-POINTS = 8 * ROOM  # of all curves together, before they are fitted: what memory is given to them
+ROOM = 4_400_000  # characters of curves per page, so that fifty recordings stay below 8 MB
+SIGNALS = 4  # channels drawn per recording
+POINTS = 8 * ROOM  # points of all curves before they are fitted; bounds the memory
 
 
 def page_data(content: Content, drawn: dict[str, PlotlyFigure]) -> dict[str, Any]:
-    """Everything the page's script reads, ready for JSON."""
+    """Everything that the script of the page reads, ready for JSON."""
     first = content.matches[0]
     truths = first.truths.T.ravel()
     best = first.best_f1().threshold[:, first.tolerance_index(content.middle)]
-    known = best[np.isfinite(best)]
+    thresholds = best[np.isfinite(best)]
     return {
         "types": first.types,
         "tolerances": content.tolerances,
         "tolerance": first.tolerance_index(content.middle),
         "days": content.days,
-        "cutoff": float(known.min()) if len(known) else 0.0,
+        "threshold": float(thresholds.min()) if len(thresholds) else 0.0,
         "figures": drawn,
         "truth": {
             "recording": pack(
@@ -42,7 +42,7 @@ def page_data(content: Content, drawn: dict[str, PlotlyFigure]) -> dict[str, Any
                 "detections": {
                     "score": pack(matches.score, "f8"),
                     "hits": pack(hit_masks(matches), "u4"),
-                    "found": pack(found_by(matches), "u4"),
+                    "found": pack(matched_detections(matches), "u4"),
                     "type": pack(type_codes(matches), "u1"),
                     "recording": pack(matches.recording, "u2"),
                     "time": pack(matches.time, "f8"),
@@ -55,7 +55,7 @@ def page_data(content: Content, drawn: dict[str, PlotlyFigure]) -> dict[str, Any
 
 
 def _views(content: Content) -> list[dict[str, Any]]:
-    """The curves of each recording: densities in at most half of the room, signals in the rest."""
+    """Curves of each recording: densities in at most half of the space, signals in the rest."""
     ids = content.matches[0].recordings
     most = POINTS // (SIGNALS + 2 * len(content.systems)) // len(ids)
     densities = [(id, i, curve) for id in ids for i, curve in _densities(content, id, most)]
@@ -93,17 +93,17 @@ def _signals(content: Content, id: str, most: int) -> Iterator[DrawnCurve]:
 
 
 def _hours(content: Content) -> dict[str, float]:
-    """How long each recording is; without recordings, to the last of its events."""
-    known = content.hours
+    """Length of each recording; without recordings, up to the last of its events."""
+    hours = content.hours
     matches = content.matches[0]
     last = np.zeros(len(matches.recordings))
-    place = np.repeat(
+    of_truth = np.repeat(
         np.tile(np.arange(len(last)), len(matches.types)), np.diff(matches.truth_start)
     )
-    np.maximum.at(last, place, matches.truth_time)
-    for found in content.matches:
-        np.maximum.at(last, found.recording, found.time)
+    np.maximum.at(last, of_truth, matches.truth_time)
+    for system_matches in content.matches:
+        np.maximum.at(last, system_matches.recording, system_matches.time)
     return {
-        id: known.get(id, float(end) * 1.02 / 3600 or 1.0)
+        id: hours.get(id, float(end) * 1.02 / 3600 or 1.0)
         for id, end in zip(matches.recordings, last, strict=True)
     }

@@ -1,4 +1,4 @@
-"""Figures of the report, as plotly data that the page draws: no image is rendered here."""
+"""Figures of the report, as plotly data that the browser draws: no image is rendered here."""
 
 from __future__ import annotations
 
@@ -39,33 +39,33 @@ def _layout(x: str, y: str, **more: Any) -> dict[str, Any]:
 
 
 def _text(name: str) -> str:
-    """A name from outside as plotly takes plain text: it would read tags otherwise."""
+    """Escape a name, since plotly reads tags in texts."""
     return escape(name, quote=False)
 
 
 def _line(place: int) -> dict[str, str]:
-    """The line of a system: a colour of its own, and beyond the last colour another dash."""
+    """Line style of a system: its own colour, and after the last colour another dash."""
     turn, colour = divmod(place, len(COLOURS))
     return {"color": COLOURS[colour], "dash": DASHES[turn % len(DASHES)]}
 
 
 def _places(names: Iterable[str]) -> dict[str, int]:
-    """Place of each name, in the order of first appearance."""
+    """Index of each name, in the order of first appearance."""
     return {name: i for i, name in enumerate(dict.fromkeys(names))}
 
 
 def _ticks(values: Sequence[float]) -> dict[str, Any]:
-    """A logarithmic axis marked at those of the values that leave room for their texts.
+    """A logarithmic axis with ticks at those values whose labels do not overlap.
 
     >>> _ticks([60.0, 180.0, 200.0, 1800.0])["ticktext"]
     ['60', '180', '1800']
     """
     least = 0.09 * np.log(max(values) / min(values)) if values else 0.0
-    kept: list[float] = []
+    ticks: list[float] = []
     for value in sorted(values):
-        if not kept or np.log(value / kept[-1]) >= least:
-            kept.append(value)
-    return {"type": "log", "tickvals": kept, "ticktext": [f"{value:g}" for value in kept]}
+        if not ticks or np.log(value / ticks[-1]) >= least:
+            ticks.append(value)
+    return {"type": "log", "tickvals": ticks, "ticktext": [f"{value:g}" for value in ticks]}
 
 
 def _plain(values: Any) -> list[float | None]:
@@ -75,11 +75,20 @@ def _plain(values: Any) -> list[float | None]:
 def ap_over_tolerance(
     tolerances: Sequence[float], systems: Sequence[tuple[str, Floats, Floats, Floats]]
 ) -> PlotlyFigure:
-    """AP over the matching tolerance; a system is (name, AP, low, high) with its 95 % interval.
+    """AP over the matching tolerance.
 
-    >>> made = ap_over_tolerance([1.0, 2.0], [("a", np.ones(2), np.ones(2), np.ones(2))])
-    >>> [trace["name"] for trace in made["data"]]
-    ['a, 95 % interval', 'a']
+    Parameters
+    ----------
+    tolerances
+        Seconds, rising.
+    systems
+        Name, AP, and lower and upper bound of the 95 % confidence interval of each system.
+
+    Examples
+    --------
+    >>> figure = ap_over_tolerance([1.0, 2.0], [("a", np.ones(2), np.ones(2), np.ones(2))])
+    >>> [trace["name"] for trace in figure["data"]]
+    ['a, 95 % confidence interval', 'a']
     """
     data = []
     for i, (name, value, low, high) in enumerate(systems):
@@ -92,7 +101,7 @@ def ap_over_tolerance(
                 "fill": "toself",
                 "fillcolor": colour + "22",
                 "line": {"width": 0},
-                "name": f"{_text(name)}, 95 % interval",
+                "name": f"{_text(name)}, 95 % confidence interval",
                 "showlegend": False,
                 "hoverinfo": "skip",
             }
@@ -115,23 +124,28 @@ def ap_over_tolerance(
 
 
 def precision_recall(curves: Sequence[tuple[str, str, Floats, Floats]]) -> PlotlyFigure:
-    """Precision over recall; a curve is (system, type, recall, precision), highest score first.
+    """Precision over recall: one colour per system, one dash per event type.
 
-    A system has one colour, an event type one dash.
+    Parameters
+    ----------
+    curves
+        System, event type, recall and precision of each curve, highest score first.
 
-    >>> made = precision_recall([("a", "beat", np.array([0.5]), np.array([1.0]))])
-    >>> made["data"][0]["name"]
+    Examples
+    --------
+    >>> figure = precision_recall([("a", "beat", np.array([0.5]), np.array([1.0]))])
+    >>> figure["data"][0]["name"]
     'a, beat'
     """
     data = []
     systems, types = _places(c[0] for c in curves), _places(c[1] for c in curves)
     for system, name, recall, precision in curves:
         # A thousand points draw the same line as a million.
-        keep = np.unique(np.linspace(0, len(recall) - 1, min(len(recall), 1000)).astype(int))
+        indices = np.unique(np.linspace(0, len(recall) - 1, min(len(recall), 1000)).astype(int))
         data.append(
             {
-                "x": _plain(recall[keep]),
-                "y": _plain(precision[keep]),
+                "x": _plain(recall[indices]),
+                "y": _plain(precision[indices]),
                 "name": _text(f"{system}, {name}"),
                 "mode": "lines",
                 "line": {
@@ -145,16 +159,23 @@ def precision_recall(curves: Sequence[tuple[str, str, Floats, Floats]]) -> Plotl
 
 
 def timing_errors(errors: Sequence[tuple[str, Floats]]) -> PlotlyFigure:
-    """Histogram of the signed timing error (detected minus true, seconds) of matched events.
+    """Histogram of the signed timing error of matched events.
 
-    Drawn as steps, so that several systems stay readable on top of each other.
+    Drawn as steps, so that several systems remain readable on top of each other.
 
+    Parameters
+    ----------
+    errors
+        Name and timing errors (detected minus true, seconds) of each system.
+
+    Examples
+    --------
     >>> timing_errors([("a", np.array([1.0, -1.0]))])["data"][0]["line"]["shape"]
     'hv'
     """
-    every = np.concatenate([values for _, values in errors]) if errors else np.zeros(0)
-    reach = float(np.abs(every).max(initial=0.0)) or 1.0
-    edges = np.linspace(-reach, reach, 42)
+    pooled = np.concatenate([values for _, values in errors]) if errors else np.zeros(0)
+    largest = float(np.abs(pooled).max(initial=0.0)) or 1.0
+    edges = np.linspace(-largest, largest, 42)
     data = [
         {
             "x": edges.tolist(),
@@ -174,8 +195,15 @@ def timing_errors(errors: Sequence[tuple[str, Floats]]) -> PlotlyFigure:
 
 
 def count_calibration(counts: Sequence[tuple[str, Floats, Floats]]) -> PlotlyFigure:
-    """Summed density against the number of events, a point a recording and type.
+    """Summed density against the number of events, one point per recording and event type.
 
+    Parameters
+    ----------
+    counts
+        Name, annotated counts and summed densities of each system.
+
+    Examples
+    --------
     >>> count_calibration([("a", np.array([2.0]), np.array([1.8]))])["data"][-1]["name"]
     'equal'
     """
@@ -203,10 +231,19 @@ def count_calibration(counts: Sequence[tuple[str, Floats, Floats]]) -> PlotlyFig
 
 
 def by_epoch(quantity: str, lines: Sequence[EpochLine], *, log: bool) -> PlotlyFigure:
-    """A quantity by epoch; a line is (place of the system, its name, epochs, values).
+    """A quantity by epoch.
 
-    ``log`` asks for a logarithmic axis, which a value that is not positive rules out.
+    Parameters
+    ----------
+    quantity
+        Title of the vertical axis.
+    lines
+        Index of the system, its name, epochs and values of each line.
+    log
+        Whether the axis is logarithmic; it is linear if a value is not positive.
 
+    Examples
+    --------
     >>> by_epoch("loss", [(0, "a", [1, 2], [0.5, 0.4])], log=True)["layout"]["yaxis"]["type"]
     'log'
     """

@@ -1,8 +1,7 @@
-"""The content of a report from the directory of a finished study.
+"""The content of a report on a finished study, read from its run directory.
 
-Provenance says what the figures rest on, in the words of the run directory: the hashes that bind
-it (protocol, split, data, frozen choices), all seeds, the versions it ran with, and from the
-ledger the time at which the test part was opened.
+Provenance lists the hashes of protocol, split, data and frozen choices, all seeds, the versions of
+the packages, and from the ledger the time at which the test part was opened.
 """
 
 from __future__ import annotations
@@ -27,14 +26,18 @@ def study_content(
     replicates: int = 1000,
     trust: bool = False,
 ) -> Content:
-    """Truth, detections and densities of a study's test parts, a system a row (first seed).
+    """Events, detections and densities of the test parts; one system per row (first seed).
 
     Parameters
     ----------
-    path : the run directory.
-    data : folder of the data set, where it has moved since the study ran.
-    title, replicates : as `Content` takes them.
-    trust : whether data that can run code when read (a pickle) may be opened; what the study
+    path
+        Run directory.
+    data
+        Folder of the data set, if it has moved since the study ran.
+    title, replicates
+        See `Content`.
+    trust
+        Whether data that can run code when read (a pickle) may be opened; what the study
         simulated into its own directory is trusted.
     """
     study = StudyReader(path)
@@ -109,13 +112,13 @@ def _provenance(study: StudyReader) -> dict[str, str]:
 
 
 def _text(protocol: Protocol) -> str:
-    """The protocol as it could be run again, without the paper's figures."""
+    """The protocol as YAML that can be run again, without the figures of the paper."""
     plain = protocol.model_dump(mode="json", exclude={"paper"}, exclude_none=True)
     return str(yaml.safe_dump(plain, sort_keys=False, allow_unicode=True))
 
 
 def _note(protocol: Protocol, rows: Sequence[str]) -> str:
-    """What the figures of the page leave out, and what they were chosen on."""
+    """What a reader must know first: what was chosen on which data, and which seed is shown."""
     sentences = []
     if protocol.regime == "validation":
         sentences.append(
@@ -123,13 +126,13 @@ def _note(protocol: Protocol, rows: Sequence[str]) -> str:
         )
     if any(len(protocol.final_seeds(protocol.row(name))) > 1 for name in rows):
         sentences.append(
-            "Shown is the first seed of each system; the study's tables average over all."
+            "Shown is the first seed of each system; the tables of the study average over all."
         )
     return " ".join(sentences)
 
 
 def _seeds(protocol: Protocol) -> str:
-    """Every seed of a protocol, by what it decides."""
+    """All seeds of a protocol, by what they determine."""
     split = protocol.split.model_dump()
     final = sorted({seed for row in protocol.rows for seed in protocol.final_seeds(row)})
     named = {

@@ -1,73 +1,140 @@
-"""What a reader in a hurry sees: what was scored, four large figures, and a line a system."""
+"""The summary: what was scored, four large numbers, and one row per system."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 
 import numpy as np
 
 from bdl.evaluation import Matches
+from bdl.evaluation.resampling import Estimate
 from bdl.evaluation.scoring import number
 from bdl.report import html_tables
 from bdl.report.content import Content, timing_errors
-from bdl.report.estimates import Interval, paired_difference
+from bdl.report.estimates import ap_estimates, estimate_html, interval_text, paired_difference
 
-Bands = Sequence[dict[str, Interval]]
+
+@dataclass(frozen=True)
+class SystemSummary:
+    """The main scores of one system.
+
+    Parameters
+    ----------
+    name
+        Name of the system.
+    ap
+        mAP, and AP at each tolerance, by name of the metric.
+    strict
+        AP at the smallest tolerance.
+    best_f1
+        Best F1, mean over tolerances and event types.
+    median_error
+        Median absolute timing error of matched events at the widest tolerance, as text.
+    detections
+        Number of detections.
+    difference
+        mAP of the first system minus that of this one; None for the first, or without bootstrap.
+    """
+
+    name: str
+    ap: dict[str, Estimate]
+    strict: Estimate
+    best_f1: float
+    median_error: str
+    detections: int
+    difference: Estimate | None
+
+
+def summarise(content: Content) -> list[SystemSummary]:
+    """The main scores of every system, in order.
+
+    Examples
+    --------
+    >>> from bdl.events import Events
+    >>> from bdl.report.content import System
+    >>> mine = System("mine", Events.of("a", "beat", [1.0], score=[1.0]))
+    >>> [row] = summarise(Content("t", Events.of("a", "beat", [1.0]), (mine,), (2.0,)))
+    >>> row.best_f1, row.median_error
+    (1.0, '0 s')
+    """
+    strict = f"AP@{number(min(content.tolerances))}"
+    rows = []
+    for index, (system, matches) in enumerate(zip(content.systems, content.matches, strict=True)):
+        ap = ap_estimates(content, matches)
+        paired = index > 0 and content.replicates > 0
+        rows.append(
+            SystemSummary(
+                name=system.name,
+                ap=ap,
+                strict=ap[strict],
+                best_f1=matches.mean_f1(),
+                median_error=_median_error(content, matches),
+                detections=len(matches.score),
+                difference=paired_difference(content, 0, index) if paired else None,
+            )
+        )
+    return rows
 
 
 def lead(content: Content) -> str:
     """What was scored, and how, in a sentence or two.
 
+    Examples
+    --------
     >>> from bdl.events import Events
     >>> from bdl.report.content import System
     >>> mine = System("mine", Events.of("a", "beat", [1.0], score=[1.0]))
     >>> lead(Content("t", Events.of("a", "beat", [1.0]), (mine,), (2.0,)))
-    '1 event of 1 type in 1 recording. Detections in recordings without events are left out.'
+    '1 event of 1 type in 1 recording. Detections in recordings without events are ignored.'
     """
     matches = content.matches[0]
-    rule = "left out" if content.event_free == "ignore" else "counted as false alarms"
+    rule = "ignored" if content.event_free == "ignore" else "counted as false alarms"
     days = "" if content.days is None else f", {content.days:,.1f} days"
     return (
-        f"{_many(len(matches.truth_time), 'event')} of {_many(len(matches.types), 'type')} in "
-        f"{_many(len(matches.recordings), 'recording')}{days}. "
+        f"{_count(len(matches.truth_time), 'event')} of {_count(len(matches.types), 'type')} in "
+        f"{_count(len(matches.recordings), 'recording')}{days}. "
         f"Detections in recordings without events are {rule}. {content.note}"
     ).rstrip()
 
 
-def summary(content: Content, bands: Bands) -> str:
-    """Large figures of the first system, then every system with its difference from the first."""
-    strict = min(content.tolerances)
-    first, matches = content.systems[0].name, content.matches[0]
-    at = f"AP@{number(strict)}"
-    large = [
-        ("mAP", f"{bands[0]['mAP'].value:.3f}", bands[0]["mAP"].range),
-        (f"AP at {strict:g} s", f"{bands[0][at].value:.3f}", bands[0][at].range),
-        ("Mean best F1", f"{matches.mean_f1():.3f}", "over tolerances and types"),
-        ("Median timing error", _median_error(content, matches), "of matched events"),
-    ]
-    head = ["system", "mAP", f"AP at {strict:g} s", "mean best F1", "median error", "detections"]
+def summary_section(content: Content, systems: Sequence[SystemSummary]) -> str:
+    """Large numbers of the first system, then every system and its difference from the first."""
+    strict = f"AP at {min(content.tolerances):g} s"
+    first = systems[0]
+    cards = html_tables.cards(
+        [
+            ("mAP", f"{first.ap['mAP'].value:.3f}", interval_text(first.ap["mAP"])),
+            (strict, f"{first.strict.value:.3f}", interval_text(first.strict)),
+            ("Mean best F1", f"{first.best_f1:.3f}", "over tolerances and types"),
+            ("Median timing error", first.median_error, "of matched events"),
+        ]
+    )
+    head = ["system", "mAP", strict, "mean best F1", "median error", "detections"]
     rows = [
         [
             escape(system.name),
-            band["mAP"].html,
-            band[at].html,
-            f"{found.mean_f1():.3f}",
-            _median_error(content, found),
-            f"{len(found.score):,}",
+            estimate_html(system.ap["mAP"]),
+            estimate_html(system.strict),
+            f"{system.best_f1:.3f}",
+            system.median_error,
+            f"{system.detections:,}",
         ]
-        for system, found, band in zip(content.systems, content.matches, bands, strict=True)
+        for system in systems
     ]
-    caption = "Every system, with 95 % intervals in brackets"
+    caption = "All systems, with 95 % confidence intervals"
     if len(rows) == 1:
-        return html_tables.cards(large) + html_tables.table(caption, head, rows)
+        return cards + html_tables.table(caption, head, rows)
     if content.replicates:
         head.append("difference")
-        caption += f"; difference: mAP of {first} minus that of the system, paired by recording"
-        for i, row in enumerate(rows):
-            row.append(paired_difference(content, 0, i).html if i else "–")
-    speaks_of = f"<p>The first system, {escape(first)}:</p>"
-    return speaks_of + html_tables.cards(large) + html_tables.table(caption, head, rows, dense=True)
+        caption += (
+            f"; difference: mAP of {first.name} minus that of the system, paired by recording"
+        )
+        for row, system in zip(rows, systems, strict=True):
+            row.append("–" if system.difference is None else estimate_html(system.difference))
+    heading = f"<p>The first system, {escape(first.name)}:</p>"
+    return heading + cards + html_tables.table(caption, head, rows, dense=True)
 
 
 def _median_error(content: Content, matches: Matches) -> str:
@@ -75,5 +142,5 @@ def _median_error(content: Content, matches: Matches) -> str:
     return f"{np.median(errors):.3g} s" if len(errors) else "–"
 
 
-def _many(count: int, noun: str) -> str:
+def _count(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")

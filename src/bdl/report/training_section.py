@@ -1,4 +1,4 @@
-"""The section on training: the loss of every epoch, and the score of the epochs that were kept."""
+"""The section on training: loss of every epoch, and score of the checkpoints."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ LOSS = "loss"
 
 
 def training_figures(content: Content) -> dict[str, page_figures.PlotlyFigure]:
-    """The curves at hand, by the id of their place in the page.
+    """Figures of the training curves, by the id of their element in the page.
 
-    Losses of different objectives have different units, so they stand on a logarithmic axis of
-    their own; whatever else was recorded is a score.
+    Losses of different objectives have different units, so they have a logarithmic axis of their
+    own; every other recorded quantity is a score.
 
+    Examples
+    --------
     >>> from bdl.events import Events
     >>> from bdl.report.content import System
     >>> curves = {"loss": ([1.0, 2.0], [0.5, 0.4])}
@@ -40,8 +42,10 @@ def training_figures(content: Content) -> dict[str, page_figures.PlotlyFigure]:
 
 
 def training_section(content: Content, plots: str) -> str:
-    """The section around the plots, or nothing where there is nothing to say.
+    """The section around the plots; empty if there are neither plots nor a text.
 
+    Examples
+    --------
     >>> from bdl.events import Events
     >>> from bdl.report.content import System
     >>> mine = System("mine", Events.of("a", "beat", [1.0], score=[1.0]))
@@ -50,9 +54,9 @@ def training_section(content: Content, plots: str) -> str:
     """
     if not plots and not content.training:
         return ""
-    said = f"<p>{escape(content.training)}</p>" if content.training else ""
-    shown = f'<div class="figures">{plots}</div>' if plots else ""
+    text = f"<p>{escape(content.training)}</p>" if content.training else ""
+    figures = f'<div class="figures">{plots}</div>' if plots else ""
     return (
         '<section id="training" aria-labelledby="training-title">'
-        f'<h2 id="training-title">Training</h2>{said}{shown}</section>'
+        f'<h2 id="training-title">Training</h2>{text}{figures}</section>'
     )

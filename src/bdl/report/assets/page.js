@@ -3,7 +3,7 @@
   const report = JSON.parse(document.getElementById("report-data").textContent);
   const byId = (id) => document.getElementById(id);
   const colours = ["#0b5cad", "#b3430f", "#17713f", "#7a3e9d", "#946200", "#00707a"];
-  // Plotly reads tags in its texts; names from outside are only text.
+  // Plotly reads tags in texts, so names are escaped.
   const plain = (name) => name.replace(/&/g, "&amp;").replace(/</g, "&lt;");
 
   const inflate = async (text) => {
@@ -22,11 +22,11 @@
   const script = document.createElement("script");
   script.textContent = new TextDecoder().decode(await inflate(byId("plotly-source").textContent));
   document.head.append(script);
-  // A finger on a figure scrolls the page; the view has buttons to zoom.
+  // On a touch screen a drag scrolls the page; the view has buttons to zoom.
   const touch = matchMedia("(pointer: coarse)").matches;
   const settings = { responsive: true, displaylogo: false, displayModeBar: touch ? false : "hover",
     modeBarButtonsToRemove: ["lasso2d", "select2d"] };
-  // A long legend gets room of its own instead of the figure's.
+  // A figure with a long legend becomes higher, so that the plot keeps its size.
   const room = (plot, figure) => {
     const names = figure.data.filter((trace) => trace.showlegend !== false).map((trace) => trace.name.length);
     const columns = Math.max(1, Math.floor((plot.clientWidth - 70) / (60 + 6 * Math.max(...names, 0))));
@@ -50,12 +50,12 @@
   const chosen = () => {
     const place = +byId("system").value;
     return { system: systems[place], place, type: +byId("type").value - 1, tolerance: +byId("tolerance").value,
-      cutoff: byId("cutoff").value === "" ? -Infinity : +byId("cutoff").value };
+      threshold: byId("threshold").value === "" ? -Infinity : +byId("threshold").value };
   };
   const view = recordingView({ report, systems, truth, chosen, array, colours, plain, settings, touch });
 
   const counted = (row, type) => type < 0 || row === type;
-  let ranked = [];  // scores of the chosen system and type, rising
+  let ranked = [];  // scores of the selected system and type, rising
   const rank = () => {
     const { system, type } = chosen();
     ranked = system.score.filter((_, i) => counted(system.type[i], type)).sort();
@@ -63,10 +63,10 @@
   const share = (part, whole) => (whole ? (part / whole).toFixed(3) : "–");
   const short = (value) => value.toFixed(value < 10 ? 3 : value < 1000 ? 1 : 0);
   const update = () => {
-    const { system, type, tolerance, cutoff } = chosen();
+    const { system, type, tolerance, threshold } = chosen();
     let kept = 0, hits = 0, events = 0;
     for (let i = 0; i < system.score.length; i++) {
-      if (system.score[i] < cutoff || !counted(system.type[i], type)) continue;
+      if (system.score[i] < threshold || !counted(system.type[i], type)) continue;
       kept += 1;
       hits += (system.hits[i] >>> tolerance) & 1;
     }
@@ -81,45 +81,45 @@
     byId("out-alarms").textContent = report.days ? short((kept - hits) / report.days) : "–";
     const named = (id) => byId(id).selectedOptions[0].text;
     byId("chosen").textContent =
-      `${named("system")}, events: ${named("type")}, tolerance ${named("tolerance")}, cutoff ${byId("cutoff").value || "none"}`;
+      `${named("system")}, events: ${named("type")}, tolerance ${named("tolerance")}, threshold ${byId("threshold").value || "none"}`;
     view.redraw();
   };
 
-  // Six digits, rounded down, so that the detection a cutoff was taken from stays above it.
+  // Six digits, rounded down, so that the detection with this score stays above the threshold.
   const down = (value) => {
     if (!Number.isFinite(value)) return value > 0 ? Number.MAX_VALUE : -Number.MAX_VALUE;
     const short = +value.toPrecision(6);
     return short <= value ? short : +(short - Math.abs(value) * 2e-6).toPrecision(6);
   };
-  const below = (cutoff) => {  // how many scores lie below the cutoff
+  const below = (threshold) => {  // number of scores below the threshold
     let low = 0, high = ranked.length;
-    while (low < high) { const middle = (low + high) >> 1; if (ranked[middle] < cutoff) low = middle + 1; else high = middle; }
+    while (low < high) { const middle = (low + high) >> 1; if (ranked[middle] < threshold) low = middle + 1; else high = middle; }
     return low;
   };
-  // The slider walks through the ranks, so that every part of it changes something.
+  // The slider moves through the ranks, so that each step changes the selection.
   const slider = byId("slider");
-  const tell = () => slider.setAttribute("aria-valuetext", `cutoff ${byId("cutoff").value || "none"}`);
-  const follow = () => { slider.value = 1000 * below(chosen().cutoff) / Math.max(1, ranked.length); tell(); };
+  const tell = () => slider.setAttribute("aria-valuetext", `threshold ${byId("threshold").value || "none"}`);
+  const follow = () => { slider.value = 1000 * below(chosen().threshold) / Math.max(1, ranked.length); tell(); };
   slider.addEventListener("input", () => {
     const place = Math.floor(+slider.value / 1000 * ranked.length);
     const top = ranked.length ? ranked[ranked.length - 1] : 0;
-    byId("cutoff").value = place < ranked.length ? down(ranked[place]) : +(top + Math.abs(top) * 1e-3 + 1e-9).toPrecision(6);
+    byId("threshold").value = place < ranked.length ? down(ranked[place]) : +(top + Math.abs(top) * 1e-3 + 1e-9).toPrecision(6);
     tell();
     update();
   });
-  byId("cutoff").addEventListener("input", () => { follow(); update(); });
+  byId("threshold").addEventListener("input", () => { follow(); update(); });
   for (const id of ["system", "type"]) byId(id).addEventListener("change", () => { rank(); follow(); update(); });
   byId("tolerance").addEventListener("change", update);
   byId("system").addEventListener("change", view.show);
 
-  // Figures do not follow the width of paper by themselves.
+  // Plotly does not adapt to the width of the paper.
   const plots = () => document.querySelectorAll(".js-plotly-plot");
   const paper = { width: 660, autosize: false }, screen = { width: undefined, autosize: true };
   addEventListener("beforeprint", () => plots().forEach((plot) => Plotly.relayout(plot, paper)));
   addEventListener("afterprint", () => plots().forEach((plot) => Plotly.relayout(plot, screen)));
 
   rank();
-  byId("cutoff").value = down(report.cutoff);
+  byId("threshold").value = down(report.threshold);
   follow();
   await view.start();
   update();

@@ -1,6 +1,6 @@
 "use strict";
-// One recording at a time: signal, density, true and detected events, thinned to the pixels shown.
-// `chosen()` gives system (and its place), type, tolerance and cutoff of the page's controls.
+// One recording at a time: signal, density, true and detected events, reduced to the pixels shown.
+// `chosen()` gives system (and its place), type, tolerance and threshold of the page's controls.
 const recordingView = ({ report, systems, truth, chosen, array, colours, plain, settings, touch }) => {
   const byId = (id) => document.getElementById(id);
   const plot = byId("plot-view");
@@ -10,7 +10,7 @@ const recordingView = ({ report, systems, truth, chosen, array, colours, plain, 
 
   const colourOf = (name) => colours[report.types.indexOf(name) % colours.length] || "#4a5a68";
 
-  // Least and greatest value of every pixel column: fluid for any length, and no peak is lost.
+  // Minimum and maximum of every pixel column: fast for any length, and no peak is lost.
   const thin = (curve, columns) => {
     const { first, step, levels, low, scale } = curve;
     const begin = Math.max(0, Math.floor((view.from - first) / step));
@@ -43,14 +43,14 @@ const recordingView = ({ report, systems, truth, chosen, array, colours, plain, 
     return made;
   };
 
-  const found = (t) => {  // whether a detection that reaches the cutoff hits this truth
-    const { system, tolerance, cutoff } = chosen();
+  const detected = (t) => {  // whether a detection at or above the threshold hits this event
+    const { system, tolerance, threshold } = chosen();
     const row = system.found[tolerance * truth.time.length + t];
-    return row !== nobody && system.score[row] >= cutoff;
+    return row !== nobody && system.score[row] >= threshold;
   };
   const shown = (seconds) => seconds >= view.from && seconds <= view.to;
   const column = (seconds, columns) => Math.floor((seconds - view.from) / (view.to - view.from) * columns);
-  const told = (seconds) => `${Math.abs(seconds).toPrecision(3)} s`;
+  const secondsText = (seconds) => `${Math.abs(seconds).toPrecision(3)} s`;
 
   const truths = (columns) => {
     const missed = { x: [], y: [], text: [], name: "missed", mode: "markers", hoverinfo: "text+x", yaxis: "y3",
@@ -60,7 +60,7 @@ const recordingView = ({ report, systems, truth, chosen, array, colours, plain, 
       for (const t of view.truths) {
         if (truth.type[t] !== type || !shown(truth.time[t])) continue;
         const at = truth.time[t] / view.unit;
-        if (!found(t)) { missed.x.push(at); missed.y.push(0.985); missed.text.push(`missed ${plain(name)}`); }
+        if (!detected(t)) { missed.x.push(at); missed.y.push(0.985); missed.text.push(`missed ${plain(name)}`); }
         const place = column(truth.time[t], columns);
         if (seen.has(place)) continue;
         seen.add(place);
@@ -72,13 +72,13 @@ const recordingView = ({ report, systems, truth, chosen, array, colours, plain, 
     return [...made, missed];
   };
   const marks = (columns) => {
-    const { system, tolerance, cutoff } = chosen();
+    const { system, tolerance, threshold } = chosen();
     const matched = new Map();
     for (const t of view.truths) matched.set(system.found[tolerance * truth.time.length + t], t);
     return report.types.map((name, type) => {
-      const best = new Map();  // the highest of each pixel column, true and false apart
+      const best = new Map();  // the highest per pixel column, hits and false alarms separately
       for (const i of view.rows) {
-        if (system.type[i] !== type || system.score[i] < cutoff || !shown(system.time[i])) continue;
+        if (system.type[i] !== type || system.score[i] < threshold || !shown(system.time[i])) continue;
         const key = 2 * column(system.time[i], columns) + ((system.hits[i] >>> tolerance) & 1);
         if (!best.has(key) || system.score[i] > system.score[best.get(key)]) best.set(key, i);
       }
@@ -86,7 +86,7 @@ const recordingView = ({ report, systems, truth, chosen, array, colours, plain, 
       const say = (i) => {
         const t = matched.get(i);
         const late = t === undefined ? 0 : system.time[i] - truth.time[t];
-        const how = t === undefined ? "false" : `correct, ${told(late)} ${late < 0 ? "early" : "late"}`;
+        const how = t === undefined ? "false" : `correct, ${secondsText(late)} ${late < 0 ? "early" : "late"}`;
         return `detected ${plain(name)}, score ${system.score[i].toPrecision(4)}, ${how}`;
       };
       return { x: rows.map((i) => system.time[i] / view.unit), y: rows.map((i) => view.height(system.score[i])),
@@ -119,7 +119,7 @@ const recordingView = ({ report, systems, truth, chosen, array, colours, plain, 
   };
 
   const whole = () => report.recordings[view.index].hours * 3600;
-  const look = (from, to) => {  // between the ends of the recording, and never nothing
+  const look = (from, to) => {  // within the recording, and never empty
     const width = Math.min(Math.max(to - from, whole() * 1e-6), whole());
     view.from = Math.min(Math.max(0, from), whole() - width);
     view.to = view.from + width;
@@ -131,14 +131,14 @@ const recordingView = ({ report, systems, truth, chosen, array, colours, plain, 
   };
   const move = (share) => { const by = (view.to - view.from) * share; look(view.from + by, view.to + by); };
   const nextError = () => {
-    const { system, tolerance, cutoff } = chosen();
-    const wrong = view.truths.filter((t) => !found(t)).map((t) => truth.time[t]);
-    for (const i of view.rows) if (system.score[i] >= cutoff && !((system.hits[i] >>> tolerance) & 1)) wrong.push(system.time[i]);
+    const { system, tolerance, threshold } = chosen();
+    const wrong = view.truths.filter((t) => !detected(t)).map((t) => truth.time[t]);
+    for (const i of view.rows) if (system.score[i] >= threshold && !((system.hits[i] >>> tolerance) & 1)) wrong.push(system.time[i]);
     wrong.sort((a, b) => a - b);
     const reach = Math.min(whole() / 2, Math.max(4 * report.tolerances[tolerance], 30 * (view.densities[0]?.step || 0)));
     const after = view.at === undefined ? -1 : view.at;
     const at = wrong.find((time) => time > after) ?? wrong[0];
-    if (at === undefined) { byId("shown").textContent = "no error at this cutoff"; return; }
+    if (at === undefined) { byId("shown").textContent = "no error at this threshold"; return; }
     view.at = at;
     look(at - reach, at + reach);
   };
@@ -165,7 +165,7 @@ const recordingView = ({ report, systems, truth, chosen, array, colours, plain, 
     system.recording.forEach((r, i) => { if (r === index) made.rows.push(i); });
     truth.recording.forEach((r, t) => { if (r === index) made.truths.push(t); });
     const top = Math.max(0, ...made.densities.map((d) => d.low + 254 * d.scale));
-    // Scores of another unit than the density (a rank, a difference) are drawn to the density's height.
+    // Scores in another unit than the density (a rank, a difference) are scaled to its height.
     const best = system.score.reduce((a, b) => (Number.isFinite(b) && b > a ? b : a), 0);
     made.height = top > 0 && best > 0 && (best > 3 * top || best < top / 3)
       ? (s) => Math.min(s, best) / best * top : (s) => Math.min(s, best);
