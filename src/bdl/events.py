@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
+from bdl.arrow import from_numpy, from_texts
 from bdl.errors import InputError
 from bdl.frames import Backend, Codes, Floats, backend_of, encode, merge, numbers
 
@@ -71,10 +72,11 @@ class Events:
         if len(set(lengths.values())) != 1:
             raise InputError(f"events need columns of one length, got {lengths}")
         try:
-            texts = {name: pa.array(columns[name], pa.string()) for name in ("recording", "event")}
+            texts = {name: from_texts(columns[name]) for name in ("recording", "event")}
         except (pa.ArrowException, UnicodeError) as error:
             raise InputError(f"events need texts as recording and event: {error}") from error
-        return cls.from_frame(pa.table({**columns, **texts}), missing="error")._with("polars")
+        values = {name: from_numpy(columns[name]) for name in columns if name not in texts}
+        return cls.from_frame(pa.table({**texts, **values}), missing="error")._with("polars")
 
     @classmethod
     def empty(cls, *, scored: bool = False) -> Events:
@@ -151,6 +153,9 @@ class Events:
         }
         if self.score is not None:
             columns["score"] = self.score
+        if (backend or self.backend) == "pyarrow":
+            texts = {name: from_texts(columns.pop(name)) for name in ("recording", "event")}
+            return pa.table({**texts, **{name: from_numpy(columns[name]) for name in columns}})
         return nw.from_dict(columns, backend=backend or self.backend).to_native()
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bdl.arrow import to_numpy
 from bdl.errors import InputError
 
 Backend = Literal["pandas", "polars", "pyarrow"]
@@ -31,7 +32,7 @@ def encode(column: nw.Series[Any], where: str) -> tuple[tuple[str, ...], Codes]:
     if pa.types.is_dictionary(arrow.type):
         arrow = arrow.cast(pa.string())
     if arrow.null_count:
-        row = int(np.flatnonzero(np.asarray(arrow.is_null()))[0])
+        row = int(np.flatnonzero(to_numpy(arrow.is_null()))[0])
         raise InputError(f"{where}: row {row} is empty, a name expected")
     if not (pa.types.is_string(arrow.type) or pa.types.is_large_string(arrow.type)):
         arrow = arrow.cast(pa.string())
@@ -40,7 +41,7 @@ def encode(column: nw.Series[Any], where: str) -> tuple[tuple[str, ...], Codes]:
     order = sorted(range(len(names)), key=names.__getitem__)
     rank = np.empty(len(names), np.int32)
     rank[order] = np.arange(len(names), dtype=np.int32)
-    codes = np.asarray(encoded.indices)
+    codes = to_numpy(encoded.indices)
     return tuple(names[i] for i in order), rank[codes]
 
 
@@ -59,8 +60,7 @@ def numbers(column: nw.Series[Any], where: str) -> Floats:
             except (TypeError, ValueError):
                 raise InputError(f"{where}: row {row}: a number expected, got {value!r}") from None
         return out
-    arrow = column.to_arrow()
-    return np.array(arrow.to_numpy(zero_copy_only=False), dtype=np.float64)
+    return np.array(to_numpy(column.to_arrow()), dtype=np.float64)
 
 
 def backend_of(table: nw.DataFrame[Any]) -> Backend:

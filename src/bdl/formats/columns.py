@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from bdl.arrow import to_numpy
 from bdl.errors import InputError
 
 LARGEST = 2**53  # whole numbers up to here are exact in float64
@@ -71,8 +72,7 @@ def numbers(array: pa.Array, place: Place) -> NDArray[np.float64]:
         array = array.cast(pa.float64())
     if array.null_count or pa.types.is_boolean(kind):
         array = array.cast(pa.float64(), safe=False)
-    values = array.to_numpy(zero_copy_only=False)
-    return np.asarray(values, dtype=np.float64)
+    return np.asarray(to_numpy(array), dtype=np.float64)
 
 
 def _parsed(array: pa.Array, place: Place) -> pa.Array:
@@ -115,7 +115,7 @@ def integers(array: pa.Array, place: Place) -> NDArray[np.int64]:
     """
     array = plain(array)
     if pa.types.is_integer(array.type) and not array.null_count:
-        values = array.to_numpy(zero_copy_only=False)
+        values = to_numpy(array)
         if (
             values.itemsize == 8
             and len(values)
@@ -140,7 +140,7 @@ def values32(array: pa.Array, place: Place) -> NDArray[np.float32]:
     bdl.errors.InputError: a.parquet: column 'x', row 1: a finite number expected, got inf
     """
     if pa.types.is_float32(array.type) and not array.null_count:
-        single: NDArray[np.float32] = array.to_numpy(zero_copy_only=False)
+        single: NDArray[np.float32] = to_numpy(array)
         came: NDArray[Any] = single
     else:
         came = numbers(array, place)
@@ -167,10 +167,10 @@ def names(array: pa.Array, place: Place) -> tuple[list[str], NDArray[np.int64]]:
             raise place.error(0, "text or a whole number", f"a column of type {array.type}")
         array = array.dictionary_encode()
     if array.null_count:
-        at = int(np.flatnonzero(np.asarray(array.is_null()))[0])
+        at = int(np.flatnonzero(to_numpy(array.is_null()))[0])
         raise place.error(at, "a name", None)
     distinct = array.dictionary.to_pylist()
-    codes = np.asarray(array.indices.to_numpy(zero_copy_only=False), dtype=np.int64)
+    codes = np.asarray(to_numpy(array.indices), dtype=np.int64)
     for at, value in enumerate(distinct):
         if not isinstance(value, str | int | bool) or value == "":
             used = np.flatnonzero(codes == at)

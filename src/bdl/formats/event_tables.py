@@ -17,6 +17,7 @@ import pyarrow.csv as pacsv
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
 
+from bdl.arrow import from_numpy, from_texts, to_numpy
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.formats.columns import Place, names, numbers
@@ -57,8 +58,8 @@ def read_table(
         return Events.empty(scored=len(columns) == 4)
     table = pa.concat_tables(parts)
     if period is not None:
-        steps = table["time"].to_numpy() * period
-        table = table.set_column(table.column_names.index("time"), "time", pa.array(steps))
+        steps = to_numpy(table["time"]) * period
+        table = table.set_column(table.column_names.index("time"), "time", from_numpy(steps))
     events = Events.from_frame(table, missing=missing, source=str(path))
     return events._with("polars")
 
@@ -69,9 +70,9 @@ def _part(batch: pa.RecordBatch, columns: Sequence[str], path: Path, row: int) -
         place = Place(path, name, row)
         if plain in ("recording", "event"):
             distinct, codes = names(batch.column(name), place)
-            made[plain] = pa.array(distinct, pa.string()).take(pa.array(codes))
+            made[plain] = from_texts(distinct).take(from_numpy(codes))
         else:
-            made[plain] = pa.array(numbers(batch.column(name), place))
+            made[plain] = from_numpy(numbers(batch.column(name), place))
     return pa.table(made)
 
 
@@ -130,12 +131,12 @@ def write_kaggle(events: Events, path: str | Path, *, period: float | None) -> N
             "s; round the times to steps first, or write another format"
         )
     columns: dict[str, Any] = {
-        "series_id": pa.array(events.recording, pa.string()),
-        "step": pa.array(whole.astype(np.int64)),
-        "event": pa.array(events.event, pa.string()),
+        "series_id": from_texts(events.recording),
+        "step": from_numpy(whole.astype(np.int64)),
+        "event": from_texts(events.event),
     }
     if events.score is not None:
-        columns["score"] = pa.array(events.score)
+        columns["score"] = from_numpy(events.score)
     write_arrow(pa.table(columns), path)
 
 
@@ -165,5 +166,5 @@ def _printable(table: pa.Table) -> pa.Table:
     for i, name in enumerate(table.column_names):
         if pa.types.is_floating(table.schema.field(i).type):
             texts = [None if v is None else repr(v) for v in table[name].to_pylist()]
-            table = table.set_column(i, name, pa.array(texts, pa.string()))
+            table = table.set_column(i, name, from_texts(texts))
     return table
