@@ -66,7 +66,7 @@ def test_check_tells_weak_from_conservative():
     assert weak.startswith("a bin of 512 samples lasts 2 s")
     assert "at most 256 samples fit" in weak
     (none,) = check(period=1 / 256, stride=513, tolerances=[1.0])
-    assert "even a right bin misses" in none
+    assert "even the correct bin misses" in none
 
 
 def test_check_tells_collisions():

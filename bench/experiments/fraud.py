@@ -17,7 +17,7 @@ from bdl import Events
 from bdl.datasets import Dataset, load
 from bdl.decoding import Peaks
 from bdl.evaluation import match
-from bdl.features import Robust
+from bdl.scaling import Robust
 from bench.experiments.common import (
     Budget,
     Part,

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from bdl.encoders.encoder import WHOLE
 from bdl.errors import ConfigError
 from bdl.features import Binned
-from bdl.windows import Joining, Tile, stitch, tiles
+from bdl.windows import Tile, stitch, tiles
 
 CARRIED = 1 << 13  # bins a causal encoder takes at a time
 
@@ -34,7 +34,6 @@ def logits(
     *,
     outputs: int,
     tile: int = WHOLE,
-    joining: Joining = "discard",
 ) -> NDArray[np.float32]:
     """Logits (bins, outputs) of one recording; the module's mode is set back afterwards.
 
@@ -44,7 +43,6 @@ def logits(
     binned : features of the recording.
     outputs : channels that the module must give.
     tile : most bins at once, for an encoder that is neither causal nor of fixed length.
-    joining : how overlapping tiles are joined, ``discard`` or ``blend``.
 
     >>> from bdl.encoders import Recurrent
     >>> module = Recurrent(width=4).build(inputs=1, outputs=2, calendar=False)
@@ -67,7 +65,7 @@ def logits(
             size = fixed or min(tile, bins)
             cover = tiles(bins, size=size, overlap=size // 2)
             parts = ((one, _tile(module, binned, one, fixed, outputs)) for one in cover)
-            return stitch(parts, bins=bins, outputs=outputs, joining=joining)
+            return stitch(parts, bins=bins, outputs=outputs)
     finally:
         module.train(mode)
 

@@ -1,9 +1,9 @@
 """Labels: a table of events on the sample clocks of recordings.
 
-An event is placed at its nearest sample (`bdl.sampling`); events outside ``[0, samples)``
-are counted and left out. Onsets and offsets are paired by the rule ``adjacent`` of `bdl.pairing`
-(an onset directly followed by an offset); any other endpoint is unpaired, counted, and still an
-event of its own. Pairing goes by seconds, before anything is rounded or left out.
+An event is placed at its nearest sample (`bdl.sampling`); events outside ``[0, samples)`` are
+counted and left out. Onsets and offsets are paired by the rule ``adjacent`` of `bdl.pairing` (an
+onset directly followed by an offset); any other endpoint is unpaired, counted, and still an event.
+Pairing uses times in seconds, before anything is rounded or left out.
 """
 
 from __future__ import annotations
@@ -31,14 +31,23 @@ class Labels:
 
     Parameters
     ----------
-    recording : id of the recording.
-    period : seconds from one sample to the next.
-    samples : length of the recording in samples.
-    events : per event type, sorted samples of the visible events.
-    intervals : per interval type, (n, 2) samples ``[onset, offset)`` inside the recording.
-    outside : events that lie outside the recording, over all types.
-    unpaired : endpoints that belong to no interval, over all interval types.
+    recording
+        Id of the recording.
+    period
+        Seconds from one sample to the next.
+    samples
+        Length of the recording in samples.
+    events
+        For each event type, the sorted samples of the events inside the recording.
+    intervals
+        For each interval type, (n, 2) samples ``[onset, offset)`` inside the recording.
+    outside
+        Number of events outside the recording, over all types.
+    unpaired
+        Number of endpoints that belong to no interval, over all interval types.
 
+    Examples
+    --------
     >>> Labels("night", 5.0, 720, (np.array([12]),)).events[0].tolist()
     [12]
     """
@@ -52,11 +61,20 @@ class Labels:
     unpaired: int = 0
 
     def jittered(self, reach: int, rng: np.random.Generator) -> Labels:
-        """Every event and endpoint moved by a uniform whole number in ``[-reach, reach]``.
+        """Return labels moved by random whole numbers of samples, uniform in ``[-reach, reach]``.
 
-        Moved times stay in the recording, so that no event is lost; an interval's ends never
-        change places.
+        Events stay inside the recording, so that none is lost; the onset of an interval stays
+        before its offset.
 
+        Parameters
+        ----------
+        reach
+            Largest shift in samples; 0 returns the labels unchanged.
+        rng
+            Random generator.
+
+        Examples
+        --------
         >>> labels = Labels("a", 1.0, 100, (np.array([0, 50]),))
         >>> moved = labels.jittered(3, np.random.default_rng(0)).events[0]
         >>> bool((np.abs(moved - [0, 50]) <= 3).all() and moved.min() >= 0)
@@ -67,14 +85,14 @@ class Labels:
         if reach == 0:
             return self
 
-        def move(places: Samples, last: int) -> Samples:
-            moved = places + rng.integers(-reach, reach, size=places.shape, endpoint=True)
+        def move(samples: Samples, last: int) -> Samples:
+            moved = samples + rng.integers(-reach, reach, size=samples.shape, endpoint=True)
             inside: Samples = np.clip(moved, 0, max(last, 0))
             return inside
 
         return replace(
             self,
-            events=tuple(np.sort(move(places, self.samples - 1)) for places in self.events),
+            events=tuple(np.sort(move(events, self.samples - 1)) for events in self.events),
             intervals=tuple(np.sort(move(pairs, self.samples), axis=1) for pairs in self.intervals),
         )
 
@@ -86,53 +104,64 @@ def label(
     types: Sequence[str],
     intervals: Sequence[IntervalType] = (),
 ) -> dict[str, Labels]:
-    """Labels of each recording, by id.
+    """Put events on the sample clock of each recording.
 
     Parameters
     ----------
-    events : annotations; rows of recordings not in ``infos`` or types not named are left alone.
-    infos : the recordings.
-    types : event types, in the order of the target's columns.
-    intervals : interval types, in the order of the occupancy's columns.
+    events
+        Annotations. Rows of recordings not in ``infos`` and of types not in ``types`` are ignored.
+    infos
+        The recordings.
+    types
+        Event types, in the order of the target's columns.
+    intervals
+        Interval types, in the order of the occupancy's columns.
 
+    Returns
+    -------
+    dict
+        Labels by recording id.
+
+    Examples
+    --------
     >>> info = RecordingInfo("a", 100, ("x",), 2.0)
     >>> table = Events.of("a", ["on", "off", "on"], [10.0, 31.0, 500.0])
     >>> spell = IntervalType("spell", "on", "off")
-    >>> found = label(table, [info], types=["on", "off"], intervals=[spell])
-    >>> [places.tolist() for places in found["a"].events], found["a"].outside
+    >>> labels = label(table, [info], types=["on", "off"], intervals=[spell])["a"]
+    >>> [samples.tolist() for samples in labels.events], labels.outside
     ([[5], [16]], 1)
-    >>> found["a"].intervals[0].tolist(), found["a"].unpaired
+    >>> labels.intervals[0].tolist(), labels.unpaired
     ([[5, 16]], 1)
     """
-    for name, given in (("event types", types), ("intervals", [i.name for i in intervals])):
-        if len(set(given)) != len(given):
-            raise ConfigError(f"{name} repeat: {', '.join(given)}")
+    for what, names in (("event types", types), ("intervals", [i.name for i in intervals])):
+        if len(set(names)) != len(names):
+            raise ConfigError(f"{what} repeat: {', '.join(names)}")
     order = np.argsort(events.recording_code, kind="stable")
     bounds = np.searchsorted(events.recording_code[order], np.arange(len(events.recordings) + 1))
-    place = {name: i for i, name in enumerate(events.recordings)}
-    code = {name: i for i, name in enumerate(events.types)}
+    recording_code = {name: code for code, name in enumerate(events.recordings)}
+    type_code = {name: code for code, name in enumerate(events.types)}
     paired = pair(events, intervals) if intervals else Intervals.empty()
-    out: dict[str, Labels] = {}
+    labels: dict[str, Labels] = {}
     for info in infos:
-        at = place.get(info.id)
-        rows = order[:0] if at is None else order[bounds[at] : bounds[at + 1]]
+        code = recording_code.get(info.id)
+        rows = order[:0] if code is None else order[bounds[code] : bounds[code + 1]]
 
         def times(name: str, rows: Samples = rows) -> Floats:
-            return np.sort(events.time[rows[events.type_code[rows] == code.get(name, -1)]])
+            return np.sort(events.time[rows[events.type_code[rows] == type_code.get(name, -1)]])
 
-        found = [nearest_sample(times(name), info.period) for name in types]
-        seen = [places[(places >= 0) & (places < info.samples)] for places in found]
+        placed = [nearest_sample(times(name), info.period) for name in types]
+        inside = [samples[(samples >= 0) & (samples < info.samples)] for samples in placed]
         pairs, unpaired = [], 0
         for interval in intervals:
             spans = paired.of_recording(info.id, interval.name)
             pairs.append(_clip(spans, info))
             ends = len(times(interval.onset)) + len(times(interval.offset))
             unpaired += ends - 2 * len(spans)
-        outside = sum(map(len, found)) - sum(map(len, seen))
-        out[info.id] = Labels(
-            info.id, info.period, info.samples, tuple(seen), tuple(pairs), outside, unpaired
+        outside = sum(map(len, placed)) - sum(map(len, inside))
+        labels[info.id] = Labels(
+            info.id, info.period, info.samples, tuple(inside), tuple(pairs), outside, unpaired
         )
-    return out
+    return labels
 
 
 def mean_spacing(labels: Iterable[Labels]) -> float:
@@ -167,7 +196,7 @@ def common_period(labels: Sequence[Labels]) -> float:
 
 
 def _clip(spans: Floats, info: RecordingInfo) -> Samples:
-    """Intervals in seconds as samples inside the recording; those wholly outside disappear."""
+    """Return intervals in samples inside the recording, without those entirely outside."""
     clipped = nearest_sample(np.clip(spans, -info.period, info.duration + info.period), info.period)
     inside = np.clip(clipped, 0, info.samples)
     return inside[(inside[:, 1] > inside[:, 0])]

@@ -3,7 +3,7 @@
 With bins of width ``w = stride * period`` seconds, the strictest matching tolerance ``d`` and a
 mean spacing ``L`` between events of one type (all in seconds):
 
-- conservative resolution check, ``w <= d``: a whole bin lies inside the matching window;
+- conservative resolution check, ``w <= d``: a whole bin fits into the matching window;
 - weak resolution check, ``w / 2 <= d``: a centred peak can still match, without margin;
 - expected events of the type per bin, ``m = w / L``;
 - collision probability under a homogeneous Poisson process, ``1 - exp(-m) (1 + m)``, about
@@ -32,18 +32,29 @@ class Advice:
 
     Parameters
     ----------
-    period : seconds a sample.
-    stride : samples a bin.
-    tolerance : matching tolerance in seconds.
-    spacing : mean seconds between events of one type.
-    width : seconds a bin.
-    conservative, weak : whether the resolution checks hold.
-    expected : events of one type per bin, m.
-    collision : probability of two or more in a bin, exact for a Poisson count.
-    collision_approximation : ``0.5 m**2``.
-    largest_stride : most samples a bin whose exact collision probability stays within the
-        chosen one; 0 where even a single sample exceeds it.
-    bins : length of the output sequence for the given duration.
+    period
+        Seconds per sample.
+    stride
+        Samples per bin.
+    tolerance
+        Matching tolerance in seconds.
+    spacing
+        Mean seconds between events of one type.
+    width
+        Seconds per bin.
+    conservative, weak
+        Whether the resolution checks hold.
+    expected
+        Events of one type per bin, m.
+    collision
+        Probability of two or more events in a bin, exact for a Poisson count.
+    collision_approximation
+        ``0.5 m**2``.
+    largest_stride
+        Most samples per bin whose exact collision probability is within the accepted one; 0 where
+        even a single sample exceeds it.
+    bins
+        Length of the output sequence for the given duration.
     """
 
     period: float
@@ -60,7 +71,7 @@ class Advice:
     bins: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
+        """Return plain data, for JSON."""
         return asdict(self)
 
 
@@ -73,17 +84,25 @@ def advise(
     duration: float = 86400.0,
     probability: float = PROBABILITY,
 ) -> Advice:
-    """Resolution and sparsity checks of a stride.
+    """Check the resolution and sparsity of a stride.
 
     Parameters
     ----------
-    period : seconds a sample.
-    stride : samples a bin.
-    tolerance : strictest matching tolerance in seconds.
-    spacing : mean seconds between events of one type.
-    duration : seconds of signal for the sequence length.
-    probability : collision probability one is ready to accept.
+    period
+        Seconds per sample.
+    stride
+        Samples per bin.
+    tolerance
+        Strictest matching tolerance in seconds.
+    spacing
+        Mean seconds between events of one type.
+    duration
+        Seconds of signal for the sequence length.
+    probability
+        Accepted collision probability.
 
+    Examples
+    --------
     >>> sleep = advise(period=5, stride=10, tolerance=60, spacing=86400)
     >>> f"{sleep.expected:.2e} {sleep.collision_approximation:.2e} {sleep.bins}"
     '5.79e-04 1.67e-07 1728'
@@ -99,7 +118,7 @@ def advise(
         if not (math.isfinite(value) and value > 0):
             raise ConfigError(f"{name}: a positive number of seconds expected, got {value}")
     if stride < 1:
-        raise ConfigError(f"stride: at least 1 sample a bin expected, got {stride}")
+        raise ConfigError(f"stride: at least 1 sample per bin expected, got {stride}")
     width = stride * period
     expected = width / spacing
     return Advice(
@@ -119,11 +138,18 @@ def advise(
 
 
 def collision(expected: float) -> float:
-    """Probability that a Poisson count of the given mean is two or more.
+    """Return the probability that a Poisson count of the given mean is two or more.
 
-    The regularised incomplete gamma function P(2, m) is ``1 - exp(-m) (1 + m)`` without the
-    cancellation that the formula suffers for small m.
+    The regularized incomplete gamma function P(2, m) is ``1 - exp(-m) (1 + m)`` without the
+    cancellation of the formula for small m.
 
+    Parameters
+    ----------
+    expected
+        Mean of the count.
+
+    Examples
+    --------
     >>> f"{collision(2.0):.6f} {collision(1e-9):.6g}"
     '0.593994 5e-19'
     """
@@ -131,14 +157,25 @@ def collision(expected: float) -> float:
 
 
 def largest(*, period: float, spacing: float, probability: float) -> int:
-    """Most samples a bin such that the exact collision probability is at most ``probability``.
+    """Return the most samples per bin whose collision probability is at most ``probability``.
 
+    Parameters
+    ----------
+    period
+        Seconds per sample.
+    spacing
+        Mean seconds between events of one type.
+    probability
+        Accepted collision probability.
+
+    Examples
+    --------
     >>> largest(period=5, spacing=86400, probability=1e-6)
     24
     """
     if not 0 < probability < 1:
         raise ConfigError(f"collision probability: a number in (0, 1) expected, got {probability}")
-    # Kept within the exact bound by a step down: the inverse is only good to rounding.
+    # The inverse is exact only up to rounding, so a step down may be needed.
     stride = math.floor(float(gammaincinv(2, probability)) * spacing / period * (1 + 1e-12))
     while stride > 0 and collision(stride * period / spacing) > probability * (1 + 1e-9):
         stride -= 1
@@ -153,34 +190,41 @@ def check(
     spacing: float | None = None,
     probability: float = PROBABILITY,
 ) -> tuple[str, ...]:
-    """What speaks against a stride, one sentence a finding; empty where nothing does.
+    """Return warnings about a stride, one sentence each; empty if there are none.
 
     Parameters
     ----------
-    period : seconds a sample.
-    stride : samples a bin.
-    tolerances : matching tolerances in seconds; the strictest counts.
-    spacing : mean seconds between events of one type, where known.
-    probability : collision probability above which a warning is due.
+    period
+        Seconds per sample.
+    stride
+        Samples per bin.
+    tolerances
+        Matching tolerances in seconds; only the strictest matters.
+    spacing
+        Mean seconds between events of one type, or None if unknown.
+    probability
+        Collision probability above which there is a warning.
 
+    Examples
+    --------
     >>> check(period=5, stride=10, tolerances=[60, 360], spacing=86400)
     ()
     >>> print(check(period=1 / 256, stride=512, tolerances=[1.0])[0])
     a bin of 512 samples lasts 2 s, longer than the strictest tolerance of 1 s; ...
     """
-    found = []
+    warnings = []
     width = stride * period
     if len(tolerances):
         strictest = min(tolerances)
         fitting = math.floor(strictest / period * (1 + 1e-9))
         remedy = f"at most {fitting} samples fit" if fitting else "no stride fits"
         if not _within(width / 2, strictest):
-            found.append(
+            warnings.append(
                 f"half a bin of {stride} samples lasts {width / 2:g} s, longer than the strictest "
-                f"tolerance of {strictest:g} s: even a right bin misses; {remedy}"
+                f"tolerance of {strictest:g} s: even the correct bin misses; {remedy}"
             )
         elif not _within(width, strictest):
-            found.append(
+            warnings.append(
                 f"a bin of {stride} samples lasts {width:g} s, longer than the strictest tolerance "
                 f"of {strictest:g} s; {remedy}"
             )
@@ -188,12 +232,12 @@ def check(
         chance = collision(width / spacing)
         if chance > probability:
             best = largest(period=period, spacing=spacing, probability=probability)
-            found.append(
+            warnings.append(
                 f"two events of one type share a bin of {stride} samples with probability "
                 f"{chance:.2g} at one event in {spacing:g} s; {max(best, 1)} samples or fewer "
                 f"{'keep' if best else 'come nearest to keeping'} it within {probability:g}"
             )
-    return tuple(found)
+    return tuple(warnings)
 
 
 def _within(width: float, tolerance: float) -> bool:

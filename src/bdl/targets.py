@@ -3,19 +3,19 @@
 A crop is the samples ``[first, first + samples)`` of a recording. Its bin ``b`` covers the crop's
 samples ``[b * stride, min((b + 1) * stride, samples))``; the last, partial bin is kept.
 
-- *Mass* (`event_targets`). Every event whose sample lies in the crop contributes exactly one
-  unit: the kernel is cut at the crop's edges and what remains is scaled back to one. Two events
-  in a bin add. An event outside the crop contributes nothing, however far its kernel reaches.
-  A bin's mass is a difference of the kernel's running sums, so that no timeline of raw samples is
-  ever made.
-- *Maps* (`event_maps`). Unit-peak proximity: the largest kernel value among a bin's samples over
-  the kernel's peak; where events overlap the larger one stands. Neither additive nor conserved:
-  this is what localised regression is trained on.
-- *Points* (`event_points`). One in a bin that holds an event's sample, else zero.
-- *Occupancy* (`occupancy`). The share of a bin's samples that lie in an interval, onset sample
+- *Mass* (`event_targets`). Every event whose sample is in the crop contributes exactly one unit:
+  the kernel is cut at the edges of the crop and the rest is scaled to sum to one. Two events in a
+  bin add up. An event outside the crop contributes nothing, even if its kernel reaches inside. The
+  mass of a bin is a difference of the kernel's running sums, so that no timeline of raw samples is
+  needed.
+- *Maps* (`event_maps`). Unit-peak proximity: the largest kernel value among a bin's samples,
+  divided by the kernel's peak; where events overlap, the larger value is used. Neither additive
+  nor conserved. Localized regression is trained on these.
+- *Points* (`event_points`). One in a bin that contains an event's sample, otherwise zero.
+- *Occupancy* (`occupancy`). The share of a bin's samples that are in an interval, onset sample
   included, offset sample excluded; overlapping intervals count once.
 
-Places are on the sample clock already: see `bdl.labels`.
+Events are given by their samples: see `bdl.labels`.
 """
 
 from __future__ import annotations
@@ -43,8 +43,28 @@ def event_targets(
     first: int,
     samples: int,
 ) -> Floats:
-    """Event mass of each bin and type: (bins, types); a column sums to its visible events.
+    """Compute the event mass of each bin and type.
 
+    Parameters
+    ----------
+    samples_by_type
+        For each event type, the samples of its events on the recording's clock.
+    kernel
+        How the unit mass of an event is spread.
+    period
+        Seconds from one sample to the next.
+    stride
+        Samples per bin.
+    first, samples
+        First sample of the crop, and its length in samples.
+
+    Returns
+    -------
+    ndarray
+        (bins, types); a column sums to the number of its events in the crop.
+
+    Examples
+    --------
     >>> from bdl.kernels import Hard
     >>> event_targets([np.array([3, 4, 50])], Hard(), period=1.0, stride=4, first=2, samples=9)
     array([[2.],
@@ -53,8 +73,8 @@ def event_targets(
     """
     out = np.zeros((bin_count(samples, stride), len(samples_by_type)))
     offset, sums = cumulative(kernel, period)
-    for column, places in enumerate(samples_by_type):
-        _add_masses(out[:, column], _visible(places, first, samples), offset, sums, stride, samples)
+    for column, events in enumerate(samples_by_type):
+        _add_masses(out[:, column], _visible(events, first, samples), offset, sums, stride, samples)
     return out
 
 
@@ -67,8 +87,28 @@ def event_maps(
     first: int,
     samples: int,
 ) -> Floats:
-    """Unit-peak proximity of each bin and type: (bins, types), in [0, 1].
+    """Compute the unit-peak proximity of each bin and type.
 
+    Parameters
+    ----------
+    samples_by_type
+        For each event type, the samples of its events on the recording's clock.
+    kernel
+        Shape of the map around an event.
+    period
+        Seconds from one sample to the next.
+    stride
+        Samples per bin.
+    first, samples
+        First sample of the crop, and its length in samples.
+
+    Returns
+    -------
+    ndarray
+        (bins, types), in [0, 1].
+
+    Examples
+    --------
     >>> from bdl.kernels import Tolerance
     >>> steps = Tolerance(tolerances=(1.0, 3.0))
     >>> event_maps([np.array([4])], steps, period=1.0, stride=2, first=0, samples=9)[:, 0].tolist()
@@ -77,30 +117,62 @@ def event_maps(
     out = np.zeros((bin_count(samples, stride), len(samples_by_type)))
     offset, weights = kernel.weights(period)
     weights = weights / weights.max()
-    for column, places in enumerate(samples_by_type):
-        _raise_maps(out[:, column], _visible(places, first, samples), offset, weights, stride)
+    for column, events in enumerate(samples_by_type):
+        _raise_maps(out[:, column], _visible(events, first, samples), offset, weights, stride)
     return out
 
 
 def event_points(
     samples_by_type: Sequence[Samples], *, stride: int, first: int, samples: int
 ) -> Floats:
-    """One in every bin that holds an event: (bins, types).
+    """Mark every bin that contains an event.
 
+    Parameters
+    ----------
+    samples_by_type
+        For each event type, the samples of its events on the recording's clock.
+    stride
+        Samples per bin.
+    first, samples
+        First sample of the crop, and its length in samples.
+
+    Returns
+    -------
+    ndarray
+        (bins, types), 0 or 1.
+
+    Examples
+    --------
     >>> event_points([np.array([3, 4, 9])], stride=4, first=2, samples=9)[:, 0].tolist()
     [1.0, 1.0, 0.0]
     """
     out = np.zeros((bin_count(samples, stride), len(samples_by_type)))
-    for column, places in enumerate(samples_by_type):
-        out[_visible(places, first, samples) // stride, column] = 1.0
+    for column, events in enumerate(samples_by_type):
+        out[_visible(events, first, samples) // stride, column] = 1.0
     return out
 
 
 def occupancy(
     intervals_by_type: Sequence[Samples], *, stride: int, first: int, samples: int
 ) -> Floats:
-    """Share of each bin's samples inside an interval of each type: (bins, types), in [0, 1].
+    """Compute the share of each bin's samples inside an interval of each type.
 
+    Parameters
+    ----------
+    intervals_by_type
+        For each interval type, (n, 2) samples ``[onset, offset)`` on the recording's clock.
+    stride
+        Samples per bin.
+    first, samples
+        First sample of the crop, and its length in samples.
+
+    Returns
+    -------
+    ndarray
+        (bins, types), in [0, 1].
+
+    Examples
+    --------
     >>> occupancy([np.array([[2, 7]])], stride=4, first=0, samples=10)[:, 0].tolist()
     [0.5, 0.75, 0.0]
     """
@@ -119,16 +191,16 @@ def occupancy(
     return out
 
 
-def _visible(places: Samples, first: int, samples: int) -> Samples:
-    """Crop-local samples of the events inside the crop."""
-    if places.dtype.kind not in "iu":
-        raise InputError(f"event places are whole samples, got {places.dtype}")
-    local = places.astype(np.int64) - first
+def _visible(events: Samples, first: int, samples: int) -> Samples:
+    """Return the samples of the events inside the crop, counted from its start."""
+    if events.dtype.kind not in "iu":
+        raise InputError(f"events are given by whole samples, got {events.dtype}")
+    local = events.astype(np.int64) - first
     return local[(local >= 0) & (local < samples)]
 
 
 def _merge(spans: Samples) -> Samples:
-    """The union of intervals as sorted, disjoint, nonempty ones."""
+    """Return the union of intervals as sorted, disjoint, nonempty intervals."""
     spans = spans[spans[:, 1] > spans[:, 0]]
     spans = spans[np.argsort(spans[:, 0], kind="stable")]
     if len(spans) < 2:

@@ -14,7 +14,7 @@ from bdl.datasets.simulate import simulate
 from bdl.detector import Detector
 from bdl.evaluation import score
 from bdl.events import Events
-from bdl.features import Divisor, Robust
+from bdl.scaling import Divisor, Robust
 
 CASES = {
     # name: (simulate, load, detector)

@@ -18,7 +18,6 @@ from bdl.encoders import Encoder
 from bdl.encoders.custom import Custom
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
-from bdl.features import fit_scaling
 from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 from bdl.training import Epoch
@@ -60,7 +59,7 @@ def fit_model(
     types = prep.choose_types(events, intervals, types)
     outputs = plan.objective.outputs(types, intervals)
     window = choose_window(given["window"], recordings, plan)
-    features = fit_scaling(recordings, plan.features)
+    features = plan.features.fit(recordings)
     prepared = prep.prepare(recordings, events, features, types=types, intervals=intervals)
     labels = [one.labels for one in prepared]
     outside = prep.check_labels(labels, types)

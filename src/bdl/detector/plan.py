@@ -15,11 +15,12 @@ from bdl.config import Value, validate
 from bdl.detector.modelfile import Model
 from bdl.encoders import Encoder
 from bdl.errors import ConfigError
-from bdl.features import Divisor, Features, Scaling
+from bdl.features import Features
 from bdl.labels import Labels, mean_spacing
 from bdl.objectives import Objective
 from bdl.recording import Recordings
 from bdl.sampling import bin_count
+from bdl.scaling import Divisor, Scaling
 from bdl.training import Training
 from bdl.windows import window_bins
 
@@ -74,8 +75,7 @@ def scaling_value(given: object) -> Any:
     """
     if isinstance(given, int | float) and not isinstance(given, bool):
         return Divisor(by=given)
-    plain = {"kind": "none"} if given is None else _plain(given)
-    return validate(Scaling, plain, "scaling")
+    return Scaling.parse("none" if given is None else given, "scaling")
 
 
 def decoder_value(

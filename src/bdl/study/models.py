@@ -19,9 +19,9 @@ from bdl.datasets import Dataset
 from bdl.density import Density
 from bdl.encoders import Encoder
 from bdl.errors import ConfigError, DensityError, TrainingError
-from bdl.features import Divisor
 from bdl.objectives import Objective
 from bdl.recording import Recordings
+from bdl.scaling import Divisor
 from bdl.study.protocol import Protocol, Row
 from bdl.study.study_data import Vault
 from bdl.windows import window_bins

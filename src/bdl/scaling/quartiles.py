@@ -1,8 +1,8 @@
 """Exact quartiles of every channel over any amount of data, in bounded memory.
 
 Floats sort as integers once their sign is folded in. One pass counts the high halves of all
-values, which tells the high half of every wanted rank; a second pass counts the low halves of the
-values that share it. The counts take 3 MiB a channel, whatever the number of samples.
+values, which gives the high half of every wanted rank; a second pass counts the low halves of the
+values that share it. The counts take 3 MiB per channel for any number of samples.
 """
 
 from __future__ import annotations
@@ -21,11 +21,23 @@ CHUNK = 1 << 21
 
 
 def quartiles(recordings: Recordings) -> NDArray[np.float64]:
-    """Lower quartile, median and upper quartile of each channel: (channels, 3).
+    """Compute lower quartile, median and upper quartile of each channel.
 
-    All samples of all recordings count alike, missing ones (NaN) not at all. Between two samples
-    the quartile is interpolated linearly, as numpy does.
+    All samples of all recordings have the same weight; missing ones (NaN) are left out. Between two
+    samples the quartile is interpolated linearly, as in numpy.
 
+    Parameters
+    ----------
+    recordings
+        Recordings with the same channels.
+
+    Returns
+    -------
+    ndarray
+        (channels, 3).
+
+    Examples
+    --------
     >>> from bdl.recording import Recording
     >>> parts = [Recording.of(np.arange(5.0) + i, id=str(i), period=1.0) for i in (0, 4)]
     >>> quartiles(Recordings.of(parts)).tolist()
@@ -37,10 +49,10 @@ def quartiles(recordings: Recordings) -> NDArray[np.float64]:
         _count_high(part, counts)
     present = counts.sum(axis=1)
     if (present == 0).any():
-        lost = ", ".join(name for name, n in zip(names, present, strict=True) if n == 0)
-        raise InputError(f"quartiles need samples, and all are missing of channel {lost}")
-    # Ranks below and above each quartile; every one is found exactly by its float's high half
-    # (first pass) and low half (second pass).
+        empty = ", ".join(name for name, n in zip(names, present, strict=True) if n == 0)
+        raise InputError(f"quartiles need samples, but channel {empty} has only missing ones")
+    # Ranks below and above each quartile. The float of each rank is found exactly by its high half
+    # (first pass) and its low half (second pass).
     exact = np.array([0.25, 0.5, 0.75]) * (present[:, None] - 1)
     ranks = np.stack([np.floor(exact), np.ceil(exact)], axis=2).astype(np.int64)
     ranks = ranks.reshape(len(names), 6)
@@ -53,13 +65,13 @@ def quartiles(recordings: Recordings) -> NDArray[np.float64]:
     low_counts = np.zeros((len(names), 6, 1 << 16), dtype=np.int64)
     for part in _chunks(recordings):
         _count_low(part, slot, low_counts)
-    found = np.empty((len(names), 6))
+    ranked = np.empty((len(names), 6))
     for channel, wanted in enumerate(high):
         for i, bucket in enumerate(wanted):
             inner = np.cumsum(low_counts[channel, slot[channel, bucket]])
             low = np.searchsorted(inner, ranks[channel, i] - before[channel, i], side="right")
-            found[channel, i] = _from_key(int(bucket) << 16 | int(low))
-    pairs = found.reshape(len(names), 3, 2)
+            ranked[channel, i] = _from_key(int(bucket) << 16 | int(low))
+    pairs = ranked.reshape(len(names), 3, 2)
     values: NDArray[np.float64] = pairs[:, :, 0]
     values += (exact - np.floor(exact)) * (pairs[:, :, 1] - pairs[:, :, 0])
     return values
@@ -73,7 +85,7 @@ def _same_channels(recordings: Recordings) -> tuple[str, ...]:
         if info.channels != names:
             raise InputError(
                 f"recording {info.id!r} has channels {', '.join(info.channels)}, and "
-                f"{recordings.infos[0].id!r} has {', '.join(names)}; one scaling needs the same"
+                f"{recordings.infos[0].id!r} has {', '.join(names)}; a scaling needs the same ones"
             )
     return names
 
@@ -87,7 +99,7 @@ def _chunks(recordings: Recordings) -> Iterator[NDArray[np.uint32]]:
 
 
 def _from_key(key: int) -> float:
-    """The float32 whose place in the order of all floats is ``key``."""
+    """Return the float32 whose rank among all floats is ``key``."""
     bits = key & 0x7FFFFFFF if key & 0x80000000 else ~key & 0xFFFFFFFF
     return float(np.array([bits], dtype=np.uint32).view(np.float32)[0])
 

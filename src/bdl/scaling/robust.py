@@ -1,0 +1,55 @@
+"""Scaling by median and interquartile range of the training recordings."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+import numpy as np
+from pydantic import PositiveFloat
+
+from bdl.errors import ConfigError, InputError
+from bdl.recording import Recordings
+from bdl.scaling.quartiles import quartiles
+from bdl.scaling.scaling import Affine, Scaling
+
+
+class Robust(Scaling):
+    """The median is subtracted, and the result divided by the interquartile range.
+
+    Quartiles are exact, over all samples of all training recordings, and take two passes in memory
+    that does not grow with the data.
+
+    Parameters
+    ----------
+    median, spread
+        One number per channel, set by `fit`. A channel whose interquartile range is zero has a
+        spread of one.
+
+    Examples
+    --------
+    >>> from bdl.recording import Recording
+    >>> parts = [Recording.of(np.arange(5.0) + i, id=str(i), period=1.0) for i in (0, 4)]
+    >>> Robust().fit(Recordings.of(parts))
+    Robust(kind='robust', median=(4.0,), spread=(3.5,))
+    """
+
+    kind: Literal["robust"] = "robust"
+    median: tuple[float, ...] | None = None
+    spread: tuple[PositiveFloat, ...] | None = None
+
+    def fit(self, recordings: Recordings) -> Self:
+        """Return a copy with the median and interquartile range of each channel."""
+        values = quartiles(recordings)
+        spread = values[:, 2] - values[:, 0]
+        spread = np.where(spread > 0, spread, 1.0)
+        return self.replace(median=tuple(values[:, 1].tolist()), spread=tuple(spread.tolist()))
+
+    def affine(self, channels: int) -> Affine:
+        """Return medians and interquartile ranges."""
+        if self.median is None or self.spread is None:
+            raise ConfigError("robust scaling has not learned its median yet: call fit first")
+        if not len(self.median) == len(self.spread) == channels:
+            raise InputError(
+                f"a scaling learned on {len(self.median)} channels cannot be used on {channels}"
+            )
+        return np.array(self.median, np.float64), np.array(self.spread, np.float64)

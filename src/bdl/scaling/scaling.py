@@ -1,0 +1,39 @@
+"""The family of scalings."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.recording import Recordings
+from bdl.registry import Variant
+
+Affine = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+class Scaling(Variant):
+    """Base class of scalings; see `bdl.scaling`."""
+
+    package: ClassVar[str] = "bdl.scaling"
+
+    def fit(self, recordings: Recordings) -> Self:
+        """Return a copy that has learned what it needs from the training recordings."""
+        return self
+
+    @abstractmethod
+    def affine(self, channels: int) -> Affine:
+        """Return the shift and the scale of each channel.
+
+        Parameters
+        ----------
+        channels
+            Number of channels of the recording that is scaled.
+
+        Returns
+        -------
+        tuple of ndarray
+            Two arrays of shape (channels,).
+        """
