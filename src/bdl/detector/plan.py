@@ -11,7 +11,7 @@ import numpy as np
 
 from bdl import decoding
 from bdl import stride as strides
-from bdl.config import Value, validate
+from bdl.config import Value
 from bdl.detector.modelfile import Model
 from bdl.encoders import Encoder
 from bdl.errors import ConfigError
