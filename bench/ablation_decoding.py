@@ -20,8 +20,7 @@ from time import perf_counter
 import numpy as np
 
 from bdl import Detector, Events
-from bdl.datasets import Dataset, load
-from bdl.datasets.simulate import simulate
+from bdl.datasets import Benchmark, Sleep, load
 from bdl.decoding import ExpectedAPGrid, Grid, PeakGrid, calibrate, decode, default_decoder
 from bdl.density import Density
 from bdl.evaluation import match
@@ -34,7 +33,7 @@ UNITS = (1.0, 1.5, 2.0, 3.0)
 Fold = tuple[list[Density], list[Density]]
 
 
-def grids(dataset: Dataset, smooths: tuple[float, ...], separation: float) -> dict[str, Grid]:
+def grids(dataset: Benchmark, smooths: tuple[float, ...], separation: float) -> dict[str, Grid]:
     """The rows of the table."""
     turns = (False, True)
     peaks = PeakGrid(separation=separation, alternations=turns)
@@ -58,11 +57,11 @@ def grids(dataset: Dataset, smooths: tuple[float, ...], separation: float) -> di
     }
 
 
-def sleep(out: Path, objective: str, seed: int) -> tuple[Dataset, list[Fold], dict[str, Grid]]:
+def sleep(out: Path, objective: str, seed: int) -> tuple[Benchmark, list[Fold], dict[str, Grid]]:
     """Simulated sleep: 60 recordings of 10 days, 36 to train, 12 to calibrate, 12 to test."""
     data = out / "data"
     if not (data / "train_events.csv").exists():
-        simulate("sleep", data, recordings=60, days=10, seed=0)
+        Sleep().simulate(data, recordings=60, days=10, seed=0)
     dataset = in_memory(load("sleep", data))
     order = np.random.default_rng(0).permutation(dataset.recordings.ids).tolist()
     part = Part(tuple(order[24:]), tuple(order[12:24]), tuple(order[:12]))
@@ -85,7 +84,7 @@ def sleep(out: Path, objective: str, seed: int) -> tuple[Dataset, list[Fold], di
 
 def hapt(
     out: Path, objective: str, seed: int, data: Path, task: str
-) -> tuple[Dataset, list[Fold], dict[str, Grid]]:
+) -> tuple[Benchmark, list[Fold], dict[str, Grid]]:
     """HAPT: five folds of users, a fifth of the others for calibration."""
     dataset = in_memory(load("hapt", data, task=task))
     folds = []
@@ -110,7 +109,7 @@ def hapt(
     return dataset, folds, grids(dataset, (0.2, 0.5), dataset.settings.separation)
 
 
-def densities(out: Path, dataset: Dataset, part: Part, detector: Detector) -> Fold:
+def densities(out: Path, dataset: Benchmark, part: Part, detector: Detector) -> Fold:
     """Densities of the calibration and the test recordings, trained for where they are not kept."""
     if not (out / "test").exists():
         begin = perf_counter()
@@ -127,7 +126,7 @@ def densities(out: Path, dataset: Dataset, part: Part, detector: Detector) -> Fo
 
 
 def measure(
-    dataset: Dataset, folds: list[Fold], found: Callable[[Fold], Events]
+    dataset: Benchmark, folds: list[Fold], found: Callable[[Fold], Events]
 ) -> tuple[list[float], int]:
     """mAP, mF1 and the mean AP at each tolerance of all folds' test parts, pooled."""
     ids = [one.recording for _, test in folds for one in test]
@@ -145,7 +144,7 @@ def measure(
     return [matches.mean_average_precision(), matches.mean_f1(), *precision], len(events)
 
 
-def table(dataset: Dataset, folds: list[Fold], rows: dict[str, Grid]) -> str:
+def table(dataset: Benchmark, folds: list[Fold], rows: dict[str, Grid]) -> str:
     """The figures in Markdown; the setting chosen in the first fold stands last."""
     settings = dataset.settings
     heads = ["decoder", "mAP", "mF1", *(f"AP@{t:g} s" for t in settings.tolerances), "detections"]

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 from scipy.signal import find_peaks
 
+from bdl.datasets import Sleep
 from bdl.decoding import ExpectedAP
 from bdl.decoding.alternation import alternate
 from bdl.decoding.candidates import ByType, Candidates
-from bdl.decoding.published import PUBLISHED
 from bdl.density import Density
 from bdl.intervals import IntervalType
 from bench.row import Row, table
@@ -28,7 +28,7 @@ SLEEP = IntervalType("sleep", "onset", "wakeup")
 TOLERANCES = tuple(5.0 * s for s in (12, 36, 60, 90, 120, 150, 180, 240, 300, 360))
 RECORDINGS, BINS, STRIDE, PERIOD = 277, 46_000, 10, 5.0
 SAMPLED = 4
-GRID = PUBLISHED["sleep"]["events"]
+GRID = Sleep.grids()["events"]
 SETTINGS = [(turns, width, level) for turns in (0, 1) for width in (0, 10) for level in range(3)]
 
 

@@ -19,8 +19,8 @@ import time
 from pathlib import Path
 
 STAGES = {  # the end of a file's path, the function
-    "simulating recordings": ("simulate/__init__.py", "simulate"),
-    "reading recordings": ("datasets/__init__.py", "load"),
+    "simulating recordings": ("datasets/dataset.py", "simulate"),
+    "reading recordings": ("datasets/dataset.py", "load"),
     "binning features": ("bdl/features.py", "bin_features"),
     "training": ("training/loop.py", "train"),
     "of it, forward": ("training/module.py", "training_step"),

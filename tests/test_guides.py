@@ -63,9 +63,9 @@ def tables(folder: Path) -> Iterator[Mapping[str, str]]:
 @contextmanager
 def nights(folder: Path) -> Iterator[Mapping[str, str]]:
     """Two nights in the layout of the sleep data."""
-    from bdl.datasets.simulate import simulate
+    from bdl.datasets import Sleep
 
-    simulate("sleep", folder / "cmi", recordings=2, days=2, seed=0)
+    Sleep().simulate(folder / "cmi", recordings=2, days=2, seed=0)
     yield {}
 
 

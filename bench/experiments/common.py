@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 
 from bdl import Detector, Events, Recordings
-from bdl.datasets import Dataset
+from bdl.datasets import Benchmark
 from bdl.evaluation import Matches, match
 from bdl.formats import read_events, write_events
 
@@ -78,7 +78,7 @@ class Budget:
 
 def run(
     asked: argparse.Namespace,
-    dataset: Dataset,
+    dataset: Benchmark,
     part: Part,
     label: str,
     number: int,
@@ -133,18 +133,18 @@ def run(
 
 
 def run_folds(
-    asked: argparse.Namespace, dataset: Dataset, parts: Sequence[Part], label: str, **options: Any
+    asked: argparse.Namespace, dataset: Benchmark, parts: Sequence[Part], label: str, **options: Any
 ) -> list[Events]:
     """Out-of-fold detections, a `run` a fold."""
     return [run(asked, dataset, part, label, j, **options) for j, part in enumerate(parts)]
 
 
-def in_memory(dataset: Dataset) -> Dataset:
+def in_memory(dataset: Benchmark) -> Benchmark:
     """The data set with all its values read once."""
     return replace(dataset, recordings=Recordings.of(dataset.recordings))
 
 
-def pooled(dataset: Dataset, found: Sequence[Events], parts: Sequence[Part]) -> Matches:
+def pooled(dataset: Benchmark, found: Sequence[Events], parts: Sequence[Part]) -> Matches:
     """Out-of-fold detections of all folds, matched together."""
     ids = [id for part in parts for id in part.test]
     return match(

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bdl import Events
-from bdl.datasets import Dataset, load
+from bdl.datasets import Benchmark, load
 from bdl.decoding import Peaks
 from bdl.evaluation import match
 from bdl.scaling import Robust
@@ -65,7 +65,7 @@ def main() -> None:
             print(line, *(f"{value:.3f} |" for value in more), flush=True)
 
 
-def one_clock(dataset: Dataset, found: Sequence[Events]) -> float:
+def one_clock(dataset: Benchmark, found: Sequence[Events]) -> float:
     """AP when hours are forgotten: all events on the clock of one series."""
     truth, detections = (
         Events.of("all", events.event.tolist(), events.time, score=events.score)

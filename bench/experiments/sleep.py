@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bdl.datasets import load
-from bdl.datasets.simulate import simulate
-from bdl.decoding.published import PUBLISHED
+from bdl.datasets import Sleep, load
 from bdl.objectives import BDL, BoundaryBCE, Segmentation
 from bench.experiments.common import (
     Budget,
@@ -42,7 +40,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2])
     asked = parser.parse_args()
     if not (asked.data / "train_events.csv").exists():
-        simulate("sleep", asked.data, recordings=64, days=14, seed=0)
+        Sleep().simulate(asked.data, recordings=64, days=14, seed=0)
     dataset = in_memory(load("sleep", asked.data))
     order = np.random.default_rng(0).permutation(dataset.recordings.ids).tolist()
     part = Part(tuple(order[24:]), tuple(order[16:24]), tuple(order[:16]))
@@ -58,7 +56,7 @@ def main() -> None:
                     name.replace(" ", "-"),
                     seed,
                     budget=budget,
-                    grid=PUBLISHED["sleep"][objective.density_kind],
+                    grid=Sleep.grids()[objective.density_kind],
                     objective=objective,
                     window=3.5 * DAY,
                     seed=seed,

@@ -17,9 +17,7 @@ import numpy as np
 
 from bdl import Detector, decoding
 from bdl.config import Value
-from bdl.datasets import Dataset, load
-from bdl.datasets.simulate import simulate
-from bdl.decoding.published import PUBLISHED
+from bdl.datasets import Benchmark, Sleep, load
 from bdl.errors import ConfigError
 from bdl.formats import write_events
 from bdl.formats.files import atomic
@@ -117,11 +115,11 @@ def _claim(out: Path, tour: Tour) -> None:
         temporary.write_text(json.dumps(settings), "utf-8")
 
 
-def _data(path: Path, tour: Tour, say: Callable[[str], None]) -> Dataset:
+def _data(path: Path, tour: Tour, say: Callable[[str], None]) -> Benchmark:
     done = path / "complete"
     if not done.exists():
         say(f"simulating {tour.recordings} wrist recordings of {tour.days:g} days")
-        simulate("sleep", path, recordings=tour.recordings, days=tour.days, seed=tour.seed)
+        Sleep().simulate(path, recordings=tour.recordings, days=tour.days, seed=tour.seed)
         done.touch()
     return load("sleep", path)
 
@@ -134,7 +132,7 @@ def _fitted(
     out: Path,
     objective: str,
     tour: Tour,
-    dataset: Dataset,
+    dataset: Benchmark,
     train: Recordings,
     say: Callable[[str], None],
     progress: bool,
@@ -171,7 +169,7 @@ def _systems(
     out: Path,
     detector: Detector,
     objective: str,
-    dataset: Dataset,
+    dataset: Benchmark,
     calibration: Recordings,
     test: Recordings,
     say: Callable[[str], None],
@@ -180,7 +178,7 @@ def _systems(
     truth = dataset.events.select(recordings=calibration.ids)
     tolerances = dataset.settings.tolerances
     kind = detector.model.objective.density_kind
-    grids = {"": PUBLISHED["sleep"][kind]}
+    grids = {"": Sleep.grids()[kind]}
     if kind == "events":
         grids[", expected AP"] = decoding.Grid.parse("expected-ap")
     say(

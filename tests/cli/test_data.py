@@ -49,19 +49,37 @@ def test_simulate_then_audit(tmp_path):
 
 def test_pickles_need_trust(tmp_path):
     call("simulate", "bowshock", "--out", tmp_path, "--recordings", 1)
-    with pytest.raises(BdlError, match="--trust-pickle"):
+    with pytest.raises(BdlError, match="--option trust=yes"):
         call("audit", tmp_path, "--dataset", "bowshock")
-    assert "crossing" in call("audit", tmp_path, "--dataset", "bowshock", "--trust-pickle")
+    words = ("audit", tmp_path, "--dataset", "bowshock", "--option", "trust=yes")
+    assert "crossing" in call(*words)
+
+
+def test_list_shows_what_each_data_set_needs_and_its_options():
+    rows = {row["name"]: row for row in call_json("data", "list")["datasets"]}
+    assert {"sleep", "chbmit", "bowshock", "fraud", "hapt", "mitdb"} <= rows.keys()
+    assert rows["hapt"]["options"]["task"].startswith("``walking``")
+    assert rows["sleep"]["simulated"]
+    assert not rows["hapt"]["downloaded"]
+    shown = call("data", "list")
+    assert "--option source=" in shown
+    assert "bdl data fetch mitdb" in shown
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("simulate", "sleeep", "--out", "x"), "no simulator"),
+        (("simulate", "sleeep", "--out", "x"), "data set 'sleeep' is not known; .* sleep"),
+        (("simulate", "hapt", "--out", "x"), "hapt data cannot be simulated"),
+        (
+            ("simulate", "sleep", "--out", "x", "--option", "source=kaggle"),
+            "its options are regular",
+        ),
         (("audit", "/no/such", "--dataset", "sleep"), "no such file or folder"),
-        (("audit", ".", "--dataset", "hapt", "--task", "running"), "task walking or transitions"),
-        (("audit", ".", "--dataset", "sleep", "--task", "beats"), "no option 'task'"),
-        (("data", "fetch", "hapt", "--out", "x"), "no source of 'hapt'"),
+        (("audit", ".", "--dataset", "hapt", "--option", "task=running"), "'walking' or 'trans"),
+        (("audit", ".", "--dataset", "sleep", "--option", "task=beats"), "no option 'task'"),
+        (("audit", ".", "--dataset", "sleep", "--option", "task"), "key=value expected"),
+        (("data", "fetch", "hapt", "--out", "x"), "hapt data cannot be downloaded"),
     ],
 )
 def test_errors_are_messages(words, message, tmp_path, monkeypatch):

@@ -16,8 +16,9 @@ import pytest
 import yaml
 
 from bdl import cli
-from bdl.cli.sources import FitConfig, parse_options, read_config
-from bdl.datasets.simulate import simulate
+from bdl.cli.options import parse_options
+from bdl.cli.sources import FitConfig, read_config
+from bdl.datasets import Sleep
 from bdl.errors import BdlError, ConfigError, InputError
 from bdl.formats import read_events, write_events
 from calling import call, call_json
@@ -51,7 +52,7 @@ def config(folder: Path, **changes: object) -> Path:
 
 
 def test_a_data_set_there_and_back(tmp_path):
-    simulate("sleep", tmp_path / "sleep", recordings=4, days=3, seed=0)
+    Sleep().simulate(tmp_path / "sleep", recordings=4, days=3, seed=0)
     source = ["--dataset", "sleep", "--data", tmp_path / "sleep"]
     model = tmp_path / "m.bdl"
     options = ["--objective", "bdl-hard", "--encoder", "gru", "--epochs", 1, "--seed", 0]

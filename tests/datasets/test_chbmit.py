@@ -11,9 +11,9 @@ import pyarrow.feather as feather
 import pytest
 
 from bdl import datasets
-from bdl.datasets import chbmit
-from bdl.datasets.chbmit_files import CHANNELS, manifests
-from bdl.datasets.simulate import simulate
+from bdl.datasets import CHBMIT
+from bdl.datasets.chbmit import snapshot_checksums
+from bdl.datasets.chbmit.eeg_files import CHANNELS
 from bdl.errors import ConfigError, InputError
 
 edfio = pytest.importorskip("edfio")
@@ -23,14 +23,14 @@ SHORT = 240 / 86400
 @pytest.fixture(scope="module")
 def physionet_files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("physionet")
-    simulate("chbmit", folder, recordings=7, days=SHORT, seed=3)
+    CHBMIT().simulate(folder, recordings=7, days=SHORT, seed=3)
     return folder
 
 
 @pytest.fixture(scope="module")
 def kaggle_files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("kaggle")
-    simulate("chbmit", folder, recordings=3, days=SHORT, seed=3, layout="kaggle")
+    CHBMIT(source="kaggle").simulate(folder, recordings=3, days=SHORT, seed=3)
     return folder
 
 
@@ -80,8 +80,9 @@ def test_kaggle(kaggle):
 
 def test_both_layouts_hold_the_same_signal(tmp_path):
     """Up to the 16 bits of EDF, where a case has a seizure anyway."""
-    for layout in ("physionet", "kaggle"):
-        simulate("chbmit", tmp_path / layout, recordings=1, days=SHORT, seed=11, layout=layout)
+    for source in ("physionet", "kaggle"):
+        folder = tmp_path / source
+        CHBMIT(source=source).simulate(folder, recordings=1, days=SHORT, seed=11)
     edf = datasets.load("chbmit", tmp_path / "physionet").recordings["chb01_01"].values
     ftr = datasets.load("chbmit", tmp_path / "kaggle").recordings["chb01_01"].values
     # The seizure that Kaggle's layout enforces changes a stretch; the beginning is common.
@@ -90,13 +91,15 @@ def test_both_layouts_hold_the_same_signal(tmp_path):
 
 def test_checksums_that_match(kaggle, monkeypatch):
     table = kaggle / "seizure_events.csv"
-    monkeypatch.setattr(chbmit, "TABLE_SHA256", hashlib.sha256(table.read_bytes()).hexdigest())
+    monkeypatch.setattr(
+        snapshot_checksums, "TABLE_SHA256", hashlib.sha256(table.read_bytes()).hexdigest()
+    )
     files = sorted((kaggle / "seizure_256Hz_dataset").glob("*.ftr"))
     lines = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}" for file in files]
     listing = "\n".join(lines) + "\n"
     wanted = hashlib.sha256(listing.encode()).hexdigest()
-    assert wanted in manifests(files)
-    monkeypatch.setattr(chbmit, "FEATHER_SHA256", wanted)
+    assert wanted in snapshot_checksums.manifests(files)
+    monkeypatch.setattr(snapshot_checksums, "FEATHER_SHA256", wanted)
     told = "\n".join(datasets.load("chbmit", kaggle, checksums=True).notes)
     assert "SHA-256 matches" in told
     assert "checksums match" in told
@@ -122,17 +125,17 @@ def test_one_person_twice(kaggle):
     assert groups["chb17a_03"] == "chb17"
     groups = datasets.load("chbmit", kaggle, group="case").recordings.groups
     assert groups["chb21_01"] == "chb21"
-    with pytest.raises(ConfigError, match="person or case"):
+    with pytest.raises(ConfigError, match="group: Input should be 'person' or 'case'"):
         datasets.load("chbmit", kaggle, group="patient")
 
 
 @pytest.mark.parametrize(
     ("part", "message"),
     [
-        (("chb02_01.edf", 1, []), "1 seizures announced, 0 start and 0 end times"),
+        (("chb02_01.edf", 1, []), "1 seizures announced, but 0 start and 0 end times"),
         (("chb02_01.edf", 1, [(5, None)]), "1 start and 0 end"),
-        (("chb02_01.edf", 1, [("soon", 9)]), "'soon' is no number"),
-        (("chb02_01.edf", 1, [(5, 241)]), "from 5 to 241 s of 'chb02_01' does not lie within"),
+        (("chb02_01.edf", 1, [("soon", 9)]), "'soon' is not a number"),
+        (("chb02_01.edf", 1, [(5, 241)]), "from 5 to 241 s of 'chb02_01' is not within"),
         (("chb02_01.edf", 1, [(9, 5)]), "from 9 to 5 s"),
     ],
 )
@@ -154,8 +157,8 @@ def test_summary_of_something_else(physionet):
 def test_unlisted_and_absent_files_are_told(physionet):
     write_summary(physionet, "chb02", ("chb02_09.edf", 0, []))
     told = "\n".join(datasets.load("chbmit", physionet).notes)
-    assert "no summary names them: chb02_01" in told
-    assert "named in a summary but no file: chb02_09" in told
+    assert "not in any summary: chb02_01" in told
+    assert "in a summary but without a file: chb02_09" in told
 
 
 def rewrite(file, rename):
@@ -207,7 +210,7 @@ def test_damaged_and_half_folders(physionet, kaggle, tmp_path):
     with pytest.raises(InputError, match=r"seizure_events\.csv: missing"):
         datasets.load("chbmit", kaggle)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"neither seizure_events\.csv"):
+    with pytest.raises(InputError, match=r"seizure_events\.csv with .* or chbNN-summary"):
         datasets.load("chbmit", tmp_path / "empty")
 
 

@@ -9,29 +9,25 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bdl import datasets
-from bdl.datasets.simulate import simulate
+from bdl.datasets import CHBMIT, BowShock, Fraud, Sleep
 from bdl.detector import Detector
 from bdl.evaluation import score
 from bdl.events import Events
 from bdl.scaling import Divisor, Robust
 
 CASES = {
-    # name: (simulate, load, detector)
-    "sleep": (
+    # data set: (simulation, detector)
+    Sleep(): (
         {"recordings": 10, "days": 8},
-        {},
         {"stride": 60, "window": 4 * 86400.0, "epochs": 25, "batch": 4},
     ),
-    "chbmit": (
-        {"recordings": 15, "days": 600 / 86400, "layout": "kaggle"},
-        {},
+    CHBMIT(source="kaggle"): (
+        {"recordings": 15, "days": 600 / 86400},
         {"window": 300.0, "epochs": 40, "batch": 4, "jitter": 0},
     ),
-    "bowshock": ({"recordings": 12}, {"trust": True}, {"stride": 20, "epochs": 15, "batch": 4}),
-    "fraud": (
+    BowShock(trust=True): ({"recordings": 12}, {"stride": 20, "epochs": 15, "batch": 4}),
+    Fraud(): (
         {"recordings": 10},
-        {},
         {"epochs": 30, "batch": 4, "window": 600.0, "statistics": ("mean",)},
     ),
 }
@@ -46,11 +42,11 @@ def at_random(found: Events, samples: dict[str, float], seed: int = 0) -> Events
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("name", [*CASES])
-def test_raw_files_to_score(name, tmp_path):
-    size, options, changes = CASES[name]
-    simulate(name, tmp_path, seed=12, **size)
-    found = datasets.load(name, tmp_path, **options)
+@pytest.mark.parametrize("dataset", CASES, ids=lambda dataset: dataset.kind)
+def test_raw_files_to_score(dataset, tmp_path):
+    size, changes = CASES[dataset]
+    dataset.simulate(tmp_path, seed=12, **size)
+    found = dataset.load(tmp_path)
     settings = found.settings
     ids = found.recordings.ids
     train, test = ids[:-3], ids[-3:]
@@ -96,5 +92,5 @@ def test_raw_files_to_score(name, tmp_path):
         ]
     )
     reached = figure(detections)
-    print(f"{name}: mAP {reached:.3f}, at random {chance:.3f}")
+    print(f"{dataset.kind}: mAP {reached:.3f}, at random {chance:.3f}")
     assert reached > 2 * chance + 0.01

@@ -12,11 +12,12 @@ import polars as pl
 import pytest
 
 from bdl import datasets
-from bdl.datasets.simulate import bowshock, fraud, simulate
-from bdl.datasets.simulate.chbmit import brain, patient
-from bdl.datasets.simulate.sleep import days as course
-from bdl.datasets.simulate.sleep import labels, person, signal
-from bdl.datasets.simulate.sleep.clock import Clock
+from bdl.datasets import CHBMIT, HAPT, BowShock, Fraud, Sleep
+from bdl.datasets.bowshock import simulated_orbit
+from bdl.datasets.chbmit import eeg_signal, patient
+from bdl.datasets.fraud import simulated_transactions
+from bdl.datasets.sleep import annotation, day_course, movement, wearer
+from bdl.datasets.sleep.wall_clock import WallClock
 from bdl.errors import ConfigError
 
 DAY = 17_280
@@ -32,25 +33,25 @@ def digests(folder):
 
 
 SMALL = [
-    ("sleep", {"recordings": 2, "days": 3}),
-    ("fraud", {"recordings": 2}),
-    ("bowshock", {"recordings": 2}),
-    ("chbmit", {"recordings": 2, "days": 120 / 86400}),
-    ("chbmit", {"recordings": 2, "days": 120 / 86400, "layout": "kaggle"}),
+    (Sleep(), {"recordings": 2, "days": 3}),
+    (Fraud(), {"recordings": 2}),
+    (BowShock(), {"recordings": 2}),
+    (CHBMIT(), {"recordings": 2, "days": 120 / 86400}),
+    (CHBMIT(source="kaggle"), {"recordings": 2, "days": 120 / 86400}),
 ]
 
 
-@pytest.mark.parametrize(("name", "size"), SMALL)
-def test_same_seed_same_bytes(tmp_path, name, size):
+@pytest.mark.parametrize(("dataset", "size"), SMALL)
+def test_same_seed_same_bytes(tmp_path, dataset, size):
     for place, seed in (("a", 5), ("b", 5), ("c", 6)):
-        simulate(name, tmp_path / place, seed=seed, **size)
+        dataset.simulate(tmp_path / place, seed=seed, **size)
     assert digests(tmp_path / "a") == digests(tmp_path / "b")
     assert digests(tmp_path / "a") != digests(tmp_path / "c")
 
 
 def test_a_series_does_not_depend_on_how_many_there_are(tmp_path):
-    simulate("sleep", tmp_path / "two", recordings=2, days=2, seed=1)
-    simulate("sleep", tmp_path / "four", recordings=4, days=2, seed=1)
+    Sleep().simulate(tmp_path / "two", recordings=2, days=2, seed=1)
+    Sleep().simulate(tmp_path / "four", recordings=4, days=2, seed=1)
     two = pl.read_parquet(tmp_path / "two/train_series.parquet")
     four = pl.read_parquet(tmp_path / "four/train_series.parquet")
     assert four.head(two.height).equals(two)
@@ -58,37 +59,39 @@ def test_a_series_does_not_depend_on_how_many_there_are(tmp_path):
 
 def test_progress_and_bad_parameters(tmp_path):
     seen = []
-    simulate("fraud", tmp_path, recordings=3, progress=lambda done, all: seen.append((done, all)))
+    Fraud().simulate(tmp_path, recordings=3, progress=lambda done, all: seen.append((done, all)))
     assert seen == [(1, 3), (2, 3), (3, 3)]
     for wrong in (
         {"recordings": 0},
         {"recordings": 1, "days": 0},
         {"recordings": 1, "seed": -1},
-        {"recordings": 1, "layout": "kaggle"},
     ):
         with pytest.raises(ConfigError):
-            simulate("sleep", tmp_path / "x", **wrong)
-    for name in ("fraud", "bowshock"):
+            Sleep().simulate(tmp_path / "x", **wrong)
+    for dataset in (Fraud(), BowShock()):
         with pytest.raises(ConfigError, match="by definition"):
-            simulate(name, tmp_path / "x", recordings=1, days=2.0)
-    with pytest.raises(ConfigError, match="physionet or kaggle"):
-        simulate("chbmit", tmp_path / "x", recordings=1, layout="zip")
+            dataset.simulate(tmp_path / "x", recordings=1, days=2.0)
+    with pytest.raises(ConfigError, match=r"hapt data cannot be simulated; there are .* sleep"):
+        HAPT().simulate(tmp_path / "x", recordings=1)
+    with pytest.raises(ConfigError, match="source: Input should be 'physionet' or 'kaggle'"):
+        CHBMIT(source="zip")
 
 
 def test_published_rate_of_frauds():
-    hands = fraud.draw_hands(np.random.default_rng(0))
+    hands = simulated_transactions.draw_hands(np.random.default_rng(0))
     rng = np.random.default_rng(1)
-    frauds = sum(len(fraud.make(rng, hands)[1]) for _ in range(300))
+    frauds = sum(len(simulated_transactions.make(rng, hands)[1]) for _ in range(300))
     assert 300 * 3600 / frauds == pytest.approx(579, rel=0.1)
 
 
 def test_published_rate_of_crossings():
-    orbit = bowshock.Orbit(0.1, 0.2, 0.3)
+    orbit = simulated_orbit.Orbit(0.1, 0.2, 0.3)
     inside = orbit.inside(np.arange(200 * 21_600))
     assert len(inside) / np.count_nonzero(np.diff(inside)) == pytest.approx(4510, rel=0.05)
     # Days are cut from one orbit: no crossing is lost or doubled at midnight.
     days = [
-        bowshock.make(np.random.default_rng(k), k * 21_600, orbit)[1] + k * 21_600 for k in range(9)
+        simulated_orbit.make(np.random.default_rng(k), k * 21_600, orbit)[1] + k * 21_600
+        for k in range(9)
     ]
     whole = np.flatnonzero(np.diff(orbit.inside(np.arange(-1, 9 * 21_600))))
     assert np.concatenate(days).tolist() == whole.tolist()
@@ -97,7 +100,7 @@ def test_published_rate_of_crossings():
 @pytest.fixture(scope="module")
 def nights(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sleep")
-    simulate("sleep", folder, recordings=8, days=12, seed=4)
+    Sleep().simulate(folder, recordings=8, days=12, seed=4)
     return folder
 
 
@@ -144,9 +147,9 @@ def test_sleep_annotation_rules(nights):
 def test_longest_sleep_only_and_short_interruptions_bridged():
     minutes = np.array([[0, 100], [120, 200], [231, 400], [500, 560]]) * MINUTE
     # 20 minutes are bridged, 31 are not: 0 to 200 beats 231 to 400.
-    assert labels.longest(minutes) == (0, 200 * MINUTE)
-    assert labels.longest(np.array([[0, 29]]) * MINUTE) is None
-    assert labels.longest(np.array([[0, 30]]) * MINUTE) == (0, 30 * MINUTE)
+    assert annotation.longest(minutes) == (0, 200 * MINUTE)
+    assert annotation.longest(np.array([[0, 29]]) * MINUTE) is None
+    assert annotation.longest(np.array([[0, 30]]) * MINUTE) == (0, 30 * MINUTE)
 
 
 def test_most_labels_are_within_a_minute_of_the_change():
@@ -154,9 +157,9 @@ def test_most_labels_are_within_a_minute_of_the_change():
     for k in range(60):
         rng = np.random.default_rng([7, k])
         night = np.array([[DAY + 12 * k + 5, DAY + 12 * k + 5000]])
-        days = course.Days(np.zeros(3 * DAY, np.int8), [night], [])
+        days = day_course.DayCourse(np.zeros(3 * DAY, np.int8), [night], [])
         for _ in range(20):
-            ((onset, wake),) = labels.draw(rng, days)
+            ((onset, wake),) = annotation.draw(rng, days)
             if onset is not None and wake is not None:
                 errors += [onset - night[0, 0], wake - night[0, 1]]
     near = np.mean(np.abs(errors) < MINUTE)
@@ -168,11 +171,11 @@ def test_sleep_begins_and_ends_with_a_movement_that_can_be_seen():
     """Nobody counts as awake who lies still: the bouts around a sleep hold movement."""
     for k in range(20):
         rng = np.random.default_rng(k)
-        wearer = person.draw(rng)
-        clock = Clock(datetime(2018, 5, 1, 12))
-        state = np.full(DAY, course.BED, np.int8)
-        state[5000:11000] = course.ASLEEP
-        _, enmo = signal.draw(rng, wearer, clock, course.Days(state, [], []))
+        person = wearer.draw(rng)
+        clock = WallClock(datetime(2018, 5, 1, 12))
+        state = np.full(DAY, day_course.BED, np.int8)
+        state[5000:11000] = day_course.ASLEEP
+        _, enmo = movement.draw(rng, person, clock, day_course.DayCourse(state, [], []))
         still = np.median(enmo[5500:10500])
         before, after = enmo[4990:5000], enmo[11000:11010]
         assert before.mean() > still
@@ -182,10 +185,10 @@ def test_sleep_begins_and_ends_with_a_movement_that_can_be_seen():
 def test_device_off_is_flat_and_has_no_label():
     state = np.zeros(3 * DAY, np.int8)
     sleep = np.array([[DAY, DAY + 5000]])
-    worn = course.Days(state, [sleep], [])
-    off = course.Days(state, [sleep], [course.Off(DAY - 100, DAY + 9000, False)])
-    elsewhere = course.Days(state, [sleep], [course.Off(10, 2000, False)])
-    drawn = [labels.draw(np.random.default_rng(1), days)[0] for days in (worn, off, elsewhere)]
+    worn = day_course.DayCourse(state, [sleep], [])
+    off = day_course.DayCourse(state, [sleep], [day_course.DeviceOff(DAY - 100, DAY + 9000, False)])
+    elsewhere = day_course.DayCourse(state, [sleep], [day_course.DeviceOff(10, 2000, False)])
+    drawn = [annotation.draw(np.random.default_rng(1), days)[0] for days in (worn, off, elsewhere)]
     assert drawn[0] == drawn[2]
     assert None not in drawn[0]
     assert drawn[1] == (None, None)
@@ -218,7 +221,7 @@ def test_repeated_days_repeat_exactly(nights):
 
 
 def test_daylight_saving():
-    clock = Clock(datetime(2018, 11, 3, 22, 0))
+    clock = WallClock(datetime(2018, 11, 3, 22, 0))
     stamps = clock.stamps(0, DAY).to_pylist()
     assert stamps[0] == "2018-11-03T22:00:00-0400"
     # At 2:00 the clock goes back to 1:00.
@@ -236,7 +239,7 @@ def test_daylight_saving():
 @pytest.mark.parametrize("start", [datetime(2018, 3, 10, 20), datetime(2018, 11, 3, 20)])
 def test_daylight_saving_reaches_the_adapter(tmp_path, start):
     """Local hours that the adapter gives are those of the stamps, through a change."""
-    stamps = pl.Series(Clock(start).stamps(0, DAY))
+    stamps = pl.Series(WallClock(start).stamps(0, DAY))
     steps = np.arange(DAY, dtype=np.uint32)
     flat = np.zeros(DAY, np.float32)
     columns = {"step": steps, "timestamp": stamps, "anglez": flat, "enmo": flat}
@@ -244,13 +247,13 @@ def test_daylight_saving_reaches_the_adapter(tmp_path, start):
     frame.write_parquet(tmp_path / "train_series.parquet")
     (tmp_path / "train_events.csv").write_text("series_id,night,event,step,timestamp\n")
     (info,) = datasets.load("sleep", tmp_path).recordings.infos
-    assert info.offset_changes == Clock(start).changes[:1]
+    assert info.offset_changes == WallClock(start).changes[:1]
     hours, _ = info.local_time(np.arange(DAY))
     assert (stamps.str.slice(11, 2).cast(pl.Int64).to_numpy() == hours).all()
 
 
 def test_people_differ():
-    people = [person.draw(np.random.default_rng(k)) for k in range(200)]
+    people = [wearer.draw(np.random.default_rng(k)) for k in range(200)]
     beds = np.array([one.bed for one in people])
     assert beds.std() > 0.8
     assert np.mean([one.nap > 0.2 for one in people]) > 0.1
@@ -261,7 +264,7 @@ def test_bounded_memory(tmp_path):
     peaks = []
     for recordings in (2, 8):
         tracemalloc.start()
-        simulate("sleep", tmp_path / str(recordings), recordings=recordings, days=4, seed=0)
+        Sleep().simulate(tmp_path / str(recordings), recordings=recordings, days=4, seed=0)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.3 * peaks[0]
@@ -272,7 +275,7 @@ def test_seizures():
     louder, free = [], 0
     for k in range(12):
         one = patient.draw(np.random.default_rng(k))
-        values, told = brain.draw(np.random.default_rng(100 + k), one, 600)
+        values, told = eeg_signal.draw(np.random.default_rng(100 + k), one, 600)
         free += not told
         for on, off in told:
             assert 4 <= off - on <= 300
@@ -285,7 +288,7 @@ def test_seizures():
 def test_kaggle_recordings_all_have_a_seizure():
     for k in range(4):
         one = patient.draw(np.random.default_rng(k))
-        assert brain.draw(np.random.default_rng(k), one, 120, least=1)[1]
+        assert eeg_signal.draw(np.random.default_rng(k), one, 120, least=1)[1]
 
 
 def test_interrupted_writing_leaves_nothing(tmp_path):
@@ -293,5 +296,5 @@ def test_interrupted_writing_leaves_nothing(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        simulate("sleep", tmp_path, recordings=2, days=1, progress=stop)
+        Sleep().simulate(tmp_path, recordings=2, days=1, progress=stop)
     assert [*tmp_path.iterdir()] == []

@@ -57,7 +57,7 @@ def test_pairs_are_kept_and_the_rest_counted(folder):
     told = "\n".join(found.notes)
     assert "3 rows without a step" in told
     assert "1 unpaired endpoints" in told
-    assert "1 series without any valid event kept" in told
+    assert "1 series without any valid event retained" in told
     assert found.recordings.ids == ("aaa", "bbb", "ccc")
 
 
@@ -90,8 +90,8 @@ def test_a_table_without_any_step(folder):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("aaa,1,onset,900,x\n", "onset of 'aaa' at step 900 lies outside its 900 steps"),
-        ("aaa,1,onset,-1,x\n", "at step -1 lies outside"),
+        ("aaa,1,onset,900,x\n", "onset of 'aaa' at step 900 is outside its 900 steps"),
+        ("aaa,1,onset,-1,x\n", "at step -1 is outside"),
         ("zzz,1,onset,3,x\n", "'zzz' is not in train_series.parquet"),
         ("aaa,1,nap,3,x\n", "events onset and wakeup expected"),
         ("aaa,1,onset,soon,x\n", "row 0: a step expected, got 'soon'"),
@@ -105,13 +105,13 @@ def test_bad_events(folder, rows, message):
 
 def test_half_of_the_pair_missing(folder):
     (folder / "train_events.csv").unlink()
-    with pytest.raises(InputError, match=r"train_events.csv missing.*holds train_series.parquet"):
+    with pytest.raises(InputError, match=r"train_events.csv missing.*ns train_series.parquet"):
         datasets.load("sleep", folder)
 
 
 def test_files_of_another_competition(tmp_path):
     (tmp_path / "train.csv").write_text("id,target\n1,0\n")
-    with pytest.raises(InputError, match=r"train_series.parquet and .* missing.*holds train.csv"):
+    with pytest.raises(InputError, match=r"train_series.parquet and .* missing.*ns train.csv"):
         datasets.load("sleep", tmp_path)
     pl.DataFrame({"id": [1], "x": [2.0]}).write_parquet(tmp_path / "train_series.parquet")
     (tmp_path / "train_events.csv").write_text("id,target\n1,0\n")

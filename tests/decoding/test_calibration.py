@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bdl.datasets import Sleep
 from bdl.decoding import (
     Decoder,
     ExpectedAP,
@@ -22,7 +23,6 @@ from bdl.decoding import (
     default_decoder,
     default_grid,
 )
-from bdl.decoding.published import PUBLISHED
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
@@ -115,7 +115,7 @@ def test_shared_work_gives_the_scores_of_every_setting(
 
 def test_all_settings_are_tried_from_simple_to_less_simple() -> None:
     densities, truth = world(np.random.default_rng(2), False)
-    grid = PUBLISHED["sleep"]["events"].replace(separation=30.0)
+    grid = Sleep.grids()["events"].replace(separation=30.0)
     found = calibrate(densities, truth, grid, tolerances=TOLERANCES, intervals=(SLEEP,))
     top = max(float(one.values.max()) for one in densities)
     tried = [trial.decoder for trial in found.tried]
@@ -219,7 +219,7 @@ def test_the_default_grid_follows_the_kind_of_density() -> None:
 
 
 def test_the_simplest_grid_is_an_untuned_decoder() -> None:
-    sleep = PUBLISHED["sleep"]
+    sleep = Sleep.grids()
     assert sleep["events"].simplest() == PeakGrid(thresholds=1, separation=1800.0)
     assert sleep["state"].simplest() == TransitionGrid(
         thresholds=1, windows=(600.0,), separation=1800.0

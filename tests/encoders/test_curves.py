@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bdl import Detector
-from bdl.datasets import load
-from bdl.datasets.simulate import simulate
+from bdl.datasets import Sleep, load
 from bdl.encoders import Recurrent
 
 DAY = 86400.0
@@ -14,7 +13,7 @@ DAY = 86400.0
 
 @pytest.mark.slow
 def test_curves_on_simulated_sleep(tmp_path):
-    simulate("sleep", tmp_path, recordings=6, days=3, seed=0)
+    Sleep().simulate(tmp_path, recordings=6, days=3, seed=0)
     data = load("sleep", tmp_path)
     curves = []
     for fused in (True, False):

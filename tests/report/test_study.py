@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bdl.cli import app
-from bdl.datasets.simulate import simulate
+from bdl.datasets import Sleep
 from bdl.study.digest import digest
 from bdl.study.protocol import Bootstrap, Data, Folds, Protocol, Row, Training
 from bdl.study.run_directory import RunDirectory
@@ -50,7 +50,7 @@ def protocol(regime: str) -> Protocol:
 def run_of(tmp_path_factory: pytest.TempPathFactory) -> RunOf:
     """The finished run of a regime, made when it is first asked for."""
     folder = tmp_path_factory.mktemp("runs")
-    simulate("sleep", folder / "data", recordings=6, days=2, seed=3)
+    Sleep().simulate(folder / "data", recordings=6, days=2, seed=3)
 
     @cache
     def made(regime: str) -> Path:

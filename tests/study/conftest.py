@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bdl.datasets.simulate import simulate
+from bdl.datasets import Sleep
 from bdl.study.protocol import Bootstrap, Data, Folds, Protocol, Row, Training
 
 GRU = {"kind": "recurrent", "width": 8, "blocks": 1}
@@ -16,7 +16,7 @@ GRU = {"kind": "recurrent", "width": 8, "blocks": 1}
 @pytest.fixture(scope="session")
 def sleep(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sleep")
-    simulate("sleep", folder, recordings=6, days=2, seed=3)
+    Sleep().simulate(folder, recordings=6, days=2, seed=3)
     return folder
 
 

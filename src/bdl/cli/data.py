@@ -4,79 +4,83 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
-from bdl.cli.options import Json
+from bdl.cli.dataset_options import (
+    DATASET_HELP,
+    DatasetArgument,
+    DatasetOptions,
+    dataset_names,
+    named_dataset,
+)
+from bdl.cli.options import Json, advance
 
 commands = typer.Typer()
 data = typer.Typer(help="Published data sets.", no_args_is_help=True)
 commands.add_typer(data, name="data")
 
-Kernel = Literal["hard", "gaussian", "tolerance", "right"]
-
 
 @commands.command()
 def simulate(
-    name: Annotated[str, typer.Argument(help="sleep, chbmit, bowshock or fraud.")],
+    name: DatasetArgument,
     out: Annotated[Path, typer.Option(help="Folder for the raw files.")],
-    recordings: Annotated[int, typer.Option(help="Number of series.")] = 64,
-    days: Annotated[float | None, typer.Option(help="Days a series (sleep, chbmit).")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all that is random.")] = 0,
-    layout: Annotated[
-        str | None, typer.Option(help="Of chbmit: physionet (default) or kaggle.")
+    recordings: Annotated[int, typer.Option(help="Number of recordings.")] = 64,
+    days: Annotated[
+        float | None, typer.Option(help="Days per recording; as published if not given.")
     ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
+    option: DatasetOptions = None,
 ) -> None:
-    """Write the raw files of a simulated data set, in the layout it is published in."""
+    """Write the raw files of a simulated data set, in the form it is published in."""
     from bdl.cli.console import err, progress
-    from bdl.datasets.simulate import simulate as run
 
+    dataset = named_dataset(name, option)
     with progress() as bar:
-        task = bar.add_task(f"simulating {name}", total=recordings)
-        run(
-            name,
+        dataset.simulate(
             out,
             recordings=recordings,
             days=days,
             seed=seed,
-            layout=layout,  # type: ignore[arg-type]  # checked, with a message, by the function
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
+            progress=advance(bar, f"simulating {name}"),
         )
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
-    err.print(f"{recordings} series in {out}, {size / 1e6:,.1f} MB")
+    err.print(f"{recordings} recordings in {out}, {size / 1e6:,.1f} MB")
 
 
 @commands.command()
 def audit(
     folder: Annotated[Path, typer.Argument(help="Folder of the data set.")],
-    dataset: Annotated[str, typer.Option(help="Which data set it is, such as sleep.")],
-    kernel: Annotated[Kernel, typer.Option(help="Kernel of the targets.")] = "gaussian",
-    sigma: Annotated[float | None, typer.Option(help="Width of a Gaussian in seconds.")] = None,
-    stride: Annotated[int | None, typer.Option(help="Samples a bin.")] = None,
-    crop: Annotated[float | None, typer.Option(help="Crops of so many seconds.")] = None,
-    task: Annotated[str | None, typer.Option(help="Task of hapt and mitdb.")] = None,
-    trust_pickle: Annotated[bool, typer.Option(help="Open the bow shock pickle.")] = False,
+    dataset: Annotated[str, typer.Option(help=DATASET_HELP, autocompletion=dataset_names)],
+    option: DatasetOptions = None,
+    kernel: Annotated[
+        str, typer.Option(help="Kernel of the targets, such as hard or gaussian.")
+    ] = "gaussian",
+    sigma: Annotated[
+        float | None, typer.Option(help="Width of the kernel in seconds, if it has one.")
+    ] = None,
+    stride: Annotated[int | None, typer.Option(help="Samples per bin.")] = None,
+    crop: Annotated[float | None, typer.Option(help="Length of the crops in seconds.")] = None,
     json: Json = False,
 ) -> None:
-    """Check the targets made from a data set's events: mass, edges, largest values, collisions.
+    """Check the targets built from a data set's events: mass, edges, largest values, collisions.
 
-    Sigma and stride are those of the benchmark unless given.
+    Sigma and stride are those of the data set unless given.
     """
     from bdl.cli.console import out, print_json
-    from bdl.datasets import load
     from bdl.datasets.audit import audit as run
+    from bdl.kernels import Kernel
 
-    options: dict[str, Any] = {} if task is None else {"task": task}
-    if trust_pickle:
-        options["trust"] = True
-    found = load(dataset, folder, **options)
-    settings = found.settings
-    chosen = _kernel(kernel, settings.sigma if sigma is None else sigma, settings.tolerances)
+    benchmark = named_dataset(dataset, option).load(folder)
+    settings = benchmark.settings
+    chosen = Kernel.parse(kernel, "--kernel").complete(
+        sigma=settings.sigma if sigma is None else sigma, tolerances=settings.tolerances
+    )
     bins = settings.stride if stride is None else stride
     rows = run(
-        found.events,
-        found.recordings.infos,
+        benchmark.events,
+        benchmark.recordings.infos,
         types=settings.types,
         kernel=chosen,
         stride=bins,
@@ -90,7 +94,7 @@ def audit(
                 "stride": bins,
                 "crop": crop,
                 "types": [row.to_dict() for row in rows],
-                "notes": [*found.notes],
+                "notes": [*benchmark.notes],
             }
         )
         return
@@ -102,19 +106,8 @@ def audit(
         if key != "type":
             table.add_row(key.replace("_", " "), *(_short(row[key]) for row in shown))
     out.print(table)
-    for note in found.notes:
+    for note in benchmark.notes:
         out.print(f"note: {note}")
-
-
-def _kernel(name: Kernel, sigma: float, tolerances: tuple[float, ...]) -> Any:
-    from bdl import kernels
-
-    if name == "hard":
-        return kernels.Hard()
-    if name == "tolerance":
-        return kernels.Tolerance(tolerances=tolerances)
-    kind = kernels.Gaussian if name == "gaussian" else kernels.RightGaussian
-    return kind(sigma=sigma)
 
 
 @commands.command()
@@ -171,31 +164,67 @@ def stride(
     )
 
 
+@data.command("list")
+def list_datasets(json: Json = False) -> None:
+    """List the data sets: what each needs and how it is used, with its options."""
+    from bdl.cli.console import out, print_json
+    from bdl.datasets import Dataset
+    from bdl.registry import field_help
+
+    simulated, downloaded = (Dataset.kinds_with(name) for name in ("simulator", "download"))
+    rows: list[dict[str, Any]] = [
+        {
+            "name": kind,
+            "summary": dataset.summary(),
+            "requires": dataset.requires,
+            "licence": dataset.licence,
+            "citation": dataset.citation,
+            "simulated": kind in simulated,
+            "downloaded": kind in downloaded,
+            "options": {name: field_help(dataset).get(name, "") for name in dataset.options()},
+        }
+        for kind, dataset in Dataset.kinds().items()
+    ]
+    if json:
+        print_json({"datasets": rows})
+        return
+    from rich.table import Table
+
+    for row in rows:
+        table = Table.grid("", "", padding=(0, 2, 0, 0))
+        table.add_row("[bold]" + row["name"], row["summary"])
+        table.add_row("", f"needs {row['requires'] or 'data of its own'}")
+        for command, possible in (("simulate", "simulated"), ("data fetch", "downloaded")):
+            if row[possible]:
+                table.add_row("", f"bdl {command} {row['name']}")
+        for name, text in row["options"].items():
+            table.add_row("", f"--option {name}=...: {text}")
+        out.print(table)
+
+
 @data.command()
 def fetch(
-    name: Annotated[str, typer.Argument(help="mitdb, chbmit, chbmit-kaggle, sleep or fraud.")],
+    name: DatasetArgument,
     out: Annotated[Path, typer.Option(help="Folder for the files.")],
+    option: DatasetOptions = None,
     only: Annotated[
         list[str] | None, typer.Option(help="Patterns of files, such as 'chb01/*'.")
     ] = None,
     url: Annotated[str | None, typer.Option(help="Mirror of a PhysioNet project.")] = None,
 ) -> None:
-    """Fetch a published data set; run again to go on after a break."""
+    """Download a published data set; run again to resume after an interruption."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
     from bdl.cli.console import err
-    from bdl.datasets.fetch import SOURCES
-    from bdl.datasets.fetch import fetch as run
 
-    if name in SOURCES:
-        err.print(f"licence: {SOURCES[name].licence}\ncite: {SOURCES[name].citation}")
+    dataset = named_dataset(name, option)
+    err.print(f"licence: {dataset.licence}\ncite: {dataset.citation}")
     with Progress(
         TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(),
         console=err,
     ) as bar:  # fmt: skip
         task = bar.add_task(name, total=None)
-        found = run(
-            name,
+        files = dataset.fetch(
             out,
             only=only or (),
             url=url,
@@ -203,7 +232,7 @@ def fetch(
                 task, description=file, completed=done, total=total or None
             ),
         )
-    err.print(f"{len(found)} files in {out}")
+    err.print(f"{len(files)} files in {out}")
 
 
 def _short(value: float) -> str:

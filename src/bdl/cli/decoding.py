@@ -165,14 +165,16 @@ def calibrate(
 
 def parse_grid(text: str, kind: Kind) -> Grid:
     """A grid from a name, a YAML mapping, a file, or the name of a data set."""
+    from bdl.datasets import Dataset
     from bdl.decoding import Grid
-    from bdl.decoding.published import PUBLISHED
 
-    if text not in PUBLISHED:
-        return parse_variant(Grid, text, "--grid", also=tuple(PUBLISHED))
-    if kind not in PUBLISHED[text]:
+    datasets = Dataset.kinds_with("grids")
+    if text not in datasets:
+        return parse_variant(Grid, text, "--grid", also=datasets)
+    grids = Dataset.kinds()[text].grids()
+    if kind not in grids:
         raise ConfigError(f"--grid {text}: no grid is published for densities of kind {kind!r}")
-    return PUBLISHED[text][kind]
+    return grids[kind]
 
 
 def show(calibration: Calibration) -> None:

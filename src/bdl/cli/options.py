@@ -255,6 +255,28 @@ def _shown(default: object) -> str:
     return " ".join(map(str, default)) if isinstance(default, tuple) else str(default)
 
 
+def parse_options(texts: list[str]) -> dict[str, Any]:
+    """Options ``key=value`` as plain data; values are read as YAML.
+
+    Examples
+    --------
+    >>> parse_options(["task=walking", "period=0.02", "channels=[x, y]"])
+    {'task': 'walking', 'period': 0.02, 'channels': ['x', 'y']}
+    """
+    import yaml
+
+    options = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise ConfigError(f"--option: key=value expected, got {text!r}")
+        try:
+            options[key] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise ConfigError(f"--option {key}: not YAML: {value!r}") from error
+    return options
+
+
 def interval_types(texts: list[str] | None) -> tuple[IntervalType, ...]:
     """Interval types from their command-line form.
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from bdl.cli.console import err, out, print_json, progress
+from bdl.cli.dataset_options import DatasetOptions, SourceDataset, named_dataset
 from bdl.cli.options import Json, TableLayout, advance, takes
 
 commands = typer.Typer()
@@ -23,9 +24,8 @@ commands = typer.Typer()
 def prepare(
     source: Annotated[Path, typer.Argument(help="Recordings: a file, folder or glob.")],
     target: Annotated[Path, typer.Argument(help="Folder of the store.")],
-    dataset: Annotated[
-        str | None, typer.Option(help="The source is this data set's folder, such as sleep.")
-    ] = None,
+    dataset: SourceDataset = None,
+    option: DatasetOptions = None,
     *,
     layout: TableLayout,
     json: Json = False,
@@ -37,9 +37,7 @@ def prepare(
     from bdl import formats
 
     if dataset is not None:
-        from bdl import datasets
-
-        recordings = datasets.load(dataset, source).recordings
+        recordings = named_dataset(dataset, option).load(source).recordings
     else:
         recordings = layout.read(source)
     with progress() as bar:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from bdl.cli.console import out
-from bdl.cli.sources import parse_options
+from bdl.cli.options import parse_options
 from bdl.errors import ConfigError
 
 commands = typer.Typer()

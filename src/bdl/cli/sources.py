@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import Field
 
+from bdl.cli.options import parse_options
 from bdl.config import Value, read_yaml, validate
 from bdl.errors import ConfigError
 from bdl.events import Events
@@ -112,24 +112,6 @@ def find_source(
         raise ConfigError("--recordings needs --events beside it")
     layout = validate(Layout, options, "--option")
     return _files(FitConfig(recordings=recordings, events=events, layout=layout), need_events)
-
-
-def parse_options(given: list[str]) -> dict[str, Any]:
-    """``key=value`` texts as plain data; values are read as YAML.
-
-    >>> parse_options(["task=walking", "period=0.02", "channels=[x, y]"])
-    {'task': 'walking', 'period': 0.02, 'channels': ['x', 'y']}
-    """
-    found = {}
-    for text in given:
-        key, mark, value = text.partition("=")
-        if not mark or not key:
-            raise ConfigError(f"--option: key=value expected, got {text!r}")
-        try:
-            found[key] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise ConfigError(f"--option {key}: not YAML: {value!r}") from error
-    return found
 
 
 def _dataset(name: str, data: Path | None, options: dict[str, Any]) -> Source:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bdl.cli.console import err, out, print_json, progress
+from bdl.cli.dataset_options import DatasetOptions, SourceDataset, named_dataset
 from bdl.cli.options import (
     Format,
     Intervals,
@@ -83,9 +84,8 @@ def inspect(
     ] = None,
     events: Annotated[Path | None, typer.Option(help="Events of these recordings.")] = None,
     events_format: Annotated[Format | None, typer.Option(help="Format of the events.")] = None,
-    dataset: Annotated[
-        str | None, typer.Option(help="The source is this data set's folder, such as sleep.")
-    ] = None,
+    dataset: SourceDataset = None,
+    option: DatasetOptions = None,
     *,
     layout: TableLayout,
     quick: Annotated[bool, typer.Option("--quick", help="Do not read the values.")] = False,
@@ -96,11 +96,9 @@ def inspect(
 
     notes: tuple[str, ...] = ()
     if dataset is not None:
-        from bdl import datasets
-
         if source is None:
             raise ConfigError("--dataset needs the folder of the data set as argument")
-        loaded = datasets.load(dataset, source)
+        loaded = named_dataset(dataset, option).load(source)
         found: Recordings | None = loaded.recordings
         table: Events | None = loaded.events
         notes = loaded.notes

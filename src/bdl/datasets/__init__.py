@@ -1,5 +1,20 @@
-"""Benchmarks by name: adapters to published raw files, and simulators that write such files."""
+"""Data sets by name: readers of published raw files, and simulators that write such files."""
 
-from bdl.datasets.dataset import NAMES, Dataset, Settings, load
+from typing import Any
 
-__all__ = ["NAMES", "Dataset", "Settings", "load"]
+from bdl.datasets.benchmark import Benchmark, Settings
+from bdl.datasets.dataset import Dataset, load
+from bdl.datasets.study_scale import Scale
+from bdl.registry import exports
+
+__all__ = ["Benchmark", "Dataset", "Scale", "Settings", "load"]
+
+_variant, _variants = exports(Dataset)
+
+
+def __getattr__(name: str) -> Any:
+    return _variant(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_variants()})

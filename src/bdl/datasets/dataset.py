@@ -1,154 +1,308 @@
-"""A data set: recordings, events, and the settings its benchmark is run with.
+"""The family of data sets: each is one class that knows everything about its benchmark.
 
-An adapter is one file of this folder: a few constants, and ``load(path, ...)``, which reads the
-published raw layout and returns a `Dataset`. Times and tolerances are in seconds; ``stride``
-and ``jitter`` are in samples. What an adapter left out, and why, stands in ``notes``.
+A data set is a subclass of `Dataset` in a module of this folder, or in another package that
+declares an entry point of the group ``bdl.datasets``. Its fields are its options. It must define
+`Dataset.read`, which reads the published raw files. Everything else has a default: class
+attributes (licence, what data it needs, scales of a study) and the methods
+`Dataset.simulator`, `Dataset.download` and `Dataset.grids`.
+
+>>> import tempfile
+>>> import numpy as np
+>>> from bdl.datasets import Benchmark, Settings
+>>> from bdl.events import Events
+>>> from bdl.recording import Recording, Recordings
+>>> class Clicks(Dataset):
+...     '''Clicks in noise.'''
+...     kind: str = "doctest-clicks"
+...     licence = "public domain"
+...     channel: str = "sound"
+...     def read(self, path):
+...         noise = Recording.of(np.zeros(100), id="a", period=0.1, channels=[self.channel])
+...         settings = Settings(types=("click",), tolerances=(0.1,), stride=1, window=5.0,
+...                             reference_spacing=5.0, sigma=0.1, separation=0.5)
+...         events = Events.of("a", "click", [2.0, 7.0])
+...         return Benchmark(self.kind, Recordings.of([noise]), events, (), settings)
+>>> load("doctest-clicks", tempfile.mkdtemp(), channel="left").recordings.infos[0].channels
+('left',)
+>>> load("doctest-clicks", "somewhere", chanel="left")
+Traceback (most recent call last):
+bdl.errors.ConfigError: data set 'doctest-clicks' has no option 'chanel'; its options are channel
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
-from importlib import import_module
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from inspect import getattr_static
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
-
-from bdl.config import Value
+from bdl.datasets.benchmark import Benchmark
+from bdl.datasets.study_scale import Scale
 from bdl.errors import ConfigError, InputError
-from bdl.events import Events
-from bdl.intervals import IntervalType
-from bdl.recording import Recordings
+from bdl.registry import Variant
 
-NAMES = ("sleep", "chbmit", "bowshock", "fraud", "hapt", "mitdb")
+if TYPE_CHECKING:
+    from bdl.datasets.downloads import Download, FileProgress
+    from bdl.decoding.grid import Grid
+    from bdl.density import Kind
+
+Progress = Callable[[int, int], None]
 
 
-class Settings(Value):
-    """How a benchmark is trained on and scored.
+class Simulator(Protocol):
+    """Writes the raw files of a simulated data set into an existing folder."""
 
-    Parameters
+    def __call__(
+        self, folder: Path, *, recordings: int, days: float | None, seed: int, progress: Progress
+    ) -> None:
+        """Write; the arguments are those of `Dataset.simulate`."""
+
+
+class Dataset(Variant):
+    """A published data set; its fields are its options.
+
+    Attributes
     ----------
-    types : scored event types.
-    tolerances : matching tolerances in seconds.
-    stride : samples an output bin.
-    window : length of a training crop in seconds.
-    reference_spacing : seconds between events of one type, for the sparse output prior.
-    sigma : width of the Gaussian kernel in seconds.
-    separation : least time between two detections of one type in seconds.
-    calendar : local hour and weekday are inputs.
-    divisor : number the values are divided by, or None.
-    event_free : whether detections in recordings without events are false alarms (``count``)
-        or left out (``ignore``).
-    jitter : largest random shift of an event in training, in samples.
-
-    >>> Settings(types=("x",), tolerances=(2.0,), stride=0, window=60.0, reference_spacing=30.0,
-    ...          sigma=1.0, separation=1.0)
-    Traceback (most recent call last):
-    bdl.errors.ConfigError: Settings: stride: Input should be greater than 0, got 0
+    licence, citation
+        Terms of use, and what to cite.
+    requires
+        The data that are needed and their size, in words.
+    recordings
+        Number of recordings as published, for estimates of cost.
+    window_bins
+        Mean number of output bins per training window, for estimates of cost.
+    scales
+        Smaller sizes of a study on this data set, by name: ``small`` runs in minutes, ``tiny`` in
+        seconds.
     """
 
-    types: tuple[str, ...] = Field(min_length=1)
-    tolerances: tuple[PositiveFloat, ...] = Field(min_length=1)
-    stride: PositiveInt
-    window: PositiveFloat
-    reference_spacing: PositiveFloat
-    sigma: PositiveFloat
-    separation: PositiveFloat
-    calendar: bool = False
-    divisor: PositiveFloat | None = None
-    event_free: Literal["ignore", "count"] = "ignore"
-    jitter: NonNegativeInt = 0
+    package: ClassVar[str] = "bdl.datasets"
+    licence: ClassVar[str] = ""
+    citation: ClassVar[str] = ""
+    requires: ClassVar[str] = ""
+    recordings: ClassVar[int] = 100
+    window_bins: ClassVar[int] = 10_000
+    scales: ClassVar[Mapping[str, Scale]] = {}
 
+    def __init__(self, **options: Any) -> None:
+        fields = type(self).model_fields
+        for name in options:
+            if name not in fields:
+                known = ", ".join(self.options())
+                its = f"its options are {known}" if known else "it has no options"
+                raise ConfigError(
+                    f"data set {fields['kind'].default!r} has no option {name!r}; {its}"
+                )
+        super().__init__(**options)
 
-@dataclass(frozen=True)
-class Dataset:
-    """A benchmark as read from its files.
+    @classmethod
+    def named(cls, name: str, **options: Any) -> Dataset:
+        """The data set of a name with the given options.
 
-    Parameters
-    ----------
-    name : one of `NAMES`.
-    recordings : lazy; values are read one recording at a time.
-    events : annotations; every one lies on a recording of ``recordings``.
-    intervals : interval types that tie two event types together; empty for point events.
-    settings : the benchmark's own settings.
-    notes : what was dropped and why, and the licence.
-    """
+        Examples
+        --------
+        >>> Dataset.named("hapt", task="transitions").task
+        'transitions'
+        >>> Dataset.named("sleeep")
+        Traceback (most recent call last):
+        bdl.errors.ConfigError: data set 'sleeep' is not known; expected one of bowshock, ...
+        """
+        kinds = Dataset.kinds()
+        if name not in kinds:
+            raise ConfigError(f"data set {name!r} is not known; expected one of {', '.join(kinds)}")
+        return kinds[name](**options)
 
-    name: str
-    recordings: Recordings
-    events: Events
-    intervals: tuple[IntervalType, ...]
-    settings: Settings
-    notes: tuple[str, ...] = ()
+    @classmethod
+    def options(cls) -> tuple[str, ...]:
+        """Names of the options.
 
-    def __repr__(self) -> str:
-        hours = sum(info.duration for info in self.recordings.infos) / 3600
-        groups = len(set(self.recordings.groups.values()))
-        head = f"{self.name}: {len(self.recordings)} recordings of {groups} groups, {hours:,.1f} h"
-        return "\n".join([head, repr(self.events), *(f"  note: {note}" for note in self.notes)])
+        Examples
+        --------
+        >>> from bdl.datasets import HAPT
+        >>> HAPT.options()
+        ('task',)
+        """
+        return tuple(name for name in cls.model_fields if name != "kind")
 
+    @classmethod
+    def kinds_with(cls, method: str) -> tuple[str, ...]:
+        """The data sets that define one of the optional methods.
 
-def load(name: str, path: Path | str, **options: Any) -> Dataset:
-    """Read the data set ``name`` from the folder (or file) it was published as.
-
-    Options are those of the adapter: ``task`` of hapt and mitdb, ``trust`` of bowshock, and so on.
-    They may stand in the name too, as in ``mitdb:task=afib``, for the command line.
-
-    >>> load("sleeep", "somewhere")
-    Traceback (most recent call last):
-    bdl.errors.ConfigError: no data set 'sleeep'; there are sleep, chbmit, bowshock, fraud, ...
-    """
-    name, told = split_options(name)
-    options = {**told, **options}
-    if name not in NAMES:
-        raise ConfigError(f"no data set {name!r}; there are {', '.join(NAMES)}")
-    reader: Callable[..., Dataset] = import_module(f"bdl.datasets.{name}").load
-    known = [*inspect.signature(reader).parameters][1:]
-    for option in options:
-        if option not in known:
-            raise ConfigError(
-                f"data set {name!r} has no option {option!r}; it has {', '.join(known) or 'none'}"
-            )
-    path = Path(path)
-    if not path.exists():
-        raise InputError(f"{path}: no such file or folder; {name} data expected there")
-    return reader(path, **options)
-
-
-def split_options(text: str) -> tuple[str, dict[str, str | bool]]:
-    """A name and the options written after it.
-
-    >>> split_options("bowshock:trust=yes")
-    ('bowshock', {'trust': True})
-    """
-    name, *parts = text.split(":")
-    words: dict[str, bool] = {"yes": True, "true": True, "no": False, "false": False}
-    options: dict[str, str | bool] = {}
-    for part in parts:
-        key, equals, value = part.partition("=")
-        if not (key and equals and value):
-            raise ConfigError(f"data set {text!r}: name:option=value expected, got {part!r}")
-        options[key] = words.get(value.lower(), value)
-    return name, options
-
-
-def find(folder: Path, *names: str, what: str) -> list[Path]:
-    """The files of the given names in a folder; what is missing is named with what is there.
-
-    >>> find(Path("no/such/folder"), "train_events.csv", what="sleep data")
-    Traceback (most recent call last):
-    bdl.errors.InputError: no/such/folder: not a folder; sleep data expected in it
-    """
-    if not folder.is_dir():
-        raise InputError(f"{folder}: not a folder; {what} expected in it")
-    missing = [name for name in names if not (folder / name).exists()]
-    if missing:
-        there = sorted(entry.name for entry in folder.iterdir())
-        shown = ", ".join(there[:6]) + (", ..." if len(there) > 6 else "")
-        raise InputError(
-            f"{folder}: {' and '.join(missing)} missing; {what} needs {', '.join(names)}; "
-            f"the folder holds {shown or 'nothing'}"
+        Examples
+        --------
+        >>> {"sleep", "chbmit"} <= set(Dataset.kinds_with("simulator"))
+        True
+        """
+        default = getattr_static(Dataset, method)
+        return tuple(
+            kind
+            for kind, variant in Dataset.kinds().items()
+            if getattr_static(variant, method) is not default
         )
-    return [folder / name for name in names]
+
+    def load(self, path: Path | str) -> Benchmark:
+        """Read the data set from the folder or file it was published as.
+
+        Parameters
+        ----------
+        path
+            Folder or file of the raw data.
+
+        Returns
+        -------
+        Benchmark
+            Its notes begin with licence and citation.
+        """
+        path = Path(path)
+        if not path.exists():
+            raise InputError(f"{path}: no such file or folder; {self.kind} data expected there")
+        benchmark = self.read(path)
+        terms = (("licence", self.licence), ("cite", self.citation))
+        notes = tuple(f"{name}: {text}" for name, text in terms if text)
+        return replace(benchmark, notes=notes + benchmark.notes)
+
+    @abstractmethod
+    def read(self, path: Path) -> Benchmark:
+        """Read the raw files below an existing path; `load` adds licence and citation."""
+
+    def simulate(
+        self,
+        folder: Path | str,
+        *,
+        recordings: int,
+        days: float | None = None,
+        seed: int = 0,
+        progress: Progress | None = None,
+    ) -> None:
+        """Write the raw files of a simulated data set, which `load` reads.
+
+        Equal arguments give equal bytes. Recording ``i`` draws from a random generator of its
+        own, seeded by (seed, i), so that it does not depend on the number of recordings.
+        Recordings are made and written one at a time.
+
+        Parameters
+        ----------
+        folder
+            Where to write; it is created if necessary.
+        recordings
+            Number of recordings.
+        days
+            Length of each in days; None is the usual length of the data set.
+        seed
+            Seed of all random numbers.
+        progress
+            Called with (recordings done, recordings in total).
+
+        Examples
+        --------
+        >>> from bdl.datasets import MITDB
+        >>> MITDB().simulate("out", recordings=1)
+        Traceback (most recent call last):
+        bdl.errors.ConfigError: mitdb data cannot be simulated; there are simulators of ...
+        """
+        if recordings < 1:
+            raise ConfigError(f"recordings: at least 1 expected, got {recordings}")
+        if days is not None and not days > 0:
+            raise ConfigError(f"days: a positive number expected, got {days}")
+        if seed < 0:
+            raise ConfigError(f"seed: a nonnegative integer expected, got {seed}")
+        write = self.simulator()
+        if write is None:
+            raise ConfigError(
+                f"{self.kind} data cannot be simulated; there are simulators of "
+                f"{', '.join(Dataset.kinds_with('simulator'))}"
+            )
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        write(
+            folder,
+            recordings=recordings,
+            days=days,
+            seed=seed,
+            progress=progress or (lambda done, total: None),
+        )
+
+    def fetch(
+        self,
+        folder: Path | str,
+        *,
+        only: Iterable[str] = (),
+        url: str | None = None,
+        progress: FileProgress | None = None,
+    ) -> list[Path]:
+        """Download the raw files.
+
+        Parameters
+        ----------
+        folder
+            Where to write; files keep the paths they are published under.
+        only
+            Patterns that restrict the files, such as ``chb01/*``.
+        url
+            Address of a mirror.
+        progress
+            Called with (file, bytes so far, bytes in total or 0).
+
+        Returns
+        -------
+        list of Path
+            The files.
+
+        Examples
+        --------
+        >>> from bdl.datasets import HAPT
+        >>> HAPT().fetch("out")
+        Traceback (most recent call last):
+        bdl.errors.ConfigError: hapt data cannot be downloaded by bdl; it can download ...
+        """
+        download = self.download()
+        if download is None:
+            raise ConfigError(
+                f"{self.kind} data cannot be downloaded by bdl; it can download "
+                f"{', '.join(Dataset.kinds_with('download'))}"
+            )
+        return download.fetch(
+            Path(folder),
+            only=tuple(only),
+            url=url,
+            progress=progress or (lambda file, done, total: None),
+        )
+
+    def simulator(self) -> Simulator | None:
+        """The function that writes simulated raw files for `simulate`; None if there is none."""
+        return None
+
+    def download(self) -> Download | None:
+        """Where the raw files are published; None if they cannot be downloaded."""
+        return None
+
+    @classmethod
+    def grids(cls) -> Mapping[Kind, Grid]:
+        """The published decoder grids, by the kind of density they are for."""
+        return {}
+
+    def trusted(self) -> Self:
+        """The data set with permission to open files that can run code (pickles)."""
+        return self
+
+
+def load(name: str, path: Path | str, **options: Any) -> Benchmark:
+    """Read a data set by name from the folder or file it was published as.
+
+    Parameters
+    ----------
+    name
+        ``kind`` of the data set.
+    path
+        Folder or file of the raw data.
+    **options
+        Options of the data set.
+
+    Returns
+    -------
+    Benchmark
+        Recordings, events and settings.
+    """
+    return Dataset.named(name, **options).load(path)

@@ -1,32 +1,39 @@
 """HAPT: waist-worn smartphone accelerometer and gyroscope, 50 Hz (UCI, CC BY 4.0).
 
-Layout: ``recordings/expEE_userUU.parquet`` (acc_x, acc_y, acc_z in g, gyro_x, gyro_y, gyro_z in
-rad/s, a row a sample) and ``segments.csv`` (recording, user, activity, start_sample, end_sample,
-1-based and inclusive). A recording without any segment was not annotated and is left out. A
-segment is the half-open interval from its first sample to the sample after its last; segments of
-a task that touch are one interval. The user is the group.
+Files: ``recordings/expEE_userUU.parquet`` (acc_x, acc_y, acc_z in g, gyro_x, gyro_y, gyro_z in
+rad/s, one row per sample) and ``segments.csv`` (recording, user, activity, start_sample,
+end_sample, 1-based and inclusive). A recording without any segment was not annotated and is left
+out. A segment is the half-open interval from its first sample to the sample after its last;
+adjacent segments of a task are one interval. The group is the user.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
 
-from bdl.datasets.dataset import Dataset, Settings, find
-from bdl.errors import ConfigError, InputError
+from bdl.datasets.benchmark import Benchmark, Settings
+from bdl.datasets.dataset import Dataset
+from bdl.datasets.raw_files import check_columns, published_files
+from bdl.datasets.study_scale import Scale
+from bdl.errors import InputError
 from bdl.events import Events
 from bdl.formats.files import matching, reading
 from bdl.formats.layout import Layout
 from bdl.formats.tables import read_tables
 from bdl.intervals import IntervalType
-from bdl.recording import Recordings
 
 PERIOD = 0.02
-CHANNELS = ("acc_x", "acc_y", "acc_z", "gyro_x", "gyro_y", "gyro_z")
-TASKS = {
+LAYOUT = Layout(
+    channels=("acc_x", "acc_y", "acc_z", "gyro_x", "gyro_y", "gyro_z"),
+    period=PERIOD,
+    group_pattern="_(user[0-9]+)$",
+)
+ACTIVITIES = {
     "walking": ("walking", "walking_upstairs", "walking_downstairs"),
     "transitions": (
         "stand_to_sit",
@@ -37,79 +44,89 @@ TASKS = {
         "lie_to_stand",
     ),
 }
-NAME = {"walking": "walking", "transitions": "transition"}
-LICENCE = "licence: CC BY 4.0; Reyes-Ortiz et al., UCI Machine Learning Repository"
+INTERVALS = {
+    "walking": IntervalType.named("walking"),
+    "transitions": IntervalType.named("transition"),
+}
+SPACINGS = {"walking": 50.0, "transitions": 75.0}
 
 
-def load(path: Path, *, task: Literal["walking", "transitions"] = "walking") -> Dataset:
+class HAPT(Dataset):
     """Walking bouts or postural transitions, as interval events.
 
     Parameters
     ----------
-    path : folder with ``recordings/`` and ``segments.csv``.
-    task : ``walking`` (walking, upstairs, downstairs) or ``transitions`` (six postural ones).
+    task
+        ``walking`` (walking, upstairs, downstairs) or ``transitions`` (six postural ones).
 
-    >>> load(Path("hapt"), task="running")
+    Examples
+    --------
+    >>> HAPT(task="running")
     Traceback (most recent call last):
-    bdl.errors.ConfigError: hapt: task walking or transitions expected, got 'running'
+    bdl.errors.ConfigError: HAPT: task: Input should be 'walking' or 'transitions', got 'running'
     """
-    if task not in TASKS:
-        raise ConfigError(f"hapt: task {' or '.join(TASKS)} expected, got {task!r}")
-    folder, table = find(path, "recordings", "segments.csv", what="HAPT data")
-    frame = _segments(table)
-    labelled = set(frame["recording"])
-    layout = Layout(channels=CHANNELS, period=PERIOD, group_pattern="_(user[0-9]+)$")
-    recordings = read_tables(matching(folder, (".parquet",)), layout)
-    unlabelled = [id for id in recordings.ids if id not in labelled]
-    recordings = recordings.select([id for id in recordings.ids if id in labelled])
-    interval = IntervalType.named(NAME[task])
-    events = _events(frame, table, TASKS[task], interval, _lengths(recordings))
-    settings = Settings(
-        types=(interval.onset, interval.offset),
-        tolerances=(0.5, 1.0, 2.0, 3.0, 5.0),
-        stride=10,
-        window=120.0,
-        reference_spacing=50.0 if task == "walking" else 75.0,
-        sigma=0.5,
-        separation=1.0,
+
+    kind: Literal["hapt"] = "hapt"
+    task: Literal["walking", "transitions"] = "walking"
+
+    licence = "CC BY 4.0"
+    citation = (
+        "Reyes-Ortiz JL, Oneto L, Sama A, Parra X, Anguita D. Smartphone-based recognition of "
+        "human activities and postural transitions. UCI Machine Learning Repository, 2015"
     )
-    notes = [LICENCE]
-    if unlabelled:
-        notes.append(f"left out for want of any segment: {', '.join(unlabelled)}")
-    return Dataset("hapt", recordings, events, (interval,), settings, tuple(notes))
+    requires = "HAPT, UCI"
+    recordings = 45
+    window_bins = 600
+    scales: ClassVar[Mapping[str, Scale]] = {
+        "small": Scale(recordings=24, epochs=12, window=60.0, batch=2, rates=2),
+        "tiny": Scale(recordings=8, epochs=2, window=30.0, folds=2, tiny=True, replicates=50),
+    }
 
-
-def _lengths(recordings: Recordings) -> dict[str, int]:
-    return {info.id: info.samples for info in recordings.infos}
-
-
-def _segments(table: Path) -> pl.DataFrame:
-    with reading(table, "a CSV file"):
-        frame = pl.read_csv(table)
-    for column in ("recording", "activity", "start_sample", "end_sample"):
-        if column not in frame.columns:
-            raise InputError(f"{table}: column {column!r} missing; it has {frame.columns}")
-    return frame
+    def read(self, path: Path) -> Benchmark:
+        """Read the folder with ``recordings/`` and ``segments.csv``."""
+        folder, table = published_files(path, "recordings", "segments.csv", what="HAPT data")
+        with reading(table, "a CSV file"):
+            segments = pl.read_csv(table)
+        check_columns(
+            segments.columns, ("recording", "activity", "start_sample", "end_sample"), table
+        )
+        annotated = set(segments["recording"])
+        recordings = read_tables(matching(folder, (".parquet",)), LAYOUT)
+        without = [id for id in recordings.ids if id not in annotated]
+        notes = [f"left out, without any segment: {', '.join(without)}"] if without else []
+        recordings = recordings.select([id for id in recordings.ids if id in annotated])
+        samples = {info.id: info.samples for info in recordings.infos}
+        chosen = segments.filter(pl.col("activity").is_in(ACTIVITIES[self.task]))
+        interval = INTERVALS[self.task]
+        settings = Settings(
+            types=(interval.onset, interval.offset),
+            tolerances=(0.5, 1.0, 2.0, 3.0, 5.0),
+            stride=10,
+            window=120.0,
+            reference_spacing=SPACINGS[self.task],
+            sigma=0.5,
+            separation=1.0,
+        )
+        events = _events(chosen, table, interval, samples)
+        return Benchmark(self.kind, recordings, events, (interval,), settings, tuple(notes))
 
 
 def _events(
-    frame: pl.DataFrame,
-    table: Path,
-    activities: tuple[str, ...],
-    interval: IntervalType,
-    samples: dict[str, int],
+    segments: pl.DataFrame, table: Path, interval: IntervalType, samples: dict[str, int]
 ) -> Events:
-    frame = frame.filter(pl.col("activity").is_in(activities)).sort("recording", "start_sample")
+    """Onsets and offsets of the segments, adjacent ones joined."""
     names: list[str] = []
     bounds: list[list[int]] = []
-    for recording, start, end in frame.select(
-        "recording", "start_sample", "end_sample"
-    ).iter_rows():
+    for recording, start, end in (
+        segments.sort("recording", "start_sample")
+        .select("recording", "start_sample", "end_sample")
+        .iter_rows()
+    ):
         if recording not in samples:
-            raise InputError(f"{table}: recording {recording!r} has no file beside it")
+            raise InputError(f"{table}: recording {recording!r} has no file in recordings/")
         if not 1 <= start <= end <= samples[recording]:
             raise InputError(
-                f"{table}: segment {start} to {end} of {recording!r} does not lie within its "
+                f"{table}: segment {start} to {end} of {recording!r} is not within its "
                 f"{samples[recording]} samples"
             )
         if names and names[-1] == recording and start <= bounds[-1][1] + 1:

@@ -1,10 +1,10 @@
 """MIT-BIH Arrhythmia Database: two-lead ECG, 360 Hz (PhysioNet, ODC-By 1.0).
 
-Layout: WFDB files as published, ``NNN.hea``, ``NNN.dat``, ``NNN.atr``. Task ``beats``: every
-annotation whose symbol is a beat is one event of type ``beat``. Task ``afib``: an episode runs
-from a rhythm note ``(AFIB`` to the next rhythm note, or to the end of the record. The leads are
-named by their place, modified limb lead II first where a record has it, because the leads differ
-from record to record. A record is a group, but 201 and 202, which come from one patient.
+Files: WFDB records as published, ``NNN.hea``, ``NNN.dat``, ``NNN.atr``. Task ``beats``: each
+annotation whose symbol is a beat is an event of type ``beat``. Task ``afib``: an episode begins
+at a rhythm note ``(AFIB`` and ends at the next rhythm note or at the end of the record. Leads
+differ between records and are named by their position, modified limb lead II first where a
+record has it. The group is the record, except that 201 and 202 come from one patient.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from typing import Literal
 
 import numpy as np
 
-from bdl.datasets.dataset import Dataset, Settings
-from bdl.errors import ConfigError, InputError
+from bdl.datasets.benchmark import Benchmark, Settings
+from bdl.datasets.dataset import Dataset
+from bdl.datasets.downloads import Download, PhysioNet
+from bdl.errors import InputError
 from bdl.events import Events
 from bdl.formats.layout import Layout
 from bdl.formats.wfdb import read_beats, read_wfdb
 from bdl.intervals import IntervalType
-from bdl.recording import RecordingInfo
+from bdl.recording import RecordingInfo, Recordings
 
 BEATS = frozenset("NLRBAaJSVrFejnE/fQ?")
 CHANNELS = ("lead_1", "lead_2")
-LICENCE = "licence: ODC-By 1.0; Moody and Mark, MIT-BIH Arrhythmia Database, PhysioNet"
 AFIB = IntervalType.named("afib")
-
 BEAT_SETTINGS = Settings(
     types=("beat",),
     tolerances=(0.02, 0.05, 0.1, 0.15),
@@ -49,56 +49,81 @@ AFIB_SETTINGS = Settings(
 )
 
 
-def load(path: Path, *, task: Literal["beats", "afib"] = "beats") -> Dataset:
-    """Beats as point events, or episodes of atrial fibrillation as interval events.
+class MITDB(Dataset):
+    """Heartbeats as point events, or episodes of atrial fibrillation as interval events.
 
     Parameters
     ----------
-    path : folder of the WFDB files.
-    task : ``beats`` or ``afib``.
+    task
+        ``beats`` or ``afib``.
 
-    >>> load(Path("mitdb"), task="noise")
+    Examples
+    --------
+    >>> MITDB(task="noise")
     Traceback (most recent call last):
-    bdl.errors.ConfigError: mitdb: task beats or afib expected, got 'noise'
+    bdl.errors.ConfigError: MITDB: task: Input should be 'beats' or 'afib', got 'noise'
     """
-    if task not in ("beats", "afib"):
-        raise ConfigError(f"mitdb: task beats or afib expected, got {task!r}")
-    headers = sorted(path.glob("*.hea")) if path.is_dir() else []
-    if not headers:
-        raise InputError(f"{path}: no .hea file; the folder of MIT-BIH records expected")
-    raw = read_wfdb(headers, Layout())
+
+    kind: Literal["mitdb"] = "mitdb"
+    task: Literal["beats", "afib"] = "beats"
+
+    licence = "Open Data Commons Attribution License 1.0"
+    citation = (
+        "Moody GB, Mark RG. The impact of the MIT-BIH Arrhythmia Database. IEEE Eng in Med and "
+        "Biol 20(3):45-50, 2001. https://doi.org/10.13026/C2F305"
+    )
+    requires = "MIT-BIH arrhythmia, PhysioNet"
+    recordings = 22
+    window_bins = 5_400
+
+    def read(self, path: Path) -> Benchmark:
+        """Read the folder of the WFDB files."""
+        headers = sorted(path.glob("*.hea")) if path.is_dir() else []
+        if not headers:
+            raise InputError(f"{path}: no .hea file; the folder of MIT-BIH records expected")
+        recordings = _two_leads(read_wfdb(headers, Layout()), path)
+        if self.task == "beats":
+            return Benchmark(self.kind, recordings, _beats(path), (), BEAT_SETTINGS)
+        episodes = _episodes(path, recordings.infos)
+        return Benchmark(self.kind, recordings, episodes, (AFIB,), AFIB_SETTINGS)
+
+    def download(self) -> Download:
+        """The project on PhysioNet."""
+        record = "[0-9][0-9][0-9]"
+        return PhysioNet("mitdb/1.0.0", (f"{record}.hea", f"{record}.dat", f"{record}.atr"))
+
+
+def _two_leads(raw: Recordings, path: Path) -> Recordings:
+    """The records with their leads named by position and their groups."""
     for info in raw.infos:
         if len(info.channels) != 2:
             raise InputError(f"{path / info.id}.hea: 2 leads expected, got {info.channels}")
-    # Lead II is the one all but two records share; it comes first.
+    # Lead II is the one that all but two records share; it comes first.
     order = {info.id: [1, 0] if info.channels[1] == "MLII" else [0, 1] for info in raw.infos}
     infos = tuple(
         replace(info, channels=CHANNELS, group="201" if info.id == "202" else info.id)
         for info in raw.infos
     )
-    recordings = raw.change(lambda info, rows: np.ascontiguousarray(rows[:, order[info.id]]), infos)
-    if task == "beats":
-        return Dataset("mitdb", recordings, _beats(path), (), BEAT_SETTINGS, (LICENCE,))
-    return Dataset("mitdb", recordings, _episodes(path, infos), (AFIB,), AFIB_SETTINGS, (LICENCE,))
+    return raw.change(lambda info, rows: np.ascontiguousarray(rows[:, order[info.id]]), infos)
 
 
 def _beats(path: Path) -> Events:
-    found = read_beats(path).select(types=BEATS)
-    return Events.of(found.recording, "beat", found.time)
+    beats = read_beats(path).select(types=BEATS)
+    return Events.of(beats.recording, "beat", beats.time)
 
 
 def _episodes(path: Path, infos: tuple[RecordingInfo, ...]) -> Events:
-    """Onsets and offsets; a rhythm note opens its rhythm and so closes the one before."""
+    """Onsets and offsets; a rhythm note begins its rhythm and ends the one before."""
     notes = read_beats(path, labels="aux_note")
-    parts = []
+    episodes = []
     for info in infos:
-        found = notes.select(recordings=[info.id])
+        rhythms = notes.select(recordings=[info.id])
         bounds: list[float] = []
-        for time, text in zip(found.time, found.event, strict=True):
+        for time, text in zip(rhythms.time, rhythms.event, strict=True):
             if text.startswith("(") and (text == "(AFIB") != bool(len(bounds) % 2):
                 bounds.append(float(time))
         if len(bounds) % 2:
             bounds.append((info.samples - 1) * info.period)
-        kinds = [AFIB.onset, AFIB.offset] * (len(bounds) // 2)
-        parts.append(Events.of(info.id, kinds, bounds))
-    return Events.concat(parts)
+        types = [AFIB.onset, AFIB.offset] * (len(bounds) // 2)
+        episodes.append(Events.of(info.id, types, bounds))
+    return Events.concat(episodes)

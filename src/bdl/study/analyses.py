@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from bdl.datasets import Dataset
+from bdl.datasets import Benchmark
 from bdl.density import Density
 from bdl.evaluation import match
 from bdl.evaluation.adapter import adapt
@@ -37,7 +37,7 @@ STAGE: dict[Conversion, str] = {
 
 
 def analyse(
-    run: RunReader, protocol: Protocol, dataset: Dataset, runs: Runs, densities: Runs
+    run: RunReader, protocol: Protocol, dataset: Benchmark, runs: Runs, densities: Runs
 ) -> Results:
     """Figures of all analyses that a protocol asks for.
 
@@ -63,7 +63,7 @@ def analyse(
 
 
 def _states(
-    row: str, seed: int, folds: list[list[Density]], dataset: Dataset, *, crossed: bool
+    row: str, seed: int, folds: list[list[Density]], dataset: Benchmark, *, crossed: bool
 ) -> list[ScoreRecord]:
     interval, truth = dataset.intervals[0], dataset.events
     ways: tuple[Conversion, ...] = (
@@ -99,7 +99,7 @@ def _sum(scores: Sequence[StateScore]) -> StateScore:
 
 
 def _counts(
-    row: str, seed: int, folds: list[list[Density]], detections: Events, dataset: Dataset
+    row: str, seed: int, folds: list[list[Density]], detections: Events, dataset: Benchmark
 ) -> list[ScoreRecord]:
     settings, truth = dataset.settings, dataset.events
     labelled = set(truth.recording.tolist())

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from bdl.datasets import Dataset
+from bdl.datasets import Benchmark
 from bdl.errors import ConfigError, StudyError
 from bdl.study.digest import digest
 from bdl.study.protocol import Part, Protocol
@@ -64,7 +64,7 @@ def bind_environment(run: RunDirectory, *, threads: int | None, jobs: int) -> in
 
 def bind_data(
     run: RunDirectory,
-    dataset: Dataset,
+    dataset: Benchmark,
     path: Path,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Fingerprint:
@@ -87,7 +87,7 @@ def bind_data(
     return found
 
 
-def bind_split(run: RunDirectory, protocol: Protocol, dataset: Dataset) -> tuple[Part, ...]:
+def bind_split(run: RunDirectory, protocol: Protocol, dataset: Benchmark) -> tuple[Part, ...]:
     """Make the split and write it, or refuse another than the one that is there."""
     nested = protocol.regime == "nested"
     parts = make_split(protocol.split, dataset.recordings.groups, calibrate=nested)
@@ -104,7 +104,7 @@ def bind_split(run: RunDirectory, protocol: Protocol, dataset: Dataset) -> tuple
     return parts
 
 
-def check_labels(protocol: Protocol, parts: Sequence[Part], dataset: Dataset) -> None:
+def check_labels(protocol: Protocol, parts: Sequence[Part], dataset: Benchmark) -> None:
     """Refuse a fold that has no events to train or to choose on; test labels stay closed."""
     for number, part in enumerate(parts):
         nested = protocol.regime == "nested"

@@ -10,15 +10,6 @@ from typing import Any
 
 from bdl.study.protocol import Folds, Parts, Protocol, Row
 
-# Recordings, mean bins a training window, and size of the data as published.
-_DATA = {
-    "sleep": (277, 12_096, "Kaggle, Child Mind Institute, detect sleep states (1 GB)"),
-    "chbmit": (141, 3_600, "CHB-MIT, Kaggle snapshot (8.4 GB) or PhysioNet EDF"),
-    "bowshock": (300, 21_600, "Martian bow shock (pickle: needs --trust-pickle)"),
-    "fraud": (80, 3_600, "credit-card fraud, events as published"),
-    "hapt": (45, 600, "HAPT, UCI"),
-    "mitdb": (22, 5_400, "MIT-BIH arrhythmia, PhysioNet"),
-}
 # Seconds a training takes besides: reading, densities, decoding.
 _BESIDES = 5.0
 
@@ -35,18 +26,19 @@ def fits(protocol: Protocol) -> int:
 
 def hours(protocol: Protocol) -> float:
     """Rough core-hours of all trainings."""
-    recordings, bins, _ = _DATA.get(protocol.data.name, (100, 10_000, ""))
+    dataset = protocol.data.dataset
+    bins = dataset.window_bins
     total = 0.0
     for row in protocol.rows:
         speed = row.encoder.seconds_per_bin(bins)
-        windows = recordings * 0.7 * protocol.training.epochs
+        windows = dataset.recordings * 0.7 * protocol.training.epochs
         total += _fits(protocol, row) * (_BESIDES + speed * bins * windows)
     return total / 3600
 
 
 def needs(protocol: Protocol) -> str:
     """The data a study needs."""
-    return _DATA.get(protocol.data.name, (0, 0, protocol.data.name))[2]
+    return protocol.data.dataset.requires or protocol.data.name
 
 
 def summary(protocol: Protocol) -> dict[str, Any]:

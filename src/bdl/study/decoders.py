@@ -16,9 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bdl.datasets import Dataset
+from bdl.datasets import Benchmark, Dataset
 from bdl.decoding import Decoder, Grid, GridSettings, calibrate, paper_grid
-from bdl.decoding.published import PUBLISHED
 from bdl.density import Density, Kind
 from bdl.errors import InputError
 from bdl.events import Events
@@ -27,13 +26,14 @@ from bdl.study.protocol import Protocol, Row
 Plain = dict[str, Any]
 
 
-def published_grid(dataset: Dataset, kind: Kind, period: float) -> Grid:
+def published_grid(dataset: Benchmark, kind: Kind, period: float) -> Grid:
     """The published grid of a data set for densities of a kind, or one in the paper's manner.
 
     That is three thresholds, smoothing by nothing or one bin, the separation of the data set, the
     largest tolerance as window, and alternation where there are intervals.
     """
-    published = PUBLISHED.get(dataset.name, {})
+    variant = Dataset.kinds().get(dataset.name)
+    published = variant.grids() if variant else {}
     if kind in published:
         return published[kind]
     settings = dataset.settings
@@ -46,7 +46,7 @@ def published_grid(dataset: Dataset, kind: Kind, period: float) -> Grid:
     return paper_grid(kind, numbers)
 
 
-def grid_for(choice: str | Plain, dataset: Dataset, kind: Kind, period: float) -> Grid:
+def grid_for(choice: str | Plain, dataset: Benchmark, kind: Kind, period: float) -> Grid:
     """The grid a protocol searches on densities of a kind.
 
     ``paper`` is the published grid of the data set. Any other grid serves the densities that its
@@ -59,7 +59,7 @@ def grid_for(choice: str | Plain, dataset: Dataset, kind: Kind, period: float) -
     return published_grid(dataset, kind, period)
 
 
-def default_grid(dataset: Dataset, kind: Kind, period: float) -> Grid:
+def default_grid(dataset: Benchmark, kind: Kind, period: float) -> Grid:
     """The untuned decoder as a grid: one setting, or the two scorers of a segmentation."""
     return published_grid(dataset, kind, period).simplest()
 
@@ -68,7 +68,7 @@ def best(
     densities: Sequence[Density],
     truth: Events,
     grid: Grid,
-    dataset: Dataset,
+    dataset: Benchmark,
     tolerances: Sequence[float] | None = None,
 ) -> tuple[Plain, float]:
     """The best decoder of a grid as plain data, and its mAP."""
@@ -89,7 +89,7 @@ def best(
 def choose(
     densities: Sequence[Density],
     truth: Events,
-    dataset: Dataset,
+    dataset: Benchmark,
     wanted: Plain,
     tuned: Plain | None = None,
 ) -> dict[str, Plain]:

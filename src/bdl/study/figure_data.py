@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bdl.datasets import Dataset
+from bdl.datasets import Benchmark
 from bdl.study.paper_tables import TableCell
 from bdl.study.protocol import Part, Protocol
 from bdl.study.results import Results
@@ -26,7 +26,7 @@ POINTS = 2000
 def figure_data(
     run: RunReader,
     protocol: Protocol,
-    dataset: Dataset,
+    dataset: Benchmark,
     parts: Sequence[Part],
     results: Results,
     sources: Mapping[str, StudyStep],
@@ -56,7 +56,7 @@ def figure_data(
 
 
 def _window(
-    run: RunReader, dataset: Dataset, part: Part, sources: Mapping[str, StudyStep]
+    run: RunReader, dataset: Benchmark, part: Part, sources: Mapping[str, StudyStep]
 ) -> dict[str, Any] | None:
     """The stretch around the first event of the first test recording that has one."""
     settings = dataset.settings

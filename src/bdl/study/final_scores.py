@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bdl.datasets import Dataset
+from bdl.datasets import Benchmark
 from bdl.errors import StudyError
 from bdl.evaluation import Matches, bootstrap, match
 from bdl.evaluation.metrics import named
@@ -38,7 +38,7 @@ class Scored:
 
 
 def open_and_match(
-    run: RunReader, protocol: Protocol, dataset: Dataset, parts: Sequence[Part], runs: Runs
+    run: RunReader, protocol: Protocol, dataset: Benchmark, parts: Sequence[Part], runs: Runs
 ) -> Scored:
     """Match the detections of every row, stage and seed with the labels of the test parts.
 
@@ -154,7 +154,7 @@ def curves_of(scored: Scored) -> list[dict[str, Any]]:
 def score(
     run: RunReader,
     protocol: Protocol,
-    dataset: Dataset,
+    dataset: Benchmark,
     parts: Sequence[Part],
     runs: Runs,
 ) -> Results:

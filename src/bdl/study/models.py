@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bdl import Detector
-from bdl.datasets import Dataset
+from bdl.datasets import Benchmark
 from bdl.density import Density
 from bdl.encoders import Encoder
 from bdl.errors import ConfigError, DensityError, TrainingError
@@ -29,7 +29,7 @@ from bdl.windows import window_bins
 Plain = dict[str, Any]
 
 
-def describe(protocol: Protocol, row: Row, dataset: Dataset) -> Plain:
+def describe(protocol: Protocol, row: Row, dataset: Benchmark) -> Plain:
     """A row's model as plain data.
 
     Parameters
@@ -60,7 +60,7 @@ def describe(protocol: Protocol, row: Row, dataset: Dataset) -> Plain:
     }
 
 
-def objective_of(row: Row, dataset: Dataset) -> Objective:
+def objective_of(row: Row, dataset: Benchmark) -> Objective:
     """The objective of a row, completed with the settings of the data set."""
     settings = dataset.settings
     if row.objective.needs_intervals and not dataset.intervals:
@@ -78,7 +78,7 @@ def objective_of(row: Row, dataset: Dataset) -> Objective:
 def train(
     model: Plain,
     vault: Vault,
-    dataset: Dataset,
+    dataset: Benchmark,
     ids: Sequence[str],
     *,
     rate: float,

@@ -23,6 +23,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from bdl.config import Value, mapping, validate
+from bdl.datasets import Dataset
 from bdl.encoders import Encoder
 from bdl.objectives import Objective
 from bdl.study.digest import digest
@@ -104,6 +105,16 @@ class Data(Value):
     name: str
     options: dict[str, Any] = Field(default_factory=dict)
     settings: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def dataset(self) -> Dataset:
+        """The data set with its options."""
+        return Dataset.named(self.name, **self.options)
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        _ = self.dataset
+        return self
 
 
 class Training(Value):

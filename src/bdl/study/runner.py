@@ -14,16 +14,15 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 
+from bdl.datasets import Scale
 from bdl.errors import ConfigError, StudyError
 from bdl.study import binding
 from bdl.study.background import repeated
 from bdl.study.protocol import Protocol
 from bdl.study.results import Results, joined
 from bdl.study.run_directory import RunDirectory, StudyStep, timed
-from bdl.study.scale import Scale
 from bdl.study.selection import Study, TrainedModels, nested, validated
 from bdl.study.step_work import Worker
 from bdl.study.study_data import DataSource
@@ -90,24 +89,15 @@ def _data(
         raise ConfigError(f"the study needs {name} data: give its folder, or a simulated scale")
     if not run.local:
         raise ConfigError("a run directory that is not local needs data that every worker reaches")
-    from bdl.datasets.simulate import NAMES
-
-    if name not in NAMES:
-        raise ConfigError(f"{name} data cannot be simulated; give the folder of the real ones")
-    # The paper's seizure studies use the snapshot in which every recording has a seizure.
-    layout = {"layout": "kaggle"} if name == "chbmit" else {}
-    simulate = import_module(f"bdl.datasets.simulate.{name}").write
     folder = Path(run.root) / "data"
     if not folder.exists():
         part = folder.with_name(f".data.{uuid.uuid4().hex[:8]}.part")
-        part.mkdir(parents=True)
-        simulate(
+        protocol.data.dataset.replace(**scale.options).simulate(
             part,
             recordings=scale.recordings,
             days=scale.days,
             seed=scale.seed,
             progress=lambda done, total: report("simulating", done, total),
-            **layout,
         )
         os.replace(part, folder)
     for left in folder.parent.glob(".data.*.part"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bdl.datasets import Dataset
+from bdl.datasets import Benchmark
 from bdl.study import binding
 from bdl.study.protocol import Protocol
 from bdl.study.results import ScoreRecord
@@ -46,7 +46,7 @@ class Study:
 
     run: RunDirectory
     protocol: Protocol
-    dataset: Dataset
+    dataset: Benchmark
     source: DataSource
     plan: StudyPlan
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bdl.datasets import Dataset
+from bdl.datasets import Benchmark
 from bdl.decoding import decode
 from bdl.density import Density
 from bdl.errors import BdlError, TrainingError
@@ -58,7 +58,7 @@ class Worker:
             return {"status": "failed", "reason": str(error)}, {}
 
 
-def _select(run: RunDirectory, dataset: Dataset, inputs: Plain) -> Outcome:
+def _select(run: RunDirectory, dataset: Benchmark, inputs: Plain) -> Outcome:
     """Train at one rate and score every checkpoint on the recordings that may be chosen on."""
     from bdl.study import models
 
@@ -92,7 +92,7 @@ def _select(run: RunDirectory, dataset: Dataset, inputs: Plain) -> Outcome:
     }, {}
 
 
-def _final(run: RunDirectory, dataset: Dataset, inputs: Plain) -> Outcome:
+def _final(run: RunDirectory, dataset: Benchmark, inputs: Plain) -> Outcome:
     """Retrain up to the chosen epoch; densities and detections of the test recordings."""
     from bdl.study import models
 
@@ -106,7 +106,7 @@ def _final(run: RunDirectory, dataset: Dataset, inputs: Plain) -> Outcome:
     return {"status": "ok", "epoch": epoch, "losses": _losses(detector)}, files
 
 
-def _validate(run: RunDirectory, dataset: Dataset, inputs: Plain) -> Outcome:
+def _validate(run: RunDirectory, dataset: Benchmark, inputs: Plain) -> Outcome:
     """Train on the other folds; the best checkpoint on this one by the untuned decoder."""
     from bdl.study import models
 
@@ -130,7 +130,7 @@ def _validate(run: RunDirectory, dataset: Dataset, inputs: Plain) -> Outcome:
     }, files
 
 
-def _tune(run: RunDirectory, dataset: Dataset, inputs: Plain) -> Outcome:
+def _tune(run: RunDirectory, dataset: Benchmark, inputs: Plain) -> Outcome:
     """Choose decoders on the pooled folds, and each fold's on the others; decode all."""
     folds = [read_step_densities(run, StepId(**step)) for step in inputs["densities"]]
     pooled = [density for fold in folds for density in fold]
@@ -151,7 +151,7 @@ def _tune(run: RunDirectory, dataset: Dataset, inputs: Plain) -> Outcome:
     return {"status": "ok", "decoders": stages, "cross-fitted": chosen}, files
 
 
-_KINDS: dict[str, Callable[[RunDirectory, Dataset, Plain], Outcome]] = {
+_KINDS: dict[str, Callable[[RunDirectory, Benchmark, Plain], Outcome]] = {
     "select": _select,
     "final": _final,
     "validate": _validate,
@@ -159,13 +159,13 @@ _KINDS: dict[str, Callable[[RunDirectory, Dataset, Plain], Outcome]] = {
 }
 
 
-def _vault(dataset: Dataset, known: Iterable[str]) -> Vault:
+def _vault(dataset: Benchmark, known: Iterable[str]) -> Vault:
     """All recordings, with the labels of the known ones only."""
     sealed = set(dataset.recordings.ids) - set(known)
     return Vault(dataset.recordings, dataset.events, sealed)
 
 
-def _train(vault: Vault, dataset: Dataset, inputs: Plain, checkpoints: Sequence[int]) -> Any:
+def _train(vault: Vault, dataset: Benchmark, inputs: Plain, checkpoints: Sequence[int]) -> Any:
     from bdl.study import models
 
     return models.train(
@@ -184,7 +184,7 @@ def _losses(detector: Any) -> list[float]:
     return [float(epoch.loss) for epoch in detector.history]
 
 
-def _score(densities: list[Density], decoder: Plain, truth: Events, dataset: Dataset) -> float:
+def _score(densities: list[Density], decoder: Plain, truth: Events, dataset: Benchmark) -> float:
     from bdl.evaluation import match
 
     settings = dataset.settings

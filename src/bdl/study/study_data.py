@@ -15,8 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from bdl.datasets import Dataset, Settings
-from bdl.datasets import load as load_dataset
+from bdl.datasets import Benchmark, Dataset
 from bdl.errors import StudyError
 from bdl.events import Events
 from bdl.recording import Recordings
@@ -28,38 +27,33 @@ from bdl.study.protocol import Data
 class DataSource:
     """Where the data lies and how it is read; small enough to be sent to every worker.
 
-    >>> DataSource.of(Data(name="hapt", options={"task": "walking"}), Path("hapt")).options
-    '{"task": "walking"}'
+    >>> DataSource.of(Data(name="hapt", options={"task": "walking"}), Path("hapt")).dataset
+    HAPT(kind='hapt', task='walking')
     """
 
-    name: str
+    dataset: Dataset
     path: str
-    options: str
     settings: str
 
     @classmethod
     def of(cls, data: Data, path: Path, *, trust: bool = False) -> DataSource:
         """The source of a protocol's data at a path; ``trust`` lets a pickle be opened."""
-        if trust and data.name == "bowshock":
-            data = data.replace(options={**data.options, "trust": True})
-        options, settings = (
-            json.dumps(part, sort_keys=True) for part in (data.options, data.settings)
-        )
-        return cls(data.name, str(path.resolve()), options, settings)
+        dataset = data.dataset.trusted() if trust else data.dataset
+        settings = json.dumps(data.settings, sort_keys=True)
+        return cls(dataset, str(path.resolve()), settings)
 
-    def load(self) -> Dataset:
+    def load(self) -> Benchmark:
         """The data set, read once a process."""
         return _load(self)
 
 
 @lru_cache(maxsize=2)
-def _load(source: DataSource) -> Dataset:
-    dataset = load_dataset(source.name, Path(source.path), **json.loads(source.options))
+def _load(source: DataSource) -> Benchmark:
+    benchmark = source.dataset.load(source.path)
     changes = json.loads(source.settings)
     if not changes:
-        return dataset
-    settings: Settings = dataset.settings.replace(**changes)
-    return replace(dataset, settings=settings)
+        return benchmark
+    return replace(benchmark, settings=benchmark.settings.replace(**changes))
 
 
 class Vault:
@@ -110,7 +104,7 @@ class Fingerprint:
 
     @classmethod
     def of(
-        cls, dataset: Dataset, progress: Callable[[int, int], None] = lambda done, total: None
+        cls, dataset: Benchmark, progress: Callable[[int, int], None] = lambda done, total: None
     ) -> Fingerprint:
         """Read and hash everything, recording by recording."""
         total = len(dataset.recordings)

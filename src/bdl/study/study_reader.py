@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from pathlib import Path
 
-from bdl.datasets import Dataset
+from bdl.datasets import Benchmark
 from bdl.density import Density
 from bdl.errors import InputError, StudyError
 from bdl.events import Events
@@ -74,7 +74,7 @@ class StudyReader(RunReader):
         densities = [density for step in steps for density in read_step_densities(self, step)]
         return {density.recording: density for density in densities}
 
-    def dataset(self, data: Path | None = None, *, trust: bool = False) -> Dataset:
+    def dataset(self, data: Path | None = None, *, trust: bool = False) -> Benchmark:
         """The data set of the study.
 
         Parameters

@@ -15,8 +15,8 @@ import polars as pl
 from numpy.random import Generator, default_rng
 from numpy.typing import NDArray
 
+from bdl.datasets.dataset import Progress
 from bdl.datasets.fraud import CHANNELS, EVENTS, SERIES, TABLE
-from bdl.datasets.simulate import Progress
 from bdl.errors import ConfigError
 from bdl.formats.files import atomic
 
@@ -25,14 +25,16 @@ START = datetime(2013, 9, 1)
 SCALE = np.linspace(1.9, 0.3, 28)
 
 
-def write(out: Path, *, recordings: int, days: float | None, seed: int, progress: Progress) -> None:
+def write(
+    folder: Path, *, recordings: int, days: float | None, seed: int, progress: Progress
+) -> None:
     """Write the two CSV files: ``recordings`` hours of 3,600 transactions."""
     if days is not None:
         raise ConfigError("days: a fraud series is an hour by definition; give recordings only")
     hands = draw_hands(default_rng([seed, 1 << 32]))
     with (
-        atomic(out / TABLE) as table,
-        atomic(out / EVENTS) as events,
+        atomic(folder / TABLE) as table,
+        atomic(folder / EVENTS) as events,
         table.open("wb") as rows,
         events.open("wb") as stamped,
     ):

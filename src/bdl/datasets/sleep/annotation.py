@@ -14,8 +14,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bdl.datasets.simulate.sleep.clock import PERIOD
-from bdl.datasets.simulate.sleep.days import HOUR, Days
+from bdl.datasets.sleep.day_course import HOUR, DayCourse
+from bdl.datasets.sleep.wall_clock import PERIOD
 
 MINUTE = 60 // PERIOD
 HALF_HOUR = 30 * MINUTE
@@ -39,7 +39,7 @@ def longest(pieces: NDArray[np.int64]) -> tuple[int, int] | None:
     return (int(first), int(stop)) if stop - first >= HALF_HOUR else None
 
 
-def draw(rng: Generator, days: Days) -> list[tuple[int | None, int | None]]:
+def draw(rng: Generator, days: DayCourse) -> list[tuple[int | None, int | None]]:
     """Steps of onset and wakeup of each night, None where there is no label."""
     habit = rng.normal(0, 0.2, size=2)
     found: list[tuple[int | None, int | None]] = []
@@ -69,7 +69,7 @@ def _scatter(rng: Generator) -> NDArray[np.float64]:
     return minutes
 
 
-def _worn(sleep: tuple[int, int], days: Days) -> bool:
+def _worn(sleep: tuple[int, int], days: DayCourse) -> bool:
     """The device was on around both ends, and on for all but half an hour of the night."""
     first, stop = sleep
     if first < HALF_HOUR // 3 or stop > len(days.state) - HALF_HOUR // 3:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bdl.datasets.chbmit_files import CHANNELS
+from bdl.datasets.chbmit.eeg_files import CHANNELS
 
 # Rough place of each bipolar channel on the scalp: left-right and front-back, both in [-1, 1].
 _PLACES = {

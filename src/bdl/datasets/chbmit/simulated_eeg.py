@@ -17,10 +17,9 @@ import pyarrow.feather as feather
 from numpy.random import default_rng
 from numpy.typing import NDArray
 
-from bdl.datasets.chbmit import FOLDER, TABLE
-from bdl.datasets.chbmit_files import CHANNELS, RATE
-from bdl.datasets.simulate import Progress
-from bdl.datasets.simulate.chbmit import brain, patient
+from bdl.datasets.chbmit import FOLDER, TABLE, eeg_signal, patient
+from bdl.datasets.chbmit.eeg_files import CHANNELS, RATE
+from bdl.datasets.dataset import Progress
 from bdl.errors import require
 from bdl.formats.files import atomic
 
@@ -29,13 +28,13 @@ CASES = 24
 
 
 def write(
-    out: Path,
+    folder: Path,
     *,
     recordings: int,
     days: float | None,
     seed: int,
     progress: Progress,
-    layout: Literal["physionet", "kaggle"] = "physionet",
+    source: Literal["physionet", "kaggle"],
 ) -> None:
     """Write the recordings and what is said about their seizures."""
     seconds = max(60, round((1 / 24 if days is None else days) * 86400))
@@ -47,18 +46,18 @@ def write(
         stem = f"{name}_{turn * PER_CASE + of_case + 1:02d}"
         person = patient.draw(default_rng([seed, 1 << 32, case]))
         rng = default_rng([seed, number])
-        least = 1 if layout == "kaggle" else 0
-        values, seizures = brain.draw(rng, person, seconds, least=least)
-        if layout == "kaggle":
-            _write_feather(out / FOLDER / f"{stem}.ftr", values)
+        least = 1 if source == "kaggle" else 0
+        values, seizures = eeg_signal.draw(rng, person, seconds, least=least)
+        if source == "kaggle":
+            _write_feather(folder / FOLDER / f"{stem}.ftr", values)
         else:
-            _write_edf(out / name / f"{stem}.edf", values, start=of_case)
+            _write_edf(folder / name / f"{stem}.edf", values, start=of_case)
         told.setdefault(name, []).append((stem, seizures))
         progress(number + 1, recordings)
-    if layout == "kaggle":
-        _write_table(out / TABLE, told)
+    if source == "kaggle":
+        _write_table(folder / TABLE, told)
     else:
-        _write_summaries(out, told, seconds)
+        _write_summaries(folder, told, seconds)
 
 
 def _write_feather(file: Path, values: NDArray[np.float32]) -> None:
@@ -96,7 +95,7 @@ def _write_table(file: Path, told: dict[str, list[tuple[str, list[tuple[int, int
 
 
 def _write_summaries(
-    out: Path, told: dict[str, list[tuple[str, list[tuple[int, int]]]]], seconds: int
+    folder: Path, told: dict[str, list[tuple[str, list[tuple[int, int]]]]], seconds: int
 ) -> None:
     with ExitStack() as all_or_none:
         for name, recordings in told.items():
@@ -117,7 +116,7 @@ def _write_summaries(
                     mark = f" {i}" if len(seizures) > 1 else ""
                     lines.append(f"Seizure{mark} Start Time: {onset} seconds")
                     lines.append(f"Seizure{mark} End Time: {offset} seconds")
-            target = all_or_none.enter_context(atomic(out / name / f"{name}-summary.txt"))
+            target = all_or_none.enter_context(atomic(folder / name / f"{name}-summary.txt"))
             target.write_text("\n".join(lines) + "\n")
 
 

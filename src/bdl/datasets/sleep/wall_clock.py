@@ -30,14 +30,14 @@ def _seconds(moment: datetime) -> int:
 
 
 @dataclass(frozen=True)
-class Clock:
+class WallClock:
     """The clock of one recording.
 
     Parameters
     ----------
     start : local time of sample 0, without offset.
 
-    >>> clock = Clock(datetime(2018, 3, 10, 12, 0))
+    >>> clock = WallClock(datetime(2018, 3, 10, 12, 0))
     >>> clock.changes[0], clock.samples(np.array([DAY * 17601 + 8 * 3600.0])).tolist()
     ((10080, -14400), [13680.0])
     >>> clock.stamps(10079, 2).to_pylist()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Person:
+class Wearer:
     """Traits of one wearer; hours, minutes and rates as named.
 
     Parameters
@@ -60,13 +60,13 @@ class Person:
     rest_angles: NDArray[np.float64]
 
 
-def draw(rng: Generator) -> Person:
+def draw(rng: Generator) -> Wearer:
     """A random wearer.
 
     >>> draw(np.random.default_rng(0)) == draw(np.random.default_rng(1))
     False
     """
-    return Person(
+    return Wearer(
         bed=float(np.clip(rng.normal(-0.8, 1.2), -3.5, 3.0)),
         bed_spread=float(rng.uniform(0.3, 1.4)),
         length=float(np.clip(rng.normal(8.4, 1.0), 5.5, 11.0)),

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from bdl.datasets.bowshock import CHANNELS, EVENTS, PERIOD, SERIES, TABLE
-from bdl.datasets.simulate import Progress
+from bdl.datasets.dataset import Progress
 from bdl.errors import ConfigError, require
 from bdl.formats.files import atomic
 
@@ -51,7 +51,9 @@ class Orbit:
         return ((turns + self.orbit + 0.04 * sway) % 1 < 0.5).astype(np.int8)
 
 
-def write(out: Path, *, recordings: int, days: float | None, seed: int, progress: Progress) -> None:
+def write(
+    folder: Path, *, recordings: int, days: float | None, seed: int, progress: Progress
+) -> None:
     """Write the pickle and the event table: ``recordings`` days."""
     if days is not None:
         raise ConfigError("days: a bow shock series is a day by definition; give recordings only")
@@ -76,7 +78,7 @@ def write(out: Path, *, recordings: int, days: float | None, seed: int, progress
     last = recordings * SERIES * PERIOD - 1
     seconds = np.clip(np.rint(np.concatenate(crossings)), 0, last).astype(np.int64)
     text = pl.Series("events", START + seconds.astype("timedelta64[s]"))
-    with atomic(out / TABLE) as table, atomic(out / EVENTS) as events:
+    with atomic(folder / TABLE) as table, atomic(folder / EVENTS) as events:
         with table.open("wb") as file:
             pickle.dump(frame, file, protocol=4)
         pl.DataFrame({"events": text.dt.to_string("%Y-%m-%d %H:%M:%S")}).write_csv(events)

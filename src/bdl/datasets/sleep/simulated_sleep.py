@@ -17,11 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.random import Generator, default_rng
 
-from bdl.datasets.simulate import Progress
-from bdl.datasets.simulate.sleep import days as course
-from bdl.datasets.simulate.sleep import labels, person, signal
-from bdl.datasets.simulate.sleep.clock import DAY, PERIOD, Clock
-from bdl.datasets.sleep import EVENTS, SERIES
+from bdl.datasets.dataset import Progress
+from bdl.datasets.sleep import EVENTS, SERIES, annotation, day_course, movement, wearer
+from bdl.datasets.sleep.wall_clock import DAY, PERIOD, WallClock
 from bdl.formats.files import atomic
 
 SCHEMA = pa.schema(
@@ -35,12 +33,14 @@ SCHEMA = pa.schema(
 )
 
 
-def write(out: Path, *, recordings: int, days: float | None, seed: int, progress: Progress) -> None:
+def write(
+    folder: Path, *, recordings: int, days: float | None, seed: int, progress: Progress
+) -> None:
     """Write ``train_series.parquet`` and ``train_events.csv``; 26 days a series by default."""
     samples = max(1, round((26 if days is None else days) * DAY / PERIOD))
     with (
-        atomic(out / SERIES) as series,
-        atomic(out / EVENTS) as events,
+        atomic(folder / SERIES) as series,
+        atomic(folder / EVENTS) as events,
         pq.ParquetWriter(series, SCHEMA, compression="zstd", use_dictionary=["series_id"]) as file,
         events.open("w", newline="") as text,
     ):
@@ -68,10 +68,10 @@ def make(rng: Generator, samples: int) -> tuple[str, pa.Table, list[tuple[int | 
     start = datetime(2017, 6, 1) + timedelta(
         days=int(rng.integers(0, 730)), minutes=15 * int(rng.integers(32, 76))
     )
-    clock = Clock(start)
-    wearer = person.draw(rng)
-    planned = course.draw(rng, wearer, clock, samples)
-    angle, enmo = signal.draw(rng, wearer, clock, planned)
+    clock = WallClock(start)
+    person = wearer.draw(rng)
+    course = day_course.draw(rng, person, clock, samples)
+    angle, enmo = movement.draw(rng, person, clock, course)
     rows = pa.table(
         {
             "series_id": pa.DictionaryArray.from_arrays(
@@ -84,4 +84,4 @@ def make(rng: Generator, samples: int) -> tuple[str, pa.Table, list[tuple[int | 
         },
         schema=SCHEMA,
     )
-    return name, rows, labels.draw(rng, planned)
+    return name, rows, annotation.draw(rng, course)

@@ -13,8 +13,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from bdl.datasets.chbmit_files import CHANNELS, RATE
-from bdl.datasets.simulate.chbmit.patient import FRONTAL, POSTERIOR, TEMPORAL, Patient
+from bdl.datasets.chbmit.eeg_files import CHANNELS, RATE
+from bdl.datasets.chbmit.patient import FRONTAL, POSTERIOR, TEMPORAL, Patient
 
 Floats = NDArray[np.float32]
 APART = 240
@@ -27,7 +27,7 @@ def draw(
 
     ``least`` seizures are made even where the patient's rate gives none.
 
-    >>> from bdl.datasets.simulate.chbmit import patient
+    >>> from bdl.datasets.chbmit import patient
     >>> rng = np.random.default_rng(0)
     >>> values, seizures = draw(rng, patient.draw(rng), 60, least=1)
     >>> values.shape, len(seizures)

@@ -13,15 +13,17 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from bdl.datasets.simulate.sleep.clock import DAY, PERIOD, Clock
-from bdl.datasets.simulate.sleep.days import ASLEEP, BED, EVENING, HOUR, UP, Days
-from bdl.datasets.simulate.sleep.person import Person
+from bdl.datasets.sleep.day_course import ASLEEP, BED, EVENING, HOUR, UP, DayCourse
+from bdl.datasets.sleep.wall_clock import DAY, PERIOD, WallClock
+from bdl.datasets.sleep.wearer import Wearer
 
 Floats = NDArray[np.float32]
 MINUTE = 60 // PERIOD
 
 
-def draw(rng: Generator, person: Person, clock: Clock, days: Days) -> tuple[Floats, Floats]:
+def draw(
+    rng: Generator, person: Wearer, clock: WallClock, days: DayCourse
+) -> tuple[Floats, Floats]:
     """Angle and enmo, (samples,) float32 each."""
     state = days.state
     samples = len(state)
@@ -54,7 +56,7 @@ def draw(rng: Generator, person: Person, clock: Clock, days: Days) -> tuple[Floa
     return degrees, enmo
 
 
-def _hazard(person: Person, state: NDArray[np.int8]) -> Floats:
+def _hazard(person: Wearer, state: NDArray[np.int8]) -> Floats:
     """Probability a sample that a bout ends."""
     table = np.zeros(4, np.float32)
     table[[UP, EVENING, BED]] = 1 / (1.5 * MINUTE), 1 / (7 * MINUTE), 1 / (4 * MINUTE)
@@ -77,8 +79,8 @@ def _lightness(state: NDArray[np.int8]) -> Floats:
 
 def _bouts(
     rng: Generator,
-    person: Person,
-    clock: Clock,
+    person: Wearer,
+    clock: WallClock,
     kind: NDArray[np.int8],
     starts: NDArray[np.int64],
 ) -> tuple[Floats, Floats, Floats]:

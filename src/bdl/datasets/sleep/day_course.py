@@ -14,15 +14,15 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bdl.datasets.simulate.sleep.clock import DAY, PERIOD, Clock
-from bdl.datasets.simulate.sleep.person import Person
+from bdl.datasets.sleep.wall_clock import DAY, PERIOD, WallClock
+from bdl.datasets.sleep.wearer import Wearer
 
 UP, EVENING, BED, ASLEEP = range(4)
 HOUR = 3600 // PERIOD
 
 
 @dataclass(frozen=True)
-class Off:
+class DeviceOff:
     """A stretch without the device, in samples: flat, or filled with a copy of the day before."""
 
     first: int
@@ -31,7 +31,7 @@ class Off:
 
 
 @dataclass(frozen=True)
-class Days:
+class DayCourse:
     """The course of one recording.
 
     Parameters
@@ -44,10 +44,10 @@ class Days:
 
     state: NDArray[np.int8]
     nights: list[NDArray[np.int64]]
-    offs: list[Off]
+    offs: list[DeviceOff]
 
 
-def draw(rng: Generator, person: Person, clock: Clock, samples: int) -> Days:
+def draw(rng: Generator, person: Wearer, clock: WallClock, samples: int) -> DayCourse:
     """A random course of days of one wearer."""
     state = np.full(samples, UP, np.int8)
     first = clock.local_start // DAY
@@ -85,10 +85,10 @@ def draw(rng: Generator, person: Person, clock: Clock, samples: int) -> Days:
         if napping and at[6] < at[0]:
             _paint(state, at[5] - HOUR // 6, at[6] + HOUR // 12, BED)
             _paint(state, at[5], at[6], ASLEEP)
-    return Days(state, nights, _offs(rng, samples))
+    return DayCourse(state, nights, _offs(rng, samples))
 
 
-def _night(rng: Generator, person: Person, day: int) -> tuple[float, float]:
+def _night(rng: Generator, person: Wearer, day: int) -> tuple[float, float]:
     """Onset and final waking of the night that follows ``day``, in local seconds."""
     weekday = (day + 3) % 7
     late = person.weekend if weekday in (4, 5) else 0.0
@@ -104,7 +104,7 @@ def _night(rng: Generator, person: Person, day: int) -> tuple[float, float]:
 
 
 def _interrupt(
-    rng: Generator, person: Person, state: NDArray[np.int8], first: int, stop: int
+    rng: Generator, person: Wearer, state: NDArray[np.int8], first: int, stop: int
 ) -> NDArray[np.int64]:
     """Paint the interruptions of a night and return its stretches of sleep."""
     count = rng.poisson(person.awakenings)
@@ -126,7 +126,7 @@ def _interrupt(
     return np.array(pieces, dtype=np.int64)
 
 
-def _offs(rng: Generator, samples: int) -> list[Off]:
+def _offs(rng: Generator, samples: int) -> list[DeviceOff]:
     """Stretches without the device: hours here and there, sometimes days, sometimes the end."""
     found = []
     for _ in range(rng.poisson(0.09 * samples / (DAY // PERIOD))):
@@ -136,11 +136,11 @@ def _offs(rng: Generator, samples: int) -> list[Off]:
     if rng.random() < 0.15:
         hours = rng.uniform(0.05, 0.3) * samples / HOUR
         found.append((samples - int(hours * HOUR), samples, hours))
-    offs: list[Off] = []
+    offs: list[DeviceOff] = []
     for first, stop, hours in sorted(found):
         repeated = bool(rng.random() < 0.4) and hours > 6 and first >= DAY // PERIOD
         if not offs or first >= offs[-1].stop:
-            offs.append(Off(first, stop, repeated))
+            offs.append(DeviceOff(first, stop, repeated))
     return offs
 
 

@@ -1,0 +1,51 @@
+"""How commands name a data set: its name, and its options as ``--option key=value``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bdl.cli.options import parse_options
+
+if TYPE_CHECKING:
+    from bdl.datasets import Dataset
+
+DATASET_HELP = "Name of a data set; `bdl data list` shows them and their options."
+
+
+def dataset_names() -> list[str]:
+    """Names of all data sets, for completion in the shell."""
+    from bdl.datasets import Dataset
+
+    return [*Dataset.kinds()]
+
+
+DatasetArgument = Annotated[str, typer.Argument(help=DATASET_HELP, autocompletion=dataset_names)]
+SourceDataset = Annotated[
+    str | None,
+    typer.Option(
+        "--dataset",
+        help="The source is the folder of this data set; `bdl data list` shows their names.",
+        autocompletion=dataset_names,
+    ),
+]
+DatasetOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option", help="Option of the data set: key=value, value in YAML; may be repeated."
+    ),
+]
+
+
+def named_dataset(name: str, options: list[str] | None) -> Dataset:
+    """The data set of a name, with its options from the command line.
+
+    Examples
+    --------
+    >>> named_dataset("mitdb", ["task=afib"])
+    MITDB(kind='mitdb', task='afib')
+    """
+    from bdl.datasets import Dataset
+
+    return Dataset.named(name, **parse_options(options or []))

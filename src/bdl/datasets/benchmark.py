@@ -1,0 +1,97 @@
+"""A benchmark as read from its files: recordings, events, and the settings it is run with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+
+from bdl.config import Value
+from bdl.events import Events
+from bdl.intervals import IntervalType
+from bdl.recording import Recordings
+
+
+class Settings(Value):
+    """How a benchmark is trained on and scored.
+
+    Parameters
+    ----------
+    types
+        Scored event types.
+    tolerances
+        Matching tolerances in seconds.
+    stride
+        Samples per output bin.
+    window
+        Length of a training window in seconds.
+    reference_spacing
+        Seconds between events of one type, for the sparse output prior.
+    sigma
+        Width of the Gaussian kernel in seconds.
+    separation
+        Least time between two detections of one type in seconds.
+    calendar
+        Whether local hour and weekday are inputs.
+    divisor
+        Number that values are divided by; None leaves the scaling to the features.
+    event_free
+        Whether detections in recordings without events are false alarms (``count``) or are left
+        out (``ignore``).
+    jitter
+        Largest random shift of an event in training, in samples.
+
+    Examples
+    --------
+    >>> Settings(types=("x",), tolerances=(2.0,), stride=0, window=60.0, reference_spacing=30.0,
+    ...          sigma=1.0, separation=1.0)
+    Traceback (most recent call last):
+    bdl.errors.ConfigError: Settings: stride: Input should be greater than 0, got 0
+    """
+
+    types: tuple[str, ...] = Field(min_length=1)
+    tolerances: tuple[PositiveFloat, ...] = Field(min_length=1)
+    stride: PositiveInt
+    window: PositiveFloat
+    reference_spacing: PositiveFloat
+    sigma: PositiveFloat
+    separation: PositiveFloat
+    calendar: bool = False
+    divisor: PositiveFloat | None = None
+    event_free: Literal["ignore", "count"] = "ignore"
+    jitter: NonNegativeInt = 0
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """Recordings, events and settings of a data set.
+
+    Parameters
+    ----------
+    name
+        ``kind`` of the `bdl.datasets.Dataset` that was read.
+    recordings
+        Lazy: values are read one recording at a time.
+    events
+        Annotations, each within a recording of ``recordings``.
+    intervals
+        Interval types, each a pair of event types; empty for point events.
+    settings
+        How the benchmark is trained on and scored.
+    notes
+        Licence and citation, and what was left out and why.
+    """
+
+    name: str
+    recordings: Recordings
+    events: Events
+    intervals: tuple[IntervalType, ...]
+    settings: Settings
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        hours = sum(info.duration for info in self.recordings.infos) / 3600
+        groups = len(set(self.recordings.groups.values()))
+        head = f"{self.name}: {len(self.recordings)} recordings of {groups} groups, {hours:,.1f} h"
+        return "\n".join([head, repr(self.events), *(f"  note: {note}" for note in self.notes)])

@@ -1,0 +1,10 @@
+"""Where raw files are published, and how they are downloaded.
+
+Nothing is downloaded unless asked for. Licence and citation are those of the data set.
+"""
+
+from bdl.datasets.downloads.download import Download, FileProgress
+from bdl.datasets.downloads.kaggle import Kaggle
+from bdl.datasets.downloads.physionet import PhysioNet
+
+__all__ = ["Download", "FileProgress", "Kaggle", "PhysioNet"]

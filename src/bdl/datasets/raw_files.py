@@ -1,0 +1,71 @@
+"""Checks of raw files that several data sets share: each error says what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from bdl.errors import InputError
+
+
+def published_files(folder: Path, *names: str, what: str) -> list[Path]:
+    """Paths of named files in a folder.
+
+    Parameters
+    ----------
+    folder
+        Where they are expected.
+    *names
+        Names relative to the folder.
+    what
+        The data, for the error.
+
+    Examples
+    --------
+    >>> published_files(Path("no/such/folder"), "train_events.csv", what="sleep data")
+    Traceback (most recent call last):
+    bdl.errors.InputError: no/such/folder: not a folder; sleep data expected in it
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: not a folder; {what} expected in it")
+    missing = [name for name in names if not (folder / name).exists()]
+    if missing:
+        raise InputError(
+            f"{folder}: {' and '.join(missing)} missing; {what} needs {', '.join(names)}; "
+            f"the folder contains {contents(folder)}"
+        )
+    return [folder / name for name in names]
+
+
+def contents(folder: Path) -> str:
+    """The first names in a folder, for error messages."""
+    return first_of(sorted(entry.name for entry in folder.iterdir())) or "nothing"
+
+
+def first_of(names: Sequence[str], count: int = 4) -> str:
+    """The first of many names, for messages.
+
+    Examples
+    --------
+    >>> first_of(["a", "b", "c", "d", "e", "f"])
+    'a, b, c, d and 2 more'
+    """
+    rest = len(names) - count
+    return ", ".join(names[:count]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def check_columns(present: Sequence[str], needed: Sequence[str], file: Path) -> None:
+    """Raise an error if a table lacks columns.
+
+    Examples
+    --------
+    >>> check_columns(["a", "b"], ["a", "c"], Path("x.csv"))
+    Traceback (most recent call last):
+    bdl.errors.InputError: x.csv: column c missing; it has a, b
+    """
+    missing = [name for name in needed if name not in present]
+    if missing:
+        columns = "column" if len(missing) == 1 else "columns"
+        raise InputError(
+            f"{file}: {columns} {', '.join(missing)} missing; it has {', '.join(present)}"
+        )
