@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test slow lint bench docs lock
+.PHONY: demo test slow lint bench docs pythons lock
 demo: $(READY)
 	$(BIN)/bdl demo
 
@@ -25,8 +25,11 @@ bench: $(READY)
 docs: $(READY)
 	$(BIN)/mkdocs build --strict
 
-# The versions installed now become the lock; torch stands first because it must be there
-# before anything asks for a newer one.
+pythons: $(READY)
+	.ci/pythons
+
+# The versions installed now become the lock; torch is first because it must be there before
+# anything asks for a newer one.
 lock:
 	@{ echo "torch==$$($(BIN)/pip show torch | sed -n 's/^Version: \([^+]*\).*/\1/p')"; \
 	   $(BIN)/pip freeze --all --exclude-editable --exclude torch --exclude pip | grep -v '^bdl' ; } > requirements.lock

@@ -12,7 +12,7 @@ import pytest
 
 from bdl import compiled as module
 from bdl.compiled import Compiled, compiled
-from bdl.quartiles import _count_high
+from bdl.scaling.quartiles import _count_high
 
 SOURCE = """
 import numpy as np

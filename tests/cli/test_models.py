@@ -24,6 +24,7 @@ from bdl.formats import read_events, write_events
 from calling import call, call_json
 from learning import bouts, spikes
 
+pytest.importorskip("torch")
 ENCODER = {"kind": "recurrent", "width": 4, "blocks": 1}
 
 

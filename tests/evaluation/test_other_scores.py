@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import mir_eval
 import numpy as np
 import pytest
-import sed_eval
-from timescoring.annotations import Annotation
-from timescoring.scoring import EventScoring, SampleScoring
 
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation.collar import collar_f, interval_collar_f
@@ -15,6 +11,11 @@ from bdl.evaluation.seizures import ANY_OVERLAP, EventRule, event_overlap, sampl
 from bdl.events import Events
 from bdl.intervals import Intervals, IntervalType
 from bdl.pairing import pair
+
+mir_eval = pytest.importorskip("mir_eval")
+sed_eval = pytest.importorskip("sed_eval")
+Annotation = pytest.importorskip("timescoring.annotations").Annotation
+timescoring = pytest.importorskip("timescoring.scoring")
 
 VOICE = IntervalType("voice", onset="on", offset="off")
 
@@ -107,10 +108,10 @@ def test_event_scores_equal_timescoring(seed: int, rule: EventRule) -> None:
         Annotation([tuple(row) for row in spans.tolist()], rate, rate * seconds)
         for spans in (true, found)
     )
-    theirs = EventScoring(
+    theirs = timescoring.EventScoring(
         reference,
         guess,
-        EventScoring.Parameters(
+        timescoring.EventScoring.Parameters(
             toleranceStart=rule.before,
             toleranceEnd=rule.after,
             minOverlap=rule.overlap,
@@ -127,7 +128,7 @@ def test_event_scores_equal_timescoring(seed: int, rule: EventRule) -> None:
         (ours.false_positives_per_day, theirs.fpRate),
     ):
         assert mine == pytest.approx(other, nan_ok=True)
-    samples = SampleScoring(reference, guess)
+    samples = timescoring.SampleScoring(reference, guess)
     mine = sample_overlap(intervals("a", true), intervals("a", found), {"a": float(seconds)})
     assert (mine.hits, mine.truths, mine.false_positives) == (
         samples.tp,

@@ -60,11 +60,11 @@ COMMANDS = {
     ),
     "data": ("Published data sets.", "data"),
     "simulate": (
-        "Write the raw files of a simulated data set, in the layout it is published in.",
+        "Write the raw files of a simulated data set, in the form it is published in.",
         "data",
     ),
     "audit": (
-        "Check the targets made from a data set's events: mass, edges, largest values, collisions.",
+        "Check the targets built from a data set's events: mass, edges, largest values, collisions.",
         "data",
     ),
     "stride": ("Check output strides against tolerances and event frequency.", "data"),
