@@ -64,7 +64,8 @@ COMMANDS = {
         "data",
     ),
     "audit": (
-        "Check the targets built from a data set's events: mass, edges, largest values, collisions.",
+        "Check the targets built from a data set's events: mass, edges, largest values, "
+        "collisions.",
         "data",
     ),
     "stride": ("Check output strides against tolerances and event frequency.", "data"),
