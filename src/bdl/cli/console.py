@@ -1,45 +1,98 @@
-"""What the commands share: progress on standard error, results on standard output."""
+"""What the commands share: results on standard output, progress and messages on standard error."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
 
 T = TypeVar("T")
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+
+class Output:
+    """Standard output or standard error; rich is imported when there is something to lay out.
+
+    Parameters
+    ----------
+    stderr
+        Whether this is standard error.
+    """
+
+    def __init__(self, *, stderr: bool) -> None:
+        self._stderr = stderr
+
+    @cached_property
+    def rich(self) -> Console:
+        """The rich console of this output."""
+        from rich.console import Console
+
+        return Console(stderr=self._stderr, highlight=False)
+
+    def print(self, item: object, *, markup: bool = True, soft_wrap: bool = False) -> None:
+        """Print a text, table or other object.
+
+        Parameters
+        ----------
+        item
+            What to print.
+        markup
+            Whether ``[red]`` and the like in a text mean styles.
+        soft_wrap
+            Whether long lines are left to the terminal.
+        """
+        if isinstance(item, str) and soft_wrap and not markup:
+            print(item, file=sys.stderr if self._stderr else sys.stdout)
+        else:
+            self.rich.print(item, markup=markup, soft_wrap=soft_wrap)
+
+
+out = Output(stderr=False)
+err = Output(stderr=True)
 
 
 def progress() -> Progress:
-    """A progress display: what, how far, how long still."""
+    """A progress display on standard error: what, how many of how many, time passed and left."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-        console=err,
+        console=err.rich,
     )
 
 
 def track(items: Iterable[T], what: str, total: int) -> Iterator[T]:
-    """Pass items on while a progress bar counts them."""
+    """Yield the items while a progress bar counts them.
+
+    Parameters
+    ----------
+    items
+        What is processed.
+    what
+        Name of the work, shown before the bar.
+    total
+        Number of items.
+    """
     with progress() as bar:
         yield from bar.track(items, total=total, description=what)
 
 
 def print_json(data: Any) -> None:
-    """One JSON object on standard output, for programs."""
+    """Print one JSON object on standard output, for programs."""
     print(json.dumps(data, allow_nan=False))

@@ -221,7 +221,7 @@ def fetch(
     err.print(f"licence: {dataset.licence}\ncite: {dataset.citation}")
     with Progress(
         TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(),
-        console=err,
+        console=err.rich,
     ) as bar:  # fmt: skip
         task = bar.add_task(name, total=None)
         files = dataset.fetch(
