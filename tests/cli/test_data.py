@@ -45,6 +45,10 @@ def test_simulate_then_audit(tmp_path):
     assert any(note.startswith("licence") for note in told["notes"])
     shown = call("audit", tmp_path, "--dataset", "sleep", "--kernel", "hard", "--crop", 86400)
     assert "largest bin" in shown
+    with pytest.raises(BdlError, match="--sigma: Hard: sigma"):
+        call("audit", tmp_path, "--dataset", "sleep", "--kernel", "hard", "--sigma", 60)
+    wide = call_json("audit", tmp_path, "--dataset", "sleep", "--sigma", 500)
+    assert wide["kernel"] == {"kind": "gaussian", "sigma": 500.0}
 
 
 def test_pickles_need_trust(tmp_path):

@@ -78,9 +78,9 @@ def test_progress_and_bad_parameters(tmp_path):
 
 
 def test_published_rate_of_frauds():
-    hands = simulated_transactions.draw_hands(np.random.default_rng(0))
+    offenders = simulated_transactions.draw_offenders(np.random.default_rng(0))
     rng = np.random.default_rng(1)
-    frauds = sum(len(simulated_transactions.make(rng, hands)[1]) for _ in range(300))
+    frauds = sum(len(simulated_transactions.make(rng, offenders)[1]) for _ in range(300))
     assert 300 * 3600 / frauds == pytest.approx(579, rel=0.1)
 
 

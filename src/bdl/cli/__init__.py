@@ -64,11 +64,10 @@ COMMANDS = {
         "data",
     ),
     "audit": (
-        "Check the targets built from a data set's events: mass, edges, largest values, "
-        "collisions.",
-        "data",
+        "Check the targets of a data set's events: mass, edges, largest values, collisions.",
+        "target_checks",
     ),
-    "stride": ("Check output strides against tolerances and event frequency.", "data"),
+    "stride": ("Check output strides against tolerances and event frequency.", "target_checks"),
     "demo": (
         "A first tour: simulate, train two detectors, calibrate, score on held-out recordings.",
         "report",

@@ -1,20 +1,13 @@
-"""Commands on data sets: simulate, fetch, audit targets, advise on a stride."""
+"""Commands on data sets: list, download and simulate them."""
 
 from __future__ import annotations
 
-from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from bdl.cli.dataset_options import (
-    DATASET_HELP,
-    DatasetArgument,
-    DatasetOptions,
-    dataset_names,
-    named_dataset,
-)
+from bdl.cli.dataset_options import DatasetArgument, DatasetOptions, named_dataset
 from bdl.cli.options import Json, advance
 
 commands = typer.Typer()
@@ -47,121 +40,6 @@ def simulate(
         )
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     err.print(f"{recordings} recordings in {out}, {size / 1e6:,.1f} MB")
-
-
-@commands.command()
-def audit(
-    folder: Annotated[Path, typer.Argument(help="Folder of the data set.")],
-    dataset: Annotated[str, typer.Option(help=DATASET_HELP, autocompletion=dataset_names)],
-    option: DatasetOptions = None,
-    kernel: Annotated[
-        str, typer.Option(help="Kernel of the targets, such as hard or gaussian.")
-    ] = "gaussian",
-    sigma: Annotated[
-        float | None, typer.Option(help="Width of the kernel in seconds, if it has one.")
-    ] = None,
-    stride: Annotated[int | None, typer.Option(help="Samples per bin.")] = None,
-    crop: Annotated[float | None, typer.Option(help="Length of the crops in seconds.")] = None,
-    json: Json = False,
-) -> None:
-    """Check the targets built from a data set's events: mass, edges, largest values, collisions.
-
-    Sigma and stride are those of the data set unless given.
-    """
-    from bdl.cli.console import out, print_json
-    from bdl.datasets.audit import audit as run
-    from bdl.kernels import Kernel
-
-    benchmark = named_dataset(dataset, option).load(folder)
-    settings = benchmark.settings
-    chosen = Kernel.parse(kernel, "--kernel").complete(
-        sigma=settings.sigma if sigma is None else sigma, tolerances=settings.tolerances
-    )
-    bins = settings.stride if stride is None else stride
-    rows = run(
-        benchmark.events,
-        benchmark.recordings.infos,
-        types=settings.types,
-        kernel=chosen,
-        stride=bins,
-        crop=crop,
-    )
-    if json:
-        print_json(
-            {
-                "dataset": dataset,
-                "kernel": chosen.model_dump(mode="json"),
-                "stride": bins,
-                "crop": crop,
-                "types": [row.to_dict() for row in rows],
-                "notes": [*benchmark.notes],
-            }
-        )
-        return
-    from rich.table import Table
-
-    shown = [row.to_dict() for row in rows]
-    table = Table("", *(row["type"] for row in shown), title=f"{dataset}: {kernel}, stride {bins}")
-    for key in shown[0]:
-        if key != "type":
-            table.add_row(key.replace("_", " "), *(_short(row[key]) for row in shown))
-    out.print(table)
-    for note in benchmark.notes:
-        out.print(f"note: {note}")
-
-
-@commands.command()
-def stride(
-    period: Annotated[list[float], typer.Option(help="Seconds a sample; may be repeated.")],
-    stride: Annotated[list[int], typer.Option(help="Samples a bin; may be repeated.")],
-    tolerance: Annotated[list[float], typer.Option(help="Seconds; may be repeated.")],
-    spacing: Annotated[
-        list[float], typer.Option(help="Seconds between events of a type; may be repeated.")
-    ],
-    duration: Annotated[float, typer.Option(help="Seconds of signal a sequence.")] = 86400.0,
-    probability: Annotated[float, typer.Option(help="Acceptable chance of a collision.")] = 1e-3,
-    json: Json = False,
-) -> None:
-    """Check output strides against tolerances and event frequency.
-
-    Every combination of the repeated options is a row.
-    """
-    from bdl.cli.console import out, print_json
-    from bdl.stride import advise
-
-    rows = [
-        advise(
-            period=p, stride=s, tolerance=t, spacing=g, duration=duration, probability=probability
-        )
-        for p, s, t, g in product(period, stride, tolerance, spacing)
-    ]
-    if json:
-        print_json({"probability": probability, "duration": duration,
-                    "rows": [row.to_dict() for row in rows]})  # fmt: skip
-        return
-    from rich.table import Column, Table
-
-    heads = ("stride", "bin s", "tol s", "whole", "half", "m", "P(>=2)", "m^2/2", "max", "bins")
-    table = Table(*(Column(head, no_wrap=True) for head in heads), box=None, padding=(0, 2, 0, 0))
-    for row in rows:
-        table.add_row(
-            str(row.stride),
-            f"{row.width:g}",
-            f"{row.tolerance:g}",
-            "yes" if row.conservative else "no",
-            "yes" if row.weak else "no",
-            f"{row.expected:.2e}",
-            f"{row.collision:.2e}",
-            f"{row.collision_approximation:.2e}",
-            str(row.largest_stride),
-            f"{row.bins:,}",
-        )
-    out.print(table)
-    out.print(
-        "whole, half: a whole bin, half a bin lies within the tolerance\n"
-        "m: expected events of a type a bin; P(>=2): probability that two share one\n"
-        f"max: largest stride with P(>=2) within {probability:g}; bins: of {duration:g} s"
-    )
 
 
 @data.command("list")
@@ -233,7 +111,3 @@ def fetch(
             ),
         )
     err.print(f"{len(files)} files in {out}")
-
-
-def _short(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"

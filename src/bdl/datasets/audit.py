@@ -1,10 +1,9 @@
-"""Target audit: what a kernel, a stride and a crop make of a data set's events.
+"""Audit of training targets: what a kernel, a stride and a crop make of a data set's events.
 
-Targets are built as for training: after cropping, each visible event carrying one unit. For
-comparison the audit works out what the naive construction, which cuts a kernel at an edge without
-scaling it back, would have lost. Crops tile each recording from its start; without a crop the
-recording itself is the crop. Masses are in units of one event; ``largest_sample`` is the largest
-target before binning (on the sample clock), ``largest_bin`` the largest after.
+Targets are built as for training: after cropping, with one unit of mass per visible event. For
+comparison the audit computes the mass that the naive construction, which cuts a kernel at an edge
+without renormalising it, would have lost. Crops tile each recording from its start; without a crop
+the whole recording is one crop.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bdl.errors import ConfigError
 from bdl.events import Events
@@ -26,21 +26,32 @@ from bdl.targets import Samples, event_targets
 
 @dataclass(frozen=True)
 class Audit:
-    """Figures of one event type.
+    """The audit of one event type.
 
     Parameters
     ----------
-    type : event type.
-    events : events of the type in the table.
-    outside : events outside their recording, which no target shows.
-    placed : events that lie in a crop.
-    mass : total target mass; equals ``placed``.
-    worst : largest deviation of a crop's mass from its number of events.
-    touched : placed events whose kernel an edge of a crop cuts.
-    lost : mass that naive construction would have lost.
-    largest_sample, largest_bin : largest target before and after binning.
-    collisions : bins that hold the places of two or more events.
-    above_one : bins whose target exceeds one.
+    type
+        Event type.
+    events
+        Number of events of the type.
+    outside
+        Number of events outside their recording, which have no target.
+    placed
+        Number of events within a crop.
+    mass
+        Total target mass in units of one event; equals ``placed``.
+    worst
+        Largest deviation of the mass of a crop from its number of events.
+    touched
+        Number of placed events whose kernel is cut by an edge of a crop.
+    lost
+        Mass that the naive construction would have lost.
+    largest_sample, largest_bin
+        Largest target before binning (per sample) and after (per bin).
+    collisions
+        Number of bins with two or more events.
+    above_one
+        Number of bins whose target is greater than one.
     """
 
     type: str
@@ -74,25 +85,37 @@ def audit(
 
     Parameters
     ----------
-    events : annotations.
-    infos : the recordings they lie on.
-    types : event types to audit.
-    kernel : a value of `bdl.kernels`.
-    stride : samples a bin.
-    crop : length of the crops in seconds; None for whole recordings.
+    events
+        Annotations.
+    infos
+        The recordings they belong to.
+    types
+        Event types to audit.
+    kernel
+        Timing kernel of the targets.
+    stride
+        Samples per bin.
+    crop
+        Length of the crops in seconds; None for whole recordings.
 
+    Returns
+    -------
+    tuple of Audit
+        One per event type.
+
+    Examples
+    --------
     >>> from bdl.kernels import Gaussian
     >>> info = RecordingInfo("a", 17280, ("x",), 5.0)
-    >>> one = Events.of("a", "onset", [36000.0])
-    >>> found, = audit(one, [info], types=["onset"], kernel=Gaussian(sigma=250.0), stride=10)
-    >>> found.placed, round(found.mass, 12), found.touched
+    >>> events = Events.of("a", "onset", [36000.0])
+    >>> onsets, = audit(events, [info], types=["onset"], kernel=Gaussian(sigma=250.0), stride=10)
+    >>> onsets.placed, round(onsets.mass, 12), onsets.touched
     (1, 1.0, 0)
     """
     if crop is not None and not crop > 0:
         raise ConfigError(f"crop: a positive number of seconds expected, got {crop}")
     listed = [*infos]
-    wanted = [*types]
-    return tuple(_audit(events, listed, name, kernel, stride, crop) for name in wanted)
+    return tuple(_audit(events, listed, type, kernel, stride, crop) for type in types)
 
 
 def _audit(
@@ -127,9 +150,9 @@ def _audit(
             collisions += int((np.bincount(local // stride) > 1).sum())
             placed += len(local)
     known = {info.id for info in infos}
-    rows = np.array([r in known for r in events.recordings], dtype=bool)[events.recording_code]
+    rows = np.array([id in known for id in events.recordings], dtype=bool)[events.recording_code]
     total = int(((events.event == name) & rows).sum()) if len(events) else 0
-    outside = sum(found.outside for found in labels.values())
+    outside = sum(recording.outside for recording in labels.values())
     return Audit(
         name, total, outside, placed, mass, worst, touched, lost, largest_sample, largest_bin,
         collisions, above,
@@ -138,11 +161,11 @@ def _audit(
 
 def _targets(
     local: Samples, kernel: Kernel, period: float, stride: int, samples: int
-) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Target of the bins that the events reach; the long empty rest is left out.
+) -> NDArray[np.float64]:
+    """Targets of the bins around the events.
 
-    Only the stretch from the first to the last event and a kernel's reach around it is built,
-    cut to whole bins, so that an audit of long recordings stays cheap.
+    Only the bins from the first to the last event and within reach of the kernel are computed,
+    so that an audit of long recordings is cheap.
     """
     offset, sums = cumulative(kernel, period)
     reach = max(-offset, len(sums) - 1 + offset) + 1
@@ -153,10 +176,8 @@ def _targets(
     )[: bin_count(end - begin, stride), 0]
 
 
-def _cut(
-    local: Samples, kernel: Kernel, period: float, samples: int
-) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Mass of each event's kernel that lies outside the crop."""
+def _cut(local: Samples, kernel: Kernel, period: float, samples: int) -> NDArray[np.float64]:
+    """Mass of each event's kernel outside the crop."""
     offset, sums = cumulative(kernel, period)
     reach = len(sums) - 1
     low = np.clip(-(local + offset), 0, reach)

@@ -1,9 +1,9 @@
-"""A pickled data frame, opened by a loader that knows data types and nothing else.
+"""Pickled data frames, read by a loader that accepts data types and nothing else.
 
-A pickle is a program: loading it calls whatever it names. Here only the names are looked up that
-a data frame of numbers with a time index is made of (old and new spellings of pandas and NumPy);
-any other name ends the reading before anything was called. Even so a caller must have said that
-the file is trusted, since the allowed constructors are a large body of code.
+A pickle is a program: loading it calls whatever it names. This loader resolves only the names that
+a data frame of numbers with a time index consists of, in old and new versions of pandas and
+NumPy; any other name stops it before anything is called. A caller must still have been told that
+the file is trusted, because the accepted constructors are a large body of code.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ ALLOWED = frozenset(_NUMPY | _PANDAS | _BUILTIN)
 
 
 def _encode(text: str, encoding: str) -> bytes:
-    """Old pickles spell bytes as encoded text; nothing but that one encoding is allowed."""
+    """Old pickles store bytes as encoded text; only that one encoding is accepted."""
     if encoding != "latin1":
         raise pickle.UnpicklingError(f"bytes encoded as {encoding!r}")
     return text.encode("latin1")
 
 
-class _Loader(pickle.Unpickler):
-    """An unpickler that finds the allowed names only."""
+class _RestrictedUnpickler(pickle.Unpickler):
+    """An unpickler that resolves the accepted names only."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("_codecs", "encode"):
             return _encode
         if (module, name) not in ALLOWED:
-            raise _Refused(f"{module}.{name}")
+            raise _NameRefusedError(f"{module}.{name}")
         if module.startswith("numpy.core"):
             module = module.replace("numpy.core", "numpy._core", 1)
         if module == "__builtin__":
@@ -67,13 +67,25 @@ class _Loader(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-class _Refused(pickle.UnpicklingError):
-    """A pickle named something that is not on the list."""
+class _NameRefusedError(pickle.UnpicklingError):
+    """A pickle names something that is not accepted."""
 
 
 def load_frame(path: Path) -> Any:
-    """The pandas data frame of a pickle that its caller trusts.
+    """Read the pandas data frame of a pickle that the caller trusts.
 
+    Parameters
+    ----------
+    path
+        The pickle.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The data frame.
+
+    Examples
+    --------
     >>> import os, tempfile
     >>> class Hostile:
     ...     def __reduce__(self):
@@ -82,16 +94,16 @@ def load_frame(path: Path) -> Any:
     >>> _ = file.write_bytes(pickle.dumps(Hostile()))
     >>> load_frame(file)
     Traceback (most recent call last):
-    bdl.errors.InputError: ...x.pkl: the pickle asks for posix.system, which no data frame needs...
+    bdl.errors.InputError: ...x.pkl: the pickle names posix.system, which no data frame needs...
     """
     pandas = require("pandas", "bowshock")
     with reading(path, "a pickled data frame"), path.open("rb") as file:
         try:
-            frame = _Loader(file).load()
-        except _Refused as refused:
+            frame = _RestrictedUnpickler(file).load()
+        except _NameRefusedError as refused:
             raise InputError(
-                f"{path}: the pickle asks for {refused}, which no data frame needs; nothing was "
-                "run. Do not open this file by other means unless you know its author"
+                f"{path}: the pickle names {refused}, which no data frame needs; nothing was run. "
+                "Do not open this file by other means unless you know its author"
             ) from refused
     if type(frame) is not pandas.DataFrame:
         raise InputError(f"{path}: a data frame expected, got {type(frame).__name__}")

@@ -1,10 +1,10 @@
-"""Simulated particle counts in the published layout of the bow shock data.
+"""Simulated particle counts, written as the files of the bow shock data.
 
-A spacecraft circles between the solar wind and the magnetosheath behind the shock: a crossing is
-a jump of level and turbulence within seconds to minutes, about one in 4,510 samples. Solar wind
-pressure drifts, gusts and foreshock bursts imitate crossings, data gaps occur. Stamps of the
-crossings scatter by some seconds. A pickled frame is one object, so the whole year is held in
-memory while it is written (about 0.9 MB a day).
+A spacecraft orbits between the solar wind and the magnetosheath behind the shock: a crossing is
+a jump of level and turbulence within seconds to minutes, about one in 4,510 samples. Drifts of the
+solar wind pressure, gusts and foreshock bursts resemble crossings, and there are data gaps. Stamps
+of the crossings scatter by some seconds. A pickled frame is one object, so that all days are in
+memory while it is written (about 0.9 MB per day).
 """
 
 from __future__ import annotations
@@ -31,10 +31,17 @@ LEVELS = np.array([[5.2, 7.1], [5.6, 7.6], [4.4, 6.3], [0.9, 2.2]])
 
 @dataclass(frozen=True)
 class Orbit:
-    """Where the spacecraft is: phases (in turns) of the orbit and of two slow sways of the shock.
+    """Position of the spacecraft relative to the shock.
 
     Pressure moves the shock in and out, so that crossings are not strictly periodic.
 
+    Parameters
+    ----------
+    orbit, slow, fast
+        Phases in turns of the orbit and of the slow and fast motion of the shock.
+
+    Examples
+    --------
     >>> Orbit(0.0, 0.0, 0.0).inside(np.array([1, 2000, 6500])).tolist()
     [1, 1, 0]
     """
@@ -46,9 +53,9 @@ class Orbit:
     def inside(self, samples: NDArray[np.int64]) -> NDArray[np.int8]:
         """1 where the spacecraft is behind the shock, 0 in the solar wind."""
         turns = samples / ORBIT
-        sway = np.sin(2 * np.pi * (0.37 * turns + self.slow))
-        sway += 0.6 * np.sin(2 * np.pi * (1.71 * turns + self.fast))
-        return ((turns + self.orbit + 0.04 * sway) % 1 < 0.5).astype(np.int8)
+        motion = np.sin(2 * np.pi * (0.37 * turns + self.slow))
+        motion += 0.6 * np.sin(2 * np.pi * (1.71 * turns + self.fast))
+        return ((turns + self.orbit + 0.04 * motion) % 1 < 0.5).astype(np.int8)
 
 
 def write(
@@ -56,18 +63,18 @@ def write(
 ) -> None:
     """Write the pickle and the event table: ``recordings`` days."""
     if days is not None:
-        raise ConfigError("days: a bow shock series is a day by definition; give recordings only")
+        raise ConfigError("days: a bow shock recording is a day by definition; leave out --days")
     pandas = require("pandas", "bowshock")
     orbit = Orbit(*default_rng([seed, 1 << 32]).uniform(size=3))
     parts, stamps, crossings = [], [], []
     for number in range(recordings):
         rng = default_rng([seed, number])
         first = number * SERIES
-        values, at = make(rng, first, orbit)
-        kept = np.flatnonzero(_present(rng))
-        parts.append(values[kept])
-        stamps.append(first + kept)
-        crossings.append((first + at) * PERIOD + rng.normal(0, 8, size=len(at)))
+        values, samples = make(rng, first, orbit)
+        present = np.flatnonzero(_present(rng))
+        parts.append(values[present])
+        stamps.append(first + present)
+        crossings.append((first + samples) * PERIOD + rng.normal(0, 8, size=len(samples)))
         progress(number + 1, recordings)
     index = START + (np.concatenate(stamps) * round(PERIOD * 1000)).astype("timedelta64[ms]")
     frame = pandas.DataFrame(
@@ -85,11 +92,26 @@ def write(
 
 
 def make(rng: Generator, first: int, orbit: Orbit) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Values (21600, 4) of the day that begins with sample ``first``, and its crossings."""
+    """Values of a day and the samples of its crossings.
+
+    Parameters
+    ----------
+    rng
+        Random generator of the day.
+    first
+        Sample that the day begins with.
+    orbit
+        The orbit.
+
+    Returns
+    -------
+    tuple of ndarray
+        Values of shape (21600, 4), and samples counted from the start of the day.
+    """
     ramp = max(1, round(rng.lognormal(np.log(4), 0.6)))
-    # Samples before the day let a crossing at midnight be seen, and its ramp go on.
+    # Samples before the day, for crossings at midnight and ramps that began before it.
     inside = orbit.inside(np.arange(first - ramp, first + SERIES))
-    at = np.flatnonzero(np.diff(inside[ramp - 1 :]))
+    crossings = np.flatnonzero(np.diff(inside[ramp - 1 :]))
     sums = np.concatenate([[0.0], np.cumsum(inside)])
     share = (sums[ramp + 1 :] - sums[1:-ramp]) / ramp
     inside = inside[ramp:]
@@ -102,11 +124,11 @@ def make(rng: Generator, first: int, orbit: Orbit) -> tuple[NDArray[np.float32],
     noise = lfilter([0.6], [1, -0.7], rng.normal(size=(SERIES, 4)), axis=0)
     low, high = LEVELS[:, 0], LEVELS[:, 1]
     logs = low + (high - low) * share[:, None] + (pressure + gusts)[:, None]
-    return np.exp((logs + noise * turbulence[:, None]) / 1.5).astype(np.float32), at
+    return np.exp((logs + noise * turbulence[:, None]) / 1.5).astype(np.float32), crossings
 
 
 def _present(rng: Generator) -> NDArray[np.bool_]:
-    """Samples that were sent down: all but a gap now and then."""
+    """Samples that are in the file: all except an occasional gap."""
     present = np.ones(SERIES, bool)
     if rng.random() < 0.2:
         first = rng.integers(1, SERIES - 1)

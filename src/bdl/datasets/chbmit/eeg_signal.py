@@ -1,9 +1,9 @@
-"""One recording: background, sleep, artefacts, short discharges, and the seizures themselves.
+"""The EEG of one recording: background, sleep, artefacts, short discharges, and seizures.
 
-A seizure is a rhythm that begins at a focus, slows while it grows and spreads, and ends in some
-seconds of low amplitude. It lasts 6 s to minutes. What imitates it: chewing (rhythmic, temporal),
-slow waves of sleep, and discharges of the same morphology that stop before 6 s. Annotated times
-are whole seconds and scatter by about one. Values in microvolts.
+A seizure is a rhythm that begins at a focus, slows down while it grows and spreads, and is followed
+by some seconds of low amplitude. It lasts from 6 s to minutes. It is imitated by chewing
+(rhythmic, temporal), slow waves of sleep, and discharges of the same morphology that stop before
+6 s. Annotated times are whole seconds and scatter by about one. Values are in microvolts.
 """
 
 from __future__ import annotations
@@ -23,10 +23,26 @@ APART = 240
 def draw(
     rng: Generator, person: Patient, seconds: int, *, least: int = 0
 ) -> tuple[Floats, list[tuple[int, int]]]:
-    """Values (samples, 21) in microvolts, and the annotated seconds of the seizures.
+    """Draw values and seizures.
 
-    ``least`` seizures are made even where the patient's rate gives none.
+    Parameters
+    ----------
+    rng
+        Random generator of the recording.
+    person
+        The patient.
+    seconds
+        Length of the recording.
+    least
+        Least number of seizures, whatever the patient's rate gives.
 
+    Returns
+    -------
+    tuple of ndarray and list
+        Values of shape (samples, 21) in microvolts, and annotated onsets and offsets in seconds.
+
+    Examples
+    --------
     >>> from bdl.datasets.chbmit import patient
     >>> rng = np.random.default_rng(0)
     >>> values, seizures = draw(rng, patient.draw(rng), 60, least=1)
@@ -35,14 +51,14 @@ def draw(
     """
     values = _background(rng, person, seconds)
     _artefacts(rng, person, values)
-    told = []
+    annotated = []
     for onset, length in _schedule(rng, person, seconds, least):
         _seizure(rng, person, values, onset, length)
         scatter = rng.normal(0, 0.8, size=2)
         begin, end = np.rint(np.array([onset, onset + length]) + scatter).astype(int)
         begin = int(np.clip(begin, 0, seconds - 2))
-        told.append((begin, int(np.clip(end, begin + 1, seconds - 1))))
-    return values, told
+        annotated.append((begin, int(np.clip(end, begin + 1, seconds - 1))))
+    return values, annotated
 
 
 def _schedule(
@@ -50,22 +66,22 @@ def _schedule(
 ) -> list[tuple[float, float]]:
     """Onset and length of each seizure, in order, some minutes apart."""
     count = max(least, int(rng.poisson(person.rate * seconds / 3600)))
-    found: list[tuple[float, float]] = []
+    seizures: list[tuple[float, float]] = []
     for onset in np.sort(rng.uniform(0.05, 0.85, size=count) * seconds):
         length = min(max(6.0, rng.lognormal(np.log(person.length), 0.45)), 0.12 * seconds)
-        if not found or onset > sum(found[-1]) + min(APART, 0.2 * seconds):
-            found.append((float(onset), float(length)))
-    return found
+        if not seizures or onset > sum(seizures[-1]) + min(APART, 0.2 * seconds):
+            seizures.append((float(onset), float(length)))
+    return seizures
 
 
 def _background(rng: Generator, person: Patient, seconds: int) -> Floats:
-    """Noise that falls with frequency, an alpha rhythm behind, and stretches of slow sleep."""
+    """Noise that falls with frequency, a posterior alpha rhythm, and periods of slow-wave sleep."""
     samples = seconds * RATE
     white = rng.standard_normal((8, samples), dtype=np.float32)
     sources = np.empty((10, samples), np.float32)
     sources[:8] = lfilter([0.10], [1, -0.985], white)
     sources[:8] += 0.5 * lfilter([0.35], [1, -0.85], white[::-1])
-    # Of unit variance: a resonance at about 10 Hz, and slow waves that come with deep sleep.
+    # Of unit variance: a resonance at about 10 Hz, and slow waves of deep sleep.
     pole, turn = 0.985, 2 * np.pi * rng.uniform(8.5, 11) / RATE
     sources[8] = lfilter([0.06], [1, -2 * pole * np.cos(turn), pole**2], white[0])
     steps = seconds // 30 + 2
@@ -85,7 +101,7 @@ def _background(rng: Generator, person: Patient, seconds: int) -> Floats:
 
 
 def _artefacts(rng: Generator, person: Patient, values: Floats) -> None:
-    """Blinks, muscle bursts, chewing, slipping electrodes and short discharges."""
+    """Add blinks, muscle bursts, chewing, slipping electrodes and short discharges."""
     hours = len(values) / RATE / 3600
     blink = np.sin(np.linspace(0, np.pi, int(0.35 * RATE))) ** 2
     for _ in range(rng.poisson(person.blinks * hours)):
@@ -110,14 +126,14 @@ def _artefacts(rng: Generator, person: Patient, values: Floats) -> None:
 
 
 def _seizure(rng: Generator, person: Patient, values: Floats, onset: float, length: float) -> None:
-    """Add one seizure, and damp what follows it."""
+    """Add one seizure and attenuate the signal after it."""
     count = int(length * RATE)
     time = np.arange(count) / RATE
     rise = np.minimum(1, (time + 0.5) / min(person.build, 0.7 * length))
     fall = np.minimum(1, (length - time) / 1.5)
     wave = _rhythm(rng, person, length) * rise * fall * rng.lognormal(0, 0.25)
     first = int(onset * RATE)
-    # The focus has it at once; the rest of the head follows as it spreads.
+    # It is at the focus from the beginning and reaches the other channels as it spreads.
     _add(values, first, wave, person.focus)
     _add(values, first, wave * rise**2, person.spread)
     after = values[first + count : first + count + int(rng.uniform(10, 50) * RATE)]
@@ -137,7 +153,7 @@ def _rhythm(rng: Generator, person: Patient, length: float) -> NDArray[np.float6
 def _add(
     values: Floats, first: float, wave: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> None:
-    """Add a wave to the channels by weight, cut at the recording's end."""
+    """Add a weighted wave to the channels, cut at the end of the recording."""
     begin = int(first)
-    shown = values[begin : begin + len(wave)]
-    shown += np.outer(wave[: len(shown)], weight).astype(np.float32)
+    target = values[begin : begin + len(wave)]
+    target += np.outer(wave[: len(target)], weight).astype(np.float32)

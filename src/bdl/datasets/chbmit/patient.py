@@ -1,4 +1,4 @@
-"""Patients differ: where their seizures begin, how these look, and what the rest looks like."""
+"""Traits of a patient: where seizures begin, their shape, and the rest of the EEG."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from numpy.typing import NDArray
 
 from bdl.datasets.chbmit.eeg_files import CHANNELS
 
-# Rough place of each bipolar channel on the scalp: left-right and front-back, both in [-1, 1].
-_PLACES = {
+# Approximate positions of electrodes on the scalp: left-right and front-back, both in [-1, 1].
+_ELECTRODES = {
     "FP1": (-0.3, 1.0), "FP2": (0.3, 1.0), "F7": (-0.8, 0.6), "F8": (0.8, 0.6), "F3": (-0.4, 0.5),
     "F4": (0.4, 0.5), "FZ": (0.0, 0.5), "T7": (-1.0, 0.0), "T8": (1.0, 0.0), "C3": (-0.5, 0.0),
     "C4": (0.5, 0.0), "CZ": (0.0, 0.0), "P7": (-0.8, -0.6), "P8": (0.8, -0.6), "P3": (-0.4, -0.5),
     "P4": (0.4, -0.5), "PZ": (0.0, -0.5), "O1": (-0.3, -1.0), "O2": (0.3, -1.0),
     "FT9": (-1.0, 0.3), "FT10": (1.0, 0.3),
 }  # fmt: skip
-PLACES = np.array([np.mean([_PLACES[end] for end in name.split("-")], axis=0) for name in CHANNELS])
+POSITIONS = np.array(
+    [np.mean([_ELECTRODES[end] for end in name.split("-")], axis=0) for name in CHANNELS]
+)
 FRONTAL = np.array([name.startswith("FP") for name in CHANNELS])
 POSTERIOR = np.array(["O" in name for name in CHANNELS])
 TEMPORAL = np.array(["T" in name for name in CHANNELS])
@@ -30,16 +32,26 @@ class Patient:
 
     Parameters
     ----------
-    rate : seizures an hour.
-    length : median length of a seizure in seconds.
-    fast, slow : rhythm at its beginning and end in hertz.
-    sharp : share of the second harmonic.
-    size : amplitude of a full seizure in microvolts.
-    build : seconds until a seizure has its full amplitude.
-    focus, spread : weight of each channel at the beginning and when fully spread, (21,).
-    background, alpha : amplitudes in microvolts.
-    blinks, muscle, chewing, discharges : artefacts and short discharges an hour.
-    sources : (8, 21) mixing of background sources.
+    rate
+        Seizures per hour.
+    length
+        Median length of a seizure in seconds.
+    fast, slow
+        Frequency of the rhythm at its beginning and end in hertz.
+    sharp
+        Amplitude of the second harmonic relative to the first.
+    size
+        Amplitude of a fully developed seizure in microvolts.
+    build
+        Seconds until a seizure has its full amplitude.
+    focus, spread
+        Weight of each channel at the beginning and when fully spread, shape (21,).
+    background, alpha
+        Amplitudes in microvolts.
+    blinks, muscle, chewing, discharges
+        Artefacts and short discharges per hour.
+    sources
+        Mixing matrix of background sources, shape (8, 21).
     """
 
     rate: float
@@ -61,14 +73,16 @@ class Patient:
 
 
 def draw(rng: Generator) -> Patient:
-    """A random case.
+    """Draw a random case.
 
+    Examples
+    --------
     >>> draw(np.random.default_rng(0)).focus.shape
     (21,)
     """
     centre = rng.uniform([-1, -0.8], [1, 1])
-    near = np.exp(-((PLACES - centre) ** 2).sum(axis=1) / 0.25)
-    wide = np.exp(-((PLACES - centre) ** 2).sum(axis=1) / rng.uniform(0.6, 6))
+    near = np.exp(-((POSITIONS - centre) ** 2).sum(axis=1) / 0.25)
+    wide = np.exp(-((POSITIONS - centre) ** 2).sum(axis=1) / rng.uniform(0.6, 6))
     return Patient(
         rate=0.5 + float(rng.gamma(1.0, 0.5)),
         length=float(np.clip(rng.lognormal(np.log(45), 0.5), 12, 150)),

@@ -1,7 +1,7 @@
-"""Simulated scalp EEG in the layouts of CHB-MIT: PhysioNet's EDF files, or Kaggle's Feather files.
+"""Simulated scalp EEG, written as the files of CHB-MIT: PhysioNet's EDF or Kaggle's Feather files.
 
-Six recordings a case, one hour each by default. In PhysioNet's layout a recording may have no
-seizure; in Kaggle's every one has at least one, as in the published snapshot.
+There are six recordings per case, one hour each by default. As PhysioNet's files a recording may
+have no seizure; as Kaggle's each has at least one, as in the published snapshot.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from bdl.formats.files import atomic
 
 PER_CASE = 6
 CASES = 24
+# For each case its recordings: file stem, and onset and offset of each seizure in seconds.
+SeizuresByCase = dict[str, list[tuple[str, list[tuple[int, int]]]]]
 
 
 def write(
@@ -36,12 +38,13 @@ def write(
     progress: Progress,
     source: Literal["physionet", "kaggle"],
 ) -> None:
-    """Write the recordings and what is said about their seizures."""
+    """Write the recordings and the lists of their seizures."""
     seconds = max(60, round((1 / 24 if days is None else days) * 86400))
-    told: dict[str, list[tuple[str, list[tuple[int, int]]]]] = {}
+    listed: SeizuresByCase = {}
     for number in range(recordings):
-        turn, place = divmod(number, PER_CASE * CASES)
-        case, of_case = divmod(place, PER_CASE)
+        # With more recordings than cases have, the cases get further ones in turn.
+        turn, rest = divmod(number, PER_CASE * CASES)
+        case, of_case = divmod(rest, PER_CASE)
         name = f"chb{case + 1:02d}"
         stem = f"{name}_{turn * PER_CASE + of_case + 1:02d}"
         person = patient.draw(default_rng([seed, 1 << 32, case]))
@@ -52,12 +55,12 @@ def write(
             _write_feather(folder / FOLDER / f"{stem}.ftr", values)
         else:
             _write_edf(folder / name / f"{stem}.edf", values, start=of_case)
-        told.setdefault(name, []).append((stem, seizures))
+        listed.setdefault(name, []).append((stem, seizures))
         progress(number + 1, recordings)
     if source == "kaggle":
-        _write_table(folder / TABLE, told)
+        _write_table(folder / TABLE, listed)
     else:
-        _write_summaries(folder, told, seconds)
+        _write_summaries(folder, listed, seconds)
 
 
 def _write_feather(file: Path, values: NDArray[np.float32]) -> None:
@@ -67,10 +70,10 @@ def _write_feather(file: Path, values: NDArray[np.float32]) -> None:
 
 
 def _write_edf(file: Path, values: NDArray[np.float32], *, start: int) -> None:
-    """The 23 signals of the published files: T7-P7 once more reversed, T8-P8 twice."""
+    """Write the 23 signals of the published files: T7-P7 also reversed, T8-P8 twice."""
     edfio = require("edfio", "eeg")
     columns = {name: values[:, i] for i, name in enumerate(CHANNELS)}
-    listed = [*columns.items(), ("P7-T7", -columns["T7-P7"]), ("T8-P8", columns["T8-P8"])]
+    labelled = [*columns.items(), ("P7-T7", -columns["T7-P7"]), ("T8-P8", columns["T8-P8"])]
     signals = [
         edfio.EdfSignal(
             np.clip(data, -1600, 1600).astype(np.float64),
@@ -79,26 +82,24 @@ def _write_edf(file: Path, values: NDArray[np.float32], *, start: int) -> None:
             physical_dimension="uV",
             physical_range=(-1600, 1600),
         )
-        for label, data in listed
+        for label, data in labelled
     ]
     with atomic(file) as temporary:
         edfio.Edf(signals, starttime=time(11 + start, 42, 54)).write(temporary)
 
 
-def _write_table(file: Path, told: dict[str, list[tuple[str, list[tuple[int, int]]]]]) -> None:
+def _write_table(file: Path, listed: SeizuresByCase) -> None:
     rows = ["series_id,onset,offset"]
-    for recordings in told.values():
+    for recordings in listed.values():
         for stem, seizures in recordings:
             rows += [f"{stem}.edf,{onset},{offset}" for onset, offset in seizures]
     with atomic(file) as temporary:
         temporary.write_text("\n".join(rows) + "\n")
 
 
-def _write_summaries(
-    folder: Path, told: dict[str, list[tuple[str, list[tuple[int, int]]]]], seconds: int
-) -> None:
+def _write_summaries(folder: Path, listed: SeizuresByCase, seconds: int) -> None:
     with ExitStack() as all_or_none:
-        for name, recordings in told.items():
+        for name, recordings in listed.items():
             rule = "*" * 25
             lines = [f"Data Sampling Rate: {RATE} Hz", rule, "", "Channels in EDF Files:", rule]
             labels = (*CHANNELS, "P7-T7", "T8-P8")

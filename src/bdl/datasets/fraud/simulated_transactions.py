@@ -1,8 +1,8 @@
-"""Simulated transactions in the published layout of the fraud data.
+"""Simulated transactions, written as the files of the fraud data.
 
 Transactions are heavy-tailed vectors with slow drifts of their scale. About one in 579 is a
-fraud; frauds come in bursts by the same hand, shifted along a direction of that hand, some by
-much and some by next to nothing. Ordinary outliers look like frauds of another kind.
+fraud. Frauds come in bursts by one offender, shifted in a direction typical of the offender, some
+by much and some hardly at all. Ordinary outliers look like other kinds of fraud.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def write(
 ) -> None:
     """Write the two CSV files: ``recordings`` hours of 3,600 transactions."""
     if days is not None:
-        raise ConfigError("days: a fraud series is an hour by definition; give recordings only")
-    hands = draw_hands(default_rng([seed, 1 << 32]))
+        raise ConfigError("days: a fraud recording is an hour by definition; leave out --days")
+    offenders = draw_offenders(default_rng([seed, 1 << 32]))
     with (
         atomic(folder / TABLE) as table,
         atomic(folder / EVENTS) as events,
@@ -42,21 +42,26 @@ def write(
         rows.write(("," + ",".join(CHANNELS) + "\n").encode())
         stamped.write(b"events\n")
         for number in range(recordings):
-            values, at = make(default_rng([seed, number]), hands)
+            values, frauds = make(default_rng([seed, number]), offenders)
             first = START + timedelta(seconds=SERIES * number)
             last = first + timedelta(seconds=SERIES - 1)
             stamps = pl.datetime_range(first, last, "1s", eager=True)
             text = stamps.dt.to_string("%Y-%m-%d %H:%M:%S").alias("stamp")
             frame = pl.DataFrame(values, schema=list(CHANNELS)).insert_column(0, text)
             frame.write_csv(rows, include_header=False, float_precision=6)
-            text.gather(at).to_frame().write_csv(stamped, include_header=False)
+            text.gather(frauds).to_frame().write_csv(stamped, include_header=False)
             progress(number + 1, recordings)
 
 
-def draw_hands(rng: Generator) -> NDArray[np.float64]:
-    """Directions (12, 28) in which the frauds of each hand depart from the ordinary.
+def draw_offenders(rng: Generator) -> NDArray[np.float64]:
+    """Draw the directions in which the frauds of each offender differ from ordinary transactions.
 
-    They share what frauds share in the published data, to a varying degree, and differ besides.
+    They have in common what frauds have in common in the published data, to a varying degree.
+
+    Returns
+    -------
+    ndarray of shape (12, 28)
+        One direction per offender.
     """
     own = rng.normal(size=(12, 28)) * (rng.random((12, 28)) < 0.3)
     common = np.zeros(28)
@@ -65,29 +70,31 @@ def draw_hands(rng: Generator) -> NDArray[np.float64]:
     return own + common * rng.uniform(0.3, 1.2, size=(12, 1))
 
 
-def make(rng: Generator, hands: NDArray[np.float64]) -> tuple[NDArray[np.float32], list[int]]:
-    """Values (3600, 29) of an hour and the rows of its frauds.
+def make(rng: Generator, offenders: NDArray[np.float64]) -> tuple[NDArray[np.float32], list[int]]:
+    """Values of an hour, shape (3600, 29), and the rows of its frauds.
 
+    Examples
+    --------
     >>> rng = default_rng(0)
-    >>> make(rng, draw_hands(rng))[0].shape
+    >>> make(rng, draw_offenders(rng))[0].shape
     (3600, 29)
     """
     tails = rng.chisquare(5, size=(SERIES, 1)) / 5
     drift = np.exp(0.1 * np.cumsum(rng.normal(size=(SERIES // 100, 28)), axis=0) / 6)
     scale = np.repeat(drift, 100, axis=0) * SCALE
     values = rng.normal(size=(SERIES, 28)) / np.sqrt(tails) * scale
-    odd = rng.random(SERIES) < 0.004
-    values[odd] += rng.normal(size=(int(odd.sum()), 28)) * 2.5 * SCALE
+    outlier = rng.random(SERIES) < 0.004
+    values[outlier] += rng.normal(size=(int(outlier.sum()), 28)) * 2.5 * SCALE
     amount = rng.lognormal(3.1, 1.6, size=SERIES)
-    at: set[int] = set()
+    frauds: set[int] = set()
     # Bursts of one to four; their number is such that one row in 579 is a fraud.
     for _ in range(rng.poisson(SERIES / SPACING / 1.9)):
         size = rng.choice([1, 2, 3, 4], p=[0.5, 0.25, 0.1, 0.15])
         first = rng.integers(0, SERIES)
         chosen = np.minimum(first + np.cumsum(rng.integers(1, 40, size=size)) - 1, SERIES - 1)
-        hand = hands[rng.integers(len(hands))]
+        direction = offenders[rng.integers(len(offenders))]
         for row in chosen:
-            values[row] += hand * SCALE * rng.gamma(2.0, 1.6)
+            values[row] += direction * SCALE * rng.gamma(2.0, 1.6)
             amount[row] = rng.choice([1.0, 99.99, rng.lognormal(4.0, 1.5)])
-            at.add(int(row))
-    return np.column_stack([values, amount]).astype(np.float32), sorted(at)
+            frauds.add(int(row))
+    return np.column_stack([values, amount]).astype(np.float32), sorted(frauds)

@@ -1,9 +1,9 @@
 """The course of the days: when a wearer is up, sedentary, in bed, asleep, or without the device.
 
-A night is asleep from its onset to its final waking, but for interruptions: a few short ones in
-bed or up, now and then one of more than half an hour. Before the onset lies an evening that is
-sedentary and a while awake in bed; after the waking some lingering. Naps fall on some days.
-The device may be off for hours or days.
+A night is sleep from its onset to the final waking, with interruptions: a few short ones in bed or
+out of it, sometimes one of more than half an hour. It is preceded by a sedentary evening and some
+time awake in bed, and followed by some time in bed. Some days have a nap. The device may be off
+for hours or days.
 """
 
 from __future__ import annotations
@@ -23,7 +23,15 @@ HOUR = 3600 // PERIOD
 
 @dataclass(frozen=True)
 class DeviceOff:
-    """A stretch without the device, in samples: flat, or filled with a copy of the day before."""
+    """A period without the device.
+
+    Parameters
+    ----------
+    first, stop
+        Its first sample, and the sample after its last.
+    repeated
+        Whether it contains a copy of the day before; otherwise it is flat.
+    """
 
     first: int
     stop: int
@@ -36,10 +44,13 @@ class DayCourse:
 
     Parameters
     ----------
-    state : (samples,) int8: UP, EVENING, BED or ASLEEP.
-    nights : for each night, the (n, 2) first and stop samples of its stretches of sleep; they
-        may reach beyond the recording.
-    offs : stretches without the device.
+    state
+        UP, EVENING, BED or ASLEEP of each sample, int8 of shape (samples,).
+    nights
+        For each night the first and stop samples of its periods of sleep, shape (periods, 2); they
+        may extend beyond the recording.
+    offs
+        Periods without the device.
     """
 
     state: NDArray[np.int8]
@@ -48,7 +59,7 @@ class DayCourse:
 
 
 def draw(rng: Generator, person: Wearer, clock: WallClock, samples: int) -> DayCourse:
-    """A random course of days of one wearer."""
+    """Draw a random course of days of one wearer."""
     state = np.full(samples, UP, np.int8)
     first = clock.local_start // DAY
     last = int(clock.local(np.array([samples - 1]))[0]) // DAY
@@ -62,7 +73,7 @@ def draw(rng: Generator, person: Wearer, clock: WallClock, samples: int) -> DayC
         evening = person.evening * 3600 * rng.lognormal(-0.1, 0.45)
         latency = rng.exponential(person.latency * 60)
         linger = rng.exponential(person.linger * 60)
-        nap_at = rng.uniform(12.0, 18.5) * 3600 + day * DAY
+        nap = rng.uniform(12.0, 18.5) * 3600 + day * DAY
         nap_length = rng.uniform(20, 110) * 60
         napping = rng.random() < person.nap
         local = np.array(
@@ -72,19 +83,21 @@ def draw(rng: Generator, person: Wearer, clock: WallClock, samples: int) -> DayC
                 onset,
                 wake,
                 wake + linger,
-                nap_at,
-                nap_at + nap_length,
+                nap,
+                nap + nap_length,
             ]
         )
-        at = np.rint(clock.samples(local)).astype(np.int64)
-        _paint(state, at[0], at[1], EVENING)
-        _paint(state, at[1], at[2], BED)
-        _paint(state, at[3], at[4], BED)
-        _paint(state, at[2], at[3], ASLEEP)
-        nights.append(_interrupt(rng, person, state, int(at[2]), int(at[3])))
-        if napping and at[6] < at[0]:
-            _paint(state, at[5] - HOUR // 6, at[6] + HOUR // 12, BED)
-            _paint(state, at[5], at[6], ASLEEP)
+        evening_at, bed_at, onset_at, wake_at, rise_at, nap_at, nap_stop = (
+            np.rint(clock.samples(local)).astype(np.int64).tolist()
+        )
+        _fill(state, evening_at, bed_at, EVENING)
+        _fill(state, bed_at, onset_at, BED)
+        _fill(state, wake_at, rise_at, BED)
+        _fill(state, onset_at, wake_at, ASLEEP)
+        nights.append(_interrupt(rng, person, state, onset_at, wake_at))
+        if napping and nap_stop < evening_at:
+            _fill(state, nap_at - HOUR // 6, nap_stop + HOUR // 12, BED)
+            _fill(state, nap_at, nap_stop, ASLEEP)
     return DayCourse(state, nights, _offs(rng, samples))
 
 
@@ -95,7 +108,7 @@ def _night(rng: Generator, person: Wearer, day: int) -> tuple[float, float]:
     onset = 24 + person.bed + late + rng.normal(0, person.bed_spread)
     length = np.clip(rng.normal(person.length, person.length_spread), 2.5, 13)
     if rng.random() < 0.01:
-        length = rng.uniform(0.2, 1.5)  # a night that hardly was one
+        length = rng.uniform(0.2, 1.5)  # a night almost without sleep
     wake = onset + length
     alarm = 24 + person.alarm + rng.normal(0, 0.25)
     if weekday not in (4, 5) and alarm > onset + 3:
@@ -106,43 +119,43 @@ def _night(rng: Generator, person: Wearer, day: int) -> tuple[float, float]:
 def _interrupt(
     rng: Generator, person: Wearer, state: NDArray[np.int8], first: int, stop: int
 ) -> NDArray[np.int64]:
-    """Paint the interruptions of a night and return its stretches of sleep."""
+    """Enter the interruptions of a night and return its periods of sleep."""
     count = rng.poisson(person.awakenings)
     minutes = np.minimum(rng.lognormal(np.log(5), 0.9, size=count), 28)
     if rng.random() < person.insomnia:
         minutes = np.append(minutes, rng.uniform(31, 120))
     starts = rng.uniform(0.08, 0.92, size=len(minutes)) * (stop - first) + first
     up = rng.random(len(minutes)) < 0.35
-    pieces, at = [], first
-    for k in np.argsort(starts):
-        begin = max(int(starts[k]), at + 12)
-        end = begin + int(minutes[k] * 60 / PERIOD)
+    periods, asleep_from = [], first
+    for number in np.argsort(starts):
+        begin = max(int(starts[number]), asleep_from + 12)
+        end = begin + int(minutes[number] * 60 / PERIOD)
         if end > stop - 12:
             break
-        _paint(state, begin, end, UP if up[k] else BED)
-        pieces.append((at, begin))
-        at = end
-    pieces.append((at, stop))
-    return np.array(pieces, dtype=np.int64)
+        _fill(state, begin, end, UP if up[number] else BED)
+        periods.append((asleep_from, begin))
+        asleep_from = end
+    periods.append((asleep_from, stop))
+    return np.array(periods, dtype=np.int64)
 
 
 def _offs(rng: Generator, samples: int) -> list[DeviceOff]:
-    """Stretches without the device: hours here and there, sometimes days, sometimes the end."""
-    found = []
+    """Periods without the device: some hours, sometimes days, sometimes the end."""
+    candidates = []
     for _ in range(rng.poisson(0.09 * samples / (DAY // PERIOD))):
         hours = rng.uniform(0.5, 4) if rng.random() < 0.5 else rng.uniform(6, 40)
         first = int(rng.uniform(0, samples))
-        found.append((first, min(samples, first + int(hours * HOUR)), hours))
+        candidates.append((first, min(samples, first + int(hours * HOUR)), hours))
     if rng.random() < 0.15:
         hours = rng.uniform(0.05, 0.3) * samples / HOUR
-        found.append((samples - int(hours * HOUR), samples, hours))
+        candidates.append((samples - int(hours * HOUR), samples, hours))
     offs: list[DeviceOff] = []
-    for first, stop, hours in sorted(found):
+    for first, stop, hours in sorted(candidates):
         repeated = bool(rng.random() < 0.4) and hours > 6 and first >= DAY // PERIOD
         if not offs or first >= offs[-1].stop:
             offs.append(DeviceOff(first, stop, repeated))
     return offs
 
 
-def _paint(state: NDArray[np.int8], first: int, stop: int, value: int) -> None:
+def _fill(state: NDArray[np.int8], first: int, stop: int, value: int) -> None:
     state[max(0, first) : max(0, stop)] = value

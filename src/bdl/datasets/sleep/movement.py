@@ -1,9 +1,9 @@
-"""From the course of the days to angle and enmo, one value every 5 s.
+"""From the course of the days to arm angle and ENMO, one value every 5 s.
 
-Within a state, time is cut into bouts; a bout has an arm angle and either movement or none.
+Within a state, time is divided into bouts; a bout has an arm angle and either movement or none.
 Asleep, bouts begin with a short movement, and sleep is light (more movement) in its first and
 last half hour and at the end of every 90-minute cycle. Awake, quiet bouts look like sleep for as
-long as they last. Angle in degrees within [-90, 90], enmo in g, both to four decimals.
+long as they last. Angles are in degrees within [-90, 90], ENMO in g, both to four decimals.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ MINUTE = 60 // PERIOD
 
 
 def draw(
-    rng: Generator, person: Wearer, clock: WallClock, days: DayCourse
+    rng: Generator, person: Wearer, clock: WallClock, course: DayCourse
 ) -> tuple[Floats, Floats]:
-    """Angle and enmo, (samples,) float32 each."""
-    state = days.state
+    """Draw angle and ENMO, float32 of shape (samples,) each."""
+    state = course.state
     samples = len(state)
     change = np.empty(samples, bool)
     change[0] = True
@@ -51,13 +51,13 @@ def draw(
     hum = np.abs(noise) * np.float32(0.0012)
     enmo = np.maximum(np.float32(person.floor) + level * pace + hum - np.float32(0.001), 0)
     degrees, enmo = np.round(degrees, 4), np.round(enmo, 4)
-    for off in days.offs:
+    for off in course.offs:
         _take_off(rng, degrees, enmo, off.first, off.stop, off.repeated)
     return degrees, enmo
 
 
 def _hazard(person: Wearer, state: NDArray[np.int8]) -> Floats:
-    """Probability a sample that a bout ends."""
+    """Probability per sample that a bout ends."""
     table = np.zeros(4, np.float32)
     table[[UP, EVENING, BED]] = 1 / (1.5 * MINUTE), 1 / (7 * MINUTE), 1 / (4 * MINUTE)
     table[ASLEEP] = person.restless / HOUR
@@ -88,13 +88,13 @@ def _bouts(
     count = len(kind)
     hour = clock.local(starts) % DAY / 3600
     rhythm = np.exp(0.6 * np.cos((hour - person.peak) * (np.pi / 12)))
-    # A day has spells of more and less activity, about an hour long each.
+    # Periods of more and less activity, about an hour long each.
     spell = np.repeat(rng.normal(0, 0.5, count // 30 + 1), 30)[:count]
     median = np.array([0.026, 0.010, 0.006, 0.0])[kind]
     median[kind == UP] *= (person.activity * rhythm * np.exp(spell))[kind == UP]
     energy = median * rng.lognormal(0, 0.9, count)
     quiet = rng.random(count) < np.append(person.stillness, 1.0)[kind]
-    # Sleep is read from movement: who lies awake without any counts as asleep, so that the last
+    # Sleep is annotated from movement: lying awake without any counts as sleep, so that the last
     # bout before sleep and the first after it are not quiet.
     asleep = kind == ASLEEP
     quiet[:-1] &= asleep[:-1] | ~asleep[1:]
@@ -119,7 +119,7 @@ def _fold(angle: Floats) -> Floats:
 def _take_off(
     rng: Generator, degrees: Floats, enmo: Floats, first: int, stop: int, repeated: bool
 ) -> None:
-    """Replace a stretch by a resting device, or by the day before it, again and again."""
+    """Replace a period by a resting device, or by repetitions of the day before it."""
     if repeated:
         day = DAY // PERIOD
         source = first - day + np.arange(stop - first) % day

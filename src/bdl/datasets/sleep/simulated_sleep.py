@@ -1,9 +1,9 @@
-"""Simulated sleep recordings in the layout of the Kaggle competition's files.
+"""Simulated sleep recordings, written as the files of the Kaggle competition.
 
-Hard for the reasons real recordings are hard, and for no others: circadian activity, sedentary
-evenings, lying awake, restless and interrupted nights, naps, devices taken off, repeated days,
-daylight saving, people who differ, and annotators who scatter. Nothing here knows of any
-training objective.
+They are hard for the reasons that real recordings are hard: circadian activity, sedentary evenings,
+lying awake, restless and interrupted nights, naps, devices that are not worn, repeated days,
+daylight saving time, differences between people, and scatter of the annotators. The simulation
+does not depend on any training objective.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SCHEMA = pa.schema(
 def write(
     folder: Path, *, recordings: int, days: float | None, seed: int, progress: Progress
 ) -> None:
-    """Write ``train_series.parquet`` and ``train_events.csv``; 26 days a series by default."""
+    """Write ``train_series.parquet`` and ``train_events.csv``; 26 days per series by default."""
     samples = max(1, round((26 if days is None else days) * DAY / PERIOD))
     with (
         atomic(folder / SERIES) as series,
@@ -60,6 +60,8 @@ def write(
 def make(rng: Generator, samples: int) -> tuple[str, pa.Table, list[tuple[int | None, int | None]]]:
     """One series: its id, its rows, and the steps of onset and wakeup of each night.
 
+    Examples
+    --------
     >>> name, rows, nights = make(default_rng(0), 2 * 17280)
     >>> len(name), rows.num_rows, rows.column("timestamp")[0].as_py()[-5:] in ("-0400", "-0500")
     (12, 34560, True)

@@ -1,4 +1,4 @@
-"""A wall clock with daylight saving: samples to local time and back, and ISO time stamps.
+"""A wall clock with daylight saving time, for simulated recordings.
 
 The rule is that of the eastern United States since 2007: UTC-5, and UTC-4 from the second Sunday
 of March, 2:00, to the first Sunday of November, 2:00.
@@ -7,7 +7,7 @@ of March, 2:00, to the first Sunday of November, 2:00.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from functools import cached_property
 
 import numpy as np
@@ -31,12 +31,15 @@ def _seconds(moment: datetime) -> int:
 
 @dataclass(frozen=True)
 class WallClock:
-    """The clock of one recording.
+    """The clock of one recording: samples to local time and back, and ISO time stamps.
 
     Parameters
     ----------
-    start : local time of sample 0, without offset.
+    start
+        Local time of sample 0, without UTC offset.
 
+    Examples
+    --------
     >>> clock = WallClock(datetime(2018, 3, 10, 12, 0))
     >>> clock.changes[0], clock.samples(np.array([DAY * 17601 + 8 * 3600.0])).tolist()
     ((10080, -14400), [13680.0])
@@ -53,15 +56,15 @@ class WallClock:
 
     def _switches(self) -> list[tuple[int, int]]:
         """UTC second and new offset of the changes from the year before to the year after."""
-        found = []
+        switches = []
         for year in range(self.start.year - 1, self.start.year + 3):
-            found.append((_seconds(_sunday(year, 3, 2)) + 7200 - STANDARD, SUMMER))
-            found.append((_seconds(_sunday(year, 11, 1)) + 7200 - SUMMER, STANDARD))
-        return found
+            switches.append((_seconds(_sunday(year, 3, 2)) + 7200 - STANDARD, SUMMER))
+            switches.append((_seconds(_sunday(year, 11, 1)) + 7200 - SUMMER, STANDARD))
+        return switches
 
     @cached_property
     def offset(self) -> int:
-        """Seconds east of UTC at sample 0; the summer one in the hour that comes twice."""
+        """Seconds east of UTC at sample 0; that of summer in the repeated hour."""
         offset = STANDARD
         for at, new in self._switches():
             if self.local_start - offset >= at:
@@ -76,26 +79,21 @@ class WallClock:
             (-(-(at - start) // PERIOD), new) for at, new in self._switches() if at > start
         )
 
-    @property
-    def aware(self) -> datetime:
-        """Time-zone aware time of sample 0."""
-        return self.start.replace(tzinfo=timezone(timedelta(seconds=self.offset)))
-
     def samples(self, local: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sample (real-valued) at which the local clock shows the given seconds.
 
-        Of an hour that comes twice it is the second; an hour that is skipped is run through.
+        In a repeated hour it is the second occurrence; a skipped hour is treated as if it existed.
         """
         elapsed = local - self.local_start
-        place = elapsed / PERIOD
-        for at, new in self.changes:
+        samples = elapsed / PERIOD
+        for sample, new in self.changes:
             later = (elapsed - (new - self.offset)) / PERIOD
-            place = np.where(later >= at, later, place)
-        return place
+            samples = np.where(later >= sample, later, samples)
+        return samples
 
     def shifts(self, samples: NDArray[np.int64]) -> NDArray[np.int64]:
         """Seconds east of UTC at the given samples."""
-        starts = [at for at, _ in self.changes]
+        starts = [sample for sample, _ in self.changes]
         offsets = np.array([self.offset, *(new for _, new in self.changes)])
         return offsets[np.searchsorted(starts, samples, side="right")]
 

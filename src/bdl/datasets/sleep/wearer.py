@@ -1,7 +1,7 @@
-"""People differ: the traits that stay with one wearer through a recording.
+"""Traits of the person who wears the device, constant over a recording.
 
-The spreads are wide on purpose. What a wearer's quiet evening looks like is what another one's
-night looks like, so a detector has to use the course of the day and not a threshold.
+They vary widely on purpose: the quiet evening of one person looks like the night of another, so
+that a detector has to use the course of the day and not a threshold.
 """
 
 from __future__ import annotations
@@ -15,27 +15,44 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Wearer:
-    """Traits of one wearer; hours, minutes and rates as named.
+    """Traits of one wearer.
 
     Parameters
     ----------
-    bed : mean onset in hours after midnight (negative is before).
-    bed_spread : night-to-night standard deviation of the onset in hours.
-    length, length_spread : mean and spread of the time asleep in hours.
-    weekend : hours by which Friday and Saturday nights begin later.
-    alarm : hour of the alarm on workdays, or infinity.
-    evening : mean hours of sedentary evening.
-    latency, linger : mean minutes awake in bed before onset and after waking.
-    restless : movements an hour when fast asleep.
-    awakenings : mean number of short interruptions a night.
-    insomnia : probability of an interruption of more than half an hour.
-    nap : probability of a nap on a day.
-    stillness : share of quiet bouts of the waking day, evening and bed, (3,).
-    activity : factor on waking movement.
-    peak : hour of highest activity.
-    floor : enmo of a still device in g.
-    tremor : standard deviation of the angle of a still arm in degrees.
-    sleep_angles, rest_angles : habitual arm angles in degrees.
+    bed
+        Mean onset of sleep in hours after midnight (negative is before).
+    bed_spread
+        Night-to-night standard deviation of the onset in hours.
+    length, length_spread
+        Mean and standard deviation of the time asleep in hours.
+    weekend
+        Hours by which Friday and Saturday nights begin later.
+    alarm
+        Hour of the alarm on workdays, or infinity.
+    evening
+        Mean hours of sedentary evening.
+    latency, linger
+        Mean minutes awake in bed before onset and after waking.
+    restless
+        Movements per hour in deep sleep.
+    awakenings
+        Mean number of short interruptions per night.
+    insomnia
+        Probability of an interruption of more than half an hour.
+    nap
+        Probability of a nap per day.
+    stillness
+        Share of quiet bouts of the waking day, the evening and the time in bed, shape (3,).
+    activity
+        Factor on waking movement.
+    peak
+        Hour of highest activity.
+    floor
+        ENMO of a still device in g.
+    tremor
+        Standard deviation of the angle of a still arm in degrees.
+    sleep_angles, rest_angles
+        Habitual arm angles in degrees.
     """
 
     bed: float
@@ -61,8 +78,10 @@ class Wearer:
 
 
 def draw(rng: Generator) -> Wearer:
-    """A random wearer.
+    """Draw a random wearer.
 
+    Examples
+    --------
     >>> draw(np.random.default_rng(0)) == draw(np.random.default_rng(1))
     False
     """

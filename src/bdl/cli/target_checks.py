@@ -1,0 +1,134 @@
+"""Commands that check training targets before a model is trained: audit, stride."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bdl.cli.dataset_options import DATASET_HELP, DatasetOptions, dataset_names, named_dataset
+from bdl.cli.options import Json, parse_variant
+
+commands = typer.Typer()
+
+
+@commands.command()
+def audit(
+    folder: Annotated[Path, typer.Argument(help="Folder of the data set.")],
+    dataset: Annotated[str, typer.Option(help=DATASET_HELP, autocompletion=dataset_names)],
+    option: DatasetOptions = None,
+    kernel: Annotated[
+        str, typer.Option(help="Kernel of the targets: a name such as hard, or a YAML mapping.")
+    ] = "gaussian",
+    sigma: Annotated[float | None, typer.Option(help="Width of the kernel in seconds.")] = None,
+    stride: Annotated[int | None, typer.Option(help="Samples per bin.")] = None,
+    crop: Annotated[float | None, typer.Option(help="Length of the crops in seconds.")] = None,
+    json: Json = False,
+) -> None:
+    """Check the targets of a data set's events: mass, edges, largest values, collisions.
+
+    Sigma and stride are those of the data set unless given.
+    """
+    from bdl.cli.console import out, print_json
+    from bdl.datasets.audit import audit as run
+    from bdl.kernels import Kernel
+
+    given = parse_variant(Kernel, kernel, "--kernel")  # type: ignore[type-abstract]
+    if sigma is not None:  # an error for a kernel without a width
+        given = Kernel.parse({**given.model_dump(), "sigma": sigma}, "--sigma")
+    benchmark = named_dataset(dataset, option).load(folder)
+    settings = benchmark.settings
+    chosen = given.complete(sigma=settings.sigma, tolerances=settings.tolerances)
+    bins = settings.stride if stride is None else stride
+    rows = run(
+        benchmark.events,
+        benchmark.recordings.infos,
+        types=settings.types,
+        kernel=chosen,
+        stride=bins,
+        crop=crop,
+    )
+    if json:
+        print_json(
+            {
+                "dataset": dataset,
+                "kernel": chosen.model_dump(mode="json"),
+                "stride": bins,
+                "crop": crop,
+                "types": [row.to_dict() for row in rows],
+                "notes": [*benchmark.notes],
+            }
+        )
+        return
+    from rich.table import Table
+
+    shown = [row.to_dict() for row in rows]
+    table = Table("", *(row["type"] for row in shown), title=f"{dataset}: {kernel}, stride {bins}")
+    for key in shown[0]:
+        if key != "type":
+            table.add_row(key.replace("_", " "), *(_short(row[key]) for row in shown))
+    out.print(table)
+    for note in benchmark.notes:
+        out.print(f"note: {note}")
+
+
+@commands.command()
+def stride(
+    period: Annotated[list[float], typer.Option(help="Seconds per sample; may be repeated.")],
+    stride: Annotated[list[int], typer.Option(help="Samples per bin; may be repeated.")],
+    tolerance: Annotated[
+        list[float], typer.Option(help="Matching tolerance in seconds; may be repeated.")
+    ],
+    spacing: Annotated[
+        list[float], typer.Option(help="Seconds between events of one type; may be repeated.")
+    ],
+    duration: Annotated[float, typer.Option(help="Seconds of signal per sequence.")] = 86400.0,
+    probability: Annotated[float, typer.Option(help="Accepted probability of a collision.")] = 1e-3,
+    json: Json = False,
+) -> None:
+    """Check output strides against tolerances and event frequency.
+
+    Every combination of the repeated options is a row.
+    """
+    from bdl.cli.console import out, print_json
+    from bdl.stride import advise
+
+    rows = [
+        advise(
+            period=p, stride=s, tolerance=t, spacing=g, duration=duration, probability=probability
+        )
+        for p, s, t, g in product(period, stride, tolerance, spacing)
+    ]
+    if json:
+        print_json({"probability": probability, "duration": duration,
+                    "rows": [row.to_dict() for row in rows]})  # fmt: skip
+        return
+    from rich.table import Column, Table
+
+    heads = ("stride", "bin s", "tol s", "whole", "half", "m", "P(>=2)", "m^2/2", "max", "bins")
+    table = Table(*(Column(head, no_wrap=True) for head in heads), box=None, padding=(0, 2, 0, 0))
+    for row in rows:
+        table.add_row(
+            str(row.stride),
+            f"{row.width:g}",
+            f"{row.tolerance:g}",
+            "yes" if row.conservative else "no",
+            "yes" if row.weak else "no",
+            f"{row.expected:.2e}",
+            f"{row.collision:.2e}",
+            f"{row.collision_approximation:.2e}",
+            str(row.largest_stride),
+            f"{row.bins:,}",
+        )
+    out.print(table)
+    out.print(
+        "whole, half: whether a whole bin, half a bin is within the tolerance\n"
+        "m: expected events of a type per bin; P(>=2): probability of two or more in a bin\n"
+        f"max: largest stride with P(>=2) at most {probability:g}; bins: in {duration:g} s"
+    )
+
+
+def _short(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
