@@ -12,6 +12,7 @@ from typing import Any
 from griffe import Extension, Object
 
 HEADING = re.compile(r"^(Parameters|Returns)\n-+\n", re.MULTILINE)
+PROPER = re.compile(r"^(Examples|Notes|Raises|Returns|Yields|Attributes)\n-+\n", re.MULTILINE)
 ENTRY = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*) : (.*)$")
 
 
@@ -49,13 +50,23 @@ def sectioned(text: str) -> str:
     2
     <BLANKLINE>
     """
+    if "Examples\n---" in text:
+        return text
     parts = HEADING.split(text, maxsplit=1)
+    if len(parts) == 3 and (PROPER.search(parts[2]) or not _inline(parts[2])):
+        return text
     if len(parts) == 1:
         before, mark, after = text.partition("\n>>> ")
         return before.rstrip() + headed(f">>> {after}") if mark else text
     made, rest = entries(parts[2].splitlines())
     section = "\n".join(made).rstrip()
     return f"{parts[0]}{parts[1]}\n{'-' * len(parts[1])}\n{section}{headed(chr(10).join(rest))}"
+
+
+def _inline(section: str) -> bool:
+    """Whether the first entry has its meaning on its own line."""
+    lines = section.splitlines()
+    return bool(ENTRY.match(lines[0])) and not (len(lines) > 1 and lines[1].startswith("    "))
 
 
 class Sections(Extension):
