@@ -33,7 +33,13 @@ STAGES = {  # the end of a file's path, the function
 }
 
 
-MODULES = ("bdl.demo", "bdl.study.runner", "bdl.study.models", "bdl.training.loop", "bdl.report")
+MODULES = (
+    "bdl.demo",
+    "bdl.study.runner",
+    "bdl.study.model_fits",
+    "bdl.training.loop",
+    "bdl.report",
+)
 
 
 def demo(folder: Path) -> None:
@@ -48,6 +54,7 @@ def study(folder: Path) -> None:
     from bdl.study.catalogue import load
     from bdl.study.runner import run_study
     from bdl.study.scale import scale_of, shrink
+    from bdl.study.workers import Workers
 
     protocol = load("sleep-nested")
     scale = scale_of(protocol, "small").replace(folds=2)
@@ -57,7 +64,7 @@ def study(folder: Path) -> None:
         differences=(names,),
         paper=protocol.paper.replace(tables=()),
     )
-    run_study(small, folder / "study", scale=scale, threads=1)
+    run_study(small, folder / "study", scale=scale, workers=Workers(threads=1))
 
 
 def shares(profile: cProfile.Profile, total: float, imports: float) -> str:

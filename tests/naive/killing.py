@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-import bdl.study.models  # imported here so that the forks need not
+import bdl.study.model_fits  # imported here so that the forks need not
 from bdl.study.protocol import parse_protocol
 from bdl.study.run_directory import RunDirectory
 from bdl.study.runner import run_study
@@ -37,8 +37,8 @@ def main(file: Path) -> None:
         before = begun(given["out"])
         child = os.fork()
         if child == 0:
-            workers = Workers(jobs=2 if number % 7 == 3 else 1)
-            run_study(protocol, given["out"], data=Path(given["data"]), threads=1, workers=workers)
+            workers = Workers(jobs=2 if number % 7 == 3 else 1, threads=1)
+            run_study(protocol, given["out"], data=Path(given["data"]), workers=workers)
             os._exit(0)
         if number % 2:
             _wait_for_start(given["out"], before=before, child=child)
@@ -63,5 +63,5 @@ def _wait_for_start(out: str, *, before: int, child: int) -> None:
 
 
 if __name__ == "__main__":
-    assert bdl.study.models
+    assert bdl.study.model_fits
     main(Path(sys.argv[1]))

@@ -18,9 +18,12 @@ from typer.testing import CliRunner
 from bdl.cli import app
 from bdl.datasets import Sleep
 from bdl.study.digest import digest
-from bdl.study.protocol import Bootstrap, Data, Folds, Protocol, Row, Training
+from bdl.study.protocol import BootstrapSettings, Protocol, Row
 from bdl.study.run_directory import RunDirectory
 from bdl.study.runner import run_study
+from bdl.study.splits import Folds
+from bdl.study.workers import Workers
+from bdl.training.settings import Training
 
 GRU = {"kind": "recurrent", "width": 4, "blocks": 1}
 RunOf = Callable[[str], Path]
@@ -31,18 +34,19 @@ def protocol(regime: str) -> Protocol:
     """Two rows, two folds, two seeds; the second row's name sorts before the first's."""
     return Protocol(
         name=f"small-{regime}",
-        data=Data(name="sleep"),
+        data="sleep",
         regime=regime,
         split=Folds(folds=2, seed=4, calibration=0.3, calibration_seed=5),
         rows=(
             Row(name="Density <b>", objective="bdl-hard", encoder=GRU, learning_rates=(3e-3, 0.1)),
             Row(name="Classes", objective="seg-ce", encoder=GRU),
         ),
-        training=Training(epochs=3, checkpoints=(1, 3), batch=2, window=43200.0),
+        training=Training(epochs=3, checkpoint_epochs=(1, 3), batch=2, accelerator="cpu"),
+        window=43200.0,
         selection_seed=6,
         seeds=(7, 8),
         metrics=("mAP",),
-        bootstrap=Bootstrap(replicates=10, seed=9),
+        bootstrap=BootstrapSettings(replicates=10, seed=9),
     )
 
 
@@ -54,7 +58,9 @@ def run_of(tmp_path_factory: pytest.TempPathFactory) -> RunOf:
 
     @cache
     def made(regime: str) -> Path:
-        run_study(protocol(regime), folder / regime, data=folder / "data", threads=1)
+        run_study(
+            protocol(regime), folder / regime, data=folder / "data", workers=Workers(threads=1)
+        )
         return folder / regime
 
     return made

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from bdl.datasets import Sleep
-from bdl.study.protocol import Bootstrap, Data, Folds, Protocol, Row, Training
+from bdl.study.protocol import BootstrapSettings, Protocol, Row
+from bdl.study.splits import Folds
+from bdl.training.settings import Training
 
 GRU = {"kind": "recurrent", "width": 8, "blocks": 1}
 
@@ -24,19 +26,19 @@ def sleep(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def nested() -> Protocol:
     return Protocol(
         name="small-nested",
-        data=Data(name="sleep"),
+        data="sleep",
         split=Folds(folds=2, seed=0, calibration=0.3, calibration_seed=5),
         rows=(
             Row(name="BDL", objective="bdl-hard", encoder=GRU),
             Row(name="Segmentation", objective="seg-ce", encoder=GRU),
         ),
-        training=Training(
-            epochs=2, checkpoints=(1, 2), batch=2, learning_rates=(3e-3, 1e-2), window=43200.0
-        ),
+        training=Training(epochs=2, checkpoint_epochs=(1, 2), batch=2, accelerator="cpu"),
+        learning_rates=(3e-3, 1e-2),
+        window=43200.0,
         seeds=(0,),
         metrics=("mAP", "AP@60"),
         differences=(("BDL", "Segmentation"),),
-        bootstrap=Bootstrap(replicates=20),
+        bootstrap=BootstrapSettings(replicates=20),
     )
 
 

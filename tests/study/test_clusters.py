@@ -16,6 +16,8 @@ from bdl.study.run_directory import RunDirectory
 from bdl.study.runner import run_study
 from bdl.study.workers import Workers
 
+ONE_THREAD = Workers(threads=1)
+
 Contents = Callable[[Path], dict[str, bytes]]
 
 
@@ -24,7 +26,7 @@ def alone(
     tmp_path_factory: pytest.TempPathFactory, sleep: Path, nested: Protocol, contents: Contents
 ) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("alone")
-    run_study(nested, folder, data=sleep, threads=1)
+    run_study(nested, folder, data=sleep, workers=ONE_THREAD)
     return contents(folder)
 
 
@@ -40,8 +42,8 @@ def test_two_workers_give_the_same_bytes(
 ):
     if backend == "dask":
         pytest.importorskip("distributed")
-    workers = Workers(backend=backend, jobs=2)
-    run_study(nested, tmp_path, data=sleep, threads=1, workers=workers)
+    workers = Workers(backend=backend, jobs=2, threads=1)
+    run_study(nested, tmp_path, data=sleep, workers=workers)
     assert contents(tmp_path) == alone
 
 
@@ -69,8 +71,8 @@ def test_a_ray_worker_that_is_killed_costs_a_retry(
     thread = threading.Thread(target=kill_one, daemon=True)
     thread.start()
     try:
-        workers = Workers(backend="ray", jobs=2)
-        run_study(nested, tmp_path, data=sleep, threads=1, workers=workers)
+        workers = Workers(backend="ray", jobs=2, threads=1)
+        run_study(nested, tmp_path, data=sleep, workers=workers)
     finally:
         thread.join()
         ray.shutdown()
@@ -84,6 +86,6 @@ def test_an_unreachable_cluster_is_said(sleep: Path, nested: Protocol, tmp_path:
     from bdl.errors import ConfigError
 
     pytest.importorskip("distributed")
-    workers = Workers(backend="dask", jobs=2, address="tcp://127.0.0.1:1")
+    workers = Workers(backend="dask", jobs=2, threads=1, address="tcp://127.0.0.1:1")
     with pytest.raises(ConfigError, match="no dask cluster can be reached"):
-        run_study(nested, tmp_path, data=sleep, threads=1, workers=workers)
+        run_study(nested, tmp_path, data=sleep, workers=workers)

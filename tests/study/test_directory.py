@@ -12,9 +12,15 @@ import pytest
 
 from bdl.errors import StudyError
 from bdl.study import lock
-from bdl.study.run_directory import RunDirectory, StudyStep
+from bdl.study.run_directory import RunDirectory
+from bdl.study.steps import StepOutput
+from naive.workers import ToyStep
 
-STEP = StudyStep("fit/one", "fit", {"rate": 0.1})
+STEP = ToyStep(name="fit/one", settings="", number=1)
+
+
+class OtherStep(ToyStep):
+    kind = "other"
 
 
 @pytest.fixture(params=["local", "memory"])
@@ -31,20 +37,22 @@ def test_a_step_is_done_when_its_mark_is_there(run: RunDirectory):
     assert run.done(STEP.id) is None
     with pytest.raises(StudyError, match="is not done"):
         run.result(STEP.id)
-    run.finish(STEP, {"score": 0.5}, {"weights": b"whole"}, seconds=1.0)
+    run.finish(STEP, StepOutput({"score": 0.5}, {"weights": b"whole"}), seconds=1.0)
     assert run.result(STEP.id) == {"score": 0.5}
     assert run.read(STEP.id, "weights") == b"whole"
     assert run.files(STEP.id) == ["weights"]
 
 
 def test_a_step_of_other_inputs_is_another_step(run: RunDirectory):
-    run.finish(STEP, {}, {}, seconds=1.0)
-    assert run.done(StudyStep("fit/one", "fit", {"rate": 0.2}).id) is None
-    assert run.done(StudyStep("fit/one", "final", {"rate": 0.1}).id) is None
+    run.finish(STEP, StepOutput({}), seconds=1.0)
+    assert run.done(ToyStep(name="fit/one", settings="", number=2).id) is None
+    assert run.done(ToyStep(name="fit/one", settings="other", number=1).id) is None
+    assert run.done(ToyStep(name="fit/two", settings="", number=1).id) is None
+    assert run.done(OtherStep(name="fit/one", settings="", number=1).id) is None
 
 
 def test_an_altered_file_is_noticed(run: RunDirectory):
-    run.finish(STEP, {}, {"weights": b"whole"}, seconds=1.0)
+    run.finish(STEP, StepOutput({}, {"weights": b"whole"}), seconds=1.0)
     run.put(f"{STEP.id.folder}/weights", b"other")
     with pytest.raises(StudyError, match="altered since it was written"):
         run.read(STEP.id, "weights")
@@ -94,19 +102,24 @@ def test_a_full_disk_is_said_and_leaves_no_half_step(tmp_path: Path):
     """The kernel refuses a file beyond the limit as it refuses one on a full disk."""
     code = (
         "import resource, signal, sys\n"
-        "from bdl.study.run_directory import RunDirectory, StudyStep\n"
+        "from bdl.study.run_directory import RunDirectory\n"
+        "from naive.workers import ToyStep\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))\n"
         "run = RunDirectory(sys.argv[1])\n"
-        "step = StudyStep('fit/one', 'fit', {})\n"
+        "step = ToyStep(name='fit/one', settings='', number=20_000)\n"
         "try:\n"
-        "    run.finish(step, {}, {'weights': bytes(20_000)}, seconds=0.0)\n"
+        "    run.finish(step, step.perform(run, None), seconds=0.0)\n"
         "except Exception as error:\n"
         "    print(type(error).__name__, error)\n"
         "print(run.done(step.id))\n"
     )
     said = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     assert said.startswith("StudyError")
     assert "run the same command again" in said

@@ -10,6 +10,9 @@ from bdl.study import catalogue
 from bdl.study.runner import run_study
 from bdl.study.scale import scale_of, shrink
 from bdl.study.table_formats import layouts
+from bdl.study.workers import Workers
+
+ONE_THREAD = Workers(threads=1)
 
 HAPT = Path(__file__).parents[2] / "../shared/data/hapt"
 
@@ -25,12 +28,12 @@ def test_a_preset_runs_and_fills_its_tables(name: str, tmp_path: Path):
     protocol = catalogue.load(name)
     scale = scale_of(protocol, "tiny")
     protocol = shrink(protocol, scale)
-    results = run_study(protocol, tmp_path, data=data, scale=scale, threads=1)
+    results = run_study(protocol, tmp_path, data=data, scale=scale, workers=ONE_THREAD)
     assert not results.failed
     for table in layouts(protocol):
         for line in table.lines:
             for cell in filter(None, line.cells):
                 if cell.seed not in (None, *protocol.seeds) or (cell.fold or 0) >= 2:
                     continue
-                value = results.figure(cell).value
+                value = results.cell(cell).value
                 assert value is not None, (table.label, line.name, cell)

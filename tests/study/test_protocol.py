@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from bdl.errors import ConfigError
-from bdl.study import catalogue, cost
+from bdl.study import catalogue
+from bdl.study.cost import training_count
 from bdl.study.protocol import Protocol, parse_protocol
 from bdl.study.scale import scale_of, shrink
 from bdl.study.table_formats import layouts
@@ -55,7 +56,8 @@ def test_every_study_of_the_paper_has_a_preset():
 def test_a_preset_hangs_together(name: str):
     protocol = catalogue.load(name)
     rows = {row.name: row for row in protocol.rows}
-    stages = STAGES | {*protocol.decoders, *protocol.rescored, *protocol.alternatives}
+    stages = STAGES | {*protocol.decoders, *protocol.rescored}
+    stages |= {grid.kind for grid in protocol.alternatives}
     stages |= {"adapted", "exponential", "peak fill", "integrated", "direct"}
     for table in layouts(protocol):
         for line in table.lines:
@@ -66,11 +68,11 @@ def test_a_preset_hangs_together(name: str):
                 if cell.minus is not None:
                     assert (cell.of, cell.minus) in protocol.differences
                 if cell.seed is not None:
-                    assert cell.seed in protocol.final_seeds(rows[cell.of])
+                    assert cell.seed in protocol.seeds_of(rows[cell.of])
     for scale in ("small", "tiny"):
         small = shrink(protocol, scale_of(protocol, scale))
         assert [row.name for row in small.rows] == list(rows)
-        assert cost.fits(small) <= cost.fits(protocol)
+        assert training_count(small) <= training_count(protocol)
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -84,13 +86,13 @@ def test_paper_seeds_and_grids_stand():
     nested = catalogue.load("sleep-nested")
     assert (nested.split.seed, nested.split.calibration_seed) == (20260718, 20260719)
     assert (nested.selection_seed, nested.seeds) == (301, (0, 1, 2))
-    assert nested.training.learning_rates == (1e-3, 3e-3, 1e-2)
-    assert nested.training.checkpoints == (5, 10, 15, 20)
+    assert nested.learning_rates == (1e-3, 3e-3, 1e-2)
+    assert nested.checkpoints == (5, 10, 15, 20)
     holdout = catalogue.load("sleep-holdout")
     assert (holdout.split.seed, holdout.split.calibration_seed) == (20260716, 20260717)
     assert holdout.selection_seed == 101
     assert catalogue.load("sleep-causal-holdout").seeds == (11, 12, 13)
-    assert catalogue.load("chbmit-patient-nested").training.learning_rates == (3e-4, 1e-3, 3e-3)
+    assert catalogue.load("chbmit-patient-nested").learning_rates == (3e-4, 1e-3, 3e-3)
 
 
 def test_the_hash_covers_what_changes_a_figure_and_nothing_else(nested: Protocol):
@@ -112,14 +114,20 @@ def test_the_hash_covers_what_changes_a_figure_and_nothing_else(nested: Protocol
         ({"rows": [{"name": "a", "objective": "bdl-soft"}]}, "rows.0: "),
         ({"rows": [{"name": "a", "objective": "bdl-hard", "encoder": "gpt"}]}, "rows.0: "),
         ({"rows": []}, "rows"),
-        ({"rows": [{"name": "a", "objective": "bdl-hard"}] * 2}, "two rows have one name"),
+        ({"rows": [{"name": "a", "objective": "bdl-hard"}] * 2}, "rows need distinct names"),
         ({"split": {"kind": "folds", "folds": 1, "seed": 0}}, "folds"),
         ({"split": {"kind": "folds", "folds": 2, "seed": 0}}, "split.calibration"),
-        ({"training": {"epochs": 4, "checkpoints": [5]}}, "checkpoints"),
-        ({"training": {"learning_rates": []}}, "learning_rates"),
-        ({"training": {"learning_rates": [-1.0]}}, "learning_rates"),
+        ({"training": {"epochs": 4, "checkpoint_epochs": [5]}}, "checkpoint_epochs"),
+        ({"learning_rates": []}, "learning_rates"),
+        ({"learning_rates": [-1.0]}, "learning_rates"),
         ({"differences": [["a", "b"]]}, "a difference names the row"),
-        ({"seeds": [1, 1]}, "seeds repeat"),
+        ({"seeds": [1, 1]}, "seeds must be distinct"),
+        ({"training": {"learning_rate": 0.1}}, "give learning_rates"),
+        ({"training": {"seed": 3}}, "give seeds"),
+        ({"settings": {"strides": 3}}, "settings has no key 'strides'"),
+        ({"data": {"kind": "sleep", "task": "x"}}, "has no option 'task'"),
+        ({"decoders": {"a": {"kind": "peeks"}}}, "decoders.a"),
+        ({"grid": "peeks"}, "grid"),
     ],
 )
 def test_a_wrong_protocol_is_refused_by_key(nested: Protocol, change: dict, said: str):

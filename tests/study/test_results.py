@@ -7,9 +7,10 @@ import io
 
 import pytest
 
+from bdl.evaluation import Estimate
 from bdl.study import catalogue
 from bdl.study.paper_tables import PaperTable, TableCell, TableLine
-from bdl.study.results import CellValue, Difference, Results, ScoreRecord
+from bdl.study.results import CellValue, Results, RowDifference, ScoreRecord
 from bdl.study.table_formats import comma_separated, fill, latex, markdown, written
 
 RESULTS = Results(
@@ -24,7 +25,7 @@ RESULTS = Results(
             for f, v in enumerate((0.01, 0.01))
         ),
     ),
-    (Difference("A", "B", "tuned", "mAP", 0.15, 0.1, 0.2),),
+    (RowDifference("A", "B", "tuned", "mAP", Estimate(0.15, 0.1, 0.2)),),
 )
 
 
@@ -44,7 +45,7 @@ RESULTS = Results(
     ],
 )
 def test_a_cell_reads_its_figure(cell: TableCell, text: str):
-    assert RESULTS.figure(cell).text(3) == text
+    assert RESULTS.cell(cell).text(3) == text
 
 
 def test_results_go_to_plain_data_and_back():
@@ -92,7 +93,7 @@ def test_the_papers_spread_is_the_population_one():
     seeds = tuple(
         ScoreRecord("A", "tuned", "mAP", v, seed=s) for s, v in enumerate((0.371, 0.382, 0.388))
     )
-    assert Results(seeds).figure(TableCell(of="A")).text(3) == "0.380 ± 0.007"
+    assert Results(seeds).cell(TableCell(of="A")).text(3) == "0.380 ± 0.007"
 
 
 def test_an_unknown_figure_is_a_dash():

@@ -15,6 +15,9 @@ import pytest
 from bdl.study.protocol import Protocol
 from bdl.study.run_directory import RunDirectory
 from bdl.study.runner import run_study
+from bdl.study.workers import Workers
+
+ONE_THREAD = Workers(threads=1)
 
 KILLS = 20
 TESTS = Path(__file__).parents[1]
@@ -26,7 +29,7 @@ def test_killed_twenty_times_it_ends_with_the_same_bytes(
 ):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     began = time.monotonic()
-    run_study(nested, whole, data=sleep, threads=1)
+    run_study(nested, whole, data=sleep, workers=ONE_THREAD)
     took = time.monotonic() - began
     given = {
         "protocol": nested.model_dump(mode="json"),
@@ -47,7 +50,7 @@ def test_killed_twenty_times_it_ends_with_the_same_bytes(
         check=True,
     )
     assert int((tmp_path / "killed").read_text()) >= KILLS // 2
-    run_study(nested, broken, data=sleep, threads=1)
+    run_study(nested, broken, data=sleep, workers=ONE_THREAD)
     assert contents(broken) == contents(whole)
     started = [entry for entry in RunDirectory(broken).ledger() if entry["event"] == "started"]
     assert len(started) > 1

@@ -14,11 +14,16 @@ from typer.testing import CliRunner
 
 from bdl.cli import app
 from bdl.errors import ConfigError, StudyError
-from bdl.study.protocol import Part, Parts, Protocol, Training
+from bdl.study.protocol import Protocol
 from bdl.study.results import Results
 from bdl.study.run_directory import RunDirectory
 from bdl.study.runner import run_study
+from bdl.study.splits import Fold, ListedFolds
 from bdl.study.status import status_of
+from bdl.study.workers import Workers
+from bdl.training.settings import Training
+
+ONE_THREAD = Workers(threads=1)
 
 Contents = Callable[[Path], dict[str, bytes]]
 
@@ -28,7 +33,7 @@ def finished(
     tmp_path_factory: pytest.TempPathFactory, sleep: Path, nested: Protocol
 ) -> tuple[Path, Results]:
     folder = tmp_path_factory.mktemp("run")
-    return folder, run_study(nested, folder, data=sleep, threads=1)
+    return folder, run_study(nested, folder, data=sleep, workers=ONE_THREAD)
 
 
 @pytest.fixture
@@ -38,9 +43,9 @@ def copied(finished: tuple[Path, Results], tmp_path: Path) -> Path:
 
 def quick(nested: Protocol, **changes: object) -> Protocol:
     """One row, one rate, one epoch."""
-    training = Training(epochs=1, checkpoints=(1,), batch=2, window=43200.0)
-    given = {"rows": nested.rows[:1], "differences": (), "training": training, **changes}
-    return nested.replace(**given)
+    training = Training(epochs=1, batch=2, accelerator="cpu")
+    quick = nested.replace(rows=nested.rows[:1], differences=(), training=training)
+    return quick.replace(**{"learning_rates": (3e-3,), **changes})
 
 
 def test_every_row_has_every_figure(finished: tuple[Path, Results], nested: Protocol):
@@ -54,8 +59,8 @@ def test_every_row_has_every_figure(finished: tuple[Path, Results], nested: Prot
     pair = [
         results.values(name, "tuned", "mAP", seed=0, fold=None)[0] for name in (one.row, one.minus)
     ]
-    assert one.value == pytest.approx(pair[0] - pair[1])
-    assert one.low <= one.high
+    assert one.estimate.value == pytest.approx(pair[0] - pair[1])
+    assert one.estimate.low <= one.estimate.high
 
 
 def test_a_pooled_score_is_that_of_the_detections_on_disk(
@@ -92,7 +97,7 @@ def test_a_finished_study_computes_nothing_again(
     copied: Path, sleep: Path, nested: Protocol, contents: Contents
 ):
     before, steps = contents(copied), len(list((copied / "ledger").glob("*-step-*")))
-    run_study(nested, copied, data=sleep, threads=1)
+    run_study(nested, copied, data=sleep, workers=ONE_THREAD)
     assert contents(copied) == before
     assert len(list((copied / "ledger").glob("*-step-*"))) == steps
 
@@ -105,28 +110,28 @@ def test_lost_steps_come_back_with_the_same_bytes(
     (next(copied.glob("steps/final/01-*/fold-1/*")) / "done.json").unlink()
     shutil.rmtree(next(copied.glob("steps/score-*")))
     (copied / "tables.md").unlink()
-    run_study(nested, copied, data=sleep, threads=1)
+    run_study(nested, copied, data=sleep, workers=ONE_THREAD)
     assert contents(copied) == before
 
 
 def test_another_protocol_is_refused(copied: Path, sleep: Path, nested: Protocol):
     with pytest.raises(StudyError, match="another protocol"):
-        run_study(nested.replace(seeds=(7,)), copied, data=sleep, threads=1)
+        run_study(nested.replace(seeds=(7,)), copied, data=sleep, workers=ONE_THREAD)
 
 
 def test_changed_data_is_refused(copied: Path, sleep: Path, nested: Protocol, tmp_path: Path):
     other = Path(shutil.copytree(sleep, tmp_path / "other"))
     table = pl.read_csv(other / "train_events.csv")
     table.with_columns(step=pl.col("step") + 12).write_csv(other / "train_events.csv")
-    with pytest.raises(StudyError, match="not the data this study was begun with"):
-        run_study(nested, copied, data=other, threads=1)
+    with pytest.raises(StudyError, match="not the data with which the study"):
+        run_study(nested, copied, data=other, workers=ONE_THREAD)
 
 
 def test_a_copy_of_the_data_is_the_same_data(
     copied: Path, sleep: Path, nested: Protocol, tmp_path: Path
 ):
     other = Path(shutil.copytree(sleep, tmp_path / "other", copy_function=shutil.copyfile))
-    assert run_study(nested, copied, data=other, threads=1).records
+    assert run_study(nested, copied, data=other, workers=ONE_THREAD).records
 
 
 @pytest.mark.parametrize("name", ["split.json", "frozen.json"])
@@ -136,7 +141,7 @@ def test_an_edited_file_is_refused(copied: Path, sleep: Path, nested: Protocol, 
     first["test" if name == "split.json" else "epoch"] = ["x"]
     (copied / name).write_text(json.dumps(data))
     with pytest.raises(StudyError, match=name):
-        run_study(nested, copied, data=sleep, threads=1)
+        run_study(nested, copied, data=sleep, workers=ONE_THREAD)
 
 
 def test_another_environment_is_refused(copied: Path, sleep: Path, nested: Protocol):
@@ -149,10 +154,9 @@ def test_another_environment_is_refused(copied: Path, sleep: Path, nested: Proto
 def test_a_rate_that_diverges_is_recorded_and_the_rest_goes_on(
     sleep: Path, nested: Protocol, tmp_path: Path
 ):
-    training = Training(
-        epochs=4, checkpoints=(4,), batch=2, learning_rates=(1e30, 3e-3), window=43200.0
-    )
-    results = run_study(quick(nested, training=training), tmp_path, data=sleep, threads=1)
+    training = Training(epochs=4, batch=2, accelerator="cpu")
+    protocol = quick(nested, training=training, learning_rates=(1e30, 3e-3))
+    results = run_study(protocol, tmp_path, data=sleep, workers=ONE_THREAD)
     assert len(results.failed) == 2
     assert all("learning rate 1e+30: " in text for text in results.failed)
     assert results.values("BDL", "selection", "learning rate", seed=None, fold=0) == {None: 3e-3}
@@ -167,18 +171,18 @@ def test_a_fold_without_events_to_choose_on_is_refused(
     table = pl.read_csv(folder / "train_events.csv")
     ids = sorted(table["series_id"].unique())
     table.filter(pl.col("series_id") != ids[2]).write_csv(folder / "train_events.csv")
-    part = Part(train=tuple(ids[:2]), calibration=(ids[2],), test=tuple(ids[3:]))
-    protocol = nested.replace(split=Parts(parts=(part,)))
+    part = Fold(train=tuple(ids[:2]), calibration=(ids[2],), test=tuple(ids[3:]))
+    protocol = nested.replace(split=ListedFolds(parts=(part,)))
     with pytest.raises(ConfigError, match="fold 0: no event 'onset' in the calibration part"):
-        run_study(protocol, tmp_path / "run", data=folder, threads=1)
+        run_study(protocol, tmp_path / "run", data=folder, workers=ONE_THREAD)
 
 
 def test_no_leak(sleep: Path, nested: Protocol, tmp_path: Path, contents: Contents):
     """Noise in place of all test labels changes no selection and no weight."""
     table = pl.read_csv(sleep / "train_events.csv")
     ids = sorted(table["series_id"].unique())
-    part = Part(train=tuple(ids[:2]), calibration=tuple(ids[2:4]), test=tuple(ids[4:]))
-    protocol = quick(nested, split=Parts(parts=(part,)))
+    part = Fold(train=tuple(ids[:2]), calibration=tuple(ids[2:4]), test=tuple(ids[4:]))
+    protocol = quick(nested, split=ListedFolds(parts=(part,)))
     noise = np.random.default_rng(1).permutation(len(table)) * 3 + 50
     noisy = table.with_columns(
         step=pl.when(pl.col("series_id").is_in(ids[4:]))
@@ -189,7 +193,7 @@ def test_no_leak(sleep: Path, nested: Protocol, tmp_path: Path, contents: Conten
     other = Path(shutil.copytree(sleep, tmp_path / "noisy"))
     noisy.write_csv(other / "train_events.csv")
     results = [
-        run_study(protocol, tmp_path / name, data=data, threads=1)
+        run_study(protocol, tmp_path / name, data=data, workers=ONE_THREAD)
         for name, data in (("clean", sleep), ("noise", other))
     ]
     clean, noise_run = (contents(tmp_path / name) for name in ("clean", "noise"))
@@ -227,7 +231,7 @@ def test_the_command_line(copied: Path, sleep: Path):
     runner = CliRunner()
     listed = json.loads(runner.invoke(app, ["study", "list", "--json"]).stdout)
     assert {"sleep-nested", "fraud"} <= {one["name"] for one in listed}
-    assert all(one["fits"] > 0 and one["needs"] for one in listed)
+    assert all(one["trainings"] > 0 and one["needs"] for one in listed)
     told = json.loads(runner.invoke(app, ["study", "status", str(copied), "--json"]).stdout)
     assert told["finished"]
     assert "fold 0" in runner.invoke(app, ["study", "status", str(copied)]).stdout
@@ -235,6 +239,16 @@ def test_the_command_line(copied: Path, sleep: Path):
     assert printed == (copied / "tables.md").read_text()
     tex = runner.invoke(app, ["study", "table", str(copied), "--format", "tex"]).stdout
     assert r"\toprule" in tex
+
+
+def test_options_of_the_data_set_reach_the_protocol(tmp_path: Path):
+    arguments = ["study", "run", "hapt-nested", "--out", str(tmp_path / "run")]
+    result = CliRunner().invoke(app, [*arguments, "--option", "task=transitions"])
+    assert isinstance(result.exception, ConfigError)  # no data
+    bound = json.loads((tmp_path / "run/protocol.json").read_text())["protocol"]
+    assert bound["data"] == {"kind": "hapt", "task": "transitions"}
+    result = CliRunner().invoke(app, [*arguments, "--option", "tasks=transitions"])
+    assert "has no option 'tasks'" in str(result.exception)
 
 
 def test_the_command_line_refuses_what_it_cannot_do(tmp_path: Path):

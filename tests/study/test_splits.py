@@ -7,8 +7,7 @@ import pytest
 
 from bdl.errors import ConfigError
 from bdl.study import catalogue
-from bdl.study.protocol import Folds, Holdout, Part, Parts
-from bdl.study.splits import make_split
+from bdl.study.splits import Fold, Folds, Holdout, ListedFolds, make_split
 
 SERIES = {f"s{i:03d}": f"s{i:03d}" for i in range(277)}
 
@@ -76,25 +75,25 @@ GROUPS = {"a": "x", "b": "x", "c": "y", "d": "z"}
 @pytest.mark.parametrize(
     ("part", "said"),
     [
-        (Part(train=("a",), calibration=("c",), test=("a",)), "train and test overlap"),
-        (Part(train=("a",), calibration=("a",), test=("c",)), "train and calibration overlap"),
-        (Part(train=(), calibration=("b",), test=("c",)), "train part is empty"),
-        (Part(train=("a",), calibration=(), test=("c",)), "calibration part is empty"),
-        (Part(train=("a",), calibration=("b",), test=()), "test part is empty"),
-        (Part(train=("a", "a"), calibration=("b",), test=("c",)), "stands twice"),
-        (Part(train=("a",), calibration=("b",), test=("q",)), "no recording 'q'"),
-        (Part(train=("a",), calibration=("c",), test=("b",)), "group 'x' is torn"),
+        (Fold(train=("a",), calibration=("c",), test=("a",)), "train and test overlap"),
+        (Fold(train=("a",), calibration=("a",), test=("c",)), "train and calibration overlap"),
+        (Fold(train=(), calibration=("b",), test=("c",)), "train part is empty"),
+        (Fold(train=("a",), calibration=(), test=("c",)), "calibration part is empty"),
+        (Fold(train=("a",), calibration=("b",), test=()), "test part is empty"),
+        (Fold(train=("a", "a"), calibration=("b",), test=("c",)), "is listed twice"),
+        (Fold(train=("a",), calibration=("b",), test=("q",)), "no recording 'q'"),
+        (Fold(train=("a",), calibration=("c",), test=("b",)), "group 'x' is divided"),
     ],
 )
-def test_a_wrong_part_is_refused(part: Part, said: str):
+def test_a_wrong_part_is_refused(part: Fold, said: str):
     with pytest.raises(ConfigError, match=said):
-        make_split(Parts(by="group", parts=(part,)), GROUPS, calibrate=True)
+        make_split(ListedFolds(by="group", parts=(part,)), GROUPS, calibrate=True)
 
 
 def test_a_recording_tested_twice_is_refused():
-    part = Part(train=("a",), calibration=("c",), test=("d",))
+    part = Fold(train=("a",), calibration=("c",), test=("d",))
     with pytest.raises(ConfigError, match="tested in fold 0 and again in fold 1"):
-        make_split(Parts(parts=(part, part)), GROUPS, calibrate=True)
+        make_split(ListedFolds(parts=(part, part)), GROUPS, calibrate=True)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])

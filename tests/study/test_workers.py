@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 
 from bdl.errors import StudyError
-from bdl.study.run_directory import RunDirectory, StudyStep
+from bdl.study.run_directory import RunDirectory
 from bdl.study.workers import Workers, run_all
-from naive.workers import always_dies, dies_once, fails
+from naive.workers import ToyStep, always_dies, dies_once, fails
 
-STEPS = [StudyStep(f"step-{number}", "toy", {"number": number}) for number in range(5)]
+STEPS = [ToyStep(name=f"step-{number}", settings="", number=number) for number in range(5)]
 
 
 def test_a_worker_that_dies_costs_a_retry(tmp_path: Path):
-    run, told = RunDirectory(tmp_path), []
+    run, deaths = RunDirectory(tmp_path), []
     work = partial(dies_once, str(tmp_path))
-    run_all(work, STEPS, lambda step: run.done(step.id) is not None, Workers(jobs=2), told.append)
+    run_all(work, STEPS, lambda step: run.done(step.id) is not None, Workers(jobs=2), deaths.append)
     assert all(run.done(step.id) for step in STEPS)
-    assert len(told) == 1
-    assert "Terminated" in told[0]
+    assert len(deaths) == 1
+    assert "Terminated" in deaths[0]
 
 
 def test_a_worker_that_always_dies_stops_the_study():
@@ -40,9 +40,3 @@ def test_a_step_that_fails_is_reported_after_the_others(tmp_path: Path, jobs: in
             Workers(jobs=jobs),
         )
     assert [run.done(step.id) is not None for step in STEPS] == [True, False, True, True, True]
-
-
-def test_threads_are_shared_evenly():
-    assert Workers.shared(jobs=2, cores=2).threads == 1
-    assert Workers.shared(jobs=1, cores=2).threads == 2
-    assert Workers.shared(jobs=4, cores=2).threads == 1

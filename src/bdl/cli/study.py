@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from bdl.cli.options import Json
+from bdl.cli.dataset_options import DatasetOptions
+from bdl.cli.options import Json, parse_options, takes
+from bdl.study.workers import Workers
 
 commands = typer.Typer()
 study = typer.Typer(
@@ -20,128 +22,126 @@ Run = Annotated[str, typer.Argument(help="Run directory: a folder or any fsspec 
 
 @study.command("list")
 def list_studies(as_json: Json = False) -> None:
-    """Show every preset with the data it needs and what it roughly costs."""
+    """List the presets with the data they need and their rough cost."""
     from rich.table import Table
 
     from bdl.cli.console import out, print_json
-    from bdl.study import catalogue, cost
+    from bdl.study import catalogue
+    from bdl.study.cost import summary
 
-    found = [cost.summary(catalogue.load(name)) for name in catalogue.names()]
+    summaries = [summary(catalogue.load(name)) for name in catalogue.names()]
     if as_json:
-        print_json(found)
+        print_json(summaries)
         return
-    table = Table("study", "what", "data", "trainings", "core-hours")
-    for one in found:
-        hours = one["core_hours"]
-        shown = f"{hours:,.0f}" if hours >= 10 else f"{hours:.1f}"
-        table.add_row(one["name"], one["title"], one["data"], str(one["fits"]), f"~{shown}")
+    table = Table("study", "title", "data", "trainings", "core-hours")
+    for facts in summaries:
+        hours = facts["core_hours"]
+        rounded = f"{hours:,.0f}" if hours >= 10 else f"{hours:.1f}"
+        table.add_row(
+            facts["name"], facts["title"], facts["data"], str(facts["trainings"]), f"~{rounded}"
+        )
     out.print(table)
 
 
 @study.command()
+@takes(workers=Workers)
 def run(
-    name: Annotated[str, typer.Argument(help="A preset's name, or a protocol's YAML file.")],
+    name: Annotated[str, typer.Argument(help="Name of a preset, or YAML file of a protocol.")],
+    *,
     out: Annotated[str, typer.Option(help="Run directory: a folder or any fsspec path.")],
     data: Annotated[Path | None, typer.Option(help="Folder of the data set.")] = None,
+    option: DatasetOptions = None,
     scale: Annotated[
         Literal["full", "small", "tiny"],
         typer.Option(
             help="small and tiny shrink the protocol, and simulate data if none is given."
         ),
     ] = "full",
-    jobs: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Threads a worker; by default cores / jobs.")
-    ] = None,
-    backend: Annotated[
-        Literal["loky", "ray", "dask"], typer.Option(help="Where workers run.")
-    ] = "loky",
-    address: Annotated[
-        str | None, typer.Option(help="Address of a Ray or Dask cluster; a local one if not given.")
-    ] = None,
+    workers: dict[str, Any],
     trust_pickle: Annotated[
-        bool, typer.Option(help="Open data that is a pickle, which can run code.")
+        bool, typer.Option("--trust-pickle", help="Open data that is a pickle, which can run code.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Run a study, or go on with one that was stopped."""
+    """Run a study, or resume one that was stopped."""
     from bdl.cli.console import err, print_json, progress
     from bdl.cli.console import out as console
-    from bdl.study import catalogue, table_formats
+    from bdl.study import catalogue
     from bdl.study.runner import run_study
     from bdl.study.scale import scale_of, shrink
-    from bdl.study.workers import Workers
+    from bdl.study.table_formats import written
 
     protocol = catalogue.load(name)
+    if option:
+        protocol = protocol.replace(data=protocol.data.replace(**parse_options(option)))
     size = None
     if scale != "full":
         size = scale_of(protocol, scale)
         protocol = shrink(protocol, size)
     with progress() as bar:
-        shown: dict[str, Any] = {}
+        tasks: dict[str, Any] = {}
 
         def report(what: str, done: int, total: int) -> None:
-            if what not in shown:
-                shown[what] = bar.add_task(what, total=total)
-            bar.update(shown[what], completed=done, total=total)
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=total)
+            bar.update(tasks[what], completed=done, total=total)
 
         results = run_study(
             protocol,
             out,
             data=data,
             scale=size,
-            workers=Workers(backend=backend, jobs=jobs, address=address),
-            threads=threads,
+            workers=Workers(**workers),
             trust=trust_pickle,
             report=report,
         )
     if as_json:
         print_json({"out": out, **results.to_dict()})
         return
-    console.print(table_formats.written(protocol, results)["md"], markup=False, soft_wrap=True)
+    console.print(written(protocol, results)["md"], markup=False, soft_wrap=True)
     err.print(f"results, tables and figures: {out}")
 
 
 @study.command()
 def status(run: Run, as_json: Json = False) -> None:
-    """Show how far a study is, the time left, and what it has so far."""
+    """Show how much of a study is done, the time left, and the scores so far."""
     from rich.table import Table
 
     from bdl.cli.console import out, print_json
     from bdl.study.status import status_of
 
-    found = status_of(run)
+    current = status_of(run)
     if as_json:
-        print_json(found.to_dict())
+        print_json(current.to_dict())
         return
-    out.print(f"{found.name}: " + ("finished" if found.results else "not finished"))
-    for kind, total in found.total.items():
-        out.print(f"  {kind:<9} {found.done[kind]:>4} of {total}")
-    if found.seconds_left is not None and found.results is None:
-        out.print(f"  about {found.seconds_left / 60:.1f} minutes left")
-    if found.live and any(score is not None for row in found.live.values() for score in row):
-        folds = range(len(next(iter(found.live.values()))))
-        table = Table("row", *(f"fold {j}" for j in folds), title="mAP to choose by, so far")
-        for row, scores in found.live.items():
-            table.add_row(row, *("–" if s is None else f"{s:.3f}" for s in scores))
+    out.print(f"{current.name}: " + ("finished" if current.results else "not finished"))
+    for kind, total in current.total.items():
+        out.print(f"  {kind:<9} {current.done[kind]:>4} of {total}")
+    if current.seconds_left is not None and current.results is None:
+        out.print(f"  about {current.seconds_left / 60:.1f} minutes left")
+    if any(score is not None for scores in current.live.values() for score in scores):
+        folds = range(len(next(iter(current.live.values()))))
+        table = Table("row", *(f"fold {fold}" for fold in folds), title="Selection mAP so far")
+        for row, scores in current.live.items():
+            table.add_row(row, *("–" if score is None else f"{score:.3f}" for score in scores))
         out.print(table)
 
 
 @study.command()
 def table(
     run: Run,
-    form: Annotated[
-        Literal["md", "csv", "tex"], typer.Option("--format", help="Markdown, CSV or LaTeX.")
-    ] = "md",
+    format: Annotated[Literal["md", "csv", "tex"], typer.Option(help="Markdown, CSV or LaTeX.")] = (
+        "md"
+    ),
     as_json: Json = False,
 ) -> None:
-    """Print the tables of a finished study, ours and the paper's side by side."""
+    """Print the tables of a finished study, our values next to those of the paper."""
     from bdl.cli.console import print_json
-    from bdl.study import table_formats
     from bdl.study.study_reader import StudyReader
+    from bdl.study.table_formats import written
 
-    study = StudyReader(run)
+    reader = StudyReader(run)
     if as_json:
-        print_json(study.results.to_dict())
+        print_json(reader.results.to_dict())
     else:
-        print(table_formats.written(study.protocol, study.results)[form], end="")
+        print(written(reader.protocol, reader.results)[format], end="")

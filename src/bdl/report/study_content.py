@@ -42,7 +42,7 @@ def study_content(
     """
     study = StudyReader(path)
     protocol, outputs = study.protocol, study.outputs
-    dataset = study.dataset(data, trust=trust)
+    benchmark = study.benchmark(data, trust=trust)
     rows = [row.name for row in protocol.rows if row.name in outputs.rows]
     systems = [
         System(name, study.detections(name), study.densities(name), _curves(study, name))
@@ -50,11 +50,11 @@ def study_content(
     ]
     return Content(
         title=title or f"Study: {protocol.name}",
-        truth=dataset.events.select(recordings=outputs.test),
+        truth=benchmark.events.select(recordings=outputs.test),
         systems=tuple(systems),
-        tolerances=dataset.settings.tolerances,
-        event_free=dataset.settings.event_free,
-        recordings=dataset.recordings.select(outputs.test),
+        tolerances=benchmark.settings.tolerances,
+        event_free=benchmark.settings.event_free,
+        recordings=benchmark.recordings.select(outputs.test),
         note=_note(protocol, rows),
         provenance=_provenance(study),
         protocol=_text(protocol),
@@ -66,7 +66,7 @@ def study_content(
 def _curves(study: StudyReader, row: str) -> dict[str, EpochCurve]:
     """Training curves of a row, by the quantity's name."""
     outputs = study.outputs.rows[row]
-    quantities = {"loss": outputs.loss, f"{_chosen_on(study.protocol)} mAP": outputs.score}
+    quantities = {"loss": outputs.loss, f"{study.protocol.selection_part} mAP": outputs.score}
     return {
         name: ([float(epoch) for epoch in means.epochs], list(means.values))
         for name, means in quantities.items()
@@ -74,16 +74,13 @@ def _curves(study: StudyReader, row: str) -> dict[str, EpochCurve]:
     }
 
 
-def _chosen_on(protocol: Protocol) -> str:
-    return "calibration" if protocol.regime == "nested" else "validation"
-
-
 def _training(protocol: Protocol, systems: Sequence[System]) -> str:
     """What the training curves show, or why there are none."""
     if not any(system.history for system in systems):
         return "No training curves: the study was run before they were recorded."
     return (
-        f"Loss and {_chosen_on(protocol)} mAP of each checkpoint, at the selected learning rate. "
+        f"Loss, and {protocol.selection_part} mAP of each checkpoint, at the selected learning "
+        "rate. "
         "Means over folds and seeds; at each epoch over the models that were trained that far."
     )
 
@@ -124,7 +121,7 @@ def _note(protocol: Protocol, rows: Sequence[str]) -> str:
         sentences.append(
             "Checkpoints and decoders were chosen on the recordings that are reported."
         )
-    if any(len(protocol.final_seeds(protocol.row(name))) > 1 for name in rows):
+    if any(len(protocol.seeds_of(protocol.row(name))) > 1 for name in rows):
         sentences.append(
             "Shown is the first seed of each system; the tables of the study average over all."
         )
@@ -134,7 +131,7 @@ def _note(protocol: Protocol, rows: Sequence[str]) -> str:
 def _seeds(protocol: Protocol) -> str:
     """All seeds of a protocol, by what they determine."""
     split = protocol.split.model_dump()
-    final = sorted({seed for row in protocol.rows for seed in protocol.final_seeds(row)})
+    final = sorted({seed for row in protocol.rows for seed in protocol.seeds_of(row)})
     named = {
         "split": split.get("seed"),
         "calibration": split.get("calibration_seed") if protocol.regime == "nested" else None,

@@ -1,21 +1,31 @@
 """Studies: frozen, resumable, distributable protocols, and every experiment of the paper as one.
 
+Examples
+--------
 >>> from bdl.study import load
 >>> load("sleep-nested").seeds
 (0, 1, 2)
 """
 
-from bdl.study.catalogue import load, names
-from bdl.study.protocol import Protocol
-from bdl.study.results import Results
-from bdl.study.runner import run_study
-from bdl.study.scale import scale_of, shrink
-from bdl.study.status import status_of
-from bdl.study.workers import Workers
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bdl.study.catalogue import load, names
+    from bdl.study.protocol import Protocol
+    from bdl.study.results import Results
+    from bdl.study.runner import run_study
+    from bdl.study.scale import scale_of, shrink
+    from bdl.study.status import status_of
+    from bdl.study.study_reader import StudyReader
+    from bdl.study.workers import Workers
 
 __all__ = [
     "Protocol",
     "Results",
+    "StudyReader",
     "Workers",
     "load",
     "names",
@@ -24,3 +34,22 @@ __all__ = [
     "shrink",
     "status_of",
 ]
+# Imported at the first use: a runner needs everything else in the package.
+_MODULES = {
+    "Protocol": "protocol",
+    "Results": "results",
+    "StudyReader": "study_reader",
+    "Workers": "workers",
+    "load": "catalogue",
+    "names": "catalogue",
+    "run_study": "runner",
+    "scale_of": "scale",
+    "shrink": "scale",
+    "status_of": "status",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'bdl.study' has no attribute {name!r}")
+    return getattr(import_module(f"bdl.study.{_MODULES[name]}"), name)

@@ -1,8 +1,8 @@
-"""Analyses beside the event score: states rebuilt from densities, and counts.
+"""Analyses besides the event score: states reconstructed from densities, and counts.
 
-- ``states``: every conversion of event densities to a state sequence, and a segmentation's own
-  probabilities, against the true intervals, sample by sample. Parameters of a conversion are
-  chosen on the folds that are reported in the validation regime, as in the paper, and on the
+- ``states``: every conversion of event densities to a state sequence, and the probabilities of a
+  segmentation, against the true intervals, sample by sample. Parameters of a conversion are
+  selected on the folds that are reported in the validation regime, as in the paper, and on the
   other folds in the nested one.
 - ``counts``: summed densities against numbers of events, before and after a Poisson adapter that
   is cross-fitted over groups of recordings; ``adapted`` scores are multiplied by its factors.
@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from bdl.datasets import Benchmark
@@ -20,15 +20,11 @@ from bdl.evaluation.adapter import adapt
 from bdl.evaluation.reconstruction import candidates
 from bdl.evaluation.states import StateScore, choose, states
 from bdl.events import Events
-from bdl.study.protocol import Protocol
-from bdl.study.results import Results, ScoreRecord, defined
-from bdl.study.run_directory import StudyStep
-from bdl.study.run_reader import RunReader
-from bdl.study.step_files import read_step_densities, unpack_events
+from bdl.study.results import ScoreRecord, defined
 
-Runs = Mapping[tuple[str, int], Sequence[StudyStep]]
 Conversion = Literal["exponential", "integrated", "peaks", "direct"]
-STAGE: dict[Conversion, str] = {
+DensityFolds = Sequence[Sequence[Density]]
+STAGES: dict[Conversion, str] = {
     "exponential": "exponential",
     "peaks": "peak fill",
     "integrated": "integrated",
@@ -36,88 +32,82 @@ STAGE: dict[Conversion, str] = {
 }
 
 
-def analyse(
-    run: RunReader, protocol: Protocol, dataset: Benchmark, runs: Runs, densities: Runs
-) -> Results:
-    """Figures of all analyses that a protocol asks for.
+def state_records(
+    row: str, seed: int, folds: DensityFolds, benchmark: Benchmark, *, cross_fitted: bool
+) -> list[ScoreRecord]:
+    """Scores of the states that are reconstructed from the densities of a row.
 
     Parameters
     ----------
-    runs : steps with the detections of each row and seed.
-    densities : steps with the densities of each row and seed, by fold.
+    row, seed
+        Whose densities these are.
+    folds
+        Densities of the test recordings of each fold.
+    benchmark
+        True events and interval types.
+    cross_fitted
+        Whether parameters of a conversion are selected on the other folds.
     """
-    records: list[ScoreRecord] = []
-    if not protocol.analyses:
-        return Results(())
-    for (row, seed), steps in densities.items():
-        folds = [read_step_densities(run, step.id) for step in steps]
-        if "states" in protocol.analyses and dataset.intervals:
-            crossed = protocol.regime == "nested"
-            records += _states(row, seed, folds, dataset, crossed=crossed)
-        if "counts" in protocol.analyses and folds[0][0].kind == "events":
-            parts = [
-                unpack_events(run.read(step.id, "detections/tuned.csv")) for step in runs[row, seed]
-            ]
-            records += _counts(row, seed, folds, Events.concat(parts), dataset)
-    return Results(tuple(records))
-
-
-def _states(
-    row: str, seed: int, folds: list[list[Density]], dataset: Benchmark, *, crossed: bool
-) -> list[ScoreRecord]:
-    interval, truth = dataset.intervals[0], dataset.events
-    ways: tuple[Conversion, ...] = (
+    interval, truth = benchmark.intervals[0], benchmark.events
+    conversions: tuple[Conversion, ...] = (
         ("direct",) if folds[0][0].kind == "state" else ("exponential", "peaks", "integrated")
     )
     records = []
-    for way in ways:
-        if crossed and len(folds) > 1:
+    for conversion in conversions:
+        if cross_fitted and len(folds) > 1:
             scores = []
             for number, fold in enumerate(folds):
-                others = [one for j, part in enumerate(folds) if j != number for one in part]
-                chosen = choose(others, truth, interval, candidates(way)).reconstruction
-                scores.append(states(fold, truth, interval, chosen))
+                others = [density for j, f in enumerate(folds) if j != number for density in f]
+                selected = choose(others, truth, interval, candidates(conversion))
+                scores.append(states(fold, truth, interval, selected.reconstruction))
             score = _sum(scores)
         else:
-            pooled = [one for fold in folds for one in fold]
-            score = choose(pooled, truth, interval, candidates(way)).score
+            pooled = [density for fold in folds for density in fold]
+            score = choose(pooled, truth, interval, candidates(conversion)).score
         records += [
-            ScoreRecord(row, STAGE[way], f"state {name}", value, seed)
+            ScoreRecord(row, STAGES[conversion], f"state {name}", value, seed)
             for name, value in score.to_dict().items()
         ]
     return records
 
 
-def _sum(scores: Sequence[StateScore]) -> StateScore:
-    return StateScore(
-        hits=sum(one.hits for one in scores),
-        false=sum(one.false for one in scores),
-        missed=sum(one.missed for one in scores),
-        squared=sum(one.squared for one in scores),
-        samples=sum(one.samples for one in scores),
-    )
-
-
-def _counts(
-    row: str, seed: int, folds: list[list[Density]], detections: Events, dataset: Benchmark
+def count_records(
+    row: str, seed: int, folds: DensityFolds, detections: Events, benchmark: Benchmark
 ) -> list[ScoreRecord]:
-    settings, truth = dataset.settings, dataset.events
+    """Calibration of counts before and after the adapter, and the adapted mAP.
+
+    Parameters
+    ----------
+    row, seed
+        Whose densities and detections these are.
+    folds
+        Densities of the test recordings of each fold.
+    detections
+        Detections in the test recordings, by the tuned decoder.
+    benchmark
+        True events, settings and groups.
+    """
+    settings, truth = benchmark.settings, benchmark.events
     labelled = set(truth.recording.tolist())
-    every = settings.event_free == "count"
-    used = [one for fold in folds for one in fold if every or one.recording in labelled]
-    kept = detections.select(recordings=[one.recording for one in used])
-    found = adapt(used, truth, groups=dataset.recordings.groups)
+    densities = [
+        density
+        for fold in folds
+        for density in fold
+        if settings.event_free == "count" or density.recording in labelled
+    ]
+    ids = [density.recording for density in densities]
+    adaptation = adapt(densities, truth, groups=benchmark.recordings.groups)
     adapted = match(
         truth,
-        found.rescale(kept),
+        adaptation.rescale(detections.select(recordings=ids)),
         settings.tolerances,
         types=settings.types,
         event_free=settings.event_free,
-        recordings=[one.recording for one in used],
+        recordings=ids,
     )
     records = [
         ScoreRecord(row, stage, f"count {name}", defined(value), seed)
-        for stage, counts in (("tuned", found.before), ("adapted", found.after))
+        for stage, counts in (("tuned", adaptation.before), ("adapted", adaptation.after))
         for name, value in (
             ("MAE", counts.mae),
             ("relative MAE", counts.relative_mae),
@@ -126,3 +116,13 @@ def _counts(
     ]
     value = defined(adapted.mean_average_precision())
     return [*records, ScoreRecord(row, "adapted", "mAP", value, seed)]
+
+
+def _sum(scores: Sequence[StateScore]) -> StateScore:
+    return StateScore(
+        hits=sum(score.hits for score in scores),
+        false=sum(score.false for score in scores),
+        missed=sum(score.missed for score in scores),
+        squared=sum(score.squared for score in scores),
+        samples=sum(score.samples for score in scores),
+    )

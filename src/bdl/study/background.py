@@ -1,4 +1,4 @@
-"""Something done now and then while a block runs."""
+"""A function called at intervals while a block runs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,17 @@ from contextlib import contextmanager
 
 @contextmanager
 def repeated(act: Callable[[], None], every: float) -> Iterator[None]:
-    """Call ``act`` every so many seconds, from a thread of its own, until the block has ended.
+    """Call a function at intervals, from another thread, until the block has ended.
 
+    Parameters
+    ----------
+    act
+        Function without arguments.
+    every
+        Seconds between two calls.
+
+    Examples
+    --------
     >>> done = threading.Event()
     >>> with repeated(done.set, every=0.001):
     ...     done.wait(5)

@@ -1,7 +1,7 @@
-"""What a run directory is bound to: protocol, data, split, environment.
+"""What a run directory is bound to: protocol, data, split, environment and frozen choices.
 
-Each is written when a study starts and compared when it goes on. Anything that has changed is
-refused with what changed, since two studies in one directory would mix their figures.
+Each is written when a study starts and compared when it is resumed. A change is an error that
+names it, because two studies in one directory would mix their results.
 """
 
 from __future__ import annotations
@@ -16,126 +16,143 @@ from typing import Any
 from bdl.datasets import Benchmark
 from bdl.errors import ConfigError, StudyError
 from bdl.study.digest import digest
-from bdl.study.protocol import Part, Protocol
+from bdl.study.fingerprint import DataFingerprint, file_stamps
+from bdl.study.label_vault import LabelVault
+from bdl.study.protocol import Protocol
 from bdl.study.run_directory import RunDirectory
-from bdl.study.splits import make_split
-from bdl.study.study_data import Fingerprint, Vault, file_stamps
+from bdl.study.splits import Fold, make_split
+from bdl.study.workers import Workers
 
 PACKAGES = ("bdl", "torch", "numpy", "numba", "scipy")
 
 
 def bind_protocol(run: RunDirectory, protocol: Protocol) -> None:
-    """Write the protocol, or refuse another than the one that is there."""
-    there = run.get_json("protocol.json")
-    if there is None:
-        shown = {"digest": protocol.digest(), "protocol": protocol.model_dump(mode="json")}
-        run.put_json("protocol.json", shown)
-    elif there["digest"] != protocol.digest():
-        old, new = there["protocol"], protocol.content()
-        keys = [key for key in new if old.get(key) != new[key]] or ["another version of it"]
+    """Write the protocol, or raise an error if the directory holds another."""
+    bound = run.get_json("protocol.json")
+    if bound is None:
+        content = {"digest": protocol.digest(), "protocol": protocol.model_dump(mode="json")}
+        run.put_json("protocol.json", content)
+    elif bound["digest"] != protocol.digest():
+        old, new = bound["protocol"], protocol.content()
+        keys = [key for key in new if old.get(key) != new[key]] or ["its version"]
         raise StudyError(
             f"{run.url}: holds a study of another protocol (differs in {', '.join(keys)}); "
-            "a changed protocol needs a directory of its own"
+            "give a changed protocol another --out"
         )
 
 
-def bind_environment(run: RunDirectory, *, threads: int | None, jobs: int) -> int:
-    """Write the environment, or refuse another; gives the threads a worker has."""
-    there = run.get_json("environment.json")
-    chosen = threads or (there["threads"] if there else max(1, (os.cpu_count() or 1) // jobs))
-    now: dict[str, Any] = {
+def bind_environment(run: RunDirectory, workers: Workers) -> Workers:
+    """Write the environment, or raise an error if it has changed.
+
+    Returns
+    -------
+    Workers
+        The workers with their number of threads.
+    """
+    bound = run.get_json("environment.json")
+    default = bound["threads"] if bound else max(1, (os.cpu_count() or 1) // workers.jobs)
+    current: dict[str, Any] = {
         "python": platform.python_version(),
         "machine": platform.machine(),
-        "threads": chosen,
+        "threads": workers.threads or default,
         **{name: _version(name) for name in PACKAGES},
     }
-    if there is None:
-        run.put_json("environment.json", now)
-    elif there != now:
+    if bound is None:
+        run.put_json("environment.json", current)
+    elif bound != current:
         changed = [
-            f"{key} {there.get(key)} → {now[key]}" for key in now if there.get(key) != now[key]
+            f"{key} {bound.get(key)} → {value}"
+            for key, value in current.items()
+            if bound.get(key) != value
         ]
         raise StudyError(
-            f"{run.url}: begun in another environment ({', '.join(changed)}); sums may come out "
-            "otherwise, so go on with the old one or start a new directory"
+            f"{run.url}: was started in another environment ({', '.join(changed)}); results may "
+            "differ, so resume it in the old one or give another --out"
         )
-    return chosen
+    return workers.replace(threads=current["threads"])
 
 
 def bind_data(
     run: RunDirectory,
-    dataset: Benchmark,
+    benchmark: Benchmark,
     path: Path,
     progress: Callable[[int, int], None] = lambda done, total: None,
-) -> Fingerprint:
-    """Hash the data, or refuse data that has changed; unchanged files are not hashed again."""
-    there = run.get_json("data.json")
+) -> DataFingerprint:
+    """Hash the data, or raise an error if they have changed; unchanged files are not hashed again.
+
+    Parameters
+    ----------
+    run
+        Run directory.
+    benchmark
+        The data.
+    path
+        Folder or file of the raw data.
+    progress
+        Called with (recordings done, recordings in total).
+    """
+    content = run.get_json("data.json")
+    bound = None if content is None else DataFingerprint(**content)
     stamps = file_stamps(path)
-    if there is not None and run.get_json("files.json") == stamps:
-        return Fingerprint.from_dict(there)
-    found = Fingerprint.of(dataset, progress)
-    if there is None:
-        run.put_json("data.json", found.to_dict())
-    else:
-        changes = found.changes(Fingerprint.from_dict(there))
-        if changes:
-            raise StudyError(
-                f"{path}: not the data this study was begun with ({'; '.join(changes)} changed); "
-                "changed data needs a directory of its own"
-            )
-    run.put_json("files.json", stamps)
-    return found
-
-
-def bind_split(run: RunDirectory, protocol: Protocol, dataset: Benchmark) -> tuple[Part, ...]:
-    """Make the split and write it, or refuse another than the one that is there."""
-    nested = protocol.regime == "nested"
-    parts = make_split(protocol.split, dataset.recordings.groups, calibrate=nested)
-    plain = [part.model_dump(mode="json") for part in parts]
-    there = run.get_json("split.json")
-    if there is None:
-        check_labels(protocol, parts, dataset)
-        run.put_json("split.json", {"digest": digest(plain), "parts": plain})
-    elif there["parts"] != plain or there["digest"] != digest(there["parts"]):
+    if bound is not None and run.get_json("files.json") == stamps:
+        return bound
+    current = DataFingerprint.of(benchmark, progress)
+    if bound is None:
+        run.put_json("data.json", current.model_dump(mode="json"))
+    elif changes := current.changes(bound):
         raise StudyError(
-            f"{run.url}: split.json is not the split that the protocol gives; was it edited? "
-            "Another split needs a directory of its own"
+            f"{path}: not the data with which the study in {run.url} was started "
+            f"({'; '.join(changes)} changed); give changed data another --out"
         )
-    return parts
+    run.put_json("files.json", stamps)
+    return current
 
 
-def check_labels(protocol: Protocol, parts: Sequence[Part], dataset: Benchmark) -> None:
-    """Refuse a fold that has no events to train or to choose on; test labels stay closed."""
-    for number, part in enumerate(parts):
-        nested = protocol.regime == "nested"
-        sealed = part.test if nested else ()
-        vault = Vault(dataset.recordings, dataset.events, sealed)
-        chosen_on = part.calibration if nested else part.test
-        what = "calibration" if nested else "validation"
-        for name, ids in (("training", part.train), (what, chosen_on)):
+def bind_split(run: RunDirectory, protocol: Protocol, benchmark: Benchmark) -> tuple[Fold, ...]:
+    """Split the data and write the split, or raise an error if the directory holds another."""
+    nested = protocol.regime == "nested"
+    folds = make_split(protocol.split, benchmark.recordings.groups, calibrate=nested)
+    parts = [fold.model_dump(mode="json") for fold in folds]
+    bound = run.get_json("split.json")
+    if bound is None:
+        _check_labels(protocol, folds, benchmark)
+        run.put_json("split.json", {"digest": digest(parts), "parts": parts})
+    elif bound["parts"] != parts or bound["digest"] != digest(bound["parts"]):
+        raise StudyError(
+            f"{run.url}: split.json is not the split of the protocol; was it edited? "
+            "Give another split another --out"
+        )
+    return folds
+
+
+def _check_labels(protocol: Protocol, folds: Sequence[Fold], benchmark: Benchmark) -> None:
+    """Raise an error for a fold without events to train or select on; test labels stay sealed."""
+    nested = protocol.regime == "nested"
+    for number, fold in enumerate(folds):
+        selection = fold.calibration if nested else fold.test
+        vault = LabelVault(benchmark, [*fold.train, *selection])
+        for part, ids in (("training", fold.train), (protocol.selection_part, selection)):
             labels = vault.labels(ids)
-            for event in dataset.settings.types:
+            for event in benchmark.settings.types:
                 if not len(labels.select(types=[event])):
                     raise ConfigError(
-                        f"fold {number}: no event {event!r} in the {name} part "
-                        f"({len(ids)} recordings); nothing can be "
-                        f"{'learnt' if name == 'training' else 'chosen'} there"
+                        f"fold {number}: no event {event!r} in the {part} part ({len(ids)} "
+                        "recordings); another split.seed or fewer folds may help"
                     )
 
 
-def freeze(run: RunDirectory, choices: Sequence[dict[str, Any]]) -> str:
-    """Write what was chosen with its hash, before the test part is opened; gives the hash."""
+def freeze(run: RunDirectory, choices: Sequence[dict[str, Any]]) -> None:
+    """Write what was selected with its hash, before the test part is opened."""
     listed = [*choices]
-    found = digest(listed)
-    there = run.get_json("frozen.json")
-    if there is None:
-        run.put_json("frozen.json", {"digest": found, "choices": listed})
-        run.note("frozen", digest=found)
-    elif there["digest"] != found or digest(there["choices"]) != found:
+    frozen = digest(listed)
+    bound = run.get_json("frozen.json")
+    if bound is None:
+        run.put_json("frozen.json", {"digest": frozen, "choices": listed})
+        run.note("frozen", digest=frozen)
+    elif bound["digest"] != frozen or digest(bound["choices"]) != frozen:
         raise StudyError(
             f"{run.url}: frozen.json is not what the selection steps chose; was it edited?"
         )
-    return found
 
 
 def _version(name: str) -> str:

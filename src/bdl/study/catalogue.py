@@ -1,7 +1,7 @@
 """The catalogue: every study of the paper as a preset, by name.
 
-A preset is a YAML file of this package; one that ``extends`` another takes over its keys and
-sets some anew. A path to a YAML file of one's own is taken wherever a name is.
+A preset is a YAML file of this package. A file that ``extends`` a preset takes over its keys and
+replaces some. The path of a YAML file can be given instead of a name.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from bdl.study.protocol import Protocol, parse_protocol
 def names() -> tuple[str, ...]:
     """Names of all presets, sorted.
 
+    Examples
+    --------
     >>> "sleep-nested" in names()
     True
     """
@@ -25,19 +27,29 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str | Path) -> Protocol:
-    """The protocol of that name, or of that YAML file.
+    """The protocol of a preset or of a YAML file.
 
+    Parameters
+    ----------
+    name
+        Name of a preset, or path of a file that ends in ``.yaml`` or ``.yml``.
+
+    Examples
+    --------
     >>> load("sleep-nested").split.folds
     5
     >>> load("sleep-nestd")
     Traceback (most recent call last):
-    bdl.errors.ConfigError: no study 'sleep-nestd'; there are bowshock, ...
+    bdl.errors.ConfigError: study 'sleep-nestd' is not known; expected one of bowshock, ...
     """
     path = Path(name)
     if path.suffix in (".yaml", ".yml"):
         return parse_protocol(_extended(read_yaml(path), path), str(path))
     if str(name) not in names():
-        raise ConfigError(f"no study {str(name)!r}; there are {', '.join(names())}")
+        raise ConfigError(
+            f"study {str(name)!r} is not known; expected one of {', '.join(names())}, or the path "
+            "of a YAML file"
+        )
     path = _folder() / f"{name}.yaml"
     return parse_protocol(_extended(read_yaml(path), path), path.name)
 
@@ -47,7 +59,7 @@ def _extended(data: dict[str, Any], path: Path, depth: int = 0) -> dict[str, Any
     if base is None:
         return data
     if depth > 4 or str(base) not in names():
-        raise ConfigError(f"{path}: extends {base!r}, which is not one of {', '.join(names())}")
+        raise ConfigError(f"{path}: extends: expected one of {', '.join(names())}, got {base!r}")
     parent = _folder() / f"{base}.yaml"
     return {**_extended(read_yaml(parent), parent, depth + 1), **data}
 

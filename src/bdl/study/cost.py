@@ -1,66 +1,61 @@
 """What a study needs and roughly costs.
 
-The cost is that of its trainings: so many bins pass forwards and backwards at the speed that each
-encoder states. It is an order of magnitude, to tell minutes from weeks.
+The cost is that of its trainings: the bins that pass forwards and backwards, at the speed that
+each encoder states. It is an order of magnitude, to tell minutes from weeks.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from bdl.study.protocol import Folds, Parts, Protocol, Row
+from bdl.study.protocol import Protocol, Row
+from bdl.study.splits import fold_count
 
-# Seconds a training takes besides: reading, densities, decoding.
-_BESIDES = 5.0
+# Seconds per training for reading, densities and decoding.
+_OVERHEAD = 5.0
+# Share of the recordings in the training part.
+_TRAINING_SHARE = 0.7
 
 
-def fits(protocol: Protocol) -> int:
-    """How many models a study trains.
+def training_count(protocol: Protocol) -> int:
+    """Number of models that a study trains.
 
+    Examples
+    --------
     >>> from bdl.study.catalogue import load
-    >>> fits(load("sleep-nested"))
+    >>> training_count(load("sleep-nested"))
     210
     """
-    return sum(_fits(protocol, row) for row in protocol.rows)
+    return sum(_trainings(protocol, row) for row in protocol.rows)
 
 
-def hours(protocol: Protocol) -> float:
+def core_hours(protocol: Protocol) -> float:
     """Rough core-hours of all trainings."""
-    dataset = protocol.data.dataset
-    bins = dataset.window_bins
-    total = 0.0
+    data = protocol.data
+    windows = data.recordings * _TRAINING_SHARE * protocol.training.epochs
+    seconds = 0.0
     for row in protocol.rows:
-        speed = row.encoder.seconds_per_bin(bins)
-        windows = dataset.recordings * 0.7 * protocol.training.epochs
-        total += _fits(protocol, row) * (_BESIDES + speed * bins * windows)
-    return total / 3600
-
-
-def needs(protocol: Protocol) -> str:
-    """The data a study needs."""
-    return protocol.data.dataset.requires or protocol.data.name
+        training = windows * data.window_bins * row.encoder.seconds_per_bin(data.window_bins)
+        seconds += _trainings(protocol, row) * (_OVERHEAD + training)
+    return seconds / 3600
 
 
 def summary(protocol: Protocol) -> dict[str, Any]:
-    """A study in a few plain words and numbers."""
+    """The main facts of a study, as plain data."""
     return {
         "name": protocol.name,
         "title": protocol.title,
-        "data": protocol.data.name,
-        "needs": needs(protocol),
+        "data": protocol.data.kind,
+        "needs": protocol.data.requires or protocol.data.kind,
         "regime": protocol.regime,
         "rows": len(protocol.rows),
-        "fits": fits(protocol),
-        "core_hours": round(hours(protocol), 2),
+        "trainings": training_count(protocol),
+        "core_hours": round(core_hours(protocol), 2),
         "tables": [table.label for table in protocol.paper.tables],
     }
 
 
-def _fits(protocol: Protocol, row: Row) -> int:
-    split = protocol.split
-    folds = split.folds if isinstance(split, Folds) else 1
-    folds = len(split.parts) if isinstance(split, Parts) else folds
-    rates, seeds = len(protocol.learning_rates(row)), len(protocol.final_seeds(row))
-    if protocol.regime == "nested":
-        return folds * (rates + seeds)
-    return folds * rates * seeds
+def _trainings(protocol: Protocol, row: Row) -> int:
+    folds = fold_count(protocol.split)
+    rates, seeds = len(protocol.rates_of(row)), len(protocol.seeds_of(row))
+    return folds * (rates + seeds if protocol.regime == "nested" else rates * seeds)

@@ -1,7 +1,7 @@
-"""Hashes: of plain data, and of the values of a data set.
+"""Hashes of plain data, and of the values of a data set.
 
-Plain data is hashed by its canonical JSON (sorted keys, no spaces, no NaN), so that two
-equal values have one hash on every machine.
+Plain data is hashed by its canonical JSON (sorted keys, no spaces, no NaN), so that equal values
+have the same hash on every machine.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from bdl.recording import Recording
 
 
 def canonical(data: Any) -> bytes:
-    """The one JSON text of plain data.
+    """The canonical JSON text of plain data.
 
+    Examples
+    --------
     >>> canonical({"b": 1, "a": [1.5, None]})
     b'{"a":[1.5,null],"b":1}'
     """
@@ -31,8 +33,10 @@ def canonical(data: Any) -> bytes:
 
 
 def digest(data: Any) -> str:
-    """SHA-256 of plain data, in hex.
+    """SHA-256 of plain data, in hexadecimal digits.
 
+    Examples
+    --------
     >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
     True
     """
@@ -40,10 +44,12 @@ def digest(data: Any) -> str:
 
 
 def recording_digest(recording: Recording) -> str:
-    """SHA-256 of all that a recording holds: its clock, channels, group and values.
+    """SHA-256 of everything in a recording: its clock, channels, group and values.
 
-    >>> one = Recording.of(np.zeros(3), id="a", period=1.0)
-    >>> recording_digest(one) == recording_digest(Recording.of(np.zeros(3), id="a", period=2.0))
+    Examples
+    --------
+    >>> slow, fast = (Recording.of(np.zeros(3), id="a", period=period) for period in (2.0, 1.0))
+    >>> recording_digest(slow) == recording_digest(fast)
     False
     """
     info = recording.info
@@ -56,14 +62,16 @@ def recording_digest(recording: Recording) -> str:
         "offsets": [list(change) for change in info.offset_changes],
         "group": info.group,
     }
-    found = hashlib.sha256(canonical(head))
-    found.update(np.ascontiguousarray(recording.values).tobytes())
-    return found.hexdigest()
+    content = hashlib.sha256(canonical(head))
+    content.update(np.ascontiguousarray(recording.values).tobytes())
+    return content.hexdigest()
 
 
 def events_digest(events: Events) -> str:
     """SHA-256 of a table of events, in the order of its rows.
 
+    Examples
+    --------
     >>> events_digest(Events.of("a", "beat", [1.0])) == events_digest(Events.of("a", "x", [1.0]))
     False
     """

@@ -1,16 +1,15 @@
-"""Scoring: the test labels are opened here, after everything that was chosen is frozen.
+"""The final step: the test labels are opened, after everything that was selected is frozen.
 
-Detections of all folds are pooled and matched once a row, stage and seed; every figure, fold by
-fold and pooled, and every bootstrap replicate reads those matches. Differences are paired: both
-rows on the same recordings, their seeds averaged within a replicate. The intervals hold fitted
-models and the split fixed, so fold differences stand beside them.
+The detections of all folds are pooled and matched once per row, stage and seed; every score, per
+fold and pooled, and every bootstrap replicate is computed from those matches. Differences are
+paired: both rows on the same recordings, their seeds averaged within a replicate. The confidence
+intervals hold fitted models and the split fixed, so differences per fold are reported as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -19,152 +18,175 @@ from bdl.errors import StudyError
 from bdl.evaluation import Matches, bootstrap, match
 from bdl.evaluation.metrics import named
 from bdl.events import Events
-from bdl.study.protocol import Part, Protocol
-from bdl.study.results import Difference, Results, ScoreRecord, defined
-from bdl.study.run_directory import StudyStep
-from bdl.study.run_reader import RunReader
-from bdl.study.step_files import unpack_events
-from bdl.study.study_data import Vault
+from bdl.study.analyses import count_records, state_records
+from bdl.study.label_vault import LabelVault
+from bdl.study.protocol import BootstrapSettings
+from bdl.study.results import Results, RowDifference, ScoreRecord, ToleranceCurve, defined
+from bdl.study.run_reader import RunReader, StepId
+from bdl.study.step_files import read_step_densities, unpack_events
+from bdl.study.steps import RowRun, StepData, StepOutput, StudyStep
+from bdl.study.study_plan import StudyPlan
 
-Runs = Mapping[tuple[str, int], Sequence[StudyStep]]
-
-
-@dataclass(frozen=True)
-class Scored:
-    """Matches by row, stage and seed, and the fold of every recording."""
-
-    matches: dict[tuple[str, str], dict[int, Matches]]
-    fold_of: dict[str, int]
+SeedMatches = dict[tuple[str, str], dict[int, Matches]]
 
 
-def open_and_match(
-    run: RunReader, protocol: Protocol, dataset: Benchmark, parts: Sequence[Part], runs: Runs
-) -> Scored:
-    """Match the detections of every row, stage and seed with the labels of the test parts.
+class ScoreStep(StudyStep):
+    """Open the labels of all test parts, and score.
 
     Parameters
     ----------
-    runs : for each row and seed the steps that hold its detections, of all folds together.
+    name, settings
+        See `StudyStep`.
+    runs
+        Every row and seed to score.
+    test
+        All test recordings, with their labels.
+    folds
+        Ids of the test recordings of each fold.
+    regime, metrics, differences, bootstrap, rescored, analyses
+        See `bdl.study.protocol.Protocol`.
     """
-    fold_of = {id: number for number, part in enumerate(parts) for id in part.test}
-    vault = Vault(dataset.recordings, dataset.events)
-    truth = vault.labels(sorted(fold_of))
-    settings = dataset.settings
-    found: dict[tuple[str, str], dict[int, Matches]] = {}
-    for (row, seed), steps in runs.items():
-        for stage in stages_of(run, steps):
-            name = f"detections/{stage}.csv"
-            detections = Events.concat(unpack_events(run.read(step.id, name)) for step in steps)
-            if detections.score is None:
-                detections = Events.empty(scored=True)
-            found.setdefault((row, stage), {})[seed] = match(
-                truth,
-                detections,
-                protocol.rescored.get(stage, settings.tolerances),
-                types=settings.types,
-                event_free=settings.event_free,
-                recordings=sorted(fold_of),
-            )
-    return Scored(found, fold_of)
+
+    kind = "score"
+    runs: tuple[RowRun, ...]
+    test: StepData
+    folds: tuple[tuple[str, ...], ...]
+    regime: Literal["nested", "validation"]
+    metrics: tuple[str, ...]
+    differences: tuple[tuple[str, str], ...]
+    bootstrap: BootstrapSettings
+    rescored: dict[str, tuple[float, ...]]
+    analyses: tuple[Literal["states", "counts"], ...]
+
+    @classmethod
+    def of(cls, plan: StudyPlan, runs: tuple[RowRun, ...]) -> ScoreStep:
+        """The final step of a study."""
+        protocol = plan.protocol
+        return cls(
+            name="score",
+            settings=plan.data.settings,
+            runs=runs,
+            test=plan.data.part(plan.test_ids, labels=True),
+            folds=tuple(fold.test for fold in plan.folds),
+            regime=protocol.regime,
+            metrics=protocol.metrics,
+            differences=protocol.differences,
+            bootstrap=protocol.bootstrap,
+            rescored=protocol.rescored,
+            analyses=protocol.analyses,
+        )
+
+    def perform(self, run: RunReader, benchmark: Benchmark) -> StepOutput:
+        """Match, score, bootstrap and analyse."""
+        if not self.runs:
+            raise StudyError(f"{run.url}: every row failed; there is nothing to score")
+        matches = self._match(run, benchmark)
+        results = Results(
+            records=(*self._scores(matches), *self._analyses(run, benchmark)),
+            differences=tuple(self._differences(matches, benchmark)),
+            curves=tuple(_curves(matches)),
+        )
+        return StepOutput(results.to_dict())
+
+    def _match(self, run: RunReader, benchmark: Benchmark) -> SeedMatches:
+        """Matches of every row and stage, by seed."""
+        settings = benchmark.settings
+        truth = LabelVault(benchmark, self.test.ids).labels(self.test.ids)
+        matches: SeedMatches = {}
+        for row_run in self.runs:
+            for stage in common_stages(run, row_run.detections):
+                matches.setdefault((row_run.row, stage), {})[row_run.seed] = match(
+                    truth,
+                    read_detections(run, row_run.detections, stage),
+                    self.rescored.get(stage, settings.tolerances),
+                    types=settings.types,
+                    event_free=settings.event_free,
+                    recordings=self.test.ids,
+                )
+        return matches
+
+    def _scores(self, matches: SeedMatches) -> Iterable[ScoreRecord]:
+        """Every metric of every row, stage and seed, pooled and per fold."""
+        fold_of = {id: number for number, ids in enumerate(self.folds) for id in ids}
+        numbers = range(len(self.folds))
+        for (row, stage), seeds in matches.items():
+            for seed, seed_matches in seeds.items():
+                folds = np.array([fold_of[id] for id in seed_matches.recordings])
+                weights = np.stack([np.ones(len(folds)), *(folds == number for number in numbers)])
+                for metric in self._metrics(seed_matches):
+                    values = named(metric)(seed_matches, weights.astype(np.float64))
+                    for fold, value in zip([None, *numbers], values.tolist(), strict=True):
+                        yield ScoreRecord(row, stage, metric, defined(value), seed, fold)
+
+    def _metrics(self, matches: Matches) -> Iterable[str]:
+        """The metrics of the protocol whose tolerance was matched."""
+        for metric in self.metrics:
+            tolerance = metric.partition("@")[2].partition(":")[0]
+            if not tolerance or float(tolerance) in matches.tolerances:
+                yield metric
+
+    def _differences(self, matches: SeedMatches, benchmark: Benchmark) -> Iterable[RowDifference]:
+        """Paired differences with confidence intervals, for every stage that both rows have."""
+        clusters = dict(benchmark.recordings.groups) if self.bootstrap.by == "group" else None
+        for first, second in self.differences:
+            for stage in sorted(stage for row, stage in matches if row == first):
+                if (second, stage) not in matches:
+                    continue
+                ours, theirs = (list(matches[row, stage].values()) for row in (first, second))
+                for metric in self._metrics(ours[0]):
+                    result = bootstrap(
+                        {second: theirs, first: ours},
+                        clusters=clusters,
+                        replicates=self.bootstrap.replicates,
+                        seed=self.bootstrap.seed,
+                        metric=metric,
+                    )
+                    estimate = result.differences[f"{first} - {second}"]
+                    yield RowDifference(first, second, stage, metric, estimate)
+
+    def _analyses(self, run: RunReader, benchmark: Benchmark) -> Iterable[ScoreRecord]:
+        if not self.analyses:
+            return
+        for row_run in self.runs:
+            row, seed = row_run.row, row_run.seed
+            folds = [read_step_densities(run, step) for step in row_run.densities]
+            if "states" in self.analyses and benchmark.intervals:
+                cross_fitted = self.regime == "nested"
+                yield from state_records(row, seed, folds, benchmark, cross_fitted=cross_fitted)
+            if "counts" in self.analyses and folds[0][0].kind == "events":
+                detections = read_detections(run, row_run.detections, "tuned")
+                yield from count_records(row, seed, folds, detections, benchmark)
 
 
-def stages_of(run: RunReader, steps: Sequence[StudyStep]) -> list[str]:
-    """Stages that all steps have detections of, in order."""
-    shared: set[str] | None = None
-    for step in steps:
-        names = {
+def common_stages(run: RunReader, steps: Sequence[StepId]) -> list[str]:
+    """Stages of which all steps have detections, sorted."""
+    stages = [
+        {
             name.removeprefix("detections/").removesuffix(".csv")
-            for name in run.files(step.id)
+            for name in run.files(step)
             if name.startswith("detections/")
         }
-        shared = names if shared is None else shared & names
-    return sorted(shared or ())
+        for step in steps
+    ]
+    return sorted(set.intersection(*stages))
 
 
-def figures_of(scored: Scored, protocol: Protocol) -> list[ScoreRecord]:
-    """Every metric of every row, stage and seed, pooled and fold by fold."""
-    records = []
-    for (row, stage), seeds in scored.matches.items():
-        for seed, matches in seeds.items():
-            folds = np.array([scored.fold_of[id] for id in matches.recordings])
-            numbers = sorted(set(scored.fold_of.values()))
-            weights = np.stack([np.ones(len(folds)), *(folds == number for number in numbers)])
-            for metric in metrics_of(protocol, matches):
-                values = named(metric)(matches, weights.astype(np.float64))
-                for fold, value in zip([None, *numbers], values.tolist(), strict=True):
-                    records.append(ScoreRecord(row, stage, metric, defined(value), seed, fold))
-    return records
+def read_detections(run: RunReader, steps: Sequence[StepId], stage: str) -> Events:
+    """Detections of a stage, of all steps together."""
+    name = f"detections/{stage}.csv"
+    detections = Events.concat(unpack_events(run.read(step, name)) for step in steps)
+    return Events.empty(scored=True) if detections.score is None else detections
 
 
-def metrics_of(protocol: Protocol, matches: Matches) -> list[str]:
-    """The protocol's metrics that these matches have the tolerance of."""
-    wanted = []
-    for metric in protocol.metrics:
-        at = metric.partition("@")[2].partition(":")[0]
-        if not at or float(at) in matches.tolerances:
-            wanted.append(metric)
-    return wanted
-
-
-def differences_of(
-    scored: Scored, protocol: Protocol, groups: Mapping[str, str]
-) -> list[Difference]:
-    """Paired differences with bootstrap intervals, for every stage both rows have."""
-    how = protocol.bootstrap
-    clusters = dict(groups) if how.by == "group" else None
-    found = []
-    for first, second in protocol.differences:
-        stages = sorted({stage for row, stage in scored.matches if row == first})
-        for stage in stages:
-            ours, theirs = (scored.matches.get((row, stage)) for row in (first, second))
-            if ours is None or theirs is None:
-                continue
-            for metric in metrics_of(protocol, next(iter(ours.values()))):
-                result = bootstrap(
-                    {second: [*theirs.values()], first: [*ours.values()]},
-                    clusters=clusters,
-                    replicates=how.replicates,
-                    seed=how.seed,
-                    metric=metric,
-                )
-                one = result.differences[f"{first} - {second}"]
-                figures = (defined(one.value), defined(one.low), defined(one.high))
-                found.append(Difference(first, second, stage, metric, *figures))
-    return found
-
-
-def curves_of(scored: Scored) -> list[dict[str, Any]]:
+def _curves(matches: SeedMatches) -> Iterable[ToleranceCurve]:
     """AP over tolerance, mean and spread over seeds, of every row and stage."""
-    curves = []
-    for (row, stage), seeds in scored.matches.items():
+    for (row, stage), seeds in matches.items():
         tables = [np.nanmean(matches.average_precision(), axis=0) for matches in seeds.values()]
         first = next(iter(seeds.values()))
-        curves.append(
-            {
-                "row": row,
-                "stage": stage,
-                "tolerances": [float(value) for value in first.tolerances],
-                "mean": [defined(value) for value in np.mean(tables, axis=0).tolist()],
-                "sd": [defined(value) for value in np.std(tables, axis=0).tolist()],
-            }
+        yield ToleranceCurve(
+            row,
+            stage,
+            tolerances=tuple(float(value) for value in first.tolerances),
+            mean=tuple(defined(value) for value in np.mean(tables, axis=0).tolist()),
+            sd=tuple(defined(value) for value in np.std(tables, axis=0).tolist()),
         )
-    return curves
-
-
-def score(
-    run: RunReader,
-    protocol: Protocol,
-    dataset: Benchmark,
-    parts: Sequence[Part],
-    runs: Runs,
-) -> Results:
-    """All figures of a study from the detections in its run directory."""
-    if not runs:
-        raise StudyError(f"{run.url}: every row failed; there is nothing to score")
-    scored = open_and_match(run, protocol, dataset, parts, runs)
-    return Results(
-        tuple(figures_of(scored, protocol)),
-        tuple(differences_of(scored, protocol, dataset.recordings.groups)),
-        (),
-        tuple(curves_of(scored)),
-    )

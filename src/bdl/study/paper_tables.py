@@ -1,8 +1,8 @@
-"""Layouts of tables: which figure of a study stands in which cell, and what the paper has there.
+"""Layouts of tables: which score of a study is in which cell, and the value of the paper there.
 
-A cell names a row of the study, a stage (which decoder: ``tuned``, ``default``, ``fixed``, or a
-named one), a metric and, where it is not the mean over seeds of the pooled score, a seed or
-a fold. With ``minus`` it is a paired difference.
+A cell names a row of the study, a stage (which decoder: ``tuned``, ``default``, ``cross-fitted``,
+or a named one), a metric and, unless it is the mean over seeds of the pooled score, a seed or a
+fold. With ``minus`` it is a paired difference.
 """
 
 from __future__ import annotations
@@ -13,8 +13,29 @@ from bdl.config import Value
 
 
 class TableCell(Value):
-    """One figure, ours and the paper's.
+    """One cell: which of our scores, and the value of the paper.
 
+    Parameters
+    ----------
+    of
+        Row of the study.
+    minus
+        Another row, for a paired difference.
+    metric, stage
+        Metric and decoder stage.
+    seed, fold
+        One seed or fold; None for the mean over seeds of the pooled score.
+    folds
+        Whether the cell is the mean over folds instead of the pooled score.
+    paper
+        Value of the paper.
+    sd
+        Its standard deviation over seeds.
+    interval
+        Its confidence interval.
+
+    Examples
+    --------
     >>> TableCell(of="BDL-Hard", minus="BCE-Hard", paper=0.119, interval=(0.108, 0.130)).metric
     'mAP'
     """
@@ -32,8 +53,10 @@ class TableCell(Value):
 
 
 class TableLine(Value):
-    """One line of a table: its name and a cell a column (None leaves it empty).
+    """One line of a table: its name and one cell per column (None leaves it empty).
 
+    Examples
+    --------
     >>> TableLine(name="BDL-Hard", cells=(TableCell(of="BDL-Hard", paper=0.705),)).name
     'BDL-Hard'
     """
@@ -43,8 +66,21 @@ class TableLine(Value):
 
 
 class PaperTable(Value):
-    """A table of the paper: label, caption, the head of the first column, columns and lines.
+    """A table of the paper.
 
+    Parameters
+    ----------
+    label, caption
+        Label and caption.
+    header
+        Heading of the first column.
+    columns, lines
+        Names of the columns, and lines.
+    digits
+        Digits after the decimal point.
+
+    Examples
+    --------
     >>> PaperTable(label="a", caption="A", columns=("mAP",), lines=()).header
     'Method'
     """
@@ -58,8 +94,10 @@ class PaperTable(Value):
 
 
 class Paper(Value):
-    """What the paper reports: its tables, and a word on what it leaves open.
+    """What the paper reports: its tables, and a note on what it leaves open.
 
+    Examples
+    --------
     >>> Paper().tables
     ()
     """

@@ -1,27 +1,33 @@
-"""Results: every figure of a study as one tidy record, and what a table cell reads from them.
+"""Results: every score of a study as one record, and what a table cell reads from them.
 
 A record is (row, stage, metric, seed, fold, value). ``fold`` None is the score pooled over the
-test parts of all folds; ``seed`` None is a figure that belongs to no seed. An undefined figure
-(no truth to recall) is None. A spread over seeds is the population standard deviation, which is
-what the paper prints.
+test parts of all folds; ``seed`` None is a score that belongs to no seed. An undefined score
+(there is no event to detect) is None. A spread over seeds is the population standard deviation,
+as the paper prints it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from bdl.evaluation.resampling import Estimate
 from bdl.study.paper_tables import TableCell
+
+# How values of some metrics are written; the others have a fixed number of digits.
+FORMATS = {"learning rate": ".0e", "epoch": "g"}
 
 
 @dataclass(frozen=True)
 class ScoreRecord:
-    """One figure.
+    """One score.
 
+    Examples
+    --------
     >>> ScoreRecord("BDL-Hard", "tuned", "mAP", 0.7, seed=0).fold is None
     True
     """
@@ -35,10 +41,12 @@ class ScoreRecord:
 
 
 @dataclass(frozen=True)
-class Difference:
-    """A paired difference of two rows with its bootstrap interval (95 %).
+class RowDifference:
+    """A paired difference of two rows, ``row`` minus ``minus``, with its 95 % interval.
 
-    >>> Difference("a", "b", "tuned", "mAP", 0.1, 0.05, 0.15).low
+    Examples
+    --------
+    >>> RowDifference("a", "b", "tuned", "mAP", Estimate(0.1, 0.05, 0.15)).estimate.low
     0.05
     """
 
@@ -46,15 +54,39 @@ class Difference:
     minus: str
     stage: str
     metric: str
-    value: float | None
-    low: float | None
-    high: float | None
+    estimate: Estimate
+
+
+@dataclass(frozen=True)
+class ToleranceCurve:
+    """AP of a row at each tolerance: mean and standard deviation over seeds."""
+
+    row: str
+    stage: str
+    tolerances: tuple[float, ...]
+    mean: tuple[float | None, ...]
+    sd: tuple[float | None, ...]
 
 
 @dataclass(frozen=True)
 class CellValue:
-    """What stands in a cell: a mean, its spread over seeds, an interval.
+    """The value of a table cell: a mean with its spread over seeds or its confidence interval.
 
+    Parameters
+    ----------
+    value
+        None if it is undefined.
+    sd
+        Standard deviation over seeds.
+    low, high
+        Ends of the confidence interval.
+    signed
+        Whether a plus is written.
+    form
+        Format of the value; None for a fixed number of digits.
+
+    Examples
+    --------
     >>> CellValue(0.705, sd=0.005).text(3)
     '0.705 ± 0.005'
     >>> CellValue(0.119, low=0.108, high=0.13, signed=True).text(3)
@@ -66,16 +98,14 @@ class CellValue:
     low: float | None = None
     high: float | None = None
     signed: bool = False
-    form: str = "f"
+    form: str | None = None
 
     def text(self, digits: int) -> str:
-        """The figure as text; a dash where there is none."""
+        """The value as text; a dash if it is undefined."""
         if self.value is None:
             return "–"
-        if self.form == "e":
-            return f"{self.value:.0e}"
-        if self.form == "g":
-            return f"{self.value:g}"
+        if self.form is not None:
+            return f"{self.value:{self.form}}"
         out = f"{self.value:{'+' if self.signed else ''}.{digits}f}"
         if self.sd is not None:
             out += f" ± {self.sd:.{digits}f}"
@@ -86,23 +116,36 @@ class CellValue:
 
 @dataclass(frozen=True)
 class Results:
-    """All figures of a study.
+    """All scores of a study.
 
+    Parameters
+    ----------
+    records
+        Every score.
+    differences
+        Paired differences of rows.
+    failed
+        Descriptions of trainings that failed.
+    curves
+        AP over tolerance.
+
+    Examples
+    --------
     >>> scores = enumerate((0.371, 0.382, 0.388))
     >>> seeds = [ScoreRecord("a", "tuned", "mAP", value, seed=seed) for seed, value in scores]
-    >>> Results(tuple(seeds)).figure(TableCell(of="a")).text(3)
+    >>> Results(tuple(seeds)).cell(TableCell(of="a")).text(3)
     '0.380 ± 0.007'
     """
 
     records: tuple[ScoreRecord, ...]
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[RowDifference, ...] = ()
     failed: tuple[str, ...] = ()
-    curves: tuple[dict[str, Any], ...] = field(default=())
+    curves: tuple[ToleranceCurve, ...] = ()
 
     def values(
         self, row: str, stage: str, metric: str, *, seed: int | None, fold: int | None
     ) -> dict[int | None, float]:
-        """Defined values by seed."""
+        """Defined values by seed; ``seed`` None for all seeds, ``fold`` None for pooled scores."""
         return {
             record.seed: record.value
             for record in self.records
@@ -111,95 +154,117 @@ class Results:
             and record.value is not None
         }
 
+    @property
     def folds(self) -> list[int]:
-        """The folds there are figures of."""
+        """The folds that have scores."""
         return sorted({record.fold for record in self.records if record.fold is not None})
 
-    def figure(self, cell: TableCell) -> CellValue:
-        """Our figure for a cell."""
-        form = {"learning rate": "e", "epoch": "g"}.get(cell.metric, "f")
+    def cell(self, cell: TableCell) -> CellValue:
+        """Our value for a cell."""
+        form = FORMATS.get(cell.metric)
+        signed = cell.minus is not None
         if cell.folds:
-            per_fold = [self._values(cell, fold) for fold in self.folds()]
-            means = [float(np.mean(list(found.values()))) for found in per_fold if found]
-            value = float(np.mean(means)) if means else None
-            return CellValue(value, signed=cell.minus is not None, form=form)
-        found = self._values(cell, cell.fold)
-        if not found:
+            per_fold = [self._values(cell, fold) for fold in self.folds]
+            return CellValue(_mean(_mean(v.values()) for v in per_fold), signed=signed, form=form)
+        values = list(self._values(cell, cell.fold).values())
+        if not values:
             return CellValue(None)
-        values = list(found.values())
-        value = float(np.mean(values))
         sd = float(np.std(values)) if len(values) > 1 else None
-        if cell.minus is None:
-            return CellValue(value, sd, form=form)
-        low, high = self._interval(cell)
-        return CellValue(value, sd if low is None else None, low, high, signed=True)
+        estimate = self._estimate(cell)
+        if estimate is None:
+            return CellValue(_mean(values), sd, signed=signed, form=None if signed else form)
+        low, high = defined(estimate.low), defined(estimate.high)
+        return CellValue(_mean(values), sd if low is None else None, low, high, signed=True)
 
     def _values(self, cell: TableCell, fold: int | None) -> dict[int | None, float]:
         ours = self.values(cell.of, cell.stage, cell.metric, seed=cell.seed, fold=fold)
         if cell.stage == "selection" and not ours:
+            # What was selected belongs to a fold; without one the cell is the mean over folds.
             folds = [
-                self.values(cell.of, "selection", cell.metric, seed=None, fold=f)
-                for f in self.folds()
+                self.values(cell.of, "selection", cell.metric, seed=None, fold=each)
+                for each in self.folds
             ]
-            ours = dict(enumerate(v for found in folds for v in found.values()))
-            ours = {None: float(np.mean(list(ours.values())))} if ours else {}
+            mean = _mean(value for values in folds for value in values.values())
+            ours = {} if mean is None else {None: mean}
         if cell.minus is None:
             return ours
         theirs = self.values(cell.minus, cell.stage, cell.metric, seed=cell.seed, fold=fold)
         return {seed: value - theirs[seed] for seed, value in ours.items() if seed in theirs}
 
-    def _interval(self, cell: TableCell) -> tuple[float | None, float | None]:
+    def _estimate(self, cell: TableCell) -> Estimate | None:
         if cell.seed is not None or cell.fold is not None:
-            return None, None
-        for one in self.differences:
-            if (one.row, one.minus, one.stage, one.metric) == (
-                cell.of,
-                cell.minus,
-                cell.stage,
-                cell.metric,
-            ):
-                return one.low, one.high
-        return None, None
+            return None
+        wanted = (cell.of, cell.minus, cell.stage, cell.metric)
+        for difference in self.differences:
+            key = (difference.row, difference.minus, difference.stage, difference.metric)
+            if key == wanted:
+                return difference.estimate
+        return None
+
+    def joined(self, other: Results) -> Results:
+        """These results followed by others.
+
+        Examples
+        --------
+        >>> first = Results((ScoreRecord("a", "b", "c", 1.0),))
+        >>> len(first.joined(first).records)
+        2
+        """
+        return Results(
+            self.records + other.records,
+            self.differences + other.differences,
+            self.failed + other.failed,
+            self.curves + other.curves,
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            "records": [asdict(record) for record in self.records],
-            "differences": [asdict(difference) for difference in self.differences],
-            "failed": list(self.failed),
-            "curves": list(self.curves),
-        }
+        """Plain data, ready for JSON."""
+        content = asdict(self)
+        for difference in content["differences"]:
+            bounds = difference.pop("estimate")
+            difference.update({name: defined(value) for name, value in bounds.items()})
+        return content
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Results:
         """From plain data."""
         return cls(
             tuple(ScoreRecord(**record) for record in data["records"]),
-            tuple(Difference(**difference) for difference in data["differences"]),
+            tuple(_difference(**difference) for difference in data["differences"]),
             tuple(data["failed"]),
-            tuple(data["curves"]),
+            tuple(_curve(**curve) for curve in data["curves"]),
         )
 
 
-def defined(value: float) -> float | None:
-    """A finite number, or None.
+def _curve(
+    row: str,
+    stage: str,
+    tolerances: Sequence[float],
+    mean: Sequence[float | None],
+    sd: Sequence[float | None],
+) -> ToleranceCurve:
+    return ToleranceCurve(row, stage, tuple(tolerances), tuple(mean), tuple(sd))
 
+
+def _difference(
+    value: float | None, low: float | None, high: float | None, **names: str
+) -> RowDifference:
+    bounds = (math.nan if bound is None else bound for bound in (value, low, high))
+    return RowDifference(**names, estimate=Estimate(*bounds))
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    """The mean of the defined values; None if there are none."""
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
+
+
+def defined(value: float) -> float | None:
+    """A finite number; None for any other.
+
+    Examples
+    --------
     >>> defined(float("nan")) is None
     True
     """
     return float(value) if math.isfinite(value) else None
-
-
-def joined(parts: Iterable[Results]) -> Results:
-    """Results of several parts of a study as one.
-
-    >>> len(joined([Results((ScoreRecord("a", "b", "c", 1.0),)), Results(())]).records)
-    1
-    """
-    listed = [*parts]
-    return Results(
-        tuple(record for part in listed for record in part.records),
-        tuple(difference for part in listed for difference in part.differences),
-        tuple(failed for part in listed for failed in part.failed),
-        tuple(curve for part in listed for curve in part.curves),
-    )

@@ -14,34 +14,15 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from bdl.errors import StudyError
-from bdl.study.digest import canonical, digest
+from bdl.study.digest import canonical
 from bdl.study.lock import hold
-from bdl.study.run_reader import RunReader, StepId
-
-
-@dataclass(frozen=True)
-class StudyStep:
-    """One piece of work: a name, what kind it is, and all it depends on.
-
-    >>> first = StudyStep("fit/fold-0/bdl", "fit", {"rate": 0.1})
-    >>> first.id.key == StudyStep("other", "fit", {"rate": 0.1}).id.key
-    True
-    """
-
-    name: str
-    kind: str
-    inputs: dict[str, Any]
-
-    @property
-    def id(self) -> StepId:
-        """Name and key: the key is the hash of the kind and the inputs."""
-        return StepId(name=self.name, key=digest([self.kind, self.inputs]))
+from bdl.study.run_reader import RunReader
+from bdl.study.steps import StepOutput, StudyStep
 
 
 class RunDirectory(RunReader):
@@ -56,10 +37,9 @@ class RunDirectory(RunReader):
     --------
     >>> import tempfile
     >>> run = RunDirectory(tempfile.mkdtemp())
-    >>> step = StudyStep("add/one", "add", {"to": 1})
-    >>> run.finish(step, {"sum": 2}, {"note.txt": b"two"}, seconds=0.0)
-    >>> run.result(step.id), run.read(step.id, "note.txt")
-    ({'sum': 2}, b'two')
+    >>> run.put_json("note.json", {"two": 2})
+    >>> run.get("note.json")
+    b'{\\n "two": 2\\n}\\n'
     """
 
     def make(self) -> None:
@@ -94,14 +74,13 @@ class RunDirectory(RunReader):
         text = json.dumps(content, sort_keys=True, indent=1, allow_nan=False)
         self.put(name, text.encode() + b"\n")
 
-    def finish(
-        self, step: StudyStep, result: dict[str, Any], files: dict[str, bytes], *, seconds: float
-    ) -> None:
+    def finish(self, step: StudyStep, output: StepOutput, *, seconds: float) -> None:
         """Write the files of a step, then its mark, then its entry in the ledger."""
-        for name, content in sorted(files.items()):
+        hashes = {}
+        for name, content in sorted(output.files.items()):
             self.put(f"{step.id.folder}/{name}", content)
-        hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-        mark = {"step": step.name, "kind": step.kind, "key": step.id.key, "result": result}
+            hashes[name] = hashlib.sha256(content).hexdigest()
+        mark = {"step": step.name, "kind": step.kind, "key": step.id.key, "result": output.result}
         self.put_json(f"{step.id.folder}/done.json", {**mark, "files": hashes})
         self.note("step", step=step.name, kind=step.kind, key=step.id.key, seconds=seconds)
 

@@ -1,38 +1,45 @@
-"""Status: how far a study in a directory is, how long it will still take, and what it has so far.
+"""Status: how much of a study is done, the time left, and the scores so far.
 
-Read from the run directory alone, so it works from another terminal or machine while the study
-runs. Before the test part is opened, the live table shows what the calibration (or validation)
-recordings say; afterwards the study's own tables stand.
+It is read from the run directory only, so it works from another terminal or machine while the
+study runs. Before the test part is opened, the scores are those on the calibration (or validation)
+recordings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
-from bdl.study.protocol import Part
+from bdl.study.fingerprint import DataFingerprint
+from bdl.study.model_fits import FitResult
 from bdl.study.results import Results
-from bdl.study.run_directory import StudyStep
-from bdl.study.run_reader import RunReader
-from bdl.study.study_data import Fingerprint
+from bdl.study.row_models import RowModel
+from bdl.study.runner import REGIMES
+from bdl.study.splits import Fold
 from bdl.study.study_plan import StudyPlan
 from bdl.study.study_reader import StudyReader
 
 
 @dataclass(frozen=True)
-class Status:
+class StudyStatus:
     """Progress of a study.
 
     Parameters
     ----------
-    name : of the protocol.
-    done, total : steps by kind.
-    seconds_left : estimate from the steps done so far, None before the first one.
-    live : per row the best score so far in each fold (mean over seeds), None where there is none.
-    results : all figures once the study is scored.
-    ledger : its last entries.
+    name
+        Name of the protocol.
+    done, total
+        Number of steps by kind.
+    seconds_left
+        Estimate from the steps done so far; None before the first one.
+    live
+        Best score so far of each row in each fold; None if there is none.
+    results
+        All results once the study is finished.
+    ledger
+        All entries of the ledger.
     """
 
     name: str
@@ -44,7 +51,7 @@ class Status:
     ledger: list[dict[str, Any]]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Plain data, ready for JSON."""
         return {
             "name": self.name,
             "done": self.done,
@@ -56,74 +63,65 @@ class Status:
         }
 
 
-def status_of(url: str) -> Status:
-    """Look at a run directory."""
-    run = StudyReader(url)
-    protocol = run.protocol
-    ledger = run.ledger()
-    plain = [run.get_json(f"{name}.json") for name in ("split", "data", "models")]
-    found = run.get_json("results.json")
-    results = None if found is None else Results.from_dict(found)
-    if any(part is None for part in plain):
-        return Status(protocol.name, {}, {}, None, {}, results, ledger)
-    split, data, models = plain
-    parts = tuple(Part(**part) for part in split["parts"])
-    plan = StudyPlan(protocol, parts, Fingerprint.from_dict(data), models)
-    nested = protocol.regime == "nested"
-    steps = plan.selects() if nested else plan.validates()
-    first, second = ("select", "final") if nested else ("validate", "tune")
-    runs = len([*plan.runs()])
-    total = {first: len(steps), second: runs * len(parts) if nested else runs, "score": 1}
-    spent: dict[str, dict[str, float]] = {}
+def status_of(url: str) -> StudyStatus:
+    """Read the status of a study from its run directory."""
+    study = StudyReader(url)
+    protocol, ledger = study.protocol, study.ledger()
+    results = None if study.get_json("results.json") is None else study.results
+    split, data, models = (study.get_json(f"{name}.json") for name in ("split", "data", "models"))
+    if split is None or data is None or models is None:
+        return StudyStatus(protocol.name, {}, {}, None, {}, results, ledger)
+    plan = StudyPlan(
+        protocol,
+        tuple(Fold(**fold) for fold in split["parts"]),
+        DataFingerprint(**data),
+        {row: RowModel(**model) for row, model in models.items()},
+    )
+    total = {**REGIMES[protocol.regime].step_counts(plan), "score": 1}
+    seconds: dict[str, dict[str, float]] = {}
     for entry in ledger:
         if entry["event"] == "step":
-            spent.setdefault(entry["kind"], {})[entry["step"]] = entry["seconds"]
-    done = {kind: min(len(spent.get(kind, {})), count) for kind, count in total.items()}
-    return Status(
+            seconds.setdefault(entry["kind"], {})[entry["step"]] = entry["seconds"]
+    done = {kind: min(len(seconds.get(kind, {})), count) for kind, count in total.items()}
+    return StudyStatus(
         protocol.name,
         done,
         total,
-        0.0 if results else _left(spent, done, total, ledger),
-        _live(run, plan, steps),
+        0.0 if results else _seconds_left(seconds, done, total, ledger),
+        _live(study, plan),
         results,
         ledger,
     )
 
 
-def _left(
-    spent: dict[str, dict[str, float]],
-    done: dict[str, int],
-    total: dict[str, int],
+def _seconds_left(
+    seconds: Mapping[str, Mapping[str, float]],
+    done: Mapping[str, int],
+    total: Mapping[str, int],
     ledger: Sequence[dict[str, Any]],
 ) -> float | None:
-    """Seconds left: mean time of each kind, or of the first kind where none is done yet."""
-    if not spent:
+    """Mean time of each kind of step, or of the first kind if none is done yet, per worker."""
+    if not seconds:
         return None
     jobs = [entry["workers"]["jobs"] for entry in ledger if entry["event"] == "started"]
-    usual = mean(next(iter(spent.values())).values())
+    training = mean(next(iter(seconds.values())).values())
     left = 0.0
     for kind, count in total.items():
-        each = mean(spent[kind].values()) if kind in spent else usual if kind == "final" else 1.0
+        unknown = training if kind == "final" else 1.0
+        each = mean(seconds[kind].values()) if kind in seconds else unknown
         left += each * (count - done[kind])
     return left / (jobs[-1] if jobs else 1)
 
 
-def _live(
-    run: RunReader, plan: StudyPlan, steps: Sequence[StudyStep]
-) -> dict[str, list[float | None]]:
+def _live(study: StudyReader, plan: StudyPlan) -> dict[str, list[float | None]]:
     """Best calibration or validation score so far, by row and fold."""
+    steps = REGIMES[plan.protocol.regime].first_steps(plan)
     live: dict[str, list[float | None]] = {}
-    prefixes = {step.name: step for step in steps}
     for row in plan.protocol.rows:
-        scores: list[float | None] = []
-        for fold in range(len(plan.parts)):
-            marker = f"/{plan.slug(row)}/fold-{fold}/"
-            marks = [run.done(step.id) for name, step in prefixes.items() if marker in name]
-            found = [
-                mark["result"]["score"]
-                for mark in marks
-                if mark is not None and mark["result"]["status"] == "ok"
-            ]
-            scores.append(max(found) if found else None)
-        live[row.name] = scores
+        live[row.name] = []
+        for fold in range(len(plan.folds)):
+            marks = [study.done(step.id) for step in steps[row.name, fold]]
+            fits = [FitResult(**mark["result"]) for mark in marks if mark is not None]
+            scores = [fit.score for fit in fits if fit.score is not None]
+            live[row.name].append(max(scores, default=None))
     return live

@@ -12,12 +12,12 @@ from bdl.datasets import Benchmark
 from bdl.density import Density
 from bdl.errors import InputError, StudyError
 from bdl.events import Events
+from bdl.study.data_source import DataSource
 from bdl.study.outputs import StudyOutputs
 from bdl.study.protocol import Protocol, parse_protocol
 from bdl.study.results import Results
 from bdl.study.run_reader import RunReader
 from bdl.study.step_files import read_step_densities, unpack_events
-from bdl.study.study_data import DataSource
 
 
 class StudyReader(RunReader):
@@ -74,8 +74,8 @@ class StudyReader(RunReader):
         densities = [density for step in steps for density in read_step_densities(self, step)]
         return {density.recording: density for density in densities}
 
-    def dataset(self, data: Path | None = None, *, trust: bool = False) -> Benchmark:
-        """The data set of the study.
+    def benchmark(self, data: Path | None = None, *, trust: bool = False) -> Benchmark:
+        """The data of the study.
 
         Parameters
         ----------
@@ -87,4 +87,4 @@ class StudyReader(RunReader):
         """
         folder = Path(data or self.outputs.data)
         own = folder.resolve() == Path(self.root).resolve() / "data"
-        return DataSource.of(self.protocol.data, folder, trust=trust or own).load()
+        return DataSource.of(self.protocol, folder, trust=trust or own).load()

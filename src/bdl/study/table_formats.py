@@ -1,7 +1,7 @@
-"""Tables: ours beside the paper's, as Markdown, CSV and LaTeX (booktabs).
+"""Tables of a study, our values next to those of the paper: Markdown, CSV, LaTeX (booktabs).
 
-Each column of the paper's layout becomes ``ours`` and, where the paper has a figure in it,
-``paper``. Spreads are over seeds, brackets are 95 % bootstrap intervals.
+Each column of the paper's layout becomes ``ours`` and, if the paper has a value in it, ``paper``.
+Spreads are over seeds, brackets are 95 % bootstrap confidence intervals.
 """
 
 from __future__ import annotations
@@ -12,25 +12,27 @@ from dataclasses import dataclass
 
 from bdl.study.paper_tables import PaperTable, TableCell, TableLine
 from bdl.study.protocol import Protocol
-from bdl.study.results import CellValue, Results
+from bdl.study.results import FORMATS, CellValue, Results
 
 
 @dataclass(frozen=True)
-class Filled:
-    """A table with its figures: per line and column ours and the paper's (None: no cell)."""
+class FilledTable:
+    """A table with its values: per line and column ours and the paper's (None: no cell)."""
 
     table: PaperTable
     cells: tuple[tuple[tuple[CellValue, CellValue] | None, ...], ...]
 
     def compared(self, column: int) -> bool:
-        """Whether the paper has any figure in a column."""
+        """Whether the paper has any value in a column."""
         pairs = [line[column] for line in self.cells]
         return any(pair is not None and pair[1].value is not None for pair in pairs)
 
 
 def layouts(protocol: Protocol) -> tuple[PaperTable, ...]:
-    """The paper's tables, or where it has none one with every row, metric and difference.
+    """The tables of the paper, or if it has none, one of all rows and one of all differences.
 
+    Examples
+    --------
     >>> from bdl.study.catalogue import load
     >>> [table.label for table in layouts(load("hapt-nested"))]
     ['hapt-nested', 'hapt-nested-differences']
@@ -70,9 +72,11 @@ def layouts(protocol: Protocol) -> tuple[PaperTable, ...]:
     return tuple(tables)
 
 
-def fill(table: PaperTable, results: Results) -> Filled:
-    """Read every cell's figures.
+def fill(table: PaperTable, results: Results) -> FilledTable:
+    """Read the values of every cell.
 
+    Examples
+    --------
     >>> from bdl.study.results import ScoreRecord
     >>> layout = PaperTable(label="t", caption="T", columns=("mAP",),
     ...                lines=(TableLine(name="BDL", cells=(TableCell(of="BDL", paper=0.7),)),))
@@ -87,33 +91,35 @@ def fill(table: PaperTable, results: Results) -> Filled:
     def pair(cell: TableCell | None) -> tuple[CellValue, CellValue] | None:
         if cell is None:
             return None
-        ours = results.figure(cell)
         low, high = cell.interval or (None, None)
-        form = {"learning rate": "e", "epoch": "g"}.get(cell.metric, "f")
-        return ours, CellValue(cell.paper, cell.sd, low, high, cell.minus is not None, form)
+        form = FORMATS.get(cell.metric)
+        paper = CellValue(cell.paper, cell.sd, low, high, cell.minus is not None, form)
+        return results.cell(cell), paper
 
-    return Filled(table, tuple(tuple(pair(cell) for cell in line.cells) for line in table.lines))
+    cells = tuple(tuple(pair(cell) for cell in line.cells) for line in table.lines)
+    return FilledTable(table, cells)
 
 
 def written(protocol: Protocol, results: Results) -> dict[str, str]:
-    """All tables of a study as one text a format: ``md``, ``csv``, ``tex``."""
-    made = [fill(table, results) for table in layouts(protocol)]
+    """All tables of a study as one text per format: ``md``, ``csv``, ``tex``."""
+    tables = [fill(table, results) for table in layouts(protocol)]
     notes = []
     if protocol.regime == "validation":
         notes.append(
-            "Checkpoint and decoder were chosen on the folds that are reported, as in the paper's "
-            "development studies; `cross-fitted` chooses each fold's decoder on the others."
+            "Checkpoint and decoder were selected on the folds that are reported, as in the "
+            "development studies of the paper; for `cross-fitted` the decoder of each fold was "
+            "selected on the other folds."
         )
     notes += [f"Failed: {text}." for text in results.failed]
-    lines = [comma_separated(one).splitlines() for one in made]
+    lines = [comma_separated(table).splitlines() for table in tables]
     return {
-        "md": "\n\n".join([*(markdown(one) for one in made), *notes]) + "\n",
-        "csv": "\n".join([lines[0][0], *(line for one in lines for line in one[1:])]) + "\n",
-        "tex": "\n\n".join(latex(one) for one in made) + "\n",
+        "md": "\n\n".join([*(markdown(table) for table in tables), *notes]) + "\n",
+        "csv": "\n".join([lines[0][0], *(line for rows in lines for line in rows[1:])]) + "\n",
+        "tex": "\n\n".join(latex(table) for table in tables) + "\n",
     }
 
 
-def markdown(filled: Filled) -> str:
+def markdown(filled: FilledTable) -> str:
     """The table in Markdown."""
     heads, lines = _texts(filled)
     head = [filled.table.header, *(f"{name}, {whose}" for name, whose in heads)]
@@ -122,7 +128,7 @@ def markdown(filled: Filled) -> str:
     return "\n".join([*rows, *(f"| {' | '.join(line)} |" for line in lines)])
 
 
-def latex(filled: Filled) -> str:
+def latex(filled: FilledTable) -> str:
     """The table in LaTeX, for booktabs."""
     heads, lines = _texts(filled)
     groups: list[tuple[str, int]] = []
@@ -154,8 +160,8 @@ def latex(filled: Filled) -> str:
     )
 
 
-def comma_separated(filled: Filled) -> str:
-    """The table as CSV, a line a cell, with full precision."""
+def comma_separated(filled: FilledTable) -> str:
+    """The table as CSV, one line per cell, with full precision."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = ("value", "sd", "low", "high")
@@ -170,14 +176,14 @@ def comma_separated(filled: Filled) -> str:
     for line, cells in zip(filled.table.lines, filled.cells, strict=True):
         for column, pair in zip(filled.table.columns, cells, strict=True):
             if pair is not None:
-                figures = [getattr(figure, name) for figure in pair for name in names]
-                texts = ["" if value is None else repr(value) for value in figures]
+                values = [getattr(value, name) for value in pair for name in names]
+                texts = ["" if value is None else repr(value) for value in values]
                 writer.writerow([filled.table.label, line.name, column, *texts])
     return out.getvalue()
 
 
-def _texts(filled: Filled) -> tuple[list[tuple[str, str]], list[list[str]]]:
-    """Column heads as (name, ours or paper), and the lines' texts."""
+def _texts(filled: FilledTable) -> tuple[list[tuple[str, str]], list[list[str]]]:
+    """Column heads as (name, ours or paper), and the texts of the lines."""
     heads: list[tuple[str, str]] = []
     for column, name in enumerate(filled.table.columns):
         heads.append((name, "ours"))

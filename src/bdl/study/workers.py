@@ -1,10 +1,9 @@
 """Many steps on many processes or machines, by joblib.
 
-Back ends: ``loky`` (processes of this machine), ``ray`` and ``dask`` (a cluster, or a local one
-where no address is given). A worker that dies costs another round over the steps that are not
-done; after `RETRIES` rounds in which nothing was finished the study stops. Every worker keeps to
-``threads`` threads, so that two of them on two cores do not stand in each other's way, and sums
-come out in one order whatever the back end.
+Back ends: ``loky`` (processes of this machine), ``ray`` and ``dask`` (a cluster, or a local one if
+no address is given). If a worker dies, the steps that are not done are run again; after `RETRIES`
+rounds in which nothing was finished the study stops. Every worker uses the same number of threads,
+so that two workers on two cores do not compete and results do not depend on the back end.
 """
 
 from __future__ import annotations
@@ -12,16 +11,30 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field
+from pydantic import PositiveInt
 
 from bdl.config import Value
 from bdl.errors import ConfigError, StudyError, require
-from bdl.study.run_directory import StudyStep
+
+if TYPE_CHECKING:
+    from bdl.study.steps import StudyStep
 
 RETRIES = 3
-Backend = Literal["loky", "ray", "dask"]
+Work = Callable[["StudyStep"], str | None]
+# Errors by which the back ends report that a worker process died.
+DEATHS = {
+    "BrokenProcessPool",
+    "TerminatedWorkerError",
+    "RayActorError",
+    "ActorDiedError",
+    "WorkerCrashedError",
+    "NodeDiedError",
+    "OutOfMemoryError",
+    "KilledWorker",
+    "CommClosedError",
+}
 
 
 class Workers(Value):
@@ -29,29 +42,30 @@ class Workers(Value):
 
     Parameters
     ----------
-    backend : ``loky``, ``ray`` or ``dask``.
-    jobs : worker processes.
-    threads : threads a worker.
-    address : of a running Ray or Dask cluster; without it a local one is started.
+    backend
+        Where workers run: loky (this machine), ray or dask.
+    jobs
+        Worker processes.
+    threads
+        Threads per worker; by default the cores are divided evenly between the workers, and a
+        resumed study keeps the number it was started with.
+    address
+        Address of a running Ray or Dask cluster; by default a local one is started.
 
-    >>> Workers.shared(jobs=2, cores=8).threads
-    4
+    Examples
+    --------
+    >>> Workers(jobs=2).backend
+    'loky'
     """
 
-    backend: Backend = "loky"
-    jobs: int = Field(1, ge=1)
-    threads: int = Field(1, ge=1)
+    backend: Literal["loky", "ray", "dask"] = "loky"
+    jobs: PositiveInt = 1
+    threads: PositiveInt | None = None
     address: str | None = None
-
-    @classmethod
-    def shared(cls, *, jobs: int, cores: int | None = None, **others: Any) -> Workers:
-        """Workers that share this machine's cores evenly."""
-        cores = cores or os.cpu_count() or 1
-        return cls(jobs=jobs, threads=max(1, cores // jobs), **others)
 
 
 def limit_threads(threads: int) -> None:
-    """Keep this process to so many threads, in torch and in compiled libraries."""
+    """Limit the threads of this process, in torch and in compiled libraries."""
     require("threadpoolctl", "all").threadpool_limits(threads)
     try:
         import torch
@@ -61,60 +75,64 @@ def limit_threads(threads: int) -> None:
 
 
 def run_all(
-    work: Callable[[StudyStep], str | None],
+    work: Work,
     steps: Sequence[StudyStep],
     done: Callable[[StudyStep], bool],
     workers: Workers,
-    notice: Callable[[str], None] = lambda text: None,
+    on_death: Callable[[str], None] = lambda text: None,
 ) -> None:
-    """Run every step that is not done; raise once the rest has been tried.
+    """Run every step that is not done.
 
     Parameters
     ----------
-    work : does one step and marks it done; returns None, or what went wrong.
-    done : whether a step is done already.
-    notice : told of each worker that died.
+    work
+        Performs one step and marks it done; returns None, or what went wrong.
+    steps
+        What to run.
+    done
+        Whether a step is done already.
+    workers
+        Where to run.
+    on_death
+        Called with a description of each death of a worker.
 
-    >>> seen = []
-    >>> step = StudyStep("a", "x", {})
-    >>> run_all(lambda s: seen.append(s.name), [step], lambda s: s.name in seen, Workers())
-    >>> seen
-    ['a']
+    Raises
+    ------
+    StudyError
+        If steps went wrong, after the others have run; or if workers keep dying.
     """
     idle = 0
     while todo := [step for step in steps if not done(step)]:
-        died = ""
+        death = ""
         problems: list[str | None] = []
         try:
             problems = _round(work, todo, workers)
         except Exception as error:
-            if not _is_death(error):
+            if not {kind.__name__ for kind in type(error).__mro__} & DEATHS:
                 raise
-            died = f"{type(error).__name__}: {str(error).splitlines()[0]}"
-            notice(died)
-        wrong = [problem for problem in problems if problem is not None]
-        if wrong:
-            raise StudyError("\n".join(dict.fromkeys(wrong)))
+            death = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+            on_death(death)
+        texts = [problem for problem in problems if problem is not None]
+        if texts:
+            raise StudyError("\n".join(dict.fromkeys(texts)))
         left = [step for step in todo if not done(step)]
         idle = idle + 1 if len(left) == len(todo) else 0
         if left and idle >= RETRIES:
             raise StudyError(
-                f"workers died {RETRIES} times without finishing a step ({died}); "
-                f"{left[0].name} may need more memory than there is"
+                f"workers died {RETRIES} times without finishing a step ({death}); "
+                f"{left[0].name} may need more memory than there is: try fewer --jobs"
             )
 
 
-def _round(
-    work: Callable[[StudyStep], str | None], steps: Sequence[StudyStep], workers: Workers
-) -> list[str | None]:
+def _round(work: Work, steps: Sequence[StudyStep], workers: Workers) -> list[str | None]:
     from joblib import Parallel, delayed
 
     if workers.backend == "loky" and workers.jobs == 1:
         return [work(step) for step in steps]
     with _backend(workers):
         calls = (delayed(work)(step) for step in steps)
-        found: list[str | None] = Parallel(n_jobs=workers.jobs, batch_size=1)(calls)
-    return found
+        problems: list[str | None] = Parallel(n_jobs=workers.jobs, batch_size=1)(calls)
+    return problems
 
 
 @contextmanager
@@ -129,7 +147,7 @@ def _backend(workers: Workers) -> Iterator[None]:
         ray = require("ray", "ray")
         require("ray.util.joblib", "ray").register_ray()
         if not ray.is_initialized():
-            _reach(
+            _connect(
                 lambda: ray.init(
                     address=workers.address,
                     num_cpus=None if workers.address else workers.jobs,
@@ -143,7 +161,7 @@ def _backend(workers: Workers) -> Iterator[None]:
     else:
         distributed = require("distributed", "dask")
         with (
-            _reach(
+            _connect(
                 lambda: (
                     distributed.Client(workers.address, timeout=10)
                     if workers.address
@@ -158,29 +176,10 @@ def _backend(workers: Workers) -> Iterator[None]:
             yield
 
 
-def _reach(connect: Callable[[], Any], workers: Workers) -> Any:
+def _connect(start: Callable[[], Any], workers: Workers) -> Any:
     try:
-        return connect()
+        return start()
     except (OSError, ValueError, ConnectionError) as error:
         raise ConfigError(
-            f"no {workers.backend} cluster can be reached at {workers.address}: {error}"
+            f"no {workers.backend} cluster can be reached at --address {workers.address}: {error}"
         ) from error
-
-
-def _is_death(error: Exception) -> bool:
-    """Whether an error says that a worker process died, rather than that work failed."""
-    names = {kind.__name__ for kind in type(error).__mro__}
-    return bool(
-        names
-        & {
-            "BrokenProcessPool",
-            "TerminatedWorkerError",
-            "RayActorError",
-            "ActorDiedError",
-            "WorkerCrashedError",
-            "NodeDiedError",
-            "OutOfMemoryError",
-            "KilledWorker",
-            "CommClosedError",
-        }
-    )

@@ -1,0 +1,107 @@
+"""Fingerprints: hashes of the data of a study.
+
+A fingerprint has one hash of the values and one of the labels of each recording, so that a step
+depends on exactly the recordings and labels it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from bdl.config import Value
+from bdl.datasets import Benchmark
+from bdl.study.digest import digest, events_digest, recording_digest
+from bdl.study.steps import StepData
+
+
+class DataFingerprint(Value):
+    """Hashes of a benchmark.
+
+    Parameters
+    ----------
+    recordings, events
+        Hash of the values, and of the labels, of each recording.
+    settings
+        Hash of the settings and interval types.
+
+    Examples
+    --------
+    >>> print_of = DataFingerprint(recordings={"a": "1"}, events={"a": "2"}, settings="3")
+    >>> print_of.part(["a"], labels=False).labels is None
+    True
+    """
+
+    recordings: dict[str, str]
+    events: dict[str, str]
+    settings: str
+
+    @classmethod
+    def of(
+        cls, benchmark: Benchmark, progress: Callable[[int, int], None] = lambda done, total: None
+    ) -> DataFingerprint:
+        """Read and hash everything, one recording at a time.
+
+        Parameters
+        ----------
+        benchmark
+            Recordings, events and settings.
+        progress
+            Called with (recordings done, recordings in total).
+        """
+        total = len(benchmark.recordings)
+        values = {}
+        for number, recording in enumerate(benchmark.recordings):
+            values[recording.id] = recording_digest(recording)
+            progress(number + 1, total)
+        labels = {
+            id: events_digest(benchmark.events.select(recordings=[id]))
+            for id in benchmark.recordings.ids
+        }
+        intervals = [[kind.name, kind.onset, kind.offset] for kind in benchmark.intervals]
+        settings = digest([benchmark.settings.model_dump(mode="json"), intervals])
+        return cls(recordings=values, events=labels, settings=settings)
+
+    def part(self, ids: Iterable[str], *, labels: bool) -> StepData:
+        """Recordings for a step, with the hash of their labels only if it may see them."""
+        names = tuple(ids)
+        return StepData(
+            ids=names,
+            signals=digest([self.recordings[id] for id in names]),
+            labels=digest([self.events[id] for id in names]) if labels else None,
+        )
+
+    def changes(self, other: DataFingerprint) -> list[str]:
+        """Descriptions of what differs, at most three.
+
+        Examples
+        --------
+        >>> first, second = (
+        ...     DataFingerprint(recordings={"a": values}, events={"a": "2"}, settings="3")
+        ...     for values in ("1", "x")
+        ... )
+        >>> first.changes(second)
+        ["the values of recording 'a'"]
+        """
+        changes = [] if self.settings == other.settings else ["the settings of the data set"]
+        for mine, theirs, what in (
+            (self.recordings, other.recordings, "values"),
+            (self.events, other.events, "labels"),
+        ):
+            ids = sorted(id for id in mine.keys() | theirs.keys() if mine.get(id) != theirs.get(id))
+            if ids:
+                more = f" and {len(ids) - 1} more" if len(ids) > 1 else ""
+                changes.append(f"the {what} of recording {ids[0]!r}{more}")
+        return changes
+
+
+def file_stamps(path: Path) -> dict[str, list[int]]:
+    """Size and time of change of every file of a data set: equal stamps need no new hashing."""
+    files = [path] if path.is_file() else sorted(f for f in path.rglob("*") if f.is_file())
+    return {
+        str(file.relative_to(path) if file != path else file.name): [
+            file.stat().st_size,
+            file.stat().st_mtime_ns,
+        ]
+        for file in files
+    }

@@ -1,0 +1,59 @@
+"""Which labels a step may see.
+
+Labels are given out by a `LabelVault`, which refuses those of sealed recordings: a step that
+selects or trains gets a vault in which everything else is sealed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bdl.datasets import Benchmark
+from bdl.errors import StudyError
+from bdl.events import Events
+from bdl.recording import Recordings
+
+
+class LabelVault:
+    """All recordings of a benchmark, with the labels of some of them.
+
+    Parameters
+    ----------
+    benchmark
+        Recordings and labels.
+    readable
+        Ids of the recordings whose labels may be read; all others are sealed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bdl import Recording
+    >>> from bdl.datasets import Settings
+    >>> recordings = Recordings.of([Recording.of(np.zeros(9), id="a", period=1.0)])
+    >>> settings = Settings(types=("beat",), tolerances=(1.0,), stride=1, window=9.0,
+    ...                     reference_spacing=9.0, sigma=1.0, separation=1.0)
+    >>> events = Events.of("a", "beat", [1.0])
+    >>> vault = LabelVault(Benchmark("toy", recordings, events, (), settings), readable=())
+    >>> vault.labels(["a"])
+    Traceback (most recent call last):
+    bdl.errors.StudyError: the labels of 'a' are sealed: ...
+    """
+
+    def __init__(self, benchmark: Benchmark, readable: Iterable[str]) -> None:
+        self._recordings = benchmark.recordings
+        self._readable = frozenset(readable)
+        self._events = benchmark.events.select(recordings=self._readable)
+
+    def signals(self, ids: Iterable[str]) -> Recordings:
+        """Recordings by id, without labels."""
+        return self._recordings.select(ids)
+
+    def labels(self, ids: Iterable[str]) -> Events:
+        """Labels of recordings, none of which may be sealed."""
+        wanted = [*ids]
+        for id in wanted:
+            if id not in self._readable:
+                raise StudyError(
+                    f"the labels of {id!r} are sealed: this step selects or trains without it"
+                )
+        return self._events.select(recordings=wanted)

@@ -1,0 +1,185 @@
+"""The validation regime: checkpoint and decoder are selected on the folds that are reported.
+
+``validate`` (per fold, row, seed and learning rate) trains on the other folds and keeps the
+densities of the best checkpoint. ``tune`` (per row and seed) chooses decoders on the pooled folds,
+and one per fold on the other folds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bdl.config import Value
+from bdl.datasets import Benchmark
+from bdl.decoding import Decoder, decode
+from bdl.events import Events
+from bdl.study.binding import freeze
+from bdl.study.decoder_stages import DecoderStages, best_decoder, untuned_grid
+from bdl.study.label_vault import LabelVault
+from bdl.study.model_fits import FitResult, ModelFit, best_checkpoint
+from bdl.study.protocol import Row
+from bdl.study.results import ScoreRecord
+from bdl.study.run_reader import RunReader, StepId
+from bdl.study.step_files import pack_densities, pack_events, read_step_densities
+from bdl.study.steps import RowRun, StepData, StepOutput, StudyStep
+from bdl.study.study_plan import Regime, RunSteps, Study, StudyPlan, TrainedRows
+
+
+class ValidateStep(StudyStep):
+    """Train on the other folds and keep the best checkpoint on this one, by the untuned decoder."""
+
+    kind = "validate"
+    fit: ModelFit
+    validation: StepData
+    checkpoints: tuple[int, ...]
+
+    def perform(self, run: RunReader, benchmark: Benchmark) -> StepOutput:
+        """Train, score the checkpoints; write weights and densities of the best."""
+        vault = LabelVault(benchmark, [*self.fit.data.ids, *self.validation.ids])
+        trained = self.fit.train(vault, benchmark, self.checkpoints)
+        signals, truth = vault.signals(self.validation.ids), vault.labels(self.validation.ids)
+        tried = trained.score_checkpoints(
+            self.checkpoints,
+            signals,
+            lambda densities: best_decoder(
+                densities, truth, untuned_grid(benchmark, densities[0]), benchmark
+            ),
+        )
+        best = best_checkpoint(tried)
+        densities = trained.densities(best.epoch, signals)
+        files = {"model.safetensors": trained.weights(best.epoch), **pack_densities(densities)}
+        result = FitResult(epoch=best.epoch, score=best.score, tried=tried, losses=trained.losses)
+        return StepOutput(result.model_dump(mode="json"), files)
+
+
+class TunedDecoders(Value):
+    """The decoder of every stage, and of each fold chosen on the other folds."""
+
+    decoders: dict[str, Decoder]
+    cross_fitted: tuple[Decoder, ...]
+
+
+class TuneStep(StudyStep):
+    """Choose decoders on the pooled folds, and for each fold on the others; decode all."""
+
+    kind = "tune"
+    densities: tuple[StepId, ...]
+    validation: StepData
+    stages: DecoderStages
+
+    def perform(self, run: RunReader, benchmark: Benchmark) -> StepOutput:
+        """Choose and decode; write the detections of every stage."""
+        folds = [read_step_densities(run, step) for step in self.densities]
+        pooled = [density for fold in folds for density in fold]
+        vault = LabelVault(benchmark, self.validation.ids)
+        truth = vault.labels([density.recording for density in pooled])
+        decoders = self.stages.choose(pooled, truth, benchmark)
+        detections = {
+            stage: decode(pooled, decoder, benchmark.intervals)
+            for stage, decoder in decoders.items()
+        }
+        cross_fitted = []
+        for number in range(len(folds)):
+            others = [density for j, fold in enumerate(folds) if j != number for density in fold]
+            labels = vault.labels([density.recording for density in others])
+            cross_fitted.append(self.stages.tune(others, labels, benchmark)[0])
+        detections["cross-fitted"] = Events.concat(
+            decode(fold, decoder, benchmark.intervals)
+            for fold, decoder in zip(folds, cross_fitted, strict=True)
+        )
+        result = TunedDecoders(decoders=decoders, cross_fitted=tuple(cross_fitted))
+        return StepOutput(
+            result.model_dump(mode="json"),
+            {
+                f"detections/{stage}.csv": pack_events(events)
+                for stage, events in detections.items()
+            },
+        )
+
+
+class Validation(Regime):
+    """The validation regime."""
+
+    def validate_step(
+        self, plan: StudyPlan, fold: int, row: Row, seed: int, rate: float
+    ) -> ValidateStep:
+        """The step of a fold, row, seed and learning rate."""
+        parts = plan.folds[fold]
+        return ValidateStep(
+            name=f"validate/{plan.slug(row)}/fold-{fold}/seed-{seed}-rate-{rate:g}",
+            settings=plan.data.settings,
+            fit=plan.fit(row, rate, seed, parts.train),
+            validation=plan.data.part(parts.test, labels=True),
+            checkpoints=plan.protocol.checkpoints,
+        )
+
+    def first_steps(self, plan: StudyPlan) -> Mapping[tuple[str, int], Sequence[StudyStep]]:
+        """One step per seed and learning rate, by row and fold."""
+        return {
+            (row.name, fold): [
+                self.validate_step(plan, fold, row, seed, rate)
+                for seed in plan.protocol.seeds_of(row)
+                for rate in plan.protocol.rates_of(row)
+            ]
+            for fold in range(len(plan.folds))
+            for row in plan.protocol.rows
+        }
+
+    def step_counts(self, plan: StudyPlan) -> dict[str, int]:
+        """Number of validation and tuning steps."""
+        runs = [*plan.runs()]
+        trainings = sum(len(plan.protocol.rates_of(row)) for row, _ in runs)
+        return {"validate": trainings * len(plan.folds), "tune": len(runs)}
+
+    def train(self, study: Study, run_steps: RunSteps) -> TrainedRows:
+        """Train on the other folds, choose decoders on the pooled ones, freeze."""
+        run, plan = study.run, study.plan
+        run_steps("training", [s for steps in self.first_steps(plan).values() for s in steps])
+        tunes: list[tuple[str, int, TuneStep]] = []
+        checkpoints: dict[str, list[StepId]] = {}
+        records: list[ScoreRecord] = []
+        failed: list[str] = []
+        for row, seed in plan.runs():
+            best: tuple[float, list[float], list[StepId]] | None = None
+            for rate in plan.protocol.rates_of(row):
+                steps = [
+                    self.validate_step(plan, fold, row, seed, rate).id
+                    for fold in range(len(plan.folds))
+                ]
+                fits = [FitResult(**run.result(step)) for step in steps]
+                reasons = [fit.failed for fit in fits if fit.failed]
+                if reasons:
+                    failed.append(f"{row.name}, seed {seed}, learning rate {rate:g}: {reasons[0]}")
+                    continue
+                scores = [fit.score for fit in fits if fit.score is not None]
+                mean = sum(scores) / len(scores)
+                # Of equal scores the first learning rate is selected.
+                if best is None or mean > best[0]:
+                    best = mean, scores, steps
+            if best is None:
+                failed.append(f"{row.name}, seed {seed}: every learning rate failed; left out")
+                continue
+            mean, scores, steps = best
+            tunes.append((row.name, seed, self._tune_step(plan, row, seed, steps)))
+            checkpoints.setdefault(row.name, []).extend(steps)
+            records.append(ScoreRecord(row.name, "valid", "mAP", mean, seed))
+            records += [
+                ScoreRecord(row.name, "valid", "mAP", score, seed, fold)
+                for fold, score in enumerate(scores)
+            ]
+        run_steps("choosing decoders", [step for *_, step in tunes])
+        freeze(run, [{"row": r, "seed": s, **run.result(step.id)} for r, s, step in tunes])
+        runs = tuple(
+            RowRun(row=name, seed=seed, detections=(step.id,), densities=step.densities)
+            for name, seed, step in tunes
+        )
+        return TrainedRows(runs, checkpoints, tuple(records), tuple(failed))
+
+    def _tune_step(self, plan: StudyPlan, row: Row, seed: int, steps: Sequence[StepId]) -> TuneStep:
+        return TuneStep(
+            name=f"tune/{plan.slug(row)}/seed-{seed}",
+            settings=plan.data.settings,
+            densities=tuple(steps),
+            validation=plan.data.part(plan.test_ids, labels=True),
+            stages=plan.stages(row),
+        )
