@@ -1,12 +1,16 @@
-"""Formulas become MathML when the site is built, so that its pages need no script for them.
+"""What the site adds to its pages when it is built.
 
-They pass through Markdown as plain marks: a line that began with an element would end its
-paragraph.
+Formulas become MathML, so that pages need no script for them. They pass through Markdown as plain
+marks: a line that began with an element would end its paragraph.
+
+A line ``::: variants of bdl.kernels.Kernel`` becomes the reference of the family and of each of its
+variants, so that no page lists them.
 """
 
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from typing import Any
 
 from latex2mathml.converter import convert
@@ -15,6 +19,7 @@ BLOCK = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 INLINE = re.compile(r"(?<![\\$`\w])\$([^\s$][^$\n]*?)\$(?!\w)")
 CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 MARK = re.compile("\ue000(\\d+)\ue001")
+FAMILY = re.compile(r"^::: variants of ([\w.]+)\.(\w+)$", re.MULTILINE)
 FORMULAS: list[str] = []
 
 
@@ -23,9 +28,18 @@ def _marked(formula: str) -> str:
     return f"\ue000{len(FORMULAS) - 1}\ue001"
 
 
+def _variants(line: re.Match[str]) -> str:
+    """The family and its variants, each under the name of the module that defines it."""
+    family = getattr(import_module(line[1]), line[2])
+    variants = [f"{kind.__module__}.{kind.__qualname__}" for kind in family.kinds().values()]
+    sections = [f"::: {line[1]}.{line[2]}"]
+    sections += [f"::: {name}\n    options: {{heading_level: 3}}" for name in variants]
+    return "\n\n".join(sections)
+
+
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put a mark in the place of each formula outside code."""
-    parts = CODE.split(markdown)
+    """Write out families of variants, and put a mark in the place of each formula outside code."""
+    parts = CODE.split(FAMILY.sub(_variants, markdown))
     for i in range(0, len(parts), 2):
         text = BLOCK.sub(
             lambda m: _marked(convert(" ".join(m[1].split()), display="block")), parts[i]
