@@ -23,11 +23,13 @@ from bdl import Detector, Events
 from bdl.datasets import Benchmark, Sleep, load
 from bdl.decoding import ExpectedAPGrid, Grid, PeakGrid, calibrate, decode, default_decoder
 from bdl.density import Density
+from bdl.detector import DetectorSettings
 from bdl.evaluation import match
 from bdl.formats.densities import read_densities, write_densities
 from bench.experiments.common import Part, group_folds, in_memory
 
 DAY = 86400.0
+TRAINING = {"batch": 8, "learning_rate": 1e-2, "accelerator": "cpu"}
 THRESHOLDS = (0.001, 0.005, 0.02)
 UNITS = (1.0, 1.5, 2.0, 3.0)
 Fold = tuple[list[Density], list[Density]]
@@ -65,19 +67,13 @@ def sleep(out: Path, objective: str, seed: int) -> tuple[Benchmark, list[Fold], 
     dataset = in_memory(load("sleep", data))
     order = np.random.default_rng(0).permutation(dataset.recordings.ids).tolist()
     part = Part(tuple(order[24:]), tuple(order[12:24]), tuple(order[:12]))
-    detector = Detector(
+    settings = DetectorSettings.of(
+        dataset.settings,
         objective=objective,
-        stride=dataset.settings.stride,
-        calendar=dataset.settings.calendar,
-        reference_spacing=dataset.settings.reference_spacing,
-        tolerances=dataset.settings.tolerances,
         window=2 * DAY,
-        epochs=40,
-        batch=8,
-        learning_rate=1e-2,
-        seed=seed,
-        accelerator="cpu",
+        training={**TRAINING, "epochs": 40, "seed": seed},
     )
+    detector = Detector(**dict(settings))
     fold = densities(out / f"{objective}-{seed}", dataset, part, detector)
     return dataset, [fold], grids(dataset, (50.0,), dataset.settings.separation)
 
@@ -91,18 +87,12 @@ def hapt(
     for number, part in enumerate(
         group_folds(dataset.recordings, folds=5, seed=0, calibration=0.2)
     ):
-        detector = Detector(
+        settings = DetectorSettings.of(
+            dataset.settings,
             objective=objective,
-            stride=dataset.settings.stride,
-            reference_spacing=dataset.settings.reference_spacing,
-            tolerances=dataset.settings.tolerances,
-            window=dataset.settings.window,
-            epochs=60,
-            batch=8,
-            learning_rate=1e-2,
-            seed=seed,
-            accelerator="cpu",
+            training={**TRAINING, "epochs": 60, "seed": seed},
         )
+        detector = Detector(**dict(settings))
         folds.append(
             densities(out / f"{task}-{objective}-{seed}-{number}", dataset, part, detector)
         )

@@ -23,7 +23,7 @@ STAGES = {  # the end of a file's path, the function
     "reading recordings": ("datasets/dataset.py", "load"),
     "binning features": ("bdl/features.py", "bin_features"),
     "training": ("training/loop.py", "train"),
-    "of it, forward": ("training/module.py", "training_step"),
+    "of it, forward": ("training/lightning_module.py", "training_step"),
     "of it, backward": ("", "<method 'run_backward' of 'torch._C._EngineBase' objects>"),
     "of it, optimiser": ("optim/adam.py", "adam"),
     "densities": ("bdl/inference.py", "logits"),

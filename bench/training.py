@@ -21,14 +21,16 @@ from bdl.encoders.memory import keep_buffers
 from bdl.features import Binned
 from bdl.labels import Labels
 from bdl.objectives import BDL
-from bdl.training import Batch, Batches, Prepared, Training, learning_rate, loop, train
+from bdl.training import Training, loop
+from bdl.training.batches import Batch, Batches, TrainingRecording
+from bdl.training.schedule import learning_rate
 from bench.row import Row, table
 
 STRIDE = 10
 DAYS = 1728  # bins
 
 
-def recordings(count: int, bins: int) -> list[Prepared]:
+def recordings(count: int, bins: int) -> list[TrainingRecording]:
     """Features of noise with a calendar, and two events a day, as in sleep."""
     rng = np.random.default_rng(0)
     made = []
@@ -38,7 +40,7 @@ def recordings(count: int, bins: int) -> list[Prepared]:
         values = rng.normal(size=(total, 8)).astype(np.float32)
         places = [np.arange(shift, total * STRIDE, DAYS * STRIDE) for shift in (100, 6000)]
         binned = Binned(values, hours, hours % 7, np.zeros(total, dtype=np.bool_))
-        made.append(Prepared(binned, Labels(str(i), 5.0, total * STRIDE, tuple(places))))
+        made.append(TrainingRecording(binned, Labels(str(i), 5.0, total * STRIDE, tuple(places))))
     return made
 
 
@@ -66,16 +68,16 @@ def run(batch: int = 32, bins: int = 12_096, steps: int = 8) -> list[Row]:
         torch.manual_seed(0)
         return Recurrent().build(inputs=8, outputs=2, calendar=True)
 
-    settings = Training(epochs=steps, batch=batch, accelerator="cpu")
+    training = Training(epochs=steps, batch=batch, accelerator="cpu")
     original, loop.Batches = loop.Batches, Counted  # type: ignore[misc, attr-defined]
     try:
-        kept = train(
-            module(), objective, data, settings=settings, stride=STRIDE, window=bins, outputs=2
+        result = loop.train(
+            module(), objective, data, training=training, stride=STRIDE, window=bins, outputs=2
         )
     finally:
         loop.Batches = original  # type: ignore[misc, attr-defined]
     ours, ours_cpu = np.diff(np.array(marks[1:]), axis=0).min(axis=0)
-    waited = made[0].waited / sum(epoch.seconds for epoch in kept.history)
+    waited = made[0].waited / sum(epoch.seconds for epoch in result.history)
 
     encoder = module()
     optimizer = torch.optim.Adam(encoder.parameters(), lr=3e-3)

@@ -42,15 +42,24 @@ def bouts(count: int = 6, *, seed: int = 0, samples: int = 400) -> tuple[Recordi
 
 
 def quick(**changes: Any) -> dict[str, Any]:
-    """Parameters of a detector that trains in a moment."""
+    """Parameters of a detector that trains in a moment; fields of values may be given flat."""
     from bdl.encoders import Recurrent
+    from bdl.features import Features
+    from bdl.training import Training
 
-    return {
+    features: dict[str, Any] = {"stride": 4}
+    training: dict[str, Any] = {"epochs": 3, "batch": 4, "accelerator": "cpu"}
+    parameters = {
         "encoder": Recurrent(width=8, blocks=1),
-        "stride": 4,
-        "epochs": 3,
-        "batch": 4,
+        "features": features,
+        "training": training,
         "tolerances": (8.0,),
-        "accelerator": "cpu",
-        **changes,
     }
+    for name, value in changes.items():
+        if name in Features.model_fields:
+            features[name] = value
+        elif name in Training.model_fields:
+            training[name] = value
+        else:
+            parameters[name] = value
+    return parameters

@@ -27,27 +27,36 @@ def _nights(days: int = 14) -> Events:
 
 
 def test_sleep_like_data_get_sleep_like_settings() -> None:
-    made = propose(_wrist(), _nights())
-    assert made["intervals"].value == (IntervalType("interval", "onset", "wakeup"),)
-    assert made["calendar"].value is True
-    assert max(made["tolerances"].value) == pytest.approx(2000.0)
-    assert made["stride"].value * 5.0 <= min(made["tolerances"].value)
-    assert made["reference_spacing"].value == pytest.approx(86400.0)
-    assert made["separation"].value <= 43200.0
+    proposal = propose(_wrist(), _nights())
+    assert proposal.intervals.value == (IntervalType("interval", "onset", "wakeup"),)
+    assert proposal.calendar.value is True
+    assert max(proposal.tolerances.value) == pytest.approx(2000.0)
+    assert proposal.stride.value * 5.0 <= min(proposal.tolerances.value)
+    assert proposal.reference_spacing.value == pytest.approx(86400.0)
+    assert proposal.separation.value <= 43200.0
 
 
 def test_every_setting_has_a_reason() -> None:
-    assert all(len(setting.reason) > 10 for setting in propose(_wrist(), _nights()).values())
+    proposal = propose(_wrist(), _nights())
+    assert all(len(proposed.reason) > 10 for proposed in vars(proposal).values())
+
+
+@pytest.mark.parametrize("samples", [12347, 600, 99999])
+def test_no_window_is_longer_than_every_recording(samples: int) -> None:
+    recordings = Recordings.of([Recording.of(np.zeros(samples), id="a", period=1.0)])
+    proposal = propose(recordings, Events.of("a", "x", [7.0]))
+    assert proposal.window.value <= recordings.infos[0].duration
+    assert proposal.window.value >= 0.998 * recordings.infos[0].duration
 
 
 def test_coarse_annotations_spread_the_target() -> None:
-    fine = propose(_wrist(), _nights())["kernel"].value
+    fine = propose(_wrist(), _nights()).kernel.value
     quick = Recordings.of([Recording.of(np.zeros(60000), id="a", period=0.01)])
-    coarse = propose(quick, Events.of("a", "beat", np.arange(1.0, 590.0, 1.0)))["kernel"].value
+    coarse = propose(quick, Events.of("a", "beat", np.arange(1.0, 590.0, 1.0))).kernel.value
     assert fine["kind"] == "gaussian"
     assert coarse == {"kind": "gaussian", "sigma": 0.5}
     jittered = np.arange(1.0, 590.0, 1.0) + 0.0137
-    assert propose(quick, Events.of("a", "beat", jittered))["kernel"].value == {"kind": "hard"}
+    assert propose(quick, Events.of("a", "beat", jittered)).kernel.value == {"kind": "hard"}
 
 
 def test_bad_input_is_named() -> None:

@@ -23,12 +23,15 @@ from bdl.features import Binned
 from bdl.inference import logits
 from bdl.labels import Labels
 from bdl.objectives import BDL, EventClassifier
-from bdl.training import Batches, Prepared, Training, learning_rate, train
+from bdl.training import Training
+from bdl.training.batches import Batches, TrainingRecording
+from bdl.training.loop import train
+from bdl.training.schedule import learning_rate
 
 STRIDE = 2
 
 
-def prepared(count: int = 7, seed: int = 0) -> list[Prepared]:
+def prepared(count: int = 7, seed: int = 0) -> list[TrainingRecording]:
     rng = np.random.default_rng(seed)
     made = []
     for i in range(count):
@@ -37,15 +40,15 @@ def prepared(count: int = 7, seed: int = 0) -> list[Prepared]:
         values = rng.normal(size=(bins, 3)).astype(np.float32)
         events = np.sort(rng.integers(0, samples, size=3))
         binned = Binned(values, None, None, np.zeros(bins, dtype=np.bool_))
-        made.append(Prepared(binned, Labels(str(i), 1.0, samples, (events,))))
+        made.append(TrainingRecording(binned, Labels(str(i), 1.0, samples, (events,))))
     return made
 
 
-def objective(data: list[Prepared]):
+def objective(data: list[TrainingRecording]):
     return BDL().resolve([one.labels for one in data], stride=STRIDE)
 
 
-def batches(data: list[Prepared], epoch: int = 0, **changes) -> Batches:
+def batches(data: list[TrainingRecording], epoch: int = 0, **changes) -> Batches:
     settings = {"stride": STRIDE, "window": 30, "fixed": False, "size": 3, "jitter": 0, "seed": 5}
     return Batches(data, objective(data), epoch=lambda: epoch, **{**settings, **changes})
 
@@ -68,7 +71,7 @@ def go(module, data, *, directory=None, validate=None, window=30, **changes):
         module,
         objective(data),
         data,
-        settings=settings,
+        training=settings,
         stride=STRIDE,
         window=window,
         outputs=1,
@@ -185,7 +188,7 @@ def test_the_next_batch_is_made_ahead_and_is_the_same():
 def test_processes_share_a_batch_without_overlap():
     data = prepared()
     whole = [*batches(data)]
-    shares = [[*batches(data, place=lambda rank=rank: (rank, 2))] for rank in range(2)]
+    shares = [[*batches(data, rank=lambda rank=rank: (rank, 2))] for rank in range(2)]
     for i, batch in enumerate(whole):
         seen = [row[:20].numpy().tobytes() for share in shares for row in share[i].values]
         rows = [row[:20].numpy().tobytes() for row in batch.values]
@@ -368,14 +371,14 @@ def test_another_training_in_the_directory_is_refused(tmp_path):
     go(fresh(), prepared(), directory=tmp_path / "run")
     record = tmp_path / "run" / "run.json"
     record.write_text(json.dumps({"what": "other"}))
-    with pytest.raises(ConfigError, match=r"holds another training \(it differs in what\)"):
+    with pytest.raises(ConfigError, match=r"contains another training \(it differs in what\)"):
         go(fresh(), prepared(), directory=tmp_path / "run")
     record.write_text("{")
     with pytest.raises(InputError, match="not readable as JSON"):
         go(fresh(), prepared(), directory=tmp_path / "run")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.txt").write_text("mine")
-    with pytest.raises(ConfigError, match="no training of ours"):
+    with pytest.raises(ConfigError, match="but no training run"):
         go(fresh(), prepared(), directory=tmp_path / "other")
 
 
@@ -426,7 +429,7 @@ def test_a_loss_that_is_no_number_stops_training_and_keeps_the_last_good_epoch(t
 
 
 def test_a_loss_that_runs_away_stops_training():
-    with pytest.raises(TrainingError, match="ran away in epoch 2, step 1"):
+    with pytest.raises(TrainingError, match="diverged in epoch 2, step 1"):
         go(Bad(3, 1e9), prepared())
 
 
@@ -466,7 +469,7 @@ def test_a_module_of_the_wrong_shape_is_named(output, told):
 
 def test_no_recordings():
     with pytest.raises(InputError, match="at least one recording"):
-        train(fresh(), EventClassifier(), [], settings=Training(), stride=1, window=10, outputs=1)
+        train(fresh(), EventClassifier(), [], training=Training(), stride=1, window=10, outputs=1)
 
 
 @pytest.mark.parametrize(
@@ -503,7 +506,7 @@ def test_tensorboard_gets_the_history(tmp_path):
             fresh(),
             objective(data),
             data,
-            settings=Training(),
+            training=Training(),
             stride=STRIDE,
             window=10,
             outputs=1,
@@ -513,7 +516,7 @@ def test_tensorboard_gets_the_history(tmp_path):
         fresh(),
         objective(data),
         data,
-        settings=Training(epochs=1, accelerator="cpu"),
+        training=Training(epochs=1, accelerator="cpu"),
         stride=STRIDE,
         window=10,
         outputs=1,

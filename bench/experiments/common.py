@@ -19,6 +19,7 @@ import numpy as np
 
 from bdl import Detector, Events, Recordings
 from bdl.datasets import Benchmark
+from bdl.detector import DetectorSettings
 from bdl.evaluation import Matches, match
 from bdl.formats import read_events, write_events
 
@@ -85,6 +86,7 @@ def run(
     *,
     budget: Budget,
     grid: Any = None,
+    seed: int = 0,
     **parameters: Any,
 ) -> Events:
     """Detections in the test part; label and number (of a fold or seed) name the kept files."""
@@ -95,20 +97,9 @@ def run(
     budget.spend()
     begin = time.perf_counter()
     settings = dataset.settings
-    detector = Detector(
-        **{
-            "stride": settings.stride,
-            "window": settings.window,
-            "calendar": settings.calendar,
-            "tolerances": settings.tolerances,
-            "sigma": settings.sigma,
-            "reference_spacing": settings.reference_spacing,
-            "accelerator": "cpu",
-            "epochs": asked.epochs,
-            "batch": asked.batch,
-            **parameters,
-        }
-    )
+    training = {"accelerator": "cpu", "epochs": asked.epochs, "batch": asked.batch, "seed": seed}
+    fields = {"training": training, **parameters}
+    detector = Detector(**dict(DetectorSettings.of(settings, **fields)))
     detector.fit(
         dataset.recordings.select(part.train),
         dataset.events.select(recordings=part.train),
@@ -116,7 +107,7 @@ def run(
         types=settings.types,
     )
     fitted = time.perf_counter() - begin
-    told: dict[str, Any] = {"seconds": fitted, "loss": detector.history[-1].loss}
+    told: dict[str, Any] = {"seconds": fitted, "loss": detector.history_[-1].loss}
     if grid is not None:
         chosen = detector.calibrate(
             dataset.recordings.select(part.calibration),

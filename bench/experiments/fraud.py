@@ -17,7 +17,6 @@ from bdl import Events
 from bdl.datasets import Benchmark, load
 from bdl.decoding import Peaks
 from bdl.evaluation import match
-from bdl.scaling import Robust
 from bench.experiments.common import (
     Budget,
     Part,
@@ -55,7 +54,7 @@ def main() -> None:
                 budget=budget,
                 objective=name,
                 statistics=("mean",),
-                scaling=Robust() if asked.scaling == "robust" else None,
+                features={"scaling": asked.scaling},
                 decoder=Peaks(separation=dataset.settings.separation),
             )
             every = zip(found, parts, strict=True)

@@ -47,7 +47,7 @@ def main() -> None:
                 budget=budget,
                 objective=name,
                 grid=GRID,
-                scaling="robust",
+                features={"scaling": "robust"},
             )
             print(row(name, figures(pooled(dataset, found, parts))), flush=True)
 

@@ -1,8 +1,8 @@
-"""A first tour: simulated wrist recordings, two detectors on one budget, scored on held-out ones.
+"""The demonstration: simulated wrist recordings, two detectors, scored on held-out recordings.
 
 BDL-Hard and interval segmentation share recordings, encoder, budget and seed. Their decoders are
-chosen on calibration recordings; the figures are those of recordings that neither training nor
-calibration has seen. Each step is kept in the folder, so that an interrupted tour goes on.
+chosen on calibration recordings; scores are those of recordings that neither training nor
+calibration has seen. Each step is kept in the folder, so that an interrupted demonstration resumes.
 """
 
 from __future__ import annotations
@@ -18,40 +18,53 @@ import numpy as np
 from bdl import Detector, decoding
 from bdl.config import Value
 from bdl.datasets import Benchmark, Sleep, load
+from bdl.detector import DetectorSettings
 from bdl.errors import ConfigError
 from bdl.formats import write_events
 from bdl.formats.files import atomic
 from bdl.recording import Recordings
 from bdl.report import Content, System, write_report
+from bdl.training import Training
 
-NAMES = {"bdl-hard": "BDL-Hard", "seg-ce": "Segmentation"}
+DAY = 86400.0
+OBJECTIVES = {"bdl-hard": "BDL-Hard", "seg-ce": "Segmentation"}
 
 
-class Tour(Value):
-    """Size and seed of the tour; the defaults take a few minutes on two cores.
+class DemoSettings(Value):
+    """Size and budget of the demonstration; the defaults take a few minutes on two cores.
 
-    >>> Tour(recordings=10).parts
+    Parameters
+    ----------
+    recordings
+        Number of recordings to simulate.
+    days
+        Days per recording.
+    window
+        Days per training window.
+    training
+        Budget and seed, the seed of the simulation too.
+
+    Examples
+    --------
+    >>> DemoSettings(recordings=10).parts
     (6, 2, 2)
     """
 
     recordings: int = 40
     days: float = 7.0
     window: float = 2.0
-    epochs: int = 30
-    batch: int = 8
-    learning_rate: float = 1e-2
-    seed: int = 0
+    training: Training = Training(epochs=30, batch=8, learning_rate=1e-2)
 
     @property
     def parts(self) -> tuple[int, int, int]:
-        """How many recordings are for training, calibration and the test."""
+        """Number of recordings for training, calibration and test."""
         fifth = max(1, self.recordings // 5)
         return self.recordings - 2 * fifth, fifth, fifth
 
 
 @dataclass(frozen=True)
-class Result:
-    """What the tour found: the content of the report, and where the page is."""
+class DemoResult:
+    """The content of the report, and the path of the page."""
 
     content: Content
     page: Path
@@ -59,154 +72,138 @@ class Result:
 
 def run(
     out: Path,
-    tour: Tour | None = None,
+    settings: DemoSettings | None = None,
     *,
     say: Callable[[str], None] = lambda _: None,
     progress: bool = False,
-) -> Result:
-    """Run the tour in a folder, or go on where it stopped.
+) -> DemoResult:
+    """Run the demonstration in a folder, or resume it.
 
     Parameters
     ----------
-    out : folder for data, models, detections and the page.
-    tour : size and seed.
-    say : told what comes next.
-    progress : show progress bars.
+    out
+        Folder for data, models, detections and the page.
+    settings
+        Size and budget.
+    say
+        Called with one line of text before each step.
+    progress
+        Show progress bars.
     """
-    tour = tour or Tour()
-    _claim(out, tour)
-    dataset = _data(out / "data", tour, say)
-    order = [dataset.recordings.ids[i] for i in _shuffled(len(dataset.recordings), tour.seed)]
-    first, second = np.cumsum(tour.parts[:2])
-    names = (order[:first], order[first:second], sorted(order[second:]))
-    train, calibration, test = (dataset.recordings.select(part) for part in names)
+    settings = settings or DemoSettings()
+    seed = settings.training.seed
+    _claim(out, settings)
+    benchmark = _data(out / "data", settings, say)
+    ids = benchmark.recordings.ids
+    order = [ids[i] for i in np.random.default_rng(seed).permutation(len(ids))]
+    first, second = np.cumsum(settings.parts[:2])
+    parts = (order[:first], order[first:second], sorted(order[second:]))
+    train, calibration, test = (benchmark.recordings.select(part) for part in parts)
     systems: list[System] = []
-    for objective in NAMES:
-        detector = _fitted(out, objective, tour, dataset, train, say, progress)
-        systems += _systems(out, detector, objective, dataset, calibration, test, say)
+    for objective, name in OBJECTIVES.items():
+        say(f"training {name} on {len(train)} recordings")
+        detector = Detector(
+            **dict(_detector_settings(objective, settings, benchmark)),
+            directory=out / f"{objective}.run",
+            progress=progress,
+        )
+        # A finished run in the directory is used as it is, an unfinished one is resumed.
+        detector.fit(
+            train,
+            benchmark.events.select(recordings=train.ids),
+            intervals=benchmark.intervals,
+            types=benchmark.settings.types,
+        )
+        say(f"calibrating {name} on {len(calibration)} recordings, detecting in {len(test)}")
+        systems += _systems(out, name, detector, benchmark, calibration, test)
     content = Content(
-        title="A first tour: sleep onset and wake-up in simulated wrist recordings",
-        truth=dataset.events.select(recordings=test.ids),
+        title="Demonstration: sleep onset and wake-up in simulated wrist recordings",
+        truth=benchmark.events.select(recordings=test.ids),
         systems=tuple(systems),
-        tolerances=dataset.settings.tolerances,
+        tolerances=benchmark.settings.tolerances,
         recordings=test,
-        provenance=_provenance(tour),
-        seed=tour.seed,
+        provenance=_provenance(settings),
+        seed=seed,
     )
     say("writing the report page")
-    return Result(content, write_report(content, out / "report.html"))
+    return DemoResult(content, write_report(content, out / "report.html"))
 
 
-def _claim(out: Path, tour: Tour) -> None:
-    """Refuse a folder that holds another tour: its models would be mixed with ours."""
-    note = out / "tour.json"
-    settings = tour.model_dump(mode="json")
-    if note.exists():
-        before = json.loads(note.read_text("utf-8"))
-        if before != settings:
+def _claim(out: Path, settings: DemoSettings) -> None:
+    """Refuse a folder of another demonstration, because models of both would be mixed."""
+    record = out / "demo.json"
+    plain = settings.model_dump(mode="json")
+    if record.exists():
+        recorded = json.loads(record.read_text("utf-8"))
+        if recorded != plain:
             raise ConfigError(
-                f"{out} holds a tour with other settings ({before}, now {settings}); "
+                f"{out} contains a demonstration with other settings ({recorded}, now {plain}); "
                 "choose another --out or remove the folder"
             )
         return
     if out.exists() and any(out.iterdir()):
-        raise ConfigError(f"{out} is not empty and holds no tour; choose another --out")
-    with atomic(note) as temporary:
-        temporary.write_text(json.dumps(settings), "utf-8")
+        raise ConfigError(f"{out} is not empty and contains no demonstration; choose another --out")
+    with atomic(record) as temporary:
+        temporary.write_text(json.dumps(plain), "utf-8")
 
 
-def _data(path: Path, tour: Tour, say: Callable[[str], None]) -> Benchmark:
+def _data(path: Path, settings: DemoSettings, say: Callable[[str], None]) -> Benchmark:
     done = path / "complete"
     if not done.exists():
-        say(f"simulating {tour.recordings} wrist recordings of {tour.days:g} days")
-        Sleep().simulate(path, recordings=tour.recordings, days=tour.days, seed=tour.seed)
+        say(f"simulating {settings.recordings} wrist recordings of {settings.days:g} days")
+        Sleep().simulate(
+            path, recordings=settings.recordings, days=settings.days, seed=settings.training.seed
+        )
         done.touch()
     return load("sleep", path)
 
 
-def _shuffled(count: int, seed: int) -> list[int]:
-    return [int(i) for i in np.random.default_rng(seed).permutation(count)]
-
-
-def _fitted(
-    out: Path,
-    objective: str,
-    tour: Tour,
-    dataset: Benchmark,
-    train: Recordings,
-    say: Callable[[str], None],
-    progress: bool,
-) -> Detector:
-    settings = dataset.settings
-    detector = Detector(
+def _detector_settings(
+    objective: str, settings: DemoSettings, benchmark: Benchmark
+) -> DetectorSettings:
+    return DetectorSettings.of(
+        benchmark.settings,
         objective=objective,
-        encoder="gru",
-        stride=settings.stride,
-        window=tour.window * 86400,
-        calendar=settings.calendar,
-        tolerances=settings.tolerances,
-        separation=settings.separation,
-        reference_spacing=settings.reference_spacing,
-        epochs=tour.epochs,
-        batch=tour.batch,
-        learning_rate=tour.learning_rate,
-        seed=tour.seed,
-        directory=out / f"{objective}.run",
-        progress=progress,
+        window=settings.window * DAY,
+        training=settings.training.replace(jitter=benchmark.settings.jitter),
     )
-    say(f"training {NAMES[objective]} on {len(train)} recordings")
-    # A finished run in the directory is taken as it is, an unfinished one goes on.
-    detector.fit(
-        train,
-        dataset.events.select(recordings=train.ids),
-        intervals=dataset.intervals,
-        types=settings.types,
-    )
-    return detector
 
 
 def _systems(
     out: Path,
+    name: str,
     detector: Detector,
-    objective: str,
-    dataset: Benchmark,
+    benchmark: Benchmark,
     calibration: Recordings,
     test: Recordings,
-    say: Callable[[str], None],
 ) -> list[System]:
-    """Detections of one model with the paper's decoder and, for a density, with ours beside it."""
-    truth = dataset.events.select(recordings=calibration.ids)
-    tolerances = dataset.settings.tolerances
-    kind = detector.model.objective.density_kind
-    grids = {"": Sleep.grids()[kind]}
+    """Return detections with the paper's decoder and, for event densities, with expected AP."""
+    truth = benchmark.events.select(recordings=calibration.ids)
+    kind = detector.model_.objective.density_kind
+    grids = {name: Sleep.grids()[kind]}
     if kind == "events":
-        grids[", expected AP"] = decoding.Grid.parse("expected-ap")
-    say(
-        f"calibrating {NAMES[objective]} on {len(calibration)} recordings, detecting in {len(test)}"
-    )
-    held = [*detector.densities(calibration)]
+        grids[f"{name}, expected AP"] = decoding.Grid.parse("expected-ap")
+    calibration_densities = [*detector.densities(calibration)]
     densities = [*detector.densities(test)]
-    epochs = [float(row.epoch) for row in detector.history]
+    epochs = [float(row.epoch) for row in detector.history_]
+    losses = {"loss": (epochs, [row.loss for row in detector.history_])}
     systems = []
-    for suffix, grid in grids.items():
-        chosen = decoding.calibrate(
-            held, truth, grid, tolerances=tolerances, intervals=dataset.intervals
+    for system, grid in grids.items():
+        calibrated = decoding.calibrate(
+            calibration_densities,
+            truth,
+            grid,
+            tolerances=benchmark.settings.tolerances,
+            intervals=benchmark.intervals,
         )
-        found = decoding.decode(densities, chosen.decoder, dataset.intervals)
-        name = f"{NAMES[objective]}{suffix}"
-        write_events(found, out / f"{name.lower().replace(', ', '-').replace(' ', '-')}.csv")
-        history = {"loss": (epochs, [row.loss for row in detector.history])}
-        systems.append(
-            System(
-                name,
-                found,
-                {d.recording: d for d in densities},
-                history if not suffix else {},
-            )
-        )
+        detections = decoding.decode(densities, calibrated.decoder, benchmark.intervals)
+        write_events(detections, out / f"{system.lower().replace(', ', '-').replace(' ', '-')}.csv")
+        by_recording = {density.recording: density for density in densities}
+        systems.append(System(system, detections, by_recording, losses if system == name else {}))
     return systems
 
 
-def _provenance(tour: Tour) -> dict[str, str]:
+def _provenance(settings: DemoSettings) -> dict[str, str]:
     packages = {name: version(name) for name in ("numpy", "torch", "lightning")}
-    return {key: str(value) for key, value in {**tour.model_dump(), **packages}.items()}
+    fields = {**dict(settings), **dict(settings.training), **packages}
+    return {key: str(value) for key, value in fields.items() if key != "training"}

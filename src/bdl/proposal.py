@@ -1,18 +1,20 @@
-"""Settings proposed from a look at the data: every one with the reason for it.
+"""Settings proposed from the data, each with the reason for it.
 
-Rules, all from the times of the annotated events and the clocks of the recordings:
+All rules use the times of the annotated events and the clocks of the recordings only:
 
-- *spacing* of a type: recorded seconds divided by its events; the shortest one counts.
+- *spacing* of a type: recorded seconds divided by its number of events; that of the most frequent
+  type is used.
 - *gap*: the 5 % quantile of the distance between successive events of a type.
-- widest tolerance: a fifth of the gap, at most half an hour; the strictest a thirtieth of it, at
-  least five samples; rounded to 1, 1.5, 2, 3, 5 or 7 times a power of ten.
-- stride: the most samples whose bin fits the strictest tolerance and rarely holds two events.
+- largest tolerance: a fifth of the gap, at most half an hour; finest tolerance: a thirtieth of the
+  largest, at least five samples; both rounded to 1, 1.5, 2, 3, 5 or 7 times a power of ten.
+- stride: the most samples whose bin fits the finest tolerance and rarely contains two events.
 - window: ten spacings, between 256 and 12,096 bins, at most the longest recording.
-- separation: half the gap, at most the widest tolerance.
+- separation: half the gap, at most the largest tolerance.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,94 +32,129 @@ ENDS = (("onset", "offset"), ("onset", "wakeup"), ("start", "end"), ("begin", "e
 
 
 @dataclass(frozen=True)
-class Setting:
+class Proposed:
     """A proposed value and one sentence of reason."""
 
     value: Any
     reason: str
 
 
-def propose(recordings: Recordings, events: Events) -> dict[str, Setting]:
+@dataclass(frozen=True)
+class Proposal:
+    """Settings proposed for a `bdl.Detector`, each with its reason."""
+
+    types: Proposed
+    intervals: Proposed
+    period: Proposed
+    stride: Proposed
+    tolerances: Proposed
+    kernel: Proposed
+    window: Proposed
+    separation: Proposed
+    reference_spacing: Proposed
+    calendar: Proposed
+    scaling: Proposed
+
+    def settings(self) -> dict[str, Any]:
+        """Return fields of `bdl.detector.DetectorSettings`."""
+        return {
+            "tolerances": self.tolerances.value,
+            "window": self.window.value,
+            "features": {
+                "stride": self.stride.value,
+                "calendar": self.calendar.value,
+                "scaling": self.scaling.value,
+            },
+        }
+
+
+def propose(recordings: Recordings, events: Events) -> Proposal:
     """Propose settings for a `bdl.Detector` on these recordings and events.
 
-    Returns types, intervals, period, stride, tolerances, kernel, window, separation,
-    reference_spacing, calendar and scaling.
+    Parameters
+    ----------
+    recordings
+        Recordings of one period.
+    events
+        Their annotated events.
 
+    Examples
+    --------
     >>> from bdl.recording import Recording
     >>> ecg = Recordings.of([Recording.of(np.zeros(36000), id="a", period=0.01)])
     >>> beats = Events.of("a", "beat", np.arange(1.0, 359.0, 0.8))
-    >>> made = propose(ecg, beats)
-    >>> made["stride"].value, made["tolerances"].value[-1]
+    >>> proposal = propose(ecg, beats)
+    >>> proposal.stride.value, proposal.tolerances.value[-1]
     (3, 0.15)
     """
     if not len(recordings):
-        raise InputError("no recordings, so nothing can be proposed")
+        raise InputError("there are no recordings, so nothing can be proposed")
     known = events.select(recordings=recordings.ids)
     if not len(known):
         raise InputError(
-            f"none of the {len(events)} events lies in one of the {len(recordings)} recordings; "
+            f"none of the {len(events)} events belongs to one of the {len(recordings)} recordings; "
             "do the names of the recordings agree?"
         )
-    period = _one_period(recordings)
+    period = _common_period(recordings)
     seconds = sum(info.duration for info in recordings.infos)
     longest = max(info.duration for info in recordings.infos)
     counts = {name: int(np.sum(known.event == name)) for name in sorted(set(known.event))}
     commonest = max(counts, key=lambda name: counts[name])
     spacing = seconds / counts[commonest]
     gap = _gap(known, spacing)
-    widest = _round(max(min(gap / 5, 1800.0), 5 * period))
-    strictest = min(_round(max(widest / 30, 5 * period)), widest)
-    tolerances = _between(strictest, widest)
-    stride = _stride(period, strictest, spacing)
+    largest = _round(max(min(gap / 5, 1800.0), 5 * period))
+    finest = min(_round(max(largest / 30, 5 * period)), largest)
+    stride = _stride(period, finest, spacing)
     bins = np.clip(10 * spacing / (stride * period), MIN_BINS, MAX_BINS)
-    window = float(f"{min(bins * stride * period, longest):.4g}")
-    separation = float(f"{min(gap / 2, widest):.3g}")
+    window = _round_down(min(bins * stride * period, longest))
     hours = all(info.start is not None for info in recordings.infos)
     daily = hours and longest >= 2 * 86400
-    return {
-        "types": Setting(tuple(counts), _told(counts)),
-        "intervals": Setting(
+    return Proposal(
+        types=Proposed(
+            tuple(counts), ", ".join(f"{count:,} {name!r}" for name, count in counts.items())
+        ),
+        intervals=Proposed(
             tuple(_intervals(tuple(counts))),
             "pairs of event types whose names say that one ends what the other begins",
         ),
-        "period": Setting(period, f"every recording has a sample each {period:g} s"),
-        "stride": Setting(
+        period=Proposed(period, f"every recording has a sample each {period:g} s"),
+        stride=Proposed(
             stride,
-            f"{stride} samples are {stride * period:g} s, within the strictest tolerance of "
-            f"{strictest:g} s, and two {commonest!r} events rarely share a bin",
+            f"{stride} samples are {stride * period:g} s, within the finest tolerance of "
+            f"{finest:g} s, and two {commonest!r} events rarely share a bin",
         ),
-        "tolerances": Setting(
-            tolerances,
+        tolerances=Proposed(
+            _between(finest, largest),
             f"events of a type are {spacing:.4g} s apart on average and 5 % of them closer than "
-            f"{gap:.4g} s, so a wider match than {widest:g} s could confuse neighbours",
+            f"{gap:.4g} s, so a wider match than {largest:g} s could confuse neighbours",
         ),
-        "kernel": _kernel(known, strictest),
-        "window": Setting(
+        kernel=_kernel(known, finest),
+        window=Proposed(
             window,
-            f"about {window / spacing:.3g} events of the commonest type in "
+            f"about {window / spacing:.3g} events of the most frequent type in "
             f"{window / (stride * period):,.0f} bins",
         ),
-        "separation": Setting(
-            separation,
-            f"within the widest tolerance and half of the closest usual distance ({gap:.4g} s)",
+        separation=Proposed(
+            float(f"{min(gap / 2, largest):.3g}"),
+            f"within the largest tolerance and half of the closest usual distance ({gap:.4g} s)",
         ),
-        "reference_spacing": Setting(
+        reference_spacing=Proposed(
             float(f"{spacing:.6g}"),
-            f"{seconds:,.0f} recorded seconds hold {counts[commonest]:,} {commonest!r} events",
+            f"{seconds:,.0f} recorded seconds contain {counts[commonest]:,} {commonest!r} events",
         ),
-        "calendar": Setting(
+        calendar=Proposed(
             daily,
             "recordings of days with a known start: hour and weekday may help"
             if daily
             else "recordings are short or have no start time, so hour and weekday say little",
         ),
-        "scaling": Setting(
-            "robust", "channels are centred and scaled by median and quartiles of the training part"
+        scaling=Proposed(
+            "robust", "channels are scaled by median and quartiles of the training recordings"
         ),
-    }
+    )
 
 
-def _one_period(recordings: Recordings) -> float:
+def _common_period(recordings: Recordings) -> float:
     periods = sorted({info.period for info in recordings.infos})
     if len(periods) > 1:
         raise InputError(
@@ -128,7 +165,7 @@ def _one_period(recordings: Recordings) -> float:
 
 
 def _gap(events: Events, spacing: float) -> float:
-    """5 % quantile of the distance between successive events of one recording and type."""
+    """Return the 5 % quantile of the distance between successive events of a recording and type."""
     key = events.recording_code.astype(np.int64) * len(events.types) + events.type_code
     order = np.lexsort((events.time, key))
     steps = np.diff(events.time[order])[np.diff(key[order]) == 0]
@@ -137,7 +174,7 @@ def _gap(events: Events, spacing: float) -> float:
 
 
 def _round(value: float) -> float:
-    """The nearest of 1, 1.5, 2, 3, 5, 7 times a power of ten.
+    """Return the nearest of 1, 1.5, 2, 3, 5, 7 times a power of ten.
 
     >>> _round(1790.0), _round(0.021)
     (2000.0, 0.02)
@@ -145,6 +182,17 @@ def _round(value: float) -> float:
     power = 10.0 ** np.floor(np.log10(value))
     steps = np.array([1, 1.5, 2, 3, 5, 7, 10])
     return float(f"{steps[np.argmin(np.abs(np.log(steps * power / value)))] * power:.3g}")
+
+
+def _round_down(value: float) -> float:
+    """Return at most ``value``, with four significant digits: no window outgrows a recording.
+
+    >>> _round_down(12345.6), _round_down(0.25)
+    (12340.0, 0.25)
+    """
+    nearest = float(f"{value:.4g}")
+    step = 10.0 ** (math.floor(math.log10(value)) - 3)
+    return nearest if nearest <= value else float(f"{value - step / 2:.4g}")
 
 
 def _between(low: float, high: float) -> tuple[float, ...]:
@@ -159,36 +207,32 @@ def _stride(period: float, tolerance: float, spacing: float) -> int:
 
 
 def _intervals(types: tuple[str, ...]) -> list[IntervalType]:
-    found = []
+    intervals = []
     for first in types:
         for begin, end in ENDS:
             last = first.removesuffix(begin) + end
             if first.endswith(begin) and last in types:
                 name = first.removesuffix(begin).rstrip(":_- ") or "interval"
-                found.append(IntervalType(name, first, last))
+                intervals.append(IntervalType(name, first, last))
                 break
-    return found
+    return intervals
 
 
-def _kernel(events: Events, strictest: float) -> Setting:
-    """Hard, unless times stand on a grid so coarse that the strictest match is a matter of luck."""
+def _kernel(events: Events, finest: float) -> Proposed:
+    """Propose a hard kernel, unless the times are on a grid coarser than the finest tolerance."""
     coarse = _grid(events.time)
-    if coarse > 2 * strictest:
-        return Setting(
+    if coarse > 2 * finest:
+        return Proposed(
             {"kind": "gaussian", "sigma": coarse / 2},
-            f"annotated times stand on multiples of {coarse:g} s, coarser than the strictest "
-            "tolerance, so each event is spread over that uncertainty",
+            f"annotated times are multiples of {coarse:g} s, coarser than the finest tolerance, so "
+            "each event is spread over that uncertainty",
         )
-    return Setting({"kind": "hard"}, "annotated times are as fine as the strictest tolerance needs")
+    return Proposed({"kind": "hard"}, "annotated times are as fine as the finest tolerance needs")
 
 
 def _grid(times: NDArray[np.float64]) -> float:
-    """The coarsest of some usual grids on which all times stand, 0 for none."""
+    """Return the coarsest of some usual time grids that contains all times, 0 for none."""
     for step in (3600.0, 1800.0, 900.0, 600.0, 300.0, 60.0, 30.0, 10.0, 5.0, 1.0, 0.5, 0.1):
         if np.all(np.abs(times / step - np.round(times / step)) < 1e-6):
             return step
     return 0.0
-
-
-def _told(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count:,} {name!r}" for name, count in counts.items())

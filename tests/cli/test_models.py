@@ -15,12 +15,15 @@ import polars as pl
 import pytest
 import yaml
 
-from bdl import cli
+from bdl import Detector, Events, cli
 from bdl.cli.options import parse_options
 from bdl.cli.sources import FitConfig, read_config
 from bdl.datasets import Sleep
+from bdl.decoding import Peaks
 from bdl.errors import BdlError, ConfigError, InputError
 from bdl.formats import read_events, write_events
+from bdl.kernels import Gaussian
+from bdl.training import Training
 from calling import call, call_json
 from learning import bouts, spikes
 
@@ -44,7 +47,12 @@ def config(folder: Path, **changes: object) -> Path:
     content = {
         "recordings": "signals",
         "events": "events.csv",
-        "detector": {"stride": 4, "encoder": ENCODER, "epochs": 2, "tolerances": [8.0]},
+        "detector": {
+            "encoder": ENCODER,
+            "features": {"stride": 4},
+            "tolerances": [8.0],
+            "training": {"epochs": 2},
+        },
         **changes,
     }
     path = folder / "fit.yaml"
@@ -113,8 +121,8 @@ def test_intervals_and_types_of_a_yaml_file(tmp_path):
     ("changes", "told"),
     [
         ({"colour": "red"}, "colour: Extra inputs"),
-        ({"detector": {"strid": 4}}, "no parameter strid"),
-        ({"detector": {"stride": 4, "encoder": "gpt"}}, "gpt"),
+        ({"detector": {"features": {"stride": 4}, "strid": 4}}, "detector: strid: Extra inputs"),
+        ({"detector": {"features": {"stride": 4}, "encoder": "gpt"}}, "gpt"),
         ({"recordings": "nowhere"}, "nowhere"),
         ({"events": "nowhere.csv"}, "nowhere"),
         ({"events": None}, "events: a path expected"),
@@ -128,6 +136,58 @@ def test_wrong_yaml_files(files, changes, told):
     with pytest.raises(BdlError, match=told):
         call("fit", "--config", config(files, **changes), "--out", model, "--quiet")
     assert not model.exists()
+
+
+def test_options_take_names_and_mappings(files):
+    model = files / "m.bdl"
+    decoder = "{kind: peaks, threshold: 0.001, separation: 20}"
+    objective = "{kind: bdl, kernel: {kind: gaussian, sigma: 6}}"
+    call(
+        *("fit", "--config", config(files), "--out", model, "--quiet"),
+        *("--decoder", decoder, "--objective", objective, "--no-calendar", "--clip", "none"),
+        *("--statistic", "mean", "--statistic", "max", "--scaling", "robust", "--tolerance", 9),
+    )
+    fitted = Detector.load(model)
+    # A decoder that was given is used as it is, without calibration.
+    assert fitted.model_.decoder == Peaks(threshold=0.001, separation=20.0)
+    assert fitted.model_.objective.kernel == Gaussian(sigma=6.0)
+    assert fitted.features.statistics == ("mean", "max")
+    assert fitted.features.stride == 4
+    assert fitted.training == Training(epochs=2, clip=None)
+    assert fitted.tolerances == (9.0,)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--objective", "bdl-soft"], "objective: .*'bdl-soft' is not known"),
+        (["--decoder", "transitions"], "reads densities of kind 'state'"),
+        (["--epochs", 0], r"training: Training: epochs|training\.epochs"),
+        (["--objective", "seg-ce", "--decoder", "peaks"], "use transitions"),
+        (["--tile", 1], "tile"),
+    ],
+)
+def test_wrong_options_are_errors(files, options, message):
+    with pytest.raises(ConfigError, match=message):
+        call("fit", "--config", config(files), "--out", files / "m.bdl", "--quiet", *options)
+
+
+def test_a_window_is_cut_to_the_training_part(files):
+    values = np.zeros(900)
+    pl.DataFrame({"time": np.arange(900), "x": values}).write_csv(files / "signals" / "long.csv")
+    _, events = spikes(6)
+    write_events(Events.concat([events, Events.of("long", "spike", [9.0])]), files / "events.csv")
+    path = config(files)
+    content = yaml.safe_load(path.read_text())
+    content["detector"]["window"] = 900.0
+    path.write_text(yaml.safe_dump(content))
+    for seed in range(20):  # a split that sets the long recording aside
+        order = np.random.default_rng(seed).permutation(7)
+        if order[0] == 0:  # groups are ids: long, r0, ...
+            break
+    model = files / "m.bdl"
+    call("fit", "--config", path, "--out", model, "--seed", seed, "--epochs", 1)
+    assert Detector.load(model).window == 400.0
 
 
 def test_files_that_are_no_configuration(files):
@@ -177,7 +237,7 @@ def test_events_of_other_recordings(files):
 def test_detect_refuses_what_is_no_model(files):
     (files / "m.bdl").write_bytes(b"nothing")
     out = ["--recordings", files / "signals", "--out", files / "d.csv"]
-    with pytest.raises(InputError, match="not a whole model file"):
+    with pytest.raises(InputError, match="not a complete model file"):
         call("detect", files / "m.bdl", *out)
     with pytest.raises(InputError, match="no such file"):
         call("detect", files / "none.bdl", *out)
@@ -190,7 +250,7 @@ def test_a_fit_config_goes_to_yaml_and_back(files):
     assert FitConfig(**yaml.safe_load(plain)) == made
 
 
-@pytest.mark.parametrize("command", ["demo --out tour", "detect m.bdl --recordings r --out d.csv"])
+@pytest.mark.parametrize("command", ["demo --out demo", "detect m.bdl --recordings r --out d.csv"])
 def test_without_torch_a_command_says_which_extra_is_missing(tmp_path, command):
     script = "import sys; sys.modules['torch'] = None; from bdl.cli import main; main()"
     done = subprocess.run(
@@ -215,7 +275,12 @@ def test_a_warning_is_one_sentence_without_code(monkeypatch, capsys):
 def test_an_interrupted_command_goes_on_to_the_same_file(files):
     path = config(
         files,
-        detector={"stride": 4, "encoder": ENCODER, "epochs": 60, "tolerances": [8.0]},
+        detector={
+            "encoder": ENCODER,
+            "features": {"stride": 4},
+            "tolerances": [8.0],
+            "training": {"epochs": 60},
+        },
     )
 
     def start(name: str) -> subprocess.Popen[str]:

@@ -43,14 +43,18 @@ def test_every_setting_stands_with_its_reason(project: Path) -> None:
     text = (project / "bdl.yaml").read_text()
     config = yaml.safe_load(text)
     assert config["layout"] == {"period": 0.1}
-    assert set(config["detector"]) >= {"objective", "stride", "tolerances", "window", "separation"}
+    assert set(config["detector"]) == {
+        *("objective", "features", "tolerances", "window", "training"),
+    }
+    assert config["detector"]["features"].keys() == {"stride", "calendar", "scaling"}
+    assert config["detector"]["objective"]["reference_spacing"] == pytest.approx(25.0)
     lines = text.splitlines()
     at = next(i for i, line in enumerate(lines) if "stride:" in line)
     assert lines[at - 1].lstrip().startswith("#")
 
 
 def test_an_existing_project_is_not_overwritten(project: Path) -> None:
-    with pytest.raises(ConfigError, match="is there already"):
+    with pytest.raises(ConfigError, match="exists already"):
         call("new", project, "--recordings", "x", "--events", "y")
 
 

@@ -11,24 +11,35 @@ import pytest
 
 from bdl.datasets import CHBMIT, BowShock, Fraud, Sleep
 from bdl.detector import Detector
+from bdl.detector.detector_settings import DetectorSettings, merge
 from bdl.evaluation import score
 from bdl.events import Events
-from bdl.scaling import Divisor, Robust
 
 CASES = {
     # data set: (simulation, detector)
     Sleep(): (
         {"recordings": 10, "days": 8},
-        {"stride": 60, "window": 4 * 86400.0, "epochs": 25, "batch": 4},
+        {
+            "features": {"stride": 60},
+            "window": 4 * 86400.0,
+            "training": {"epochs": 25, "batch": 4},
+        },
     ),
     CHBMIT(source="kaggle"): (
         {"recordings": 15, "days": 600 / 86400},
-        {"window": 300.0, "epochs": 40, "batch": 4, "jitter": 0},
+        {"window": 300.0, "training": {"epochs": 40, "batch": 4, "jitter": 0}},
     ),
-    BowShock(trust=True): ({"recordings": 12}, {"stride": 20, "epochs": 15, "batch": 4}),
+    BowShock(trust=True): (
+        {"recordings": 12},
+        {"features": {"stride": 20}, "training": {"epochs": 15, "batch": 4}},
+    ),
     Fraud(): (
         {"recordings": 10},
-        {"epochs": 30, "batch": 4, "window": 600.0, "statistics": ("mean",)},
+        {
+            "features": {"statistics": ("mean",)},
+            "window": 600.0,
+            "training": {"epochs": 30, "batch": 4},
+        },
     ),
 }
 
@@ -50,22 +61,10 @@ def test_raw_files_to_score(dataset, tmp_path):
     settings = found.settings
     ids = found.recordings.ids
     train, test = ids[:-3], ids[-3:]
-    detector = Detector(
-        **{
-            "objective": "bdl-gaussian",
-            "stride": settings.stride,
-            "window": settings.window,
-            "calendar": settings.calendar,
-            "scaling": Robust() if settings.divisor is None else Divisor(by=settings.divisor),
-            "tolerances": settings.tolerances,
-            "separation": settings.separation,
-            "sigma": settings.sigma,
-            "reference_spacing": settings.reference_spacing,
-            "learning_rate": 1e-2,
-            "jitter": settings.jitter,
-            **changes,
-        }
-    )
+    features = {} if settings.divisor else {"scaling": "robust"}
+    fields = merge({"features": features, "training": {"learning_rate": 1e-2}}, changes)
+    chosen = DetectorSettings.of(settings, objective="bdl-gaussian", **fields)
+    detector = Detector(**dict(chosen))
     detector.fit(
         found.recordings.select(train),
         found.events.select(recordings=train),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from torch import nn
 
 from bdl import Detector, Events, IntervalType, Recording, Recordings
@@ -18,7 +19,10 @@ from bdl.detector import application
 from bdl.encoders import Recurrent, Transformer, UNet
 from bdl.errors import BdlError, ConfigError, InputError
 from bdl.evaluation import match
+from bdl.features import Features
+from bdl.kernels import Gaussian, Tolerance
 from bdl.objectives import BDL, Objective
+from bdl.training import Training
 from learning import bouts, quick, spikes
 
 BOUT = IntervalType("bout", onset="on", offset="off")
@@ -49,16 +53,16 @@ def test_it_finds_events_in_recordings_it_has_not_seen(fitted):
     recordings, events = spikes(4, seed=1)
     found = fitted.detect(recordings)
     assert match(events, found, [8.0]).mean_average_precision() > 0.95
-    assert fitted.history[-1].loss < 0.5 * fitted.history[0].loss
+    assert fitted.history_[-1].loss < 0.5 * fitted.history_[0].loss
 
 
 @pytest.mark.parametrize("name", Objective.names())
 def test_every_objective_fits_and_detects(name):
     recordings, events = bouts(4)
-    parameters = quick(objective=name, epochs=1, sigma=4.0, tolerances=(4.0, 12.0))
+    parameters = quick(objective=name, epochs=1, tolerances=(4.0, 12.0))
     detector = Detector(**parameters).fit(recordings, events, intervals=[BOUT])
     density = detector.density(recordings["r0"])
-    kind = "state" if name.startswith("seg") else "events"
+    kind = Objective.parse(name).density_kind
     assert density.kind == kind
     assert density.types == (("bout",) if kind == "state" else ("on", "off"))
     assert set(detector.detect(recordings).types) <= {"on", "off"}
@@ -106,23 +110,23 @@ def test_validation_scores_the_chosen_epochs_and_keeps_the_best():
     held = spikes(4, seed=5)
     parameters = quick(epochs=30, learning_rate=1e-2, checkpoint_epochs=(1, 20))
     detector = Detector(**parameters).fit(recordings, events, validation=held)
-    scores = {row.epoch: row.score for row in detector.history if row.score is not None}
+    scores = {row.epoch: row.score for row in detector.history_ if row.score is not None}
     assert set(scores) == {1, 20, 30}
-    assert scores[detector.best_epoch] == max(scores.values()) > scores[1]
+    assert scores[detector.best_epoch_] == max(scores.values()) > scores[1]
     found = detector.detect(held[0])
     assert match(held[1], found, [8.0]).mean_average_precision() == max(scores.values())
     first = detector.checkpoint(1)
     found = first.detect(held[0])
     assert match(held[1], found, [8.0]).mean_average_precision() == scores[1]
-    assert first.best_epoch == 1
+    assert first.best_epoch_ == 1
 
 
 def test_checkpoints_are_kept_on_request(fitted):
-    assert fitted.checkpoints == (1, 10, 30)
+    assert [*fitted.checkpoints_] == [1, 10, 30]
     recordings, _ = spikes(1, seed=3)
     one, ten = (fitted.checkpoint(epoch).density(recordings["r0"]).values for epoch in (1, 10))
     assert not np.array_equal(one, ten)
-    with pytest.raises(ConfigError, match="no weights were kept of epoch 5; there are 1, 10, 30"):
+    with pytest.raises(ConfigError, match="no weights of epoch 5 were kept; kept are 1, 10, 30"):
         fitted.checkpoint(5)
 
 
@@ -130,11 +134,12 @@ def test_a_training_that_stops_early_is_on_the_same_way(fitted):
     recordings, events = spikes(8)
     parameters = quick(epochs=30, learning_rate=1e-2, stop_after=10)
     stopped = Detector(**parameters).fit(recordings, events)
-    assert (len(stopped.history), stopped.checkpoints, stopped.best_epoch) == (10, (10,), 10)
+    assert (len(stopped.history_), stopped.best_epoch_) == (10, 10)
+    assert [*stopped.checkpoints_] == [10]
     whole = fitted.checkpoint(10)
     for one, other in zip(stopped.densities(recordings), whole.densities(recordings), strict=True):
         assert np.array_equal(one.values, other.values)
-    with pytest.raises(BdlError, match="stop_after 31 goes beyond the 30 epochs"):
+    with pytest.raises(BdlError, match="stop_after 31 is beyond the 30 epochs"):
         Detector(**quick(epochs=30, stop_after=31)).fit(recordings, events)
 
 
@@ -143,13 +148,13 @@ def test_calibration_freezes_a_decoder(fitted, tmp_path):
     recordings, events = spikes(4, seed=7)
     chosen = detector.calibrate(recordings, events, grid=PeakGrid(thresholds=5, separation=10.0))
     assert isinstance(chosen.decoder, Peaks)
-    assert detector.model.decoder == chosen.decoder
+    assert detector.model_.decoder == chosen.decoder
     found = detector.detect(recordings)
     assert match(events, found, [8.0]).mean_average_precision() == pytest.approx(chosen.score)
     detector.save(tmp_path / "m.bdl")
-    assert Detector.load(tmp_path / "m.bdl").model.decoder == chosen.decoder
+    assert Detector.load(tmp_path / "m.bdl").model_.decoder == chosen.decoder
     assert detector.calibrate(recordings, events).decoder.kind == "expected-ap"
-    assert fitted.model.decoder != chosen.decoder
+    assert fitted.model_.decoder != chosen.decoder
 
 
 def test_calibration_of_a_segmentation():
@@ -190,8 +195,8 @@ def test_an_interrupted_fit_goes_on_to_the_same_file(tmp_path, monkeypatch):
         again.detect(recordings)
     again.fit(recordings, events, validation=held).save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "whole").read_bytes()
-    other = Detector(**{**parameters, "learning_rate": 1e-3}, directory=tmp_path / "run")
-    with pytest.raises(ConfigError, match="another training"):
+    other = clone(again).set_params(training__learning_rate=1e-3)
+    with pytest.raises(ConfigError, match=r"another training \(it differs in training\)"):
         other.fit(recordings, events, validation=held)
     again = Detector(**parameters, directory=tmp_path / "run")
     with pytest.raises(ConfigError, match="it differs in decoder, validation"):
@@ -202,17 +207,102 @@ def test_an_interrupted_fit_goes_on_to_the_same_file(tmp_path, monkeypatch):
 
 
 def test_parameters_go_in_and_out():
-    detector = Detector(stride=5, objective=BDL())
+    detector = Detector(window=5.0, objective=BDL())
     copied = clone(detector)
     assert copied is not detector
     assert copied.get_params() == detector.get_params()
-    detector.set_params(stride=7, encoder="unet")
-    assert (detector.stride, detector.get_params()["encoder"]) == (7, "unet")
+    detector.set_params(window=7.0, encoder="unet")
+    assert (detector.window, detector.get_params()["encoder"]) == (7.0, "unet")
     with pytest.raises(ValueError, match="Invalid parameter"):
         detector.set_params(strid=7)
     with pytest.raises(TypeError):
         Detector("bdl-hard")
-    assert repr(Detector(stride=5)) == "Detector(stride=5)"
+    assert repr(Detector(window=5.0)) == "Detector(window=5.0)"
+
+
+def test_fields_of_values_are_parameters_too():
+    detector = Detector(objective="bdl-gaussian", features={"stride": 5})
+    detector.set_params(
+        training__epochs=7, features__calendar=True, objective__kernel__sigma=3.0, tile=9
+    )
+    assert detector.training == Training(epochs=7)
+    assert detector.features == Features(stride=5, calendar=True)
+    assert detector.objective == BDL(kernel=Gaussian(sigma=3.0))
+    with pytest.raises(ValueError, match="Training has no field 'epoch'"):
+        detector.set_params(training__epoch=7)
+    with pytest.raises(ValueError, match="'tolerances' has no fields"):
+        detector.set_params(tolerances__first=7)
+    with pytest.raises(ConfigError, match="epochs"):
+        detector.set_params(training__epochs=0)
+
+
+def test_values_names_and_mappings_mean_the_same():
+    values = Detector(
+        objective=BDL(kernel=Gaussian()), encoder=Recurrent(), features=Features(stride=3)
+    )
+    names = Detector(
+        objective={"kind": "bdl", "kernel": "gaussian"}, encoder="gru", features={"stride": 3}
+    )
+    assert values.settings == names.settings
+
+
+def test_what_was_learned_is_not_a_parameter(tmp_path):
+    detector = Detector(**quick(scaling="robust", epochs=1)).fit(*spikes(4))
+    detector.save(tmp_path / "m.bdl")
+    loaded = Detector.load(tmp_path / "m.bdl")
+    assert loaded.settings == detector.settings
+    assert loaded.features.scaling.median is None
+    assert loaded.model_.features.scaling.median is not None
+    assert (loaded.objective.rate, loaded.decoder) == (None, None)
+
+
+@pytest.mark.parametrize("use", ["detect", "densities", "calibrate", "save", "checkpoint"])
+def test_a_detector_that_is_not_fitted_says_so(use):
+    arguments = {"calibrate": spikes(1), "save": ("m.bdl",), "checkpoint": (1,)}
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        getattr(Detector(), use)(*arguments.get(use, ([],)))
+    with pytest.raises(BdlError):
+        Detector().detect([])
+    with pytest.raises(AttributeError):
+        _ = Detector().model_
+
+
+# Nothing is ignored
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"decoder": "transitions"}, "'transitions' reads densities of kind 'state', but obj"),
+        ({"objective": "seg-ce", "decoder": "peaks"}, "gives kind 'state'; use transitions"),
+        ({"encoder": "forward-gru", "tile": 64}, "tile has no effect: the encoder 'recurrent'"),
+        ({"objective": BDL(rate=0.5)}, "contradicts the reference spacing"),
+        ({"objective": {"kind": "bdl", "prior": False, "reference_spacing": 9.0}}, "no effect"),
+    ],
+)
+def test_contradictions_and_what_has_no_effect_are_errors(parameters, message):
+    with pytest.raises(ConfigError, match=message):
+        Detector(**quick(**parameters)).fit(*spikes(3), intervals=[])
+
+
+def test_arguments_of_fit_without_effect_are_errors():
+    with pytest.raises(ConfigError, match="event_free has no effect without validation"):
+        Detector(**quick()).fit(*spikes(3), event_free="count")
+
+
+def test_a_kernel_takes_its_own_numbers_first():
+    recordings, events = spikes(3)
+    own = BDL(kernel=Tolerance(tolerances=(2.0,)), reference_spacing=90.0)
+    learned = Detector(**quick(objective=own, epochs=1)).fit(recordings, events).model_.objective
+    assert learned.kernel == Tolerance(tolerances=(2.0,))
+    assert learned.reference_spacing == 90.0
+    detector = Detector(**quick(objective="bdl-gaussian", tolerances=(6.0, 3.0), epochs=1))
+    assert detector.fit(recordings, events).model_.objective.kernel == Gaussian(sigma=3.0)
+
+
+def test_a_decoder_of_another_density_is_refused_after_fitting_too(fitted):
+    with pytest.raises(ConfigError, match="reads densities of kind 'state'"):
+        fitted.checkpoint(30).set_decoder({"kind": "transitions", "window": 5.0})
 
 
 def test_a_clone_of_a_fitted_or_loaded_detector_is_not_fitted(fitted, tmp_path):
@@ -221,8 +311,8 @@ def test_a_clone_of_a_fitted_or_loaded_detector_is_not_fitted(fitted, tmp_path):
         again = clone(one)
         with pytest.raises(ConfigError, match="not fitted yet"):
             again.detect([])
-        again.set_params(epochs=1, checkpoint_epochs=()).fit(*spikes(4))
-        assert len(again.history) == 1
+        again.set_params(training__checkpoint_epochs=(), training__epochs=1).fit(*spikes(4))
+        assert len(again.history_) == 1
 
 
 def test_fitting_does_not_change_what_was_given():
@@ -288,7 +378,7 @@ def test_short_training_recordings_are_padded():
     short = Recording.of(np.zeros((7, 2)), id="short", period=1.0)
     both = Recordings.of([*recordings, short])
     detector = Detector(**quick(window=200.0, epochs=1)).fit(both, events)
-    assert np.isfinite(detector.history[0].loss)
+    assert np.isfinite(detector.history_[0].loss)
 
 
 # What is refused
@@ -306,7 +396,7 @@ def test_no_events():
     with pytest.raises(InputError, match="no events of type beat"):
         Detector(**quick()).fit(recordings, events, types=["spike", "beat"])
     late = Events.of("r0", "spike", [1e6])
-    with pytest.raises(InputError, match=r"1 lie outside their recordings: are the times in sec"):
+    with pytest.raises(InputError, match=r"1 are outside their recordings: are the times in sec"):
         Detector(**quick()).fit(recordings, late)
     with pytest.raises(InputError, match="the training part has no recordings"):
         Detector(**quick()).fit(recordings.select([]), Events.empty())
@@ -339,7 +429,7 @@ def test_strides_and_windows():
 def test_events_outside_are_told():
     recordings, events = spikes(3)
     more = Events.concat([events, Events.of("r0", "spike", [1e6, -50.0])])
-    with pytest.warns(UserWarning, match="2 events lie outside their recordings"):
+    with pytest.warns(UserWarning, match="2 events are outside their recordings"):
         Detector(**quick(epochs=1)).fit(recordings, more)
 
 
@@ -360,7 +450,7 @@ def test_a_recording_of_another_kind(fitted):
     values = spikes(1, seed=4)[0]["r0"].values
     with pytest.raises(InputError, match=r"has a sample every 0\.25 s, and the model every 1 s"):
         fitted.density(Recording.of(values, id="x", period=0.25))
-    with pytest.raises(InputError, match="it lacks channel_1; it has emg too"):
+    with pytest.raises(InputError, match="it lacks channel_1; it also has emg"):
         fitted.density(Recording.of(values, id="x", period=1.0, channels=["channel_0", "emg"]))
     with pytest.raises(InputError, match=r"another size than in training .*other units"):
         fitted.density(Recording.of(values * 1e6, id="x", period=1.0))

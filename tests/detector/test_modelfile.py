@@ -50,7 +50,7 @@ def test_a_loaded_detector_says_the_same_bit_for_bit(saved, tmp_path):
     ):
         assert np.array_equal(one.values, other.values)
     assert loaded.detect(recordings) == detector.detect(recordings)
-    assert loaded.model == detector.model
+    assert loaded.model_ == detector.model_
     loaded.save(tmp_path / "again.bdl")
     assert (tmp_path / "again.bdl").read_bytes() == path.read_bytes()
 
@@ -63,9 +63,9 @@ def test_the_header_holds_the_whole_configuration(saved):
     assert model.types == ("spike",)
     assert len(model.features.scaling.median) == 2
     assert model.objective.rate > 0
-    assert model.decoder == detector.model.decoder
+    assert model.decoder == detector.model_.decoder
     assert set(model.versions) == {"bdl", "torch"}
-    assert model.training.epochs == 1
+    assert model.settings.training.epochs == 1
     assert sum(value.numel() for value in weights.values()) > 0
 
 
@@ -105,7 +105,16 @@ def test_a_newer_format_says_upgrade(saved, tmp_path):
         header["format"] = FORMAT + 1
 
     path = rewritten(saved[1], tmp_path / "m.bdl", change)
-    with pytest.raises(InputError, match=f"reads up to {FORMAT}; upgrade the package"):
+    with pytest.raises(InputError, match=f"reads {FORMAT}; upgrade the package"):
+        Detector.load(path)
+
+
+def test_an_older_format_says_so(saved, tmp_path):
+    def change(header, model, weights):
+        header["format"] = FORMAT - 1
+
+    path = rewritten(saved[1], tmp_path / "m.bdl", change)
+    with pytest.raises(InputError, match="older version of the package"):
         Detector.load(path)
 
 
@@ -114,13 +123,16 @@ def test_a_newer_format_says_upgrade(saved, tmp_path):
     [
         (lambda h, m, w: m.update(colour="red"), "colour"),
         (lambda h, m, w: m["objective"].update(kind="magic"), "magic"),
-        (lambda h, m, w: m["encoder"].update(kind="gpt"), "gpt"),
+        (lambda h, m, w: m["settings"]["encoder"].update(kind="gpt"), "gpt"),
         (lambda h, m, w: m["decoder"].update(smoothness=1), "smoothness"),
         (lambda h, m, w: m.update(period=-1.0), "period"),
         (lambda h, m, w: m.pop("channels"), "channels"),
         (lambda h, m, w: h.update(format="x"), "header is not understood"),
         (lambda h, m, w: h.pop("format"), "header is not understood"),
-        (lambda h, m, w: m["encoder"].update(width=16), "weights do not fit the encoder"),
+        (
+            lambda h, m, w: m["settings"]["encoder"].update(width=16),
+            "weights do not fit the encoder",
+        ),
         (lambda h, m, w: w.pop(next(iter(w))), "weights do not fit the encoder"),
         (lambda h, m, w: w.update(extra=torch.zeros(2)), "weights do not fit the encoder"),
     ],
@@ -153,7 +165,7 @@ def test_a_pickle_is_never_run(tmp_path):
             torch.save({"weights": Evil()}, path)
         else:
             path.write_bytes(content)
-        with pytest.raises(InputError, match="not a whole model file"):
+        with pytest.raises(InputError, match="not a complete model file"):
             Detector.load(path)
     assert not (tmp_path / "ran").exists()
 
@@ -164,7 +176,7 @@ def test_a_failed_write_leaves_the_old_file(saved, tmp_path, monkeypatch):
     path.write_bytes(b"old")
     monkeypatch.setattr(Path, "write_bytes", _full)
     with pytest.raises(Exception, match="No space left"):
-        write_model(path, detector.model, {"a": torch.zeros(1)})
+        write_model(path, detector.model_, {"a": torch.zeros(1)})
     assert path.read_bytes() == b"old"
     assert [file.name for file in tmp_path.iterdir()] == ["model.bdl"]
 

@@ -20,19 +20,15 @@ def test_curves_on_simulated_sleep(tmp_path):
         detector = Detector(
             objective="seg-ce",
             encoder=Recurrent(fused=fused),
-            stride=data.settings.stride,
+            features={"stride": data.settings.stride, "calendar": True},
             window=DAY,
-            calendar=True,
             tolerances=data.settings.tolerances,
-            epochs=8,
-            batch=3,
-            learning_rate=1e-2,
-            accelerator="cpu",
+            training={"epochs": 8, "batch": 3, "learning_rate": 1e-2, "accelerator": "cpu"},
         )
         detector.fit(
             data.recordings, data.events, intervals=data.intervals, types=data.settings.types
         )
-        curves.append([row.loss for row in detector.history])
+        curves.append([row.loss for row in detector.history_])
     fused, torchs = curves
     assert fused[-1] < 0.9 * fused[0]  # it learns, so that the curve says something
     assert fused == pytest.approx(torchs, rel=1e-3)

@@ -23,7 +23,7 @@ from bdl.study.run_directory import RunDirectory
 from bdl.study.runner import run_study
 from bdl.study.splits import Folds
 from bdl.study.workers import Workers
-from bdl.training.settings import Training
+from bdl.training import Training
 
 GRU = {"kind": "recurrent", "width": 4, "blocks": 1}
 RunOf = Callable[[str], Path]

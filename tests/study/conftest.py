@@ -10,7 +10,7 @@ import pytest
 from bdl.datasets import Sleep
 from bdl.study.protocol import BootstrapSettings, Protocol, Row
 from bdl.study.splits import Folds
-from bdl.training.settings import Training
+from bdl.training import Training
 
 GRU = {"kind": "recurrent", "width": 8, "blocks": 1}
 

@@ -21,7 +21,7 @@ from bdl.study.runner import run_study
 from bdl.study.splits import Fold, ListedFolds
 from bdl.study.status import status_of
 from bdl.study.workers import Workers
-from bdl.training.settings import Training
+from bdl.training import Training
 
 ONE_THREAD = Workers(threads=1)
 

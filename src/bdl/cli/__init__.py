@@ -42,7 +42,7 @@ COMMANDS = {
         "project",
     ),
     "fit": (
-        "Train a detector and write it to one file; the same command goes on after a kill.",
+        "Train a detector and write it to one file; after a kill the same command resumes.",
         "models",
     ),
     "detect": ("Detect events in recordings with a trained model.", "models"),
@@ -69,7 +69,7 @@ COMMANDS = {
     ),
     "stride": ("Check output strides against tolerances and event frequency.", "target_checks"),
     "demo": (
-        "A first tour: simulate, train two detectors, calibrate, score on held-out recordings.",
+        "A demonstration: simulate, train two detectors, calibrate, score held-out recordings.",
         "report",
     ),
 }

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bdl.cli.console import err, print_json, track
-from bdl.cli.options import Json
-from bdl.cli.sources import Source, find_source
+from bdl.cli.options import Fields, Json, takes
+from bdl.cli.sources import FitSource, find_source
+from bdl.detector.detector_settings import DetectorSettings
 from bdl.errors import ConfigError
+from bdl.features import Features
+from bdl.recording import Recordings
+from bdl.training import Training
+
+if TYPE_CHECKING:
+    from bdl.density import Density
 
 commands = typer.Typer()
 
@@ -26,6 +34,11 @@ CONFIG = Annotated[Path | None, typer.Option(help="YAML file with data and setti
 
 
 @commands.command()
+@takes(
+    detector=Fields(DetectorSettings, without=("features", "training")),
+    features=Features,
+    training=Training,
+)
 def fit(
     out: Annotated[Path, typer.Option(help="Model file to write.")],
     dataset: DATASET = None,
@@ -34,14 +47,6 @@ def fit(
     recordings: RECORDINGS = None,
     events: Annotated[str | None, typer.Option(help="Table of events.")] = None,
     config: CONFIG = None,
-    objective: Annotated[str | None, typer.Option(help="bdl-hard, seg-ce, ...")] = None,
-    encoder: Annotated[str | None, typer.Option(help="gru, unet, transformer, ...")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Passes over the recordings.")] = None,
-    batch: Annotated[int | None, typer.Option(help="Windows a step.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Its peak.")] = None,
-    stride: Annotated[int | None, typer.Option(help="Samples a bin.")] = None,
-    window: Annotated[float | None, typer.Option(help="Seconds of a training window.")] = None,
-    seed: Annotated[int | None, typer.Option(help="All that is random follows from it.")] = None,
     validation: Annotated[
         float | None,
         typer.Option(help="Share of groups to choose epoch and decoder on; 0 for none."),
@@ -50,11 +55,21 @@ def fit(
         Path | None, typer.Option(help="Folder for logs and checkpoints, kept afterwards.")
     ] = None,
     tensorboard: Annotated[bool, typer.Option(help="Log for TensorBoard to --log.")] = False,
-    accelerator: Annotated[str, typer.Option(help="auto, cpu, gpu or mps.")] = "auto",
     quiet: Annotated[bool, typer.Option(help="No progress display.")] = False,
     json: Json = False,
+    *,
+    detector: dict[str, Any],
+    features: dict[str, Any],
+    training: dict[str, Any],
 ) -> None:
-    """Train a detector and write it to one file; the same command goes on after a kill."""
+    """Train a detector and write it to one file; after a kill the same command resumes.
+
+    Objective, encoder, decoder and scaling are a name, or a mapping such as
+    '{kind: peaks, threshold: 0.5}'.
+    """
+    from bdl import Detector
+    from bdl.formats.files import atomic
+
     if out.is_dir():
         raise ConfigError(f"--out {out}: a folder; a file name expected")
     if tensorboard and log is None:
@@ -68,79 +83,70 @@ def fit(
         config=config,
         need_events=True,
     )
-    for note in source.notes if not quiet else ():
-        err.print(f"note: {note}")
-    given = {
-        "objective": objective,
-        "encoder": encoder,
-        "epochs": epochs,
-        "batch": batch,
-        "learning_rate": learning_rate,
-        "stride": stride,
-        "window": window,
-        "seed": seed,
-    }
-    parameters = {
-        **source.detector,
-        **{key: value for key, value in given.items() if value is not None},
-        "accelerator": accelerator,
-        "tensorboard": tensorboard,
-        "progress": not quiet,
-        "directory": log or out.with_name(f"{out.name}.run"),
-    }
+    settings = source.detector_settings({**detector, "features": features, "training": training})
     share = source.validation if validation is None else validation
-    summary = _fit(source, parameters, share, out)
+    train, held = _split(source, share, settings.training.seed)
+    settings, notes = _fit_to(settings, source.recordings, train, bool(held))
+    for note in (*source.notes, *notes) if not quiet else ():
+        err.print(f"note: {note}")
+    directory = log or out.with_name(f"{out.name}.run")
+    held_recordings = source.recordings.select(held)
+    held_events = source.events.select(recordings=held)
+    fitted = Detector(
+        **dict(settings), tensorboard=tensorboard, progress=not quiet, directory=directory
+    ).fit(
+        source.recordings.select(train),
+        source.events.select(recordings=train) if held else source.events,
+        validation=(held_recordings, held_events) if held else None,
+        intervals=source.intervals,
+        types=source.types,
+        event_free=source.event_free if held else "ignore",
+    )
+    summary: dict[str, Any] = {
+        "model": str(out),
+        "recordings": len(train),
+        "epoch": fitted.best_epoch_,
+        "loss": round(fitted.history_[-1].loss, 6),
+    }
+    if held:
+        score = fitted.history_[fitted.best_epoch_ - 1].score
+        if not source.names_decoder(detector):
+            calibration = fitted.calibrate(
+                held_recordings, held_events, event_free=source.event_free
+            )
+            score = calibration.score
+        assert score is not None
+        summary |= {"validation recordings": len(held), "validation mAP": round(score, 4)}
+    fitted.save(out)
+    with atomic(out.with_name(f"{out.name}.csv")) as temporary:
+        temporary.write_bytes((directory / "history.csv").read_bytes())
     if log is None:
-        shutil.rmtree(parameters["directory"], ignore_errors=True)
+        shutil.rmtree(directory, ignore_errors=True)
     if json:
         print_json(summary)
     elif not quiet:
         err.print(", ".join(f"{key} {value}" for key, value in summary.items()))
 
 
-def _fit(source: Source, parameters: dict[str, Any], share: float, out: Path) -> dict[str, Any]:
-    from bdl import Detector
-    from bdl.formats.files import atomic
-
-    known = Detector().get_params()
-    unknown = sorted(set(parameters) - set(known))
-    if unknown:
-        raise ConfigError(
-            f"detector: no parameter {', '.join(unknown)}; there are {', '.join(known)}"
-        )
-    train, aside = _split(source, share, int(parameters.get("seed", 0)))
-    if aside and "checkpoint_epochs" not in parameters:
-        total = int(parameters.get("epochs", known["epochs"]))
-        parameters["checkpoint_epochs"] = tuple(range(5, total + 1, 5))
-    part = source.recordings.select(train)
-    held = source.recordings.select(aside)
-    labels = source.events.select(recordings=aside)
-    detector = Detector(**parameters).fit(
-        part,
-        source.events if not aside else source.events.select(recordings=train),
-        validation=(held, labels) if aside else None,
-        intervals=source.intervals,
-        types=source.types,
-        event_free=source.event_free,
-    )
-    summary: dict[str, Any] = {
-        "model": str(out),
-        "recordings": len(part),
-        "epoch": detector.best_epoch,
-        "loss": round(detector.history[-1].loss, 6),
-    }
-    if aside:
-        chosen = detector.calibrate(held, labels, event_free=source.event_free)
-        summary |= {"validation recordings": len(held), "validation mAP": round(chosen.score, 4)}
-    detector.save(out)
-    history = Path(parameters["directory"]) / "history.csv"
-    with atomic(out.with_name(f"{out.name}.csv")) as temporary:
-        temporary.write_bytes(history.read_bytes())
-    return summary
+def _fit_to(
+    settings: DetectorSettings, recordings: Recordings, train: list[str], validated: bool
+) -> tuple[DetectorSettings, list[str]]:
+    """Return settings with checkpoints to choose from, and a window that fits the training part."""
+    notes = []
+    training = settings.training
+    if validated and not training.checkpoint_epochs:
+        epochs = tuple(range(5, training.last + 1, 5))
+        settings = settings.replace(training=training.replace(checkpoint_epochs=epochs))
+    durations = {info.id: info.duration for info in recordings.infos}
+    longest = max((durations[id] for id in train), default=0.0)
+    if settings.window and longest < settings.window <= max(durations.values()):
+        settings = settings.replace(window=longest)
+        notes.append(f"window cut to the longest training recording, {longest:g} s")
+    return settings, notes
 
 
-def _split(source: Source, share: float, seed: int) -> tuple[list[str], list[str]]:
-    """Training and validation ids: whole groups, drawn from the seed."""
+def _split(source: FitSource, share: float, seed: int) -> tuple[list[str], list[str]]:
+    """Return training and validation ids: whole groups, drawn from the seed."""
     import numpy as np
 
     groups = source.recordings.groups
@@ -167,7 +173,7 @@ def detect(
         Path | None, typer.Option(help="Folder to write the densities to as well.")
     ] = None,
     resample: Annotated[
-        bool, typer.Option(help="Bring recordings of another rate onto the model's clock.")
+        bool, typer.Option(help="Resample recordings of another rate to that of the model.")
     ] = False,
     quiet: Annotated[bool, typer.Option(help="No progress display.")] = False,
 ) -> None:
@@ -185,15 +191,14 @@ def detect(
         recordings=recordings,
         config=config,
     )
-    many: Any = source.recordings
+    tracked: Any = source.recordings
     if not quiet:
-        many = track(many, "detecting", len(source.recordings))
-    found = detector.densities(many, resample=resample)
+        tracked = track(tracked, "detecting", len(source.recordings))
+    computed: Iterable[Density] = detector.densities(tracked, resample=resample)
     if densities is not None:
-        held = [*found]
-        write_densities(densities, held)
-        found = iter(held)
-    decoded = decode(found, detector.model.decoder, detector.model.intervals)
-    write_events(decoded, out)
+        computed = [*computed]
+        write_densities(densities, computed)
+    detections = decode(computed, detector.model_.decoder, detector.model_.intervals)
+    write_events(detections, out)
     if not quiet:
-        err.print(f"{len(decoded):,} detections in {len(source.recordings):,} recordings: {out}")
+        err.print(f"{len(detections):,} detections in {len(source.recordings):,} recordings: {out}")

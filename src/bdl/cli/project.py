@@ -1,10 +1,10 @@
-"""The command that begins a project on one's own data."""
+"""The command that starts a project on one's own data."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,17 +12,10 @@ from bdl.cli.console import out
 from bdl.cli.options import parse_options
 from bdl.errors import ConfigError
 
-commands = typer.Typer()
+if TYPE_CHECKING:
+    from bdl.proposal import Proposal
 
-DETECTOR = (
-    "stride",
-    "tolerances",
-    "window",
-    "separation",
-    "reference_spacing",
-    "calendar",
-    "scaling",
-)
+commands = typer.Typer()
 
 
 @commands.command(
@@ -36,7 +29,7 @@ def new(
         list[str] | None, typer.Option(help="key=value of the tables' layout, such as period=5.")
     ] = None,
     event_period: Annotated[
-        float | None, typer.Option(help="Seconds a step, for event tables in steps.")
+        float | None, typer.Option(help="Seconds per step, for event tables in steps.")
     ] = None,
 ) -> None:
     """Look at recordings and events, propose every setting with a reason, write a configuration."""
@@ -48,14 +41,14 @@ def new(
 
     target = project / "bdl.yaml"
     if target.exists():
-        raise ConfigError(f"{target}: is there already; choose another name")
+        raise ConfigError(f"{target}: exists already; choose another name")
     options = parse_options(option or [])
     layout: Layout = validate(Layout, options, "--option")
-    made = propose(
+    proposal = propose(
         read_recordings(recordings, layout=layout), read_events(events, period=event_period)
     )
     lines = [
-        "# Proposed from a look at the data; change what you know better.",
+        "# Proposed from the data; change what you know better.",
         _line("recordings", str(Path(recordings).resolve())),
         _line("events", str(Path(events).resolve())),
     ]
@@ -63,25 +56,40 @@ def new(
         lines.append(_line("layout", options))
     if event_period is not None:
         lines.append(_line("event_period", event_period))
-    if made["intervals"].value:
-        named = [vars(one) for one in made["intervals"].value]
-        lines += [f"# {made['intervals'].reason}", _line("intervals", named)]
-    lines += ["# Share of groups set aside to choose the epoch and the decoder on."]
-    lines += ["validation: 0.2", "detector:", f"  # {made['kernel'].reason}"]
-    kernel = made["kernel"].value
-    lines.append(_line("  objective", f"bdl-{kernel['kind']}"))
-    if "sigma" in kernel:
-        lines.append(_line("  sigma", kernel["sigma"]))
-    for name in DETECTOR:
-        lines += [f"  # {made[name].reason}", _line(f"  {name}", made[name].value)]
-    lines += ["  # Windows a step, and passes over the recordings.", "  batch: 8", "  epochs: 30"]
+    if proposal.intervals.value:
+        intervals = [vars(interval) for interval in proposal.intervals.value]
+        lines += [f"# {proposal.intervals.reason}", _line("intervals", intervals)]
+    lines += ["# Share of groups on which the epoch and the decoder are chosen.", "validation: 0.2"]
     with atomic(target) as temporary:
-        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        temporary.write_text("\n".join(lines + _detector(proposal)) + "\n", encoding="utf-8")
     out.print(target.read_text(encoding="utf-8"), markup=False, soft_wrap=True)
     model = project / "model.safetensors"
     out.print(f"Next: bdl fit --config {target} --out {model}", soft_wrap=True)
 
 
+def _detector(proposal: Proposal) -> list[str]:
+    """Return the key ``detector`` as lines of YAML, with the reason above each setting."""
+    objective = {
+        "kind": "bdl",
+        "kernel": proposal.kernel.value,
+        "reference_spacing": proposal.reference_spacing.value,
+    }
+    lines = [
+        "detector:",
+        f"  # {proposal.kernel.reason}",
+        f"  # {proposal.reference_spacing.reason}",
+    ]
+    lines.append(_line("  objective", objective))
+    for name in ("tolerances", "window"):
+        proposed = getattr(proposal, name)
+        lines += [f"  # {proposed.reason}", _line(f"  {name}", proposed.value)]
+    lines.append("  features:")
+    for name in ("stride", "calendar", "scaling"):
+        proposed = getattr(proposal, name)
+        lines += [f"    # {proposed.reason}", _line(f"    {name}", proposed.value)]
+    return [*lines, "  training:", "    batch: 8", "    epochs: 30"]
+
+
 def _line(name: str, value: Any) -> str:
-    """A line of YAML; JSON is YAML."""
+    """Return a line of YAML; JSON is YAML."""
     return f"{name}: {json.dumps(value, ensure_ascii=False)}"

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bdl.cli.console import err, out, print_json
-from bdl.cli.options import Json
+from bdl.cli.options import Fields, Json, takes
 from bdl.cli.sources import EventFree, find_source
 from bdl.errors import ConfigError, InputError
+from bdl.training import Training
 
 if TYPE_CHECKING:
     from bdl.report import Content, System
@@ -19,23 +20,27 @@ commands = typer.Typer()
 
 
 @commands.command(epilog="Example: `bdl demo --out demo`")
+@takes(training=Fields(Training, without=tuple({*Training.model_fields} - {"epochs", "seed"})))
 def demo(
     folder: Annotated[Path, typer.Option("--out", help="Folder for everything it makes.")] = Path(
         "demo"
     ),
-    seed: Annotated[int, typer.Option(help="All that is random follows from it.")] = 0,
     recordings: Annotated[int, typer.Option(help="How many recordings to simulate.")] = 40,
-    days: Annotated[float, typer.Option(help="Days a recording.")] = 7.0,
-    epochs: Annotated[int, typer.Option(help="Passes over the training recordings.")] = 30,
+    days: Annotated[float, typer.Option(help="Days per recording.")] = 7.0,
     json: Json = False,
+    *,
+    training: dict[str, Any],
 ) -> None:
-    """A first tour: simulate, train two detectors, calibrate, score on held-out recordings."""
+    """A demonstration: simulate, train two detectors, calibrate, score held-out recordings."""
     from rich.table import Table
 
-    from bdl.demo import Tour, run
+    from bdl.demo import DemoSettings, run
 
-    tour = Tour(seed=seed, recordings=recordings, days=days, epochs=epochs)
-    result = run(folder, tour, say=lambda text: err.print(f"• {text}"), progress=not json)
+    defaults = DemoSettings()
+    settings = defaults.replace(
+        recordings=recordings, days=days, training=defaults.training.replace(**training)
+    )
+    result = run(folder, settings, say=lambda text: err.print(f"• {text}"), progress=not json)
     head, *rows = _summary_rows(result.content)
     if json:
         named = [dict(zip(head, row, strict=True)) for row in rows]
@@ -129,8 +134,8 @@ def report(
         annotated = source.events
     else:
         raise ConfigError("--truth expected: the table of annotated events")
-    if tolerance is None and source is not None and dataset is not None:
-        tolerance = list(source.detector["tolerances"])
+    if tolerance is None and source is not None and source.benchmark is not None:
+        tolerance = list(source.benchmark.tolerances)
     if not tolerance:
         raise ConfigError("--tolerance expected: seconds, once or more")
     content = Content(

@@ -1,14 +1,14 @@
 """Where ``fit`` and ``detect`` find their data: a data set, files, or a configuration file.
 
 The configuration file is YAML (or JSON) with the keys of `FitConfig`; paths in it are relative to
-the file. ``detector`` holds parameters of `bdl.Detector` by name.
+the file. Its key ``detector`` has the fields of `bdl.detector.DetectorSettings`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
@@ -20,26 +20,54 @@ from bdl.formats.layout import Layout
 from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 
+if TYPE_CHECKING:
+    from bdl.datasets import Settings
+    from bdl.detector import DetectorSettings
+
+# Proposals that a fit uses if the configuration does not say otherwise.
+_PROPOSED = (
+    "stride",
+    "tolerances",
+    "window",
+    "separation",
+    "reference_spacing",
+    "calendar",
+    "scaling",
+)
 EventFree = Literal["ignore", "count"]
+Plain = dict[str, Any]
 
 
 class FitConfig(Value):
-    """A whole fit: data, what to learn, and how.
+    """A configuration of ``bdl fit``: data, what to learn, and how.
 
     Parameters
     ----------
-    recordings : path of the recordings; a file, a folder, a glob or a prepared store.
-    pattern : which files of a folder.
-    layout : columns and clock of tables.
-    events : path of the events; not needed to detect.
-    event_format, event_columns, event_period : as `bdl.formats.read_events` takes them.
-    types : event types to learn; all if not given.
-    intervals : which types are onset and offset of what.
-    detector : parameters of `bdl.Detector`.
-    validation : share of groups set aside to choose the epoch and the decoder on; 0 for none.
-    event_free : whether recordings without events count in that choice.
+    recordings
+        Path of the recordings: a file, a folder, a glob or a prepared store.
+    pattern
+        Which files of a folder.
+    layout
+        Columns and clock of tables.
+    events
+        Path of the events; not needed to detect.
+    event_format, event_columns, event_period
+        As in `bdl.formats.read_events`.
+    types
+        Event types to learn; all if not given.
+    intervals
+        Interval types: which event types are onset and offset of what.
+    detector
+        Fields of `bdl.detector.DetectorSettings`.
+    validation
+        Share of groups on which the epoch and the decoder are chosen; 0 for none.
+    event_free
+        Whether recordings without events count in that choice.
 
-    >>> FitConfig(recordings="walks", events="events.csv", detector={"stride": 5}).validation
+    Examples
+    --------
+    >>> config = FitConfig(recordings="walks", events="events.csv", detector={"tile": 5})
+    >>> config.validation
     0.2
     """
 
@@ -52,27 +80,63 @@ class FitConfig(Value):
     event_period: float | None = Field(default=None, gt=0)
     types: tuple[str, ...] | None = None
     intervals: tuple[IntervalType, ...] = ()
-    detector: dict[str, Any] = Field(default_factory=dict)
+    detector: Plain = Field(default_factory=dict)
     validation: float = Field(default=0.2, ge=0, lt=1)
     event_free: EventFree = "ignore"
 
 
 @dataclass(frozen=True)
-class Source:
-    """Data and settings of a fit or a detection."""
+class FitSource:
+    """Data and settings of a fit or a detection.
+
+    Parameters
+    ----------
+    recordings, events, intervals, types
+        The data, and what to learn of them.
+    settings
+        Fields of `bdl.detector.DetectorSettings`.
+    benchmark
+        Settings of the data set, if the data are one.
+    known
+        Arguments of `DetectorSettings.complete`, if they are not.
+    validation
+        Share of groups on which the epoch and the decoder are chosen.
+    event_free
+        Whether recordings without events count in that choice.
+    notes
+        What the user should know.
+    """
 
     recordings: Recordings
     events: Events
     intervals: tuple[IntervalType, ...]
     types: tuple[str, ...] | None
-    detector: dict[str, Any]
-    validation: float
-    event_free: EventFree
+    settings: Plain
+    benchmark: Settings | None = None
+    known: Plain = field(default_factory=dict)
+    validation: float = 0.2
+    event_free: EventFree = "ignore"
     notes: tuple[str, ...] = ()
+
+    def names_decoder(self, options: Plain) -> bool:
+        """Return whether a decoder was given, here or on the command line."""
+        return (options.get("decoder") or self.settings.get("decoder")) is not None
+
+    def detector_settings(self, options: Plain) -> DetectorSettings:
+        """Return complete settings; options of the command line replace those of the source."""
+        from bdl.detector.detector_settings import DetectorSettings, merge
+
+        fields = merge(self.settings, options)
+        try:
+            if self.benchmark is not None:
+                return DetectorSettings.of(self.benchmark, **fields)
+            return DetectorSettings(**fields).complete(**self.known)
+        except ConfigError as error:
+            raise ConfigError(str(error).replace("DetectorSettings", "detector")) from error
 
 
 def read_config(path: Path) -> FitConfig:
-    """A configuration file; every problem is named with its key."""
+    """Read a configuration file; every problem is named with its key."""
     config: FitConfig = validate(FitConfig, read_yaml(path), str(path))
     here = path.parent
     events = None if config.events is None else str(here / config.events)
@@ -88,21 +152,14 @@ def find_source(
     events: str | None = None,
     config: Path | None = None,
     need_events: bool = False,
-) -> Source:
-    """The one source that the options of a command name."""
+) -> FitSource:
+    """Read the one source that the options of a command name."""
     options = parse_options(option or [])
-    ways = [
-        name
-        for name, given in (
-            ("--dataset", dataset),
-            ("--recordings", recordings),
-            ("--config", config),
-        )
-        if given is not None
-    ]
-    if len(ways) != 1:
-        told = " and ".join(ways) if ways else "none of them"
-        raise ConfigError(f"one of --dataset, --recordings or --config expected, got {told}")
+    sources = {"--dataset": dataset, "--recordings": recordings, "--config": config}
+    named = [flag for flag, value in sources.items() if value is not None]
+    if len(named) != 1:
+        got = " and ".join(named) if named else "none of them"
+        raise ConfigError(f"one of --dataset, --recordings or --config expected, got {got}")
     if dataset is not None:
         return _dataset(dataset, data, options)
     if config is not None:
@@ -114,41 +171,30 @@ def find_source(
     return _files(FitConfig(recordings=recordings, events=events, layout=layout), need_events)
 
 
-def _dataset(name: str, data: Path | None, options: dict[str, Any]) -> Source:
+def _dataset(name: str, data: Path | None, options: Plain) -> FitSource:
     from bdl.datasets import load
 
     if data is None:
         raise ConfigError("--dataset needs --data, the folder it was published as")
-    found = load(name, data, **options)
-    settings = found.settings
-    longest = max((info.duration for info in found.recordings.infos), default=settings.window)
-    notes = found.notes
+    benchmark = load(name, data, **options)
+    settings = benchmark.settings
+    longest = max((info.duration for info in benchmark.recordings.infos), default=settings.window)
+    notes = benchmark.notes
     if longest < settings.window:
         notes = (*notes, f"window cut to the longest recording, {longest:g} s")
-    parameters = {
-        "stride": settings.stride,
-        "window": min(settings.window, longest),
-        "calendar": settings.calendar,
-        "scaling": settings.divisor,
-        "tolerances": settings.tolerances,
-        "separation": settings.separation,
-        "sigma": settings.sigma,
-        "reference_spacing": settings.reference_spacing,
-        "jitter": settings.jitter,
-    }
-    return Source(
-        found.recordings,
-        found.events,
-        found.intervals,
+    return FitSource(
+        benchmark.recordings,
+        benchmark.events,
+        benchmark.intervals,
         settings.types,
-        parameters,
-        0.2,
-        settings.event_free,
-        notes,
+        settings={"window": min(settings.window, longest)},
+        benchmark=settings,
+        event_free=settings.event_free,
+        notes=notes,
     )
 
 
-def _files(config: FitConfig, need_events: bool) -> Source:
+def _files(config: FitConfig, need_events: bool) -> FitSource:
     from bdl.formats import read_events, read_recordings
 
     recordings = read_recordings(config.recordings, pattern=config.pattern, layout=config.layout)
@@ -163,34 +209,37 @@ def _files(config: FitConfig, need_events: bool) -> Source:
         )
     elif need_events:
         raise ConfigError("events: a path expected, got none")
-    intervals, parameters = config.intervals, dict(config.detector)
-    notes: tuple[str, ...] = ()
-    if need_events and "stride" not in parameters:
-        intervals, parameters, notes = _proposed(recordings, events, config)
-    return Source(
+    source = FitSource(
         recordings,
         events,
-        intervals,
+        config.intervals,
         config.types,
-        parameters,
-        config.validation,
-        config.event_free,
-        notes,
+        settings=config.detector,
+        validation=config.validation,
+        event_free=config.event_free,
     )
+    features = config.detector.get("features", {})
+    return _proposed(source) if need_events and "stride" not in features else source
 
 
-def _proposed(
-    recordings: Recordings, events: Events, config: FitConfig
-) -> tuple[tuple[IntervalType, ...], dict[str, Any], tuple[str, ...]]:
-    """Settings that nobody gave, from a look at the data; each with its reason."""
+def _proposed(source: FitSource) -> FitSource:
+    """Fill in settings that were not given by those proposed for the data, each with its reason."""
+    from bdl.detector.detector_settings import merge
     from bdl.proposal import propose
 
-    made = propose(recordings, events)
-    names = ("stride", "tolerances", "window", "separation", "reference_spacing", "calendar")
-    chosen = {name: made[name].value for name in (*names, "scaling")}
-    notes = tuple(
-        f"{name} {made[name].value}: {made[name].reason}"
-        for name in chosen
-        if name not in config.detector
+    proposal = propose(source.recordings, source.events)
+    given = {**source.settings, **source.settings.get("features", {})}
+    return replace(
+        source,
+        intervals=source.intervals or proposal.intervals.value,
+        settings=merge(proposal.settings(), source.settings),
+        known={
+            "reference_spacing": proposal.reference_spacing.value,
+            "separation": proposal.separation.value,
+        },
+        notes=tuple(
+            f"{name} {setting.value}: {setting.reason}"
+            for name, setting in vars(proposal).items()
+            if name in _PROPOSED and name not in given
+        ),
     )
-    return config.intervals or made["intervals"].value, {**chosen, **config.detector}, notes

@@ -1,4 +1,4 @@
-"""A trained model applied to recordings: what it accepts, densities, a validation score."""
+"""A trained model applied to recordings: which it accepts, densities, a validation score."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from torch import nn
 
 from bdl import decoding, evaluation
 from bdl.density import Density
-from bdl.detector.modelfile import Model
-from bdl.detector.resampling import resample as resampled
+from bdl.detector.model import Model
+from bdl.detector.resample import resample as resampled
 from bdl.encoders.memory import keep_buffers
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
@@ -22,16 +22,16 @@ from bdl.inference import logits
 from bdl.recording import Recording, Recordings
 from bdl.training.preparation import check_events, check_like, same_period
 
-# Features of a recording this many times those of training, or this part of them, are in other
-# units: millivolts are a thousand microvolts.
-UNITS = 500.0
+# Features this many times larger or smaller than in training are in other units: a millivolt is a
+# thousand microvolts.
+OTHER_UNITS = 500.0
 
 
 def accept(recording: Recording, model: Model, *, resample: bool) -> Recording:
-    """The recording with the model's channels, in their order, on the model's clock.
+    """Return the recording with the model's channels, in their order, on the model's clock.
 
-    Channels are found by name; others are left out. Another period is an error, unless
-    resampling was asked for.
+    Channels are found by name; others are left out. Another period is an error without
+    ``resample``.
     """
     info = recording.info
     if info.channels != model.channels and set(model.channels) <= set(info.channels):
@@ -45,28 +45,28 @@ def accept(recording: Recording, model: Model, *, resample: bool) -> Recording:
 
 
 def check_units(recording: Recording, binned: Binned, model: Model) -> None:
-    """Refuse values that are far larger or smaller in every channel than those of training."""
-    there = ~binned.missing
-    if not model.levels or not there.any():
+    """Raise an error if all channels are far larger or smaller than in training."""
+    present = ~binned.missing
+    if not model.levels or not present.any():
         return
-    means = np.abs(binned.values[there]).mean(axis=0, dtype=np.float64)
-    now = means.reshape(len(model.channels), -1).mean(axis=1)
+    means = np.abs(binned.values[present]).mean(axis=0, dtype=np.float64)
+    levels = means.reshape(len(model.channels), -1).mean(axis=1)
     trained = np.array(model.levels)
-    known = (trained > 0) & (now > 0)
-    ratio = now[known] / trained[known]
+    known = (trained > 0) & (levels > 0)
+    ratio = levels[known] / trained[known]
     if not len(ratio):
         return
-    if ratio.min() > UNITS or ratio.max() < 1 / UNITS:
+    if ratio.min() > OTHER_UNITS or ratio.max() < 1 / OTHER_UNITS:
         names = [name for name, use in zip(model.channels, known, strict=True) if use]
-        told = ", ".join(f"{n} {r:.2g} times" for n, r in zip(names, ratio, strict=True))
+        sizes = ", ".join(f"{name} {r:.2g} times" for name, r in zip(names, ratio, strict=True))
         raise InputError(
-            f"recording {recording.id!r}: values of another size than in training ({told}); are "
+            f"recording {recording.id!r}: values of another size than in training ({sizes}); are "
             "they in other units?"
         )
 
 
 def density_of(module: nn.Module, model: Model, recording: Recording, binned: Binned) -> Density:
-    """The density of one recording whose features are at hand."""
+    """Return the density of one recording, given its features."""
     keep_buffers()
     raw = logits(module, binned, outputs=len(model.outputs), tile=model.tile)
     with torch.inference_mode():
@@ -88,9 +88,9 @@ def validator(
     validation: tuple[Recordings, Events] | None,
     event_free: Literal["ignore", "count"],
 ) -> Callable[[nn.Module], float] | None:
-    """Event mAP of a module on the validation part, with the model's decoder.
+    """Return a function that computes the event mAP of a module on the validation recordings.
 
-    Features are binned once, at the first call.
+    The model's decoder is used. Features are binned once, at the first call.
     """
     if validation is None:
         return None
@@ -100,16 +100,18 @@ def validator(
     truth = check_events(events, recordings, unknown="ignore").select(types=model.types)
     if not len(truth):
         raise InputError("the validation part has no events of the trained types")
-    held: list[tuple[Recording, Binned]] = []
+    features: list[tuple[Recording, Binned]] = []
 
     def score(module: nn.Module) -> float:
-        if not held:
-            for one in recordings:
-                taken = accept(one, model, resample=False)
-                light = Recording(replace(taken.info, channels=()), taken.values[:, :0])
-                held.append((light, bin_features(taken, model.features)))
-        found = (density_of(module, model, one, binned) for one, binned in held)
-        detections = decoding.decode(found, model.decoder, model.intervals)
+        if not features:
+            for recording in recordings:
+                accepted = accept(recording, model, resample=False)
+                without_values = Recording(
+                    replace(accepted.info, channels=()), accepted.values[:, :0]
+                )
+                features.append((without_values, bin_features(accepted, model.features)))
+        densities = (density_of(module, model, recording, binned) for recording, binned in features)
+        detections = decoding.decode(densities, model.decoder, model.intervals)
         matches = evaluation.match(
             truth,
             detections,

@@ -90,39 +90,24 @@ class ModelFit(Value):
     ) -> TrainedModel:
         """Train up to the last checkpoint."""
         from bdl import Detector
-        from bdl.scaling import Divisor
 
-        model, signals = self.model, vault.signals(self.data.ids)
-        window = model.window
-        if model.encoder.fixed_bins is None:
+        settings, signals = self.model.settings, vault.signals(self.data.ids)
+        window = settings.window
+        if window is not None and settings.encoder.fixed_bins is None:
             window = min(window, max(info.duration for info in signals.infos))
-        training = model.training
-        detector = Detector(
-            objective=model.objective,
-            encoder=model.encoder,
-            stride=model.stride,
-            window=window,
-            calendar=model.calendar,
-            scaling=None if model.divisor is None else Divisor(by=model.divisor),
-            tolerances=model.tolerances,
-            epochs=training.epochs,
-            batch=training.batch,
+        training = settings.training.replace(
             learning_rate=self.learning_rate,
-            clip=training.clip,
-            jitter=training.jitter,
             seed=self.seed,
             checkpoint_epochs=tuple(checkpoints),
             stop_after=max(checkpoints),
-            accelerator=training.accelerator,
-            devices=training.devices,
-            precision=training.precision,
         )
+        detector = Detector(**dict(settings.replace(window=window, training=training)))
         with _no_warnings():
             detector.fit(
                 signals,
                 vault.labels(self.data.ids),
                 intervals=benchmark.intervals,
-                types=model.types,
+                types=self.model.types,
             )
         return TrainedModel(detector)
 
@@ -136,7 +121,7 @@ class TrainedModel:
     @property
     def losses(self) -> tuple[float, ...]:
         """Mean loss of each epoch."""
-        return tuple(float(epoch.loss) for epoch in self._detector.history)
+        return tuple(float(epoch.loss) for epoch in self._detector.history_)
 
     def densities(self, epoch: int, recordings: Recordings) -> list[Density]:
         """Densities of recordings by the weights of a checkpoint.

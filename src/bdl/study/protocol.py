@@ -29,7 +29,7 @@ from bdl.objectives import Objective
 from bdl.study.digest import digest
 from bdl.study.paper_tables import Paper
 from bdl.study.splits import Folds, Holdout, Split, Unit
-from bdl.training.settings import Training
+from bdl.training import Training
 
 LearningRates = Annotated[tuple[PositiveFloat, ...], Field(min_length=1)]
 Seeds = Annotated[tuple[int, ...], Field(min_length=1)]

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from bdl.config import Value
 from bdl.datasets import Benchmark
-from bdl.encoders import Encoder
+from bdl.detector import DetectorSettings
 from bdl.errors import ConfigError
-from bdl.objectives import Objective
 from bdl.study.protocol import Protocol, Row
-from bdl.training.settings import Training
 from bdl.windows import window_bins
 
 
@@ -20,63 +18,36 @@ class RowModel(Value):
 
     Parameters
     ----------
-    objective
-        Objective, completed with the settings of the data set.
-    encoder
-        Encoder, for windows of the right length.
-    stride
-        Samples per output bin.
-    window
-        Length of a training window in seconds.
-    calendar
-        Whether local hour and weekday are inputs.
-    divisor
-        Number that values are divided by; None learns the scaling.
-    training
-        Optimiser and budget; each training sets its own learning rate and seed.
+    settings
+        Settings of the detector, completed with those of the data set. They name no decoder: a
+        study decodes in steps of its own. Each training sets its own learning rate and seed.
     types
         Event types.
-    tolerances
-        Tolerances in seconds.
     """
 
-    objective: Objective
-    encoder: Encoder
-    stride: int
-    window: float
-    calendar: bool
-    divisor: float | None
-    training: Training
+    settings: DetectorSettings
     types: tuple[str, ...]
-    tolerances: tuple[float, ...]
 
     @classmethod
     def of(cls, protocol: Protocol, row: Row, benchmark: Benchmark) -> RowModel:
         """The model of a row of a protocol, completed with the settings of the data."""
-        settings, infos = benchmark.settings, benchmark.recordings.infos
+        data, infos = benchmark.settings, benchmark.recordings.infos
         if row.objective.needs_intervals and not benchmark.intervals:
             raise ConfigError(
                 f"row {row.name!r}: objective {row.objective.kind!r} needs intervals; the data "
                 f"set {benchmark.name!r} has none"
             )
-        stride = row.stride or settings.stride
+        stride = row.stride or data.stride
         longest = max(info.duration for info in infos)
-        window = min(protocol.window or settings.window, longest)
+        window = min(protocol.window or data.window, longest)
         bins = window_bins(window, period=infos[0].period, stride=stride)
-        return cls(
-            objective=row.objective.complete(
-                sigma=settings.sigma,
-                tolerances=settings.tolerances,
-                reference_spacing=settings.reference_spacing,
-            ),
+        training = protocol.training
+        settings = DetectorSettings.of(
+            data,
+            objective=row.objective,
             encoder=row.encoder.with_bins(bins),
-            stride=stride,
+            features={"stride": stride},
             window=window,
-            calendar=settings.calendar,
-            divisor=settings.divisor,
-            training=protocol.training.replace(
-                batch=row.batch or protocol.training.batch, jitter=settings.jitter
-            ),
-            types=settings.types,
-            tolerances=settings.tolerances,
+            training=training.replace(batch=row.batch or training.batch, jitter=data.jitter),
         )
+        return cls(settings=settings.replace(decoder=None), types=data.types)

@@ -1,10 +1,10 @@
-"""Batches: one random window of every recording an epoch, with its target, padded and masked.
+"""Batches: one random window of every recording per epoch, with its target, padded and masked.
 
-Features are binned once and stay in memory (float32), so that a window is a slice. The window of
-a recording is drawn from the seed, the epoch and the recording's place, and the order of the
-recordings from the seed and the epoch: nothing depends on what was drawn before, so that training
-may stop after any epoch and go on. The next batch is made by a thread while the model works on
-the current one.
+Features are binned once and stay in memory (float32), so that a window is a slice. The window of a
+recording is drawn from the seed, the epoch and the recording's index, and the order of the
+recordings from the seed and the epoch. Nothing depends on earlier draws, so that training may stop
+after any epoch and resume. A thread prepares the next batch while the model works on the current
+one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bdl.windows import random_start, span
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class TrainingRecording:
     """A training recording: the features of its bins, and its annotations in samples."""
 
     binned: Binned
@@ -37,8 +37,8 @@ class Prepared:
 class Batch(NamedTuple):
     """Windows of several recordings; shapes (batch, bins, ...).
 
-    ``values`` float32, ``target`` float32, ``mask`` True where a bin is the recording's,
-    ``hour`` and ``weekday`` int64 or None, ``epoch`` the epoch it was drawn for.
+    ``values`` and ``target`` are float32, ``mask`` is True where a bin belongs to the recording,
+    ``hour`` and ``weekday`` are int64 or None, and ``epoch`` is the epoch it was drawn for.
     """
 
     values: Tensor
@@ -50,25 +50,35 @@ class Batch(NamedTuple):
 
 
 class Batches:
-    """The batches of the current epoch, anew at every iteration.
+    """The batches of the current epoch, drawn anew at every iteration.
 
     Parameters
     ----------
-    prepared : the recordings.
-    objective : makes the target of a window.
-    stride : samples a bin.
-    window : longest window in bins.
-    fixed : every window is padded to the full length (encoders of fixed length).
-    size : windows a batch, over all devices together.
-    jitter : largest random shift of a label in samples.
-    seed : all that is random follows from it.
-    epoch : tells the current epoch, from 0.
-    place : this process and the number of processes.
+    recordings
+        The training recordings.
+    objective
+        Makes the target of a window.
+    stride
+        Samples per bin.
+    window
+        Longest window in bins.
+    fixed
+        Whether every window is padded to the full length (encoders of fixed length).
+    size
+        Windows per batch, over all devices together.
+    jitter
+        Largest random shift of a label in samples.
+    seed
+        Seed of all random numbers.
+    epoch
+        Returns the current epoch, from 0.
+    rank
+        Returns the index of this process and the number of processes.
     """
 
     def __init__(
         self,
-        prepared: Sequence[Prepared],
+        recordings: Sequence[TrainingRecording],
         objective: Objective,
         *,
         stride: int,
@@ -78,9 +88,9 @@ class Batches:
         jitter: int,
         seed: int,
         epoch: Callable[[], int],
-        place: Callable[[], tuple[int, int]] = lambda: (0, 1),
+        rank: Callable[[], tuple[int, int]] = lambda: (0, 1),
     ) -> None:
-        self.prepared = prepared
+        self.recordings = recordings
         self.objective = objective
         self.stride = stride
         self.window = window
@@ -89,72 +99,73 @@ class Batches:
         self.jitter = jitter
         self.seed = seed
         self.epoch = epoch
-        self.place = place
-        self.waited = 0.0
-        self.ahead: tuple[int, Future[Batch]] | None = None
-        # Kept over epochs: an interrupt that met a generator's clean-up would be lost.
+        self.rank = rank
+        self.waited = 0.0  # seconds that the model waited for batches
+        self.prefetched: tuple[int, Future[Batch]] | None = None
+        # Kept between epochs: an interrupt during the clean-up of a generator would be lost.
         self.worker = ThreadPoolExecutor(1, thread_name_prefix="batches")
 
     def __len__(self) -> int:
-        return -(-len(self.prepared) // self.size)
+        return -(-len(self.recordings) // self.size)
 
     def __iter__(self) -> Iterator[Batch]:
         epoch = self.epoch()
         shares = self.shares(epoch)
-        known, ahead = self.ahead or (None, None)
-        if ahead is None or known != epoch:
-            ahead = self.worker.submit(self.make, epoch, shares[0])
-        for place in range(len(shares)):
-            begin = time.perf_counter()
-            batch = ahead.result()
-            self.waited += time.perf_counter() - begin
-            if place + 1 < len(shares):
-                ahead = self.worker.submit(self.make, epoch, shares[place + 1])
-            else:  # the next epoch's first one
+        prefetched_epoch, upcoming = self.prefetched or (None, None)
+        if upcoming is None or prefetched_epoch != epoch:
+            upcoming = self.worker.submit(self.make, epoch, shares[0])
+        for index in range(len(shares)):
+            start = time.perf_counter()
+            batch = upcoming.result()
+            self.waited += time.perf_counter() - start
+            if index + 1 < len(shares):
+                upcoming = self.worker.submit(self.make, epoch, shares[index + 1])
+            else:  # the first batch of the next epoch
                 first = self.shares(epoch + 1)[0]
-                self.ahead = (epoch + 1, self.worker.submit(self.make, epoch + 1, first))
+                self.prefetched = (epoch + 1, self.worker.submit(self.make, epoch + 1, first))
             yield batch
 
     def shares(self, epoch: int) -> list[NDArray[np.int64]]:
-        """Places of the recordings of each batch of an epoch, for this process."""
-        rank, ranks = self.place()
-        order = np.random.default_rng([self.seed, epoch]).permutation(len(self.prepared))
-        plans = [order[first : first + self.size] for first in range(0, len(order), self.size)]
+        """Return the indices of the recordings of each batch of an epoch, for this process."""
+        rank, ranks = self.rank()
+        order = np.random.default_rng([self.seed, epoch]).permutation(len(self.recordings))
+        batches = [order[first : first + self.size] for first in range(0, len(order), self.size)]
         # A process without a share of a small last batch repeats its first window.
-        return [plan[rank::ranks] if len(plan) > rank else plan[:1] for plan in plans]
+        return [batch[rank::ranks] if len(batch) > rank else batch[:1] for batch in batches]
 
-    def make(self, epoch: int, chosen: Sequence[int] | NDArray[np.int64]) -> Batch:
-        """The batch of the given recordings, by place."""
-        bins = [min(self.window, len(self.prepared[i].binned)) for i in chosen]
-        length = self.window if self.fixed else max(bins)
-        shape = (len(bins), length)
-        first = self.prepared[0].binned
+    def make(self, epoch: int, indices: Sequence[int] | NDArray[np.int64]) -> Batch:
+        """Return the batch of the recordings with the given indices."""
+        bins = [min(self.window, len(self.recordings[index].binned)) for index in indices]
+        shape = (len(bins), self.window if self.fixed else max(bins))
+        first = self.recordings[0].binned
         values = np.zeros((*shape, first.values.shape[1]), dtype=np.float32)
         mask = np.zeros(shape, dtype=np.bool_)
-        calendar = first.hour is not None
-        hours = np.zeros((2, *shape), dtype=np.int64) if calendar else None
+        hour = None if first.hour is None else np.zeros(shape, dtype=np.int64)
+        weekday = None if first.weekday is None else np.zeros(shape, dtype=np.int64)
         target: NDArray[np.float32] | None = None
-        for row, (i, size) in enumerate(zip(chosen, bins, strict=True)):
-            one = self.prepared[i]
-            rng = np.random.default_rng([self.seed, epoch, int(i)])
-            start = random_start(len(one.binned), size, rng)
-            labels = one.labels.jittered(self.jitter, rng)
+        for row, (index, size) in enumerate(zip(indices, bins, strict=True)):
+            binned = self.recordings[index].binned
+            rng = np.random.default_rng([self.seed, epoch, int(index)])
+            start = random_start(len(binned), size, rng)
+            labels = self.recordings[index].labels.jittered(self.jitter, rng)
             begin, samples = span(start, size, stride=self.stride, samples=labels.samples)
-            made = self.objective.target(labels, stride=self.stride, first=begin, samples=samples)
+            window_target = self.objective.target(
+                labels, stride=self.stride, first=begin, samples=samples
+            )
             if target is None:
-                target = np.zeros((*shape, made.shape[1]), dtype=np.float32)
-            target[row, :size] = made
-            values[row, :size] = one.binned.values[start : start + size]
+                target = np.zeros((*shape, window_target.shape[1]), dtype=np.float32)
+            target[row, :size] = window_target
+            values[row, :size] = binned.values[start : start + size]
             mask[row, :size] = True
-            if hours is not None and one.binned.hour is not None and one.binned.weekday is not None:
-                hours[0, row, :size] = one.binned.hour[start : start + size]
-                hours[1, row, :size] = one.binned.weekday[start : start + size]
+            for category, source in ((hour, binned.hour), (weekday, binned.weekday)):
+                if category is not None and source is not None:
+                    category[row, :size] = source[start : start + size]
         assert target is not None
         return Batch(
             torch.from_numpy(values),
             torch.from_numpy(target),
             torch.from_numpy(mask),
-            None if hours is None else torch.from_numpy(hours[0]),
-            None if hours is None else torch.from_numpy(hours[1]),
+            None if hour is None else torch.from_numpy(hour),
+            None if weekday is None else torch.from_numpy(weekday),
             epoch,
         )

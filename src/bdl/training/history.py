@@ -1,22 +1,41 @@
-"""The course of a training: a row an epoch, kept weights, and which of them are best."""
+"""The history of a training: one row per epoch, kept weights, and the best of them."""
 
 from __future__ import annotations
 
 import csv
 import io
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING
 
-from torch import Tensor
+from bdl.training.hyperparameters import Training
 
-from bdl.training.settings import Training
+if TYPE_CHECKING:
+    from torch import Tensor
 
-Weights = dict[str, Tensor]
+    Weights = dict[str, Tensor]
 
 
 @dataclass(frozen=True)
 class Epoch:
-    """One row of the history: mean loss, last learning rate, seconds, validation score if any.
+    """One row of the history.
 
+    Parameters
+    ----------
+    epoch
+        Number of the epoch, from 1.
+    steps
+        Steps since the start of training.
+    loss
+        Mean loss of the epoch.
+    learning_rate
+        Learning rate of its last step.
+    seconds
+        Duration of the epoch.
+    score
+        Validation score, or None if the epoch was not scored.
+
+    Examples
+    --------
     >>> Epoch(1, 10, 0.5, 3e-3, 1.5).score is None
     True
     """
@@ -30,24 +49,26 @@ class Epoch:
 
 
 @dataclass
-class Kept:
-    """History, weights of kept epochs by epoch, and the best of them by validation score."""
+class TrainingResult:
+    """History, weights of kept epochs by epoch, and the best of these epochs."""
 
     history: list[Epoch] = field(default_factory=list)
     checkpoints: dict[int, Weights] = field(default_factory=dict)
     best: int | None = None
 
 
-def best_epoch(history: list[Epoch], settings: Training) -> int | None:
-    """The kept epoch of the largest score, the earlier of equals; None before any is kept.
+def best_epoch(history: list[Epoch], training: Training) -> int | None:
+    """Return the kept epoch with the largest score, the earliest of equals.
 
-    Without scores it is the last kept one.
+    Without scores it is the last kept epoch; before any epoch is kept it is None.
 
+    Examples
+    --------
     >>> rows = [Epoch(1, 1, 0.5, 1e-3, 1.0, 0.2), Epoch(2, 2, 0.4, 1e-3, 1.0, 0.2)]
     >>> best_epoch(rows, Training(epochs=2, checkpoint_epochs=(1,)))
     1
     """
-    kept = [row for row in history if row.epoch in settings.kept]
+    kept = [row for row in history if row.epoch in training.kept]
     scored = [(row.score, -row.epoch) for row in kept if row.score is not None]
     if scored:
         return -max(scored)[1]
@@ -55,14 +76,16 @@ def best_epoch(history: list[Epoch], settings: Training) -> int | None:
 
 
 def history_csv(history: list[Epoch]) -> bytes:
-    """The history as a table with a heading.
+    """Return the history as a CSV table with a header.
 
+    Examples
+    --------
     >>> print(history_csv([Epoch(1, 10, 0.5, 3e-3, 1.5)]).decode().strip())
     epoch,steps,loss,learning_rate,seconds,score
     1,10,0.5,0.003,1.5,
     """
-    out = io.StringIO()
-    table = csv.DictWriter(out, ["epoch", "steps", "loss", "learning_rate", "seconds", "score"])
+    text = io.StringIO()
+    table = csv.DictWriter(text, [column.name for column in fields(Epoch)], lineterminator="\n")
     table.writeheader()
     table.writerows(asdict(row) for row in history)
-    return out.getvalue().replace("\r\n", "\n").encode()
+    return text.getvalue().encode()

@@ -1,4 +1,4 @@
-"""The training loop: Lightning around one step, with what is kept after every epoch."""
+"""The training loop: Lightning around one module, with checkpoints after every epoch."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from torch import nn
 from bdl.encoders.memory import keep_buffers
 from bdl.errors import BdlError, ConfigError, InputError
 from bdl.objectives import Objective
-from bdl.training.batches import Batches, Prepared
-from bdl.training.history import Kept
-from bdl.training.keeping import Keeper, Validate, claim
-from bdl.training.module import Step
-from bdl.training.progress import Display
-from bdl.training.quiet import interruptible, quiet
-from bdl.training.settings import Training
+from bdl.training.batches import Batches, TrainingRecording
+from bdl.training.checkpointing import Checkpointing, Validate
+from bdl.training.history import TrainingResult
+from bdl.training.hyperparameters import Training
+from bdl.training.lightning_context import interruptible, quiet
+from bdl.training.lightning_module import TrainableEncoder
+from bdl.training.run_directory import claim
 
 
 def train(
     encoder: nn.Module,
     objective: Objective,
-    prepared: Sequence[Prepared],
+    recordings: Sequence[TrainingRecording],
     *,
-    settings: Training,
+    training: Training,
     stride: int,
     window: int,
     outputs: int,
@@ -36,27 +36,42 @@ def train(
     identity: dict[str, Any] | None = None,
     tensorboard: bool = False,
     progress: bool = False,
-) -> Kept:
-    """Train an encoder in place, and give what was kept on the way.
+) -> TrainingResult:
+    """Train an encoder in place; at the end it has the weights of the last epoch.
 
     Parameters
     ----------
-    encoder : its weights at the call are where training starts.
-    objective : resolved (see `bdl.objectives`).
-    prepared : training recordings.
-    settings : optimiser, budget and device.
-    stride : samples a bin.
-    window : window length in bins.
-    outputs : channels that the encoder must give.
-    validate : score of the encoder on a validation part, larger is better.
-    directory : run directory; where it holds an unfinished run of the same identity, that goes on.
-    identity : what is trained on what, as plain data; two runs with the same one are the same.
-    tensorboard : also log for TensorBoard, to the directory's ``tensorboard`` folder.
-    progress : show a progress bar on standard error.
+    encoder
+        The module; training starts from its weights.
+    objective
+        A resolved objective (see `bdl.objectives`).
+    recordings
+        Training recordings.
+    training
+        Optimizer, budget and device.
+    stride
+        Samples per bin.
+    window
+        Bins per training window.
+    outputs
+        Number of outputs that the encoder must have.
+    validate
+        Score of the encoder on validation recordings; larger is better.
+    directory
+        Run directory. An unfinished run of the same identity in it is resumed.
+    identity
+        What is trained on what data, as plain data; equal for two runs that are the same.
+    tensorboard
+        Also log for TensorBoard, to the folder ``tensorboard`` of the directory.
+    progress
+        Show a progress bar on standard error.
 
-    At the end the encoder holds the weights of the last epoch.
+    Returns
+    -------
+    TrainingResult
+        History, kept weights and the best epoch.
     """
-    if not prepared:
+    if not recordings:
         raise InputError("training needs at least one recording, got none")
     keep_buffers()
     if tensorboard and directory is None:
@@ -64,63 +79,68 @@ def train(
     resume = None if directory is None else claim(directory, identity or {})
     fixed = getattr(encoder, "fixed_bins", None)
     batches = Batches(
-        prepared,
+        recordings,
         objective,
         stride=stride,
         window=fixed or window,
         fixed=fixed is not None,
-        size=settings.batch,
-        jitter=settings.jitter,
-        seed=settings.seed,
+        size=training.batch,
+        jitter=training.jitter,
+        seed=training.seed,
         epoch=lambda: trainer.current_epoch,
-        place=lambda: (trainer.global_rank, trainer.world_size),
+        rank=lambda: (trainer.global_rank, trainer.world_size),
     )
-    step = Step(
+    module = TrainableEncoder(
         encoder,
         objective.loss,
         outputs=outputs,
-        settings=settings,
-        steps=settings.epochs * len(batches),
+        training=training,
+        steps=training.epochs * len(batches),
     )
-    keeper = Keeper(settings, validate, directory)
+    checkpointing = Checkpointing(training, validate, directory)
     with quiet(), interruptible(), torch.random.fork_rng():
-        trainer = _trainer(settings, keeper, directory if tensorboard else None, progress)
+        trainer = _trainer(training, checkpointing, directory if tensorboard else None, progress)
         try:
-            trainer.fit(step, batches, ckpt_path=resume, weights_only=True)
+            trainer.fit(module, batches, ckpt_path=resume, weights_only=True)
         except (BdlError, KeyboardInterrupt):
             raise
         except Exception as error:
-            if resume is not None and not keeper.kept.history:
+            if resume is not None and not checkpointing.result.history:
                 raise InputError(
                     f"{resume}: cannot be resumed from ({type(error).__name__}: {error}); "
                     "remove the directory to start anew"
                 ) from error
             raise
     encoder.cpu().float()
-    return keeper.kept
+    return checkpointing.result
 
 
 def _trainer(
-    settings: Training, keeper: Keeper, tensorboard: Path | None, progress: bool
+    training: Training, checkpointing: Checkpointing, tensorboard: Path | None, progress: bool
 ) -> L.Trainer:
     logger: Any = False
     if tensorboard is not None:
         from lightning.pytorch.loggers import TensorBoardLogger
 
         logger = TensorBoardLogger(tensorboard, name="tensorboard", version="")
-    devices = settings.devices
+    callbacks: list[L.Callback] = [checkpointing]
+    if progress:
+        from lightning.pytorch.callbacks import RichProgressBar
+
+        callbacks.append(RichProgressBar(console_kwargs={"stderr": True}))
+    devices = training.devices
     return L.Trainer(
-        accelerator=settings.accelerator,
+        accelerator=training.accelerator,
         devices=[*devices] if isinstance(devices, tuple) else devices,
-        precision=settings.precision,
-        max_epochs=settings.last,
-        gradient_clip_val=settings.clip,
+        precision=training.precision,
+        max_epochs=training.last,
+        gradient_clip_val=training.clip,
         gradient_clip_algorithm="norm",
-        callbacks=[keeper, *([Display()] if progress else [])],
+        callbacks=callbacks,
         logger=logger,
         log_every_n_steps=1,
         enable_checkpointing=False,
-        enable_progress_bar=False,
+        enable_progress_bar=progress,
         enable_model_summary=False,
         use_distributed_sampler=False,
         num_sanity_val_steps=0,

@@ -1,30 +1,36 @@
 """The learning rate of each step: a linear warm-up, then half a cosine down.
 
 Over ``total`` steps the rate rises from 1e-6 to its peak during the first tenth (at least one
-step) and falls to 1e-6 at the last step.
+step) and falls to 1e-6 at the last step. It is a function of the step alone, so that a resumed
+training has exactly the rates of an uninterrupted one.
 """
 
 from __future__ import annotations
 
 import math
 
-FLOOR = 1e-6
+LOWEST = 1e-6
 WARM_UP = 0.1
 
 
 def learning_rate(step: int, total: int, peak: float) -> float:
-    """Learning rate of one step, counted from 0.
+    """Return the learning rate of one step.
 
     Parameters
     ----------
-    step : index of the step; beyond the last one the rate stays at its floor.
-    total : number of steps of the whole training.
-    peak : largest rate.
+    step
+        Index of the step, from 0; beyond the last step the rate stays at its lowest value.
+    total
+        Number of steps of the whole training.
+    peak
+        Largest rate.
 
+    Examples
+    --------
     >>> [round(learning_rate(step, 101, 1.0), 3) for step in (0, 5, 10, 55, 100)]
     [0.0, 0.5, 1.0, 0.5, 0.0]
     """
-    low = min(FLOOR, peak)
+    low = min(LOWEST, peak)
     warm = max(1, round(WARM_UP * total))
     if step < warm:
         return low + (peak - low) * step / warm

@@ -1,4 +1,4 @@
-"""How a model is trained: the published optimiser settings are the defaults."""
+"""How a model is trained; the published settings of the optimizer are the defaults."""
 
 from __future__ import annotations
 
@@ -10,22 +10,37 @@ from bdl.config import Value
 
 
 class Training(Value):
-    """Optimiser, budget and device.
+    """Optimizer, budget and device.
 
     Parameters
     ----------
-    epochs : passes; in each, every recording gives one random window.
-    batch : windows a step.
-    learning_rate : its peak; see `bdl.training.schedule`.
-    clip : largest norm of a step's gradient, or None for no limit.
-    jitter : largest random shift of a label in training, in samples.
-    seed : all that is random follows from it.
-    checkpoint_epochs : epochs, counted from 1, after which weights are kept and, with a
-        validation part, scored. The last epoch is always one of them.
-    stop_after : epoch after which training ends early, on the learning rates of all ``epochs``: its
-        weights are those a full training has there. None trains to the end.
-    accelerator, devices, precision : as Lightning takes them.
+    epochs
+        Passes over the training recordings; each recording gives one random window per epoch.
+    batch
+        Windows per step.
+    learning_rate
+        Peak of the learning rate; see `bdl.training.schedule`.
+    clip
+        Largest norm of the gradient of a step, or none for no limit.
+    jitter
+        Largest random shift of a label in training, in samples.
+    seed
+        Seed of all random numbers.
+    checkpoint_epochs
+        Epochs, counted from 1, after which weights are kept and, with validation recordings,
+        scored. The last epoch is always one of them.
+    stop_after
+        Epoch after which training ends early, with the learning rates of all epochs: its weights
+        are those that a full training has there. None trains to the end.
+    accelerator
+        Device as in Lightning: auto, cpu, gpu or mps.
+    devices
+        Number or list of devices, as in Lightning.
+    precision
+        Floating-point precision, as in Lightning.
 
+    Examples
+    --------
     >>> Training(epochs=20, checkpoint_epochs=(5, 10, 15)).kept
     (5, 10, 15, 20)
     >>> Training(epochs=20, stop_after=5).kept
@@ -47,10 +62,10 @@ class Training(Value):
     @model_validator(mode="after")
     def _reachable(self) -> Self:
         if self.last > self.epochs:
-            raise ValueError(f"stop_after {self.stop_after} goes beyond the {self.epochs} epochs")
+            raise ValueError(f"stop_after {self.stop_after} is beyond the {self.epochs} epochs")
         if self.checkpoint_epochs and max(self.checkpoint_epochs) > self.last:
             raise ValueError(
-                f"checkpoint_epochs {self.checkpoint_epochs} go beyond the {self.last} epochs"
+                f"checkpoint_epochs {self.checkpoint_epochs} are beyond the {self.last} epochs"
             )
         return self
 

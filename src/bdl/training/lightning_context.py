@@ -1,4 +1,4 @@
-"""Lightning without its banners, and an interrupt that stays an interrupt."""
+"""Context managers around Lightning: no banners, and an interrupt that stays an interrupt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOGGERS = ("lightning.pytorch", "lightning.fabric", "lightning")
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence Lightning's notes and hints inside the block; errors still come through."""
+    """Silence the notes and hints of Lightning inside the block; errors are still raised."""
     loggers = [logging.getLogger(name) for name in LOGGERS]
     levels = [logger.level for logger in loggers]
     with warnings.catch_warnings():
@@ -32,7 +32,7 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Keep Ctrl-C a KeyboardInterrupt: Lightning makes it an exit and mutes the signal."""
+    """Keep Ctrl-C a KeyboardInterrupt: Lightning turns it into an exit and mutes the signal."""
     main = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGINT) if main else None
     try:

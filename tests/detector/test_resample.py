@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bdl import Recording
-from bdl.detector.resampling import resample
+from bdl.detector.resample import resample
 from bdl.errors import ConfigError
 
 

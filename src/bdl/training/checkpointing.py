@@ -1,0 +1,109 @@
+"""The Lightning callback that scores, keeps and writes weights after every epoch.
+
+All random numbers follow from the seed and the epoch, so that a run resumed from its last
+checkpoint ends with the same bytes as one that was never stopped.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import lightning as L
+import torch
+from safetensors.torch import load_file, save
+from torch import Tensor, nn
+
+from bdl.training.history import Epoch, TrainingResult, best_epoch, history_csv
+from bdl.training.hyperparameters import Training
+from bdl.training.lightning_module import TrainableEncoder
+from bdl.training.run_directory import LAST, weights_name, write
+
+Validate = Callable[[nn.Module], float]
+
+
+class Checkpointing(L.Callback):
+    """Writes the history, kept weights and the last checkpoint after every epoch.
+
+    Parameters
+    ----------
+    training
+        Says which epochs are kept.
+    validate
+        Score of the current weights on the validation recordings; larger is better.
+    directory
+        Run directory, or None to keep everything in memory only.
+    """
+
+    def __init__(
+        self, training: Training, validate: Validate | None, directory: Path | None
+    ) -> None:
+        self.settings = training
+        self.validate = validate
+        self.directory = directory
+        self.result = TrainingResult()
+        self.started = time.perf_counter()
+
+    def on_train_epoch_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        """Start the clock of the epoch."""
+        self.started = time.perf_counter()
+
+    def on_train_epoch_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        """Score and keep the weights if the epoch is kept, and write everything."""
+        assert isinstance(pl_module, TrainableEncoder)
+        pl_module.check_weights()
+        epoch = trainer.current_epoch + 1
+        losses = pl_module.epoch_losses
+        kept = epoch in self.settings.kept
+        row = Epoch(
+            epoch=epoch,
+            steps=trainer.global_step,
+            loss=sum(losses) / len(losses),
+            learning_rate=trainer.optimizers[0].param_groups[0]["lr"],
+            score=self.validate(pl_module.encoder) if kept and self.validate else None,
+            seconds=time.perf_counter() - self.started,
+        )
+        self.result.history.append(row)
+        if kept:
+            self.result.checkpoints[epoch] = weights_of(pl_module.encoder)
+            self.result.best = best_epoch(self.result.history, self.settings)
+        metrics = {key: value for key, value in asdict(row).items() if value is not None}
+        for logger in trainer.loggers:
+            logger.log_metrics(metrics, step=trainer.global_step)
+        if self.directory is None or not trainer.is_global_zero:
+            return
+        if kept:
+            write(self.directory / weights_name(epoch), save(self.result.checkpoints[epoch]))
+        write(self.directory / "history.csv", history_csv(self.result.history))
+        buffer = io.BytesIO()
+        torch.save(trainer._checkpoint_connector.dump_checkpoint(False), buffer)
+        write(self.directory / LAST, buffer.getvalue())
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the history; weights of kept epochs have files of their own."""
+        return {"history": [asdict(row) for row in self.result.history]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Restore the history, and the weights that the directory contains."""
+        history = [Epoch(**row) for row in state_dict["history"]]
+        assert self.directory is not None
+        checkpoints = {
+            row.epoch: load_file(self.directory / weights_name(row.epoch))
+            for row in history
+            if row.epoch in self.settings.kept
+        }
+        self.result = TrainingResult(history, checkpoints, best_epoch(history, self.settings))
+
+
+def weights_of(encoder: nn.Module) -> dict[str, Tensor]:
+    """Return a copy of the weights on the CPU, in float32 for any training precision."""
+    return {
+        name: value.detach()
+        .to("cpu", torch.float32 if value.is_floating_point() else value.dtype, copy=True)
+        .contiguous()
+        for name, value in encoder.state_dict().items()
+    }
