@@ -7,10 +7,12 @@ both.
 
 from __future__ import annotations
 
+import math
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,15 +23,15 @@ from bdl.datasets import Benchmark
 from bdl.decoding import Decoder
 from bdl.density import Density
 from bdl.errors import DensityError, TrainingError
+from bdl.events import Events
 from bdl.recording import Recordings
 from bdl.study.label_vault import LabelVault
 from bdl.study.row_models import RowModel
+from bdl.study.run_reader import RunReader, StepId
 from bdl.study.steps import StepData
 
 if TYPE_CHECKING:
     from bdl import Detector
-
-Tune = Callable[[Sequence[Density]], tuple[Decoder, float]]
 
 
 class CheckpointScore(Value):
@@ -111,6 +113,37 @@ class ModelFit(Value):
             )
         return TrainedModel(detector)
 
+    def train_and_score(
+        self,
+        benchmark: Benchmark,
+        selection: StepData,
+        checkpoints: Sequence[int],
+        tune: Callable[[Sequence[Density], Events], tuple[Decoder, float]],
+    ) -> ScoredFit:
+        """Train, and score every checkpoint on the recordings for selection.
+
+        Parameters
+        ----------
+        benchmark
+            The data.
+        selection
+            Recordings for selection, with their labels.
+        checkpoints
+            Epochs to score.
+        tune
+            Gives a decoder and its score for densities and labels.
+        """
+        vault = LabelVault(benchmark, [*self.data.ids, *selection.ids])
+        trained = self.train(vault, benchmark, checkpoints)
+        signals, truth = vault.signals(selection.ids), vault.labels(selection.ids)
+        tried = []
+        for epoch in checkpoints:
+            decoder, score = tune(trained.densities(epoch, signals), truth)
+            tried.append(CheckpointScore(epoch=epoch, score=score, decoder=decoder))
+        best = max(tried, key=lambda checkpoint: checkpoint.score)
+        densities = trained.densities(best.epoch, signals)
+        return ScoredFit(trained, tuple(tried), best, densities, truth)
+
 
 class TrainedModel:
     """A trained detector with its checkpoints."""
@@ -144,27 +177,69 @@ class TrainedModel:
             self._detector.checkpoint(epoch).save(path)
             return path.read_bytes()
 
-    def score_checkpoints(
-        self, epochs: Sequence[int], recordings: Recordings, tune: Tune
-    ) -> tuple[CheckpointScore, ...]:
-        """Score every checkpoint with the decoder that ``tune`` gives for its densities."""
-        scores = []
-        for epoch in epochs:
-            decoder, score = tune(self.densities(epoch, recordings))
-            scores.append(CheckpointScore(epoch=epoch, score=score, decoder=decoder))
-        return tuple(scores)
 
+@dataclass(frozen=True)
+class ScoredFit:
+    """A training whose checkpoints were scored on other recordings.
 
-def best_checkpoint(scores: Sequence[CheckpointScore]) -> CheckpointScore:
-    """The checkpoint with the highest score; of equal ones the earliest.
-
-    Examples
-    --------
-    >>> scores = [CheckpointScore(epoch=e, score=0.5, decoder="peaks") for e in (5, 10)]
-    >>> best_checkpoint(scores).epoch
-    5
+    Parameters
+    ----------
+    trained
+        The trained model.
+    tried
+        All checkpoints.
+    best
+        The checkpoint with the highest score; of equal ones the earliest.
+    densities, truth
+        Densities by the best checkpoint, and labels, of the recordings for selection.
     """
-    return max(scores, key=lambda checkpoint: checkpoint.score)
+
+    trained: TrainedModel
+    tried: tuple[CheckpointScore, ...]
+    best: CheckpointScore
+    densities: list[Density]
+    truth: Events
+
+    def result(self, decoders: dict[str, Decoder]) -> FitResult:
+        """The result of a step, with the decoders that it selected by stage."""
+        return FitResult(
+            epoch=self.best.epoch,
+            score=self.best.score,
+            decoders=decoders,
+            tried=self.tried,
+            losses=self.trained.losses,
+        )
+
+
+def select_rate(
+    run: RunReader, candidates: Mapping[float, Sequence[StepId]]
+) -> tuple[float | None, list[FitResult], list[str]]:
+    """The learning rate with the highest mean score; of equal ones the first.
+
+    Parameters
+    ----------
+    run
+        The run directory.
+    candidates
+        Finished steps of each learning rate.
+
+    Returns
+    -------
+    tuple
+        The learning rate, None if all failed; the results of its steps; why the others failed.
+    """
+    best: float | None = None
+    best_score, best_fits, failures = -math.inf, list[FitResult](), []
+    for rate, steps in candidates.items():
+        fits = [FitResult(**run.result(step)) for step in steps]
+        reasons = [fit.failed for fit in fits if fit.failed]
+        if reasons:
+            failures.append(f"learning rate {rate:g}: {reasons[0]}")
+            continue
+        score = sum(fit.score or 0.0 for fit in fits) / len(fits)
+        if score > best_score:
+            best, best_score, best_fits = rate, score, fits
+    return best, best_fits, failures
 
 
 @contextmanager

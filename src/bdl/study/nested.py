@@ -9,7 +9,6 @@ holds test labels never, hashes of other labels only if the step may read them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from bdl.config import Value
 from bdl.datasets import Benchmark
@@ -17,7 +16,7 @@ from bdl.decoding import Decoder, decode
 from bdl.study.binding import freeze
 from bdl.study.decoder_stages import DecoderStages
 from bdl.study.label_vault import LabelVault
-from bdl.study.model_fits import FitResult, ModelFit, best_checkpoint
+from bdl.study.model_fits import FitResult, ModelFit, select_rate
 from bdl.study.protocol import Row
 from bdl.study.results import ScoreRecord
 from bdl.study.run_reader import RunReader, StepId
@@ -37,24 +36,16 @@ class SelectStep(StudyStep):
 
     def perform(self, run: RunReader, benchmark: Benchmark) -> StepOutput:
         """Train, score the checkpoints, choose the decoder of every stage for the best."""
-        vault = LabelVault(benchmark, [*self.fit.data.ids, *self.calibration.ids])
-        trained = self.fit.train(vault, benchmark, self.checkpoints)
-        signals, truth = vault.signals(self.calibration.ids), vault.labels(self.calibration.ids)
-        tried = trained.score_checkpoints(
+        scored = self.fit.train_and_score(
+            benchmark,
+            self.calibration,
             self.checkpoints,
-            signals,
-            lambda densities: self.stages.tune(densities, truth, benchmark),
+            lambda densities, truth: self.stages.tune(densities, truth, benchmark),
         )
-        best = best_checkpoint(tried)
-        densities = trained.densities(best.epoch, signals)
-        result = FitResult(
-            epoch=best.epoch,
-            score=best.score,
-            decoders=self.stages.choose(densities, truth, benchmark, best.decoder),
-            tried=tried,
-            losses=trained.losses,
+        decoders = self.stages.choose(
+            scored.densities, scored.truth, benchmark, scored.best.decoder
         )
-        return StepOutput(result.model_dump(mode="json"))
+        return StepOutput(scored.result(decoders).model_dump(mode="json"))
 
 
 class FinalStep(StudyStep):
@@ -86,8 +77,20 @@ class SelectedModel(Value):
     fold: int
     learning_rate: float
     epoch: int
-    score: float
+    score: float | None
     decoders: dict[str, Decoder]
+
+    @classmethod
+    def of(cls, row: str, fold: int, rate: float, fit: FitResult) -> SelectedModel:
+        """The model of a selection step."""
+        return cls(
+            row=row,
+            fold=fold,
+            learning_rate=rate,
+            epoch=fit.epoch,
+            score=fit.score,
+            decoders=fit.decoders,
+        )
 
 
 class Nested(Regime):
@@ -117,7 +120,7 @@ class Nested(Regime):
             decoders=selected.decoders,
         )
 
-    def first_steps(self, plan: StudyPlan) -> Mapping[tuple[str, int], Sequence[StudyStep]]:
+    def first_steps(self, plan: StudyPlan) -> Mapping[tuple[str, int], Sequence[SelectStep]]:
         """One step per learning rate, by row and fold."""
         return {
             (row.name, fold): [
@@ -136,28 +139,43 @@ class Nested(Regime):
     def train(self, study: Study, run_steps: RunSteps) -> TrainedRows:
         """Select on calibration recordings, freeze, train the final models."""
         run, plan = study.run, study.plan
-        run_steps("selecting", [s for steps in self.first_steps(plan).values() for s in steps])
-        selected, checkpoints, failed = self._selected(study)
-        freeze(run, [model.model_dump(mode="json") for model in selected])
+        first = self.first_steps(plan)
+        run_steps("selecting", [step for steps in first.values() for step in steps])
+        models: list[SelectedModel] = []
+        checkpoints: dict[str, list[StepId]] = {}
+        failed = []
+        for row in plan.protocol.rows:
+            of_row = []
+            for fold in range(len(plan.folds)):
+                candidates = {step.fit.learning_rate: [step.id] for step in first[row.name, fold]}
+                rate, fits, failures = select_rate(run, candidates)
+                failed += [f"{row.name}, fold {fold}, {failure}" for failure in failures]
+                if rate is not None:
+                    of_row.append(SelectedModel.of(row.name, fold, rate, fits[0]))
+                    checkpoints.setdefault(row.name, []).extend(candidates[rate])
+            if len(of_row) == len(plan.folds):
+                models += of_row
+            else:
+                failed.append(f"{row.name}: every learning rate failed in a fold; left out")
+        freeze(run, [model.model_dump(mode="json") for model in models])
         finals = {
-            (model.row, model.fold, seed): self.final_step(plan, model, seed)
-            for model in selected
-            for seed in plan.protocol.seeds_of(plan.protocol.row(model.row))
+            (row.name, seed): [
+                self.final_step(plan, model, seed) for model in models if model.row == row.name
+            ]
+            for row, seed in plan.runs()
         }
-        run_steps("training final models", [*finals.values()])
+        run_steps("training final models", [step for steps in finals.values() for step in steps])
         runs = []
-        for row, seed in plan.runs():
-            steps = tuple(
-                step.id for (name, _, s), step in finals.items() if (name, s) == (row.name, seed)
-            )
-            reasons = [fit.failed for step in steps if (fit := _result(run, step)).failed]
+        for (name, seed), final_steps in finals.items():
+            ids = tuple(step.id for step in final_steps)
+            reasons = [reason for id in ids if (reason := run.result(id)["failed"])]
             if reasons:
-                failed.append(f"{row.name}, seed {seed}: {reasons[0]}; left out")
-            elif steps:
-                runs.append(RowRun(row=row.name, seed=seed, detections=steps, densities=steps))
+                failed.append(f"{name}, seed {seed}: {reasons[0]}; left out")
+            elif ids:
+                runs.append(RowRun(row=name, seed=seed, detections=ids, densities=ids))
         records = tuple(
             ScoreRecord(model.row, "selection", metric, value, None, model.fold)
-            for model in selected
+            for model in models
             for metric, value in (
                 ("learning rate", model.learning_rate),
                 ("epoch", float(model.epoch)),
@@ -165,55 +183,3 @@ class Nested(Regime):
             )
         )
         return TrainedRows(tuple(runs), checkpoints, records, tuple(failed))
-
-    def _selected(
-        self, study: Study
-    ) -> tuple[list[SelectedModel], dict[str, list[StepId]], list[str]]:
-        """The selected models of rows that have one in every fold, their steps, and failures."""
-        run, plan = study.run, study.plan
-        selected: list[SelectedModel] = []
-        checkpoints: dict[str, list[StepId]] = {}
-        failed = []
-        for row in plan.protocol.rows:
-            models, steps = [], []
-            for fold in range(len(plan.folds)):
-                best: tuple[float, FitResult, StepId] | None = None
-                for rate in plan.protocol.rates_of(row):
-                    step = self.select_step(plan, fold, row, rate).id
-                    fit = _result(run, step)
-                    if fit.failed:
-                        failed.append(
-                            f"{row.name}, fold {fold}, learning rate {rate:g}: {fit.failed}"
-                        )
-                    # Of equal scores the first learning rate is selected.
-                    elif best is None or _score(fit) > _score(best[1]):
-                        best = rate, fit, step
-                if best is not None:
-                    rate, fit, step = best
-                    steps.append(step)
-                    models.append(
-                        SelectedModel(
-                            row=row.name,
-                            fold=fold,
-                            learning_rate=rate,
-                            epoch=fit.epoch,
-                            score=_score(fit),
-                            decoders=fit.decoders,
-                        )
-                    )
-            if len(models) == len(plan.folds):
-                selected += models
-                checkpoints[row.name] = steps
-            else:
-                failed.append(f"{row.name}: every learning rate failed in a fold; left out")
-        return selected, checkpoints, failed
-
-
-def _result(run: RunReader, step: StepId) -> FitResult:
-    result: dict[str, Any] = run.result(step)
-    return FitResult(**result)
-
-
-def _score(fit: FitResult) -> float:
-    assert fit.score is not None
-    return fit.score

@@ -16,7 +16,7 @@ from bdl.events import Events
 from bdl.study.binding import freeze
 from bdl.study.decoder_stages import DecoderStages, best_decoder, untuned_grid
 from bdl.study.label_vault import LabelVault
-from bdl.study.model_fits import FitResult, ModelFit, best_checkpoint
+from bdl.study.model_fits import ModelFit, select_rate
 from bdl.study.protocol import Row
 from bdl.study.results import ScoreRecord
 from bdl.study.run_reader import RunReader, StepId
@@ -35,21 +35,19 @@ class ValidateStep(StudyStep):
 
     def perform(self, run: RunReader, benchmark: Benchmark) -> StepOutput:
         """Train, score the checkpoints; write weights and densities of the best."""
-        vault = LabelVault(benchmark, [*self.fit.data.ids, *self.validation.ids])
-        trained = self.fit.train(vault, benchmark, self.checkpoints)
-        signals, truth = vault.signals(self.validation.ids), vault.labels(self.validation.ids)
-        tried = trained.score_checkpoints(
+        scored = self.fit.train_and_score(
+            benchmark,
+            self.validation,
             self.checkpoints,
-            signals,
-            lambda densities: best_decoder(
+            lambda densities, truth: best_decoder(
                 densities, truth, untuned_grid(benchmark, densities[0]), benchmark
             ),
         )
-        best = best_checkpoint(tried)
-        densities = trained.densities(best.epoch, signals)
-        files = {"model.safetensors": trained.weights(best.epoch), **pack_densities(densities)}
-        result = FitResult(epoch=best.epoch, score=best.score, tried=tried, losses=trained.losses)
-        return StepOutput(result.model_dump(mode="json"), files)
+        files = {
+            "model.safetensors": scored.trained.weights(scored.best.epoch),
+            **pack_densities(scored.densities),
+        }
+        return StepOutput(scored.result({}).model_dump(mode="json"), files)
 
 
 class TunedDecoders(Value):
@@ -113,7 +111,7 @@ class Validation(Regime):
             checkpoints=plan.protocol.checkpoints,
         )
 
-    def first_steps(self, plan: StudyPlan) -> Mapping[tuple[str, int], Sequence[StudyStep]]:
+    def first_steps(self, plan: StudyPlan) -> Mapping[tuple[str, int], Sequence[ValidateStep]]:
         """One step per seed and learning rate, by row and fold."""
         return {
             (row.name, fold): [
@@ -134,38 +132,29 @@ class Validation(Regime):
     def train(self, study: Study, run_steps: RunSteps) -> TrainedRows:
         """Train on the other folds, choose decoders on the pooled ones, freeze."""
         run, plan = study.run, study.plan
-        run_steps("training", [s for steps in self.first_steps(plan).values() for s in steps])
+        first = self.first_steps(plan)
+        run_steps("training", [step for steps in first.values() for step in steps])
         tunes: list[tuple[str, int, TuneStep]] = []
         checkpoints: dict[str, list[StepId]] = {}
         records: list[ScoreRecord] = []
         failed: list[str] = []
         for row, seed in plan.runs():
-            best: tuple[float, list[float], list[StepId]] | None = None
-            for rate in plan.protocol.rates_of(row):
-                steps = [
-                    self.validate_step(plan, fold, row, seed, rate).id
-                    for fold in range(len(plan.folds))
-                ]
-                fits = [FitResult(**run.result(step)) for step in steps]
-                reasons = [fit.failed for fit in fits if fit.failed]
-                if reasons:
-                    failed.append(f"{row.name}, seed {seed}, learning rate {rate:g}: {reasons[0]}")
-                    continue
-                scores = [fit.score for fit in fits if fit.score is not None]
-                mean = sum(scores) / len(scores)
-                # Of equal scores the first learning rate is selected.
-                if best is None or mean > best[0]:
-                    best = mean, scores, steps
-            if best is None:
+            candidates: dict[float, list[StepId]] = {}
+            for fold in range(len(plan.folds)):
+                for step in first[row.name, fold]:
+                    if step.fit.seed == seed:
+                        candidates.setdefault(step.fit.learning_rate, []).append(step.id)
+            rate, fits, failures = select_rate(run, candidates)
+            failed += [f"{row.name}, seed {seed}, {failure}" for failure in failures]
+            if rate is None:
                 failed.append(f"{row.name}, seed {seed}: every learning rate failed; left out")
                 continue
-            mean, scores, steps = best
-            tunes.append((row.name, seed, self._tune_step(plan, row, seed, steps)))
-            checkpoints.setdefault(row.name, []).extend(steps)
-            records.append(ScoreRecord(row.name, "valid", "mAP", mean, seed))
+            tunes.append((row.name, seed, self._tune_step(plan, row, seed, candidates[rate])))
+            checkpoints.setdefault(row.name, []).extend(candidates[rate])
+            scores = [fit.score for fit in fits if fit.score is not None]
+            pooled = [(None, sum(scores) / len(scores)), *enumerate(scores)]
             records += [
-                ScoreRecord(row.name, "valid", "mAP", score, seed, fold)
-                for fold, score in enumerate(scores)
+                ScoreRecord(row.name, "valid", "mAP", score, seed, fold) for fold, score in pooled
             ]
         run_steps("choosing decoders", [step for *_, step in tunes])
         freeze(run, [{"row": r, "seed": s, **run.result(step.id)} for r, s, step in tunes])
