@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bdl.errors import InputError
+from bdl.errors import ConfigError, InputError
 
 Floats = NDArray[np.float64]
 
@@ -48,6 +48,19 @@ class IntervalType:
     ) -> IntervalType:
         """The interval type whose event types are made from its name by two patterns."""
         return cls(name, onset.format(name=name), offset.format(name=name))
+
+    @classmethod
+    def parse(cls, text: str) -> IntervalType:
+        """An interval type from ``NAME=ONSET,OFFSET``, or ``NAME`` for ``NAME:onset`` and so on.
+
+        >>> IntervalType.parse("sleep=onset,wakeup")
+        IntervalType(name='sleep', onset='onset', offset='wakeup')
+        """
+        name, equals, events = text.partition("=")
+        ends = [end.strip() for end in events.split(",")]
+        if not name or (equals and (len(ends) != 2 or not all(ends))):
+            raise ConfigError(f"interval {text!r}: NAME=ONSET,OFFSET or NAME expected")
+        return cls(name, *ends) if equals else cls.named(name)
 
 
 class Interval(NamedTuple):

@@ -170,7 +170,9 @@ def exports(family: type[Variant]) -> tuple[Callable[[str], Any], Callable[[], l
 
 
 def field_help(kind: type[Value]) -> dict[str, str]:
-    """One sentence per field, from the section ``Parameters`` of a numpydoc docstring.
+    """One sentence per field, from the section ``Parameters`` of numpydoc docstrings.
+
+    The docstrings are those of the class and of its base classes.
 
     >>> class Box(Value):
     ...     '''A box.
@@ -184,9 +186,12 @@ def field_help(kind: type[Value]) -> dict[str, str]:
     >>> field_help(Box)
     {'side': 'Length of a side in metres. Default 1.'}
     """
+    found: dict[str, str] = {}
+    for base in kind.__bases__:
+        if issubclass(base, Value):
+            found |= field_help(base)
     text = inspect.cleandoc(kind.__doc__ or "")
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-+\n|\Z)", text, re.M | re.S)
-    found: dict[str, str] = {}
     entries = section[1] if section else ""
     for entry in re.finditer(r"^(\w[^\n]*)\n((?:[ ]+[^\n]*\n?|\n)+)", entries, re.M):
         names = entry[1].split(" : ")[0].split(",")

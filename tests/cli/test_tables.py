@@ -11,9 +11,10 @@ import pytest
 
 from bdl.errors import BdlError
 from bdl.events import Events
-from bdl.formats import open_store, read_events, write_events, write_recordings
+from bdl.formats import open_store, read_events, write_events
 from bdl.recording import Recording, Recordings
 from calling import call, call_json
+from recording_tables import write_tables
 
 MITDB = Path(__file__).parents[2] / "../shared/data/mitdb"
 
@@ -25,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
         Recording.of(rng.normal(size=(100, 2)), id=id, period=0.5, channels=["x", "y"])
         for id in ("s1_a", "s1_b", "s2_a")
     ]
-    write_recordings(Recordings.of(many), tmp_path / "data", format="csv")
+    write_tables(Recordings.of(many), tmp_path / "data", "csv")
     write_events(
         Events.of("s1_a", ["walk:onset", "walk:offset", "beep"], [5.0, 9.0, 60.0]),
         tmp_path / "events.csv",
@@ -49,28 +50,28 @@ def test_inspect_tells_what_is_there(folder: Path) -> None:
 
 def test_convert_there_and_back(folder: Path) -> None:
     events = folder / "events.csv"
-    call("convert", events, folder / "bids", "--to", "bids")
-    call("convert", folder / "bids", folder / "d.tsv", "--to", "dcase")
-    told = call_json("convert", folder / "d.tsv", folder / "again.parquet")
+    call("convert", events, "--out", folder / "bids", "--to", "bids")
+    call("convert", folder / "bids", "--out", folder / "d.tsv", "--to", "dcase")
+    told = call_json("convert", folder / "d.tsv", "--out", folder / "again.parquet")
     assert told["events"] == 3
     assert read_events(folder / "again.parquet").sorted() == read_events(events).sorted()
-    call("convert", events, folder / "k.csv", "--to", "kaggle", "--period", "0.5")
+    call("convert", events, "--out", folder / "k.csv", "--to", "kaggle", "--period", "0.5")
     assert (folder / "k.csv").read_text().splitlines()[1].split(",")[1] == "10"
 
 
 def test_convert_names_intervals(folder: Path) -> None:
     write_events(Events.of("n", ["onset", "wakeup"], [1.0, 2.0]), folder / "n.csv")
     call(
-        "convert", folder / "n.csv", folder / "n.tsv", "--to", "dcase",
+        "convert", folder / "n.csv", "--out", folder / "n.tsv", "--to", "dcase",
         "--interval", "sleep=onset,wakeup",
     )  # fmt: skip
     assert (folder / "n.tsv").read_text().splitlines()[1].split("\t")[-1] == "sleep"
     with pytest.raises(BdlError, match="NAME=ONSET,OFFSET or NAME expected"):
-        call("convert", folder / "n.csv", folder / "m.tsv", "--interval", "a=b")
+        call("convert", folder / "n.csv", "--out", folder, "--to", "bids", "--interval", "a=b")
 
 
 def test_prepare_makes_a_store(folder: Path) -> None:
-    words = ("prepare", folder / "data", folder / "store", "--group-pattern", "(s[0-9])")
+    words = ("prepare", folder / "data", "--out", folder / "store", "--group-pattern", "(s[0-9])")
     told = call_json(*words)
     assert (told["recordings"], told["samples"]) == (3, 300)
     store = open_store(folder / "store")
@@ -90,7 +91,7 @@ def test_a_bad_call_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from bdl.cli import main; main()"]
     for words, told in (
         (["inspect", str(tmp_path / "[none]")], "no file matches this pattern"),
-        (["inspect"], "give recordings, --events, or both"),
+        (["inspect"], "recordings, --events, or both expected"),
         (["inspect", "--dataset", "sleep"], "needs the folder"),
     ):
         done = subprocess.run(command + words, capture_output=True, text=True, check=False)

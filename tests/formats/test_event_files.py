@@ -181,7 +181,7 @@ def test_kaggle_needs_its_period_and_counts_what_it_drops(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
-        ("a.csv", "recording,event\na,x\n", "are those of no event table"),
+        ("a.csv", "recording,event\na,x\n", "which no event format has"),
         ("a.csv", "recording,event,time\na,x,soon\n", r"a\.csv: column 'time', row 0: a number"),
         ("a.csv", "recording,event,time\na,x,inf\n", "row 0 has no finite time"),
         ("a.csv", "recording,event,time\n,x,1\n", "column 'recording', row 0: a name expected"),

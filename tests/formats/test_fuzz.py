@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 from bdl.errors import BdlError
 from bdl.events import Events
 from bdl.formats import open_store, prepare, read_events, read_recordings, write_events
-from bdl.formats import write_recordings as write
 from bdl.recording import Recording, Recordings
+from recording_tables import write_tables
 
 SECONDS = 20.0
 RECORDINGS = ("a.csv", "a.tsv", "a.parquet", "a.feather", "a.npz", "a.edf", "a.bdf", "a.hea")
@@ -40,7 +40,7 @@ def samples() -> dict[str, bytes]:
     values = rng.normal(size=(60, 2)).round(3)
     one = Recording.of(values, id="a", period=0.5, channels=["x", "y"], group="g")
     for kind in ("csv", "tsv", "parquet", "feather", "npz"):
-        write(Recordings.of([one]), folder, format=kind)  # type: ignore[arg-type]
+        write_tables(Recordings.of([one]), folder, kind)
     for suffix, signal, whole in (
         ("edf", edfio.EdfSignal, edfio.Edf),
         ("bdf", edfio.BdfSignal, edfio.Bdf),
@@ -142,7 +142,7 @@ def check_recordings(case: tuple[str, bytes], folder: Path) -> None:
 def check_events(case: tuple[str, bytes], folder: Path) -> None:
     name, raw = case
     file = lay(folder, name, raw)
-    found = bounded(lambda: read_events(file, period=0.5))
+    found = bounded(lambda: read_events(file, defaults={"period": 0.5}))
     if found is not None:
         assert isinstance(found, Events)
         assert np.isfinite(found.time).all()
@@ -150,7 +150,7 @@ def check_events(case: tuple[str, bytes], folder: Path) -> None:
     # Told the format, a reader must not trip over columns that are not there.
     formats = {"own": "bdl", "kag": "kaggle", "a_e": "bids", "dca": "dcase"}
     if name[:3] in formats:
-        bounded(lambda: read_events(file, period=0.5, format=formats[name[:3]]))  # type: ignore[arg-type]
+        bounded(lambda: read_events(file, defaults={"period": 0.5}, format=formats[name[:3]]))
 
 
 calm = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -195,4 +195,4 @@ def test_every_whole_sample_is_read(tmp_path: Path) -> None:
     for name in EVENTS:
         folder = tmp_path / f"events {name}"
         folder.mkdir()
-        assert len(read_events(lay(folder, name, samples()[name]), period=0.5)) >= 3
+        assert len(read_events(lay(folder, name, samples()[name]), defaults={"period": 0.5})) >= 3

@@ -14,8 +14,9 @@ import pytest
 
 from bdl.errors import InputError, OutputError
 from bdl.events import Events
-from bdl.formats import open_store, prepare, read_recordings, write_events, write_recordings
+from bdl.formats import open_store, prepare, read_recordings, write_events
 from bdl.recording import Recording, RecordingInfo, Recordings, Values
+from recording_tables import write_tables
 
 
 def three(seed: int = 0) -> Recordings:
@@ -72,11 +73,11 @@ def test_a_finished_store_is_not_read_again(tmp_path: Path) -> None:
 
 
 def test_another_or_changed_source_is_refused(tmp_path: Path) -> None:
-    write_recordings(three(), tmp_path / "source", format="parquet")
+    write_tables(three(), tmp_path / "source")
     store = prepare(read_recordings(tmp_path / "source"), tmp_path / "s")
     assert json.loads((tmp_path / "s/manifest.json").read_text())["source"]
     np.testing.assert_array_equal(store["a"].values, three()["a"].values)
-    write_recordings(three(seed=1), tmp_path / "source", format="parquet")
+    write_tables(three(seed=1), tmp_path / "source")
     with pytest.raises(OutputError, match="another source, or of one that has changed"):
         prepare(read_recordings(tmp_path / "source"), tmp_path / "s")
     other = Recordings.of([Recording.of(np.zeros(3), id="z", period=1.0)])
@@ -136,7 +137,7 @@ def test_damaged_manifests(tmp_path: Path) -> None:
         with pytest.raises(InputError):
             open_store(tmp_path / "s")
     file.write_text(good.replace('"version": 1', '"version": 9'))
-    with pytest.raises(InputError, match="store version 9 came, 1 expected"):
+    with pytest.raises(InputError, match="store version 1 expected, got 9"):
         open_store(tmp_path / "s")
 
 
@@ -171,10 +172,3 @@ def test_a_full_disk_leaves_the_old_table(tmp_path: Path, name: str) -> None:
         write_events(many, file)
     assert file.read_bytes() == before
     assert [f.name for f in tmp_path.iterdir()] == [name]
-
-
-@pytest.mark.parametrize("kind", ["csv", "parquet", "feather", "npz"])
-def test_a_full_disk_while_recordings_are_written(tmp_path: Path, kind: str) -> None:
-    with full_disk(20_000), pytest.raises(OutputError, match="cannot be written"):
-        write_recordings(three(), tmp_path, format=kind)  # type: ignore[arg-type]
-    assert not [*tmp_path.iterdir()]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from bdl.errors import BdlError, ConfigError, InputError
 from bdl.formats import read_recordings
-from bdl.formats import sources as sources_module
+from bdl.formats.recordings.parquet import ParquetFile
 from naive import tables as naive
 
 HAPT = Path(__file__).parents[2] / "../shared/data/hapt"
@@ -136,13 +136,13 @@ def test_values_stream_once_when_asked_for_in_order(
     file = save(sleep_table(["a", "b", "c"], 50), tmp_path / "long.parquet")
     found = read_recordings(file, **SLEEP)
     opened = []
-    plain = sources_module.ParquetSource.batches
+    plain = ParquetFile.batches
 
     def counted(self, columns, first=0):  # type: ignore[no-untyped-def]
         opened.append(first)
         return plain(self, columns, first)
 
-    monkeypatch.setattr(sources_module.ParquetSource, "batches", counted)
+    monkeypatch.setattr(ParquetFile, "batches", counted)
     in_order = [recording.values.copy() for recording in found]
     assert opened == [0]
     for id, values in zip("cab", [in_order[2], in_order[0], in_order[1]], strict=True):
@@ -221,10 +221,10 @@ def test_a_time_that_disagrees_with_its_step_is_found(tmp_path: Path) -> None:
         ("0 1 2.4 3", r"1 times off the regular clock, first row 2 is 0\.4 s off sample 2"),
         ("0 1 inf 3", r"column 'time', row 2: a finite time expected, got inf"),
         ("0 1 x 3", r"column 'time', row 2: a number expected, got 'x'"),
-        ("-4 -3 -2 -1", r"row 0: time -4 s lies before the start"),
+        ("-4 -3 -2 -1", r"row 0: -4 s is before the start"),
         ("0 1 NaN 3", r"column 'time', row 2: a finite time expected"),
         ("7 8 9 10", r"7 missing samples in 1 gaps"),
-        ("0 0 0 0", r"the period cannot be told"),
+        ("0 0 0 0", r"the period cannot be inferred"),
     ],
 )
 def test_bad_times_name_row_and_cause(tmp_path: Path, times: str, told: str) -> None:
@@ -237,8 +237,8 @@ def test_steps_that_repeat_or_run_backwards(tmp_path: Path) -> None:
     for steps, told in (
         ("0 1 1 2", "row 2: duplicated time: sample 1 after sample 1"),
         ("0 2 1 3", "row 2: unsorted time: sample 1 after sample 2"),
-        ("-1 0 1 2", "sample number -1 lies before the first, 0"),
-        ("0 1 2.5 3", "column 'sample', row 2: a whole number expected, got 2.5"),
+        ("-1 0 1 2", "sample -1 is before the start, sample 0"),
+        ("0 1 2.5 3", "column 'sample', row 2: a whole number below 2.53 expected, got 2.5"),
     ):
         rows = "".join(f"{step},1\n" for step in steps.split())
         with pytest.raises(InputError, match=told):
@@ -277,7 +277,7 @@ def test_epochs_in_every_unit_and_arrow_timestamps(tmp_path: Path) -> None:
 
 def test_text_without_offset_needs_a_fixed_zone(tmp_path: Path) -> None:
     file = csv(tmp_path, "time,x\n2020-01-01 00:00:00,1\n2020-01-01 00:00:04,2\n")
-    with pytest.raises(InputError, match=r"column 'time', row 0: .*has no offset"):
+    with pytest.raises(InputError, match=r"column 'time', row 0: .*has no UTC offset"):
         read_recordings(file)
     with pytest.raises(InputError, match="ambiguous"):
         read_recordings(file, zone="Europe/Zurich")
@@ -342,10 +342,10 @@ def test_two_recordings_with_one_id(tmp_path: Path) -> None:
 def test_mixed_and_unknown_kinds_ask_for_a_pattern(tmp_path: Path) -> None:
     csv(tmp_path, "x\n1\n")
     (tmp_path / "b.edf").write_bytes(b"x")
-    with pytest.raises(InputError, match="files of one kind expected"):
+    with pytest.raises(InputError, match="files of one format expected"):
         read_recordings(tmp_path, period=1.0)
     (tmp_path / "c.docx").write_bytes(b"x")
-    with pytest.raises(InputError, match="files of one kind expected"):
+    with pytest.raises(InputError, match="files of one format expected"):
         read_recordings(tmp_path / "c.docx")
 
 

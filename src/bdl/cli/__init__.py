@@ -24,12 +24,13 @@ INTERRUPTED = 130
 # with the commands' own.
 COMMANDS = {
     "convert": (
-        "Translate events between our own table, Kaggle, BIDS, seizure and DCASE tables.",
-        "tables",
+        "Translate events between formats: our own table, Kaggle, BIDS, seizures, DCASE and "
+        "others.",
+        "event_conversion",
     ),
     "inspect": (
-        "Tell what recordings and events hold: hours, rates, channels, gaps, types, what is odd.",
-        "tables",
+        "Show what recordings and events hold: hours, rates, channels, gaps, types, what is odd.",
+        "inspection",
     ),
     "prepare": (
         "Stream recordings into a store of memory-mapped arrays, which every later step reads "

@@ -84,9 +84,9 @@ def decode(
     formats.write_events(
         detections,
         out,
-        format=format,  # type: ignore[arg-type]
+        format=format,
         period=period,
-        intervals=intervals or None,
+        defaults={"intervals": intervals or None},
     )
     if pairs is not None:
         limits = {"min_duration": min_duration, "max_duration": max_duration, "min_gap": min_gap}
@@ -142,9 +142,9 @@ def calibrate(
         )
     truth = formats.read_events(
         events,
-        format=format,  # type: ignore[arg-type]
+        format=format,
         period=period,
-        intervals=intervals or None,
+        defaults={"intervals": intervals or None},
     )
     calibration = decoding.calibrate(
         console.track(read_densities(densities), "calibrating", len(entries)),

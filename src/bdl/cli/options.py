@@ -11,27 +11,23 @@ from dataclasses import dataclass, field
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from types import GenericAlias, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_origin
 
 import typer
 
+from bdl.cli.option_types import NONE, option_type, parse_yaml, shown_default
 from bdl.config import Value, read_yaml
 from bdl.errors import ConfigError
 from bdl.registry import Variant, field_help
 
 if TYPE_CHECKING:
-    from pydantic.fields import FieldInfo
-
     from bdl.intervals import IntervalType
-    from bdl.recording import Recordings
 
 Family = TypeVar("Family", bound=Variant)
 Command = Callable[..., None]
-_NONE = "none"  # on the command line; None itself means that an option was not given
-Format = Literal["bdl", "kaggle", "bids", "seizures", "dcase", "edf", "wfdb"]
-Written = Literal["bdl", "kaggle", "bids", "seizures", "dcase"]
-Period = Annotated[float | None, typer.Option(help="Seconds from one sample to the next.")]
+Pattern = Annotated[
+    str | None, typer.Option(help="Which files of a folder, such as '**/*.parquet'.")
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Intervals = Annotated[
     list[str] | None,
@@ -43,56 +39,15 @@ Intervals = Annotated[
 
 
 @dataclass(frozen=True)
-class TableLayout:
-    """Which files hold recordings, and which column of a table is what: `formats.Layout`."""
-
-    pattern: Annotated[
-        str | None, typer.Option(help="Which files of a folder, such as '**/*.parquet'.")
-    ] = None
-    recording: Annotated[
-        str | None, typer.Option(help="Column of recording ids in a long table.")
-    ] = None
-    channels: Annotated[
-        list[str] | None, typer.Option("--channel", help="A column of values; repeat for more.")
-    ] = None
-    sample: Annotated[str | None, typer.Option(help="Column of sample numbers.")] = None
-    first_sample: Annotated[int, typer.Option(help="Number of a recording's first sample.")] = 0
-    time: Annotated[str | None, typer.Option(help="Column of times.")] = None
-    clock: Annotated[
-        Literal["seconds", "epoch", "iso"] | None, typer.Option(help="What the time column holds.")
-    ] = None
-    unit: Annotated[
-        Literal["s", "ms", "us", "ns"], typer.Option(help="Unit of numbers as times.")
-    ] = "s"
-    period: Period = None
-    zone: Annotated[
-        str | None, typer.Option(help="UTC offset or zone of times without one, such as +02:00.")
-    ] = None
-    group: Annotated[str | None, typer.Option(help="Column of groups (subjects).")] = None
-    group_pattern: Annotated[
-        str | None, typer.Option(help="Regular expression on the id; its first group is the group.")
-    ] = None
-    regular: Annotated[
-        bool,
-        typer.Option("--regular", help="Fill gaps with missing values instead of refusing them."),
-    ] = False
-
-    def read(self, source: Path) -> Recordings:
-        """The recordings of a source in this layout."""
-        from bdl.formats import read_recordings
-
-        given = {name: value for name, value in vars(self).items() if value not in (None, [])}
-        return read_recordings(source, **given)
-
-
-@dataclass(frozen=True)
 class Fields:
-    """Options generated from the fields of a `Value`, in its order.
+    """Options generated from the fields of a `Value`, or of all variants of a family.
 
     Parameters
     ----------
     kind
-        The class. Help texts come from the section ``Parameters`` of its docstring.
+        The class. Help texts come from the section ``Parameters`` of its docstring. A family
+        (such as `bdl.formats.recordings.RecordingFormat`) stands for the fields of all its
+        variants, third-party ones included.
     without
         Fields that get no option.
     flags
@@ -106,38 +61,48 @@ class Fields:
 
     def parameters(self) -> dict[str, Parameter]:
         """One keyword parameter per field, as typer reads them; None means not given."""
-        help_texts = field_help(self.kind)
-        parameters = {}
-        for name, info in self.kind.model_fields.items():
-            if name in self.without:
-                continue
-            option_type: Any = _option_type(info)
-            repeated = get_origin(option_type) is list
-            plain = name.removesuffix("s") if repeated else name
-            flag = self.flags.get(name, f"--{plain.replace('_', '-')}")
-            if option_type is bool and name not in self.flags:
-                flag += f"/--no-{plain.replace('_', '-')}"
-            text = help_texts.get(name, "")
-            if not info.is_required() and info.default not in (None, ()):
-                text += f" Default: {_shown(info.get_default(call_default_factory=True))}."
-            option = typer.Option(
-                flag,
-                help=text.strip(),
-                parser=_parse_yaml if option_type is object else None,
-                metavar="VALUE" if option_type is object else None,
+        kinds: dict[str, type[Value]] = {"": self.kind}
+        if issubclass(self.kind, Variant) and "package" in vars(self.kind):
+            kinds = dict(self.kind.kinds())
+        names = dict.fromkeys(name for kind in kinds.values() for name in kind.model_fields)
+        return {
+            name: self._parameter(
+                name, {k: kind for k, kind in kinds.items() if name in kind.model_fields}, kinds
             )
-            parameters[name] = Parameter(
-                name,
-                Parameter.KEYWORD_ONLY,
-                default=None,
-                annotation=Annotated[option_type | None, option],
-            )
-        return parameters
+            for name in names
+            if name not in self.without and not ("" not in kinds and name == "kind")
+        }
+
+    def _parameter(
+        self, name: str, owners: dict[str, type[Value]], kinds: dict[str, type[Value]]
+    ) -> Parameter:
+        """The option of a field that some of the kinds have."""
+        types = [option_type(kind.model_fields[name]) for kind in owners.values()]
+        chosen: Any = types[0] if all(other == types[0] for other in types) else object
+        plain = name.removesuffix("s") if get_origin(chosen) is list else name
+        flag = self.flags.get(name, f"--{plain.replace('_', '-')}")
+        if chosen is bool and name not in self.flags:
+            flag += f"/--no-{plain.replace('_', '-')}"
+        texts = [field_help(kind).get(name, "") for kind in owners.values()]
+        text = next(filter(None, texts), "")
+        if len(owners) < len(kinds):
+            text += f" (Only {', '.join(owners)}.)"
+        defaults = {shown_default(kind.model_fields[name]) for kind in owners.values()}
+        if len(defaults) == 1 and (default := defaults.pop()):
+            text += f" Default: {default}."
+        option = typer.Option(
+            flag,
+            help=text.strip(),
+            parser=parse_yaml if chosen is object else None,
+            metavar="VALUE" if chosen is object else None,
+        )
+        annotation = Annotated[chosen | None, option]
+        return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
     def __call__(self, **options: Any) -> dict[str, Any]:
         """The values that were given on the command line, by field."""
         return {
-            name: None if value == _NONE else value
+            name: None if value == NONE else value
             for name, value in options.items()
             if value is not None and value != []
         }
@@ -156,14 +121,6 @@ def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Com
 
     Examples
     --------
-    >>> @takes(layout=TableLayout)
-    ... def show(source: Path, *, layout: TableLayout) -> None:
-    ...     print(layout.period)
-    >>> [*signature(show).parameters][:3]
-    ['source', 'pattern', 'recording']
-    >>> show(source=Path("walk.csv"), **{**vars(TableLayout()), "period": 5.0})
-    5.0
-
     >>> class Budget(Value):
     ...     epochs: int = 20
     ...     tolerances: tuple[float, ...] = ()
@@ -202,59 +159,6 @@ def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Com
     return decorate
 
 
-def _option_type(info: FieldInfo) -> Any:
-    """The type that typer gets for a field; ``object`` stands for a value written in YAML."""
-    annotation: Any = info.annotation
-    members = [_bare(member) for member in _union(annotation)]
-    optional = type(None) in members
-    members = [member for member in members if member is not type(None)]
-    if len(members) != 1 or (optional and info.default is not None):
-        return object  # several types, or "none" as a value that differs from the default
-    [member] = members
-    if get_origin(member) in (tuple, list):
-        element = _bare(get_args(member)[0])
-        # Typer takes no list of choices, so they are text; validation refuses others later.
-        element = str if get_origin(element) is Literal else element
-        return GenericAlias(list, (element,)) if _is_plain(element) else object
-    return member if _is_plain(member) else object
-
-
-def _union(annotation: Any) -> tuple[Any, ...]:
-    return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
-
-
-def _bare(annotation: Any) -> Any:
-    """An annotation without its constraints: validation applies them later."""
-    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
-
-
-def _is_plain(kind: Any) -> bool:
-    if get_origin(kind) is Literal:
-        return all(isinstance(choice, str) for choice in get_args(kind))
-    return kind in (bool, int, float, str, Path)
-
-
-def _parse_yaml(text: str) -> Any:
-    """A value in YAML: a number, a name, a list, a mapping; ``none`` is None.
-
-    >>> _parse_yaml("[0, 1]"), _parse_yaml("bf16-mixed")
-    ([0, 1], 'bf16-mixed')
-    """
-    import yaml
-
-    try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise typer.BadParameter(f"{text!r} is not YAML: {error}") from error
-    return _NONE if value is None or value == "none" else value
-
-
-def _shown(default: object) -> str:
-    if isinstance(default, Value):
-        return str(getattr(default, "kind", default))
-    return " ".join(map(str, default)) if isinstance(default, tuple) else str(default)
-
-
 def parse_options(texts: list[str]) -> dict[str, Any]:
     """Options ``key=value`` as plain data; values are read as YAML.
 
@@ -286,14 +190,7 @@ def interval_types(texts: list[str] | None) -> tuple[IntervalType, ...]:
     """
     from bdl.intervals import IntervalType
 
-    out = []
-    for one in texts or ():
-        name, given, events = one.partition("=")
-        sides = [side.strip() for side in events.split(",")]
-        if not name or (given and (len(sides) != 2 or not all(sides))):
-            raise ConfigError(f"--interval {one!r}: NAME=ONSET,OFFSET or NAME expected")
-        out.append(IntervalType(name, *sides) if given else IntervalType.named(name))
-    return tuple(out)
+    return tuple(IntervalType.parse(text) for text in texts or ())
 
 
 def parse_variant(
@@ -326,7 +223,7 @@ def parse_variant(
     if text in family.names():
         return family.parse(text, flag)
     if text.lstrip().startswith("{"):
-        return family.parse(_parse_yaml(text), flag)
+        return family.parse(parse_yaml(text), flag)
     if not Path(text).suffix and not Path(text).exists():
         known = ", ".join([*family.names(), *also])
         raise ConfigError(f"{flag} {text}: expected one of {known}, a YAML mapping, or a file")

@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from bdl.cli.console import err, out, print_json, progress
 from bdl.cli.dataset_options import DatasetOptions, SourceDataset, named_dataset
-from bdl.cli.options import Json, TableLayout, advance, takes
+from bdl.cli.options import Json, Pattern, advance, takes
+from bdl.cli.recording_options import RECORDING_OPTIONS, FormatName
 
 commands = typer.Typer()
 
 
 @commands.command(
     epilog=(
-        "Example: `bdl prepare train_series.parquet store/ --recording series_id --sample step "
-        "--time timestamp --period 5`"
+        "Example: `bdl prepare train_series.parquet --out store/ --recording series_id "
+        "--sample step --time timestamp --period 5`"
     )
 )
-@takes(layout=TableLayout)
+@takes(options=RECORDING_OPTIONS)
 def prepare(
     source: Annotated[Path, typer.Argument(help="Recordings: a file, folder or glob.")],
-    target: Annotated[Path, typer.Argument(help="Folder of the store.")],
+    target: Annotated[Path, typer.Option("--out", help="Folder of the store.")],
     dataset: SourceDataset = None,
     option: DatasetOptions = None,
+    format: FormatName = None,
+    pattern: Pattern = None,
     *,
-    layout: TableLayout,
+    options: dict[str, Any],
     json: Json = False,
 ) -> None:
     """Stream recordings into a store of memory-mapped arrays, which every later step reads fastest.
@@ -39,7 +42,7 @@ def prepare(
     if dataset is not None:
         recordings = named_dataset(dataset, option).load(source).recordings
     else:
-        recordings = layout.read(source)
+        recordings = formats.read_recordings(source, format=format, pattern=pattern, **options)
     with progress() as bar:
         store = formats.prepare(recordings, target, progress=advance(bar, "preparing"))
     samples = sum(info.samples for info in store.infos)

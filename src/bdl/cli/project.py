@@ -33,19 +33,17 @@ def new(
     ] = None,
 ) -> None:
     """Look at recordings and events, propose every setting with a reason, write a configuration."""
-    from bdl.config import validate
     from bdl.formats import read_events, read_recordings
     from bdl.formats.files import atomic
-    from bdl.formats.layout import Layout
     from bdl.proposal import propose
 
     target = project / "bdl.yaml"
     if target.exists():
         raise ConfigError(f"{target}: exists already; choose another name")
     options = parse_options(option or [])
-    layout: Layout = validate(Layout, options, "--option")
     proposal = propose(
-        read_recordings(recordings, layout=layout), read_events(events, period=event_period)
+        read_recordings(recordings, **options),
+        read_events(events, defaults={"period": event_period}),
     )
     lines = [
         "# Proposed from the data; change what you know better.",

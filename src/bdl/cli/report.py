@@ -129,7 +129,7 @@ def report(
             events=None if truth is None else str(truth),
         )
     if truth is not None:
-        annotated = read_events(truth, period=period)
+        annotated = read_events(truth, defaults={"period": period})
     elif source is not None and dataset is not None:
         annotated = source.events
     else:
@@ -164,7 +164,7 @@ def _systems(
             raise ConfigError(f"{name}: one for each of {len(sources)} tables, got {len(given)}")
     systems = []
     for i, file in enumerate(sources):
-        found = read_events(file, period=period, missing="drop")
+        found = read_events(file, defaults={"period": period, "missing": "drop"})
         if found.score is None:
             raise InputError(f"{file}: detections need a column 'score'")
         dense = {d.recording: d for d in read_densities(densities[i])} if densities else {}

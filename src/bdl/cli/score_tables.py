@@ -162,12 +162,12 @@ class Setup:
 
 def read(path: Path) -> tuple[Events, str]:
     """Events of a table and their unit; rows without time or score are dropped and counted."""
-    from bdl.formats.event_files import guess, read_events
+    from bdl.formats.event_files import read_events, recognise
 
-    kind = guess(path)
-    if kind == "kaggle":  # a period of one leaves steps as they are
-        return read_events(path, format=kind, period=1.0, missing="drop"), "steps"
-    return read_events(path, format=kind, missing="drop"), "seconds"
+    format = recognise(path)
+    # A period of one leaves steps as they are.
+    events = read_events(path, format=format, defaults={"period": 1.0, "missing": "drop"})
+    return events, "steps" if format.kind == "kaggle" else "seconds"
 
 
 def convert(events: Events, unit: str, wanted: str, period: float | None, path: Path) -> Events:
@@ -218,9 +218,9 @@ def _regions(path: Path) -> Regions:
 
 def _rows(path: Path, wanted: tuple[str, ...]) -> list[tuple[str, dict[str, str]]]:
     """Recording and the wanted columns of each row, as text, as far as they are there."""
-    from bdl.formats.sources import open_source
+    from bdl.formats.recordings.table_format import open_table
 
-    source = open_source(path)
+    source = open_table(path)
     key = "series_id" if "series_id" in source.columns else "recording"
     if key not in source.columns:
         raise InputError(f"{path}: no column 'recording'; it has {', '.join(source.columns)}")

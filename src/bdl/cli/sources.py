@@ -16,7 +16,6 @@ from bdl.cli.options import parse_options
 from bdl.config import Value, read_yaml, validate
 from bdl.errors import ConfigError
 from bdl.events import Events
-from bdl.formats.layout import Layout
 from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 
@@ -48,7 +47,7 @@ class FitConfig(Value):
     pattern
         Which files of a folder.
     layout
-        Columns and clock of tables.
+        Options of the recordings' format, such as the period or the names of columns.
     events
         Path of the events; not needed to detect.
     event_format, event_columns, event_period
@@ -73,7 +72,7 @@ class FitConfig(Value):
 
     recordings: str
     pattern: str | None = None
-    layout: Layout = Layout()
+    layout: dict[str, Any] = Field(default_factory=dict)
     events: str | None = None
     event_format: str | None = None
     event_columns: dict[str, str] | None = None
@@ -167,8 +166,7 @@ def find_source(
     assert recordings is not None
     if need_events and events is None:
         raise ConfigError("--recordings needs --events beside it")
-    layout = validate(Layout, options, "--option")
-    return _files(FitConfig(recordings=recordings, events=events, layout=layout), need_events)
+    return _files(FitConfig(recordings=recordings, events=events, layout=options), need_events)
 
 
 def _dataset(name: str, data: Path | None, options: Plain) -> FitSource:
@@ -197,15 +195,15 @@ def _dataset(name: str, data: Path | None, options: Plain) -> FitSource:
 def _files(config: FitConfig, need_events: bool) -> FitSource:
     from bdl.formats import read_events, read_recordings
 
-    recordings = read_recordings(config.recordings, pattern=config.pattern, layout=config.layout)
+    recordings = read_recordings(config.recordings, pattern=config.pattern, **config.layout)
     events = Events.empty()
     if config.events is not None:
         events = read_events(
             config.events,
-            format=config.event_format,  # type: ignore[arg-type]
+            format=config.event_format,
             period=config.event_period,
             columns=config.event_columns,
-            intervals=config.intervals or None,
+            defaults={"intervals": config.intervals or None},
         )
     elif need_events:
         raise ConfigError("events: a path expected, got none")

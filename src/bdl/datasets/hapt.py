@@ -23,12 +23,12 @@ from bdl.datasets.study_scale import Scale
 from bdl.errors import InputError
 from bdl.events import Events
 from bdl.formats.files import matching, reading
-from bdl.formats.layout import Layout
-from bdl.formats.tables import read_tables
+from bdl.formats.recording_files import read_files
+from bdl.formats.recordings import ParquetRecordings
 from bdl.intervals import IntervalType
 
 PERIOD = 0.02
-LAYOUT = Layout(
+FORMAT = ParquetRecordings(
     channels=("acc_x", "acc_y", "acc_z", "gyro_x", "gyro_y", "gyro_z"),
     period=PERIOD,
     group_pattern="_(user[0-9]+)$",
@@ -91,7 +91,7 @@ class HAPT(Dataset):
             segments.columns, ("recording", "activity", "start_sample", "end_sample"), table
         )
         annotated = set(segments["recording"])
-        recordings = read_tables(matching(folder, (".parquet",)), LAYOUT)
+        recordings = read_files(matching(folder, FORMAT.suffixes), FORMAT)
         without = [id for id in recordings.ids if id not in annotated]
         notes = [f"left out, without any segment: {', '.join(without)}"] if without else []
         recordings = recordings.select([id for id in recordings.ids if id in annotated])

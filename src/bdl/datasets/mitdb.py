@@ -20,8 +20,9 @@ from bdl.datasets.dataset import Dataset
 from bdl.datasets.downloads import Download, PhysioNet
 from bdl.errors import InputError
 from bdl.events import Events
-from bdl.formats.layout import Layout
-from bdl.formats.wfdb import read_beats, read_wfdb
+from bdl.formats.events import WfdbAnnotations
+from bdl.formats.recording_files import read_files
+from bdl.formats.recordings import WfdbRecordings
 from bdl.intervals import IntervalType
 from bdl.recording import RecordingInfo, Recordings
 
@@ -81,7 +82,7 @@ class MITDB(Dataset):
         headers = sorted(path.glob("*.hea")) if path.is_dir() else []
         if not headers:
             raise InputError(f"{path}: no .hea file; the folder of MIT-BIH records expected")
-        recordings = _two_leads(read_wfdb(headers, Layout()), path)
+        recordings = _two_leads(read_files(headers, WfdbRecordings()), path)
         if self.task == "beats":
             return Benchmark(self.kind, recordings, _beats(path), (), BEAT_SETTINGS)
         episodes = _episodes(path, recordings.infos)
@@ -108,13 +109,13 @@ def _two_leads(raw: Recordings, path: Path) -> Recordings:
 
 
 def _beats(path: Path) -> Events:
-    beats = read_beats(path).select(types=BEATS)
+    beats = WfdbAnnotations().read(path).select(types=BEATS)
     return Events.of(beats.recording, "beat", beats.time)
 
 
 def _episodes(path: Path, infos: tuple[RecordingInfo, ...]) -> Events:
     """Onsets and offsets; a rhythm note begins its rhythm and ends the one before."""
-    notes = read_beats(path, labels="aux_note")
+    notes = WfdbAnnotations(labels="aux_note").read(path)
     episodes = []
     for info in infos:
         rhythms = notes.select(recordings=[info.id])

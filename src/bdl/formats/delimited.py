@@ -1,4 +1,4 @@
-"""Small delimited text tables, read and written field by field.
+"""Small delimited text tables, read and written field by field, with exact decimal numbers.
 
 A field that holds the delimiter, a quote or a line end is quoted, and a quote inside is doubled.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from bdl.errors import InputError
@@ -49,3 +50,30 @@ def write_rows(
         writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
         writer.writerow(head)
         writer.writerows(rows)
+
+
+def decimal(text: str, file: Path, column: str, row: int) -> Decimal | None:
+    """A finite decimal number, or None for an empty field or ``n/a``.
+
+    Parameters
+    ----------
+    text
+        The field.
+    file, column, row
+        Where it is, for messages.
+
+    Examples
+    --------
+    >>> decimal("0.10", Path("a.tsv"), "onset", 0)
+    Decimal('0.10')
+    """
+    if text.strip() in ("", "n/a"):
+        return None
+    try:
+        number = Decimal(text.strip())
+        # An exponent of a million would make every later sum take for ever.
+        if number.is_finite() and abs(number.adjusted()) < 400:
+            return number
+    except InvalidOperation:
+        pass
+    raise InputError(f"{file}: column {column!r}, row {row}: a number expected, got {text!r}")

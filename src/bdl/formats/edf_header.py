@@ -1,44 +1,75 @@
 """The header of an EDF, EDF+ or BDF file, checked against the file's length.
 
-An EDF file is a header of 256 bytes, 256 more for every signal, and data records of a fixed
-size. All of it is plain text, so it can lie: a length that does not fit the file is an error.
-Only a record count of -1 (a recording that was cut off while it was made) is filled in.
+edfio parses the fields of the header. It trusts the file, though: it repairs a wrong number of
+data records with a warning and reads what is there. Lengths are therefore checked here: one that
+does not fit the file is an error, except a number of records of -1 (a recording that was cut off
+while it was made), which is filled in.
 """
 
 from __future__ import annotations
 
+import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from bdl.errors import InputError
+from bdl.errors import InputError, require
 from bdl.formats.files import existing, reading
 
-_FIELDS = (16, 80, 8, 8, 8, 8, 8, 80, 8, 32)
-MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+WHAT = "an EDF or BDF file"
 
 
 @dataclass(frozen=True)
-class Signal:
-    """One signal: its label, its samples a data record, and the line from digits to units."""
+class EdfSignal:
+    """One signal of a data record.
+
+    Parameters
+    ----------
+    label
+        Its name.
+    samples
+        Samples per data record.
+    first
+        Place of its first sample in a data record.
+    gain, offset
+        A digital value ``d`` is ``d * gain + offset`` in physical units.
+    is_annotation
+        Whether it holds EDF+ annotations instead of samples.
+    """
 
     label: str
     samples: int
     first: int
     gain: float
-    shift: float
-
-    @property
-    def is_annotation(self) -> bool:
-        """Whether the signal holds EDF+ annotations instead of samples."""
-        return self.label in ("EDF Annotations", "BDF Annotations")
+    offset: float
+    is_annotation: bool
 
 
 @dataclass(frozen=True)
 class EdfHeader:
-    """What the header says, verified; ``width`` is the samples of all signals in a record."""
+    """A verified header.
+
+    Parameters
+    ----------
+    path
+        The file.
+    bdf
+        Whether samples have three bytes instead of two.
+    size
+        Bytes of the header.
+    records, duration, width
+        Number of data records, seconds and samples of all signals per record.
+    signals
+        All signals, annotations included.
+    start
+        Local start without a zone, or None.
+    discontinuous
+        Whether there may be gaps between data records (EDF+D).
+    """
 
     path: Path
     bdf: bool
@@ -46,7 +77,7 @@ class EdfHeader:
     records: int
     duration: float
     width: int
-    signals: tuple[Signal, ...]
+    signals: tuple[EdfSignal, ...]
     start: datetime | None
     discontinuous: bool
 
@@ -59,118 +90,92 @@ def read_header(path: str | Path) -> EdfHeader:
     bdl.errors.InputError: /no/such.edf: no such file
     """
     file = existing(path)
-    with reading(file, "an EDF or BDF file"), open(file, "rb") as stream:
+    with reading(file, WHAT), open(file, "rb") as stream:
         head = stream.read(256)
         bdf = head[:8] == b"\xffBIOSEMI"
         if len(head) < 256 or not (bdf or head[:8] == b"0       "):
             raise InputError(
                 f"{file}: an EDF or BDF header expected, got {head[:8]!r}; is it another format?"
             )
-        count = _whole(file, head[252:256], "number of signals")
+        count, size = int(head[252:256]), int(head[184:192])
         if not 1 <= count <= 9999:
             raise InputError(f"{file}: {count} signals; the header is damaged")
-        size = _whole(file, head[184:192], "header size")
-        about = stream.read(256 * count)
+        raw = head + stream.read(256 * count)
         length = file.stat().st_size
-    if size != 256 * (count + 1) or len(about) < 256 * count:
-        raise InputError(
-            f"{file}: a header of {256 * (count + 1)} bytes belongs to {count} signals, the file "
-            f"says {size} and has {min(length, 256 + len(about))}; it is truncated or damaged"
-        )
-    signals = _signals(file, about, count)
-    width = sum(signal.samples for signal in signals)
-    duration = _real(file, head[244:252], "duration of a data record")
-    if not 0 <= duration < 1e9:
-        raise InputError(f"{file}: a data record of {duration} s; the header is damaged")
-    told = _whole(file, head[236:244], "number of data records")
-    records = _records(file, length - size, width * (3 if bdf else 2), told)
-    reserved = head[192:236].decode("ascii", "replace")
+        if size != 256 * (count + 1) or len(raw) < size:
+            raise InputError(
+                f"{file}: a header of {256 * (count + 1)} bytes belongs to {count} signals, the "
+                f"file says {size} and has {min(length, len(raw))}; it is truncated or damaged"
+            )
+        parsed = _parse(raw, bdf)
+        signals = _signals(file, raw, parsed)
+        duration = parsed.data_record_duration
+        if not 0 <= duration < 1e9:
+            raise InputError(f"{file}: a data record of {duration} s; the header is damaged")
+        width = sum(signal.samples for signal in signals)
+        records = _records(file, length - size, width * (3 if bdf else 2), int(head[236:244]))
+        start = _start(raw, bdf)
     return EdfHeader(
-        file, bdf, size, records, duration, width, signals, _start(head), "F+D" in reserved[:5]
+        file, bdf, size, records, duration, width, signals, start, "F+D" in parsed.reserved[:5]
     )
 
 
-def _records(file: Path, held: int, each: int, told: int) -> int:
-    if told == -1 and held % each == 0:
-        return held // each
-    if held != told * each or told < 0:
-        short = told >= 0 and held < told * each
-        raise InputError(
-            f"{file}: its header claims {told} data records of {each} bytes, the file holds "
-            f"{held / each:.2f}; "
-            + ("it is truncated" if short else "the header lies about the file's length")
-        )
-    return told
+def _parse(raw: bytes, bdf: bool) -> Any:
+    """The header as edfio sees it, without data and with annotations as ordinary signals."""
+    edfio = require("edfio", "eeg")
+    plain = raw.replace(b"F Annotations ", b"F annotations ")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if bdf:
+            return edfio.read_bdf(plain, header_encoding="latin-1")
+        return edfio.read_edf(plain, header_encoding="latin-1")
 
 
-def _signals(file: Path, about: bytes, count: int) -> tuple[Signal, ...]:
-    columns, at = [], 0
-    for width in _FIELDS:
-        part = about[at : at + width * count]
-        columns.append([part[i * width : (i + 1) * width] for i in range(count)])
-        at += width * count
-    labels, _, _, pmin, pmax, dmin, dmax, _, samples, _ = columns
-    signals, first = [], 0
-    for i in range(count):
-        label = labels[i].decode("latin-1").strip("\x00 ")
-        what = f"signal {i} ({label})"
-        number = _whole(file, samples[i], f"samples of {what}")
-        if not 1 <= number <= 10**8:
-            raise InputError(f"{file}: {what} has {number} samples a record; the header is damaged")
-        low = _real(file, pmin[i], f"physical minimum of {what}")
-        high = _real(file, pmax[i], f"physical maximum of {what}")
-        dlow = _whole(file, dmin[i], f"digital minimum of {what}")
-        dhigh = _whole(file, dmax[i], f"digital maximum of {what}")
-        signal = Signal(label, number, first, 1.0, 0.0)
-        if not signal.is_annotation:
-            if dhigh <= dlow or high == low:
+def _signals(file: Path, raw: bytes, parsed: Any) -> tuple[EdfSignal, ...]:
+    signals: list[EdfSignal] = []
+    first = 0
+    for number, signal in enumerate(parsed.signals):
+        label = raw[256 + 16 * number : 272 + 16 * number].decode("latin-1").strip("\x00 ")
+        where = f"{file}: signal {number} ({label})"
+        samples = signal.samples_per_data_record
+        if not 1 <= samples <= 10**8:
+            raise InputError(f"{where} has {samples} samples per record; the header is damaged")
+        is_annotation = label in ("EDF Annotations", "BDF Annotations")
+        gain, offset = 1.0, 0.0
+        if not is_annotation:
+            low, high = signal.digital_min, signal.digital_max
+            bottom, top = signal.physical_min, signal.physical_max
+            if high <= low or bottom == top or not np.isfinite([bottom, top]).all():
                 raise InputError(
-                    f"{file}: {what} maps digits {dlow} to {dhigh} on {low} to {high}; two "
-                    "different ends are needed"
+                    f"{where} maps digits {low} to {high} on {bottom} to {top}; two different "
+                    "numbers are needed"
                 )
-            gain = (high - low) / (dhigh - dlow)
-            signal = Signal(label, number, first, gain, low - dlow * gain)
-        signals.append(signal)
-        first += number
+            gain = (top - bottom) / (high - low)
+            offset = bottom - low * gain
+        signals.append(EdfSignal(label, samples, first, gain, offset, is_annotation))
+        first += samples
     return tuple(signals)
 
 
-def _text(file: Path, raw: bytes, what: str) -> str:
-    try:
-        return raw.decode("ascii").strip("\x00 ")
-    except UnicodeDecodeError:
-        raise InputError(f"{file}: {what}: plain text expected, got {raw!r}") from None
+def _records(file: Path, held: int, each: int, claimed: int) -> int:
+    if claimed == -1 and held % each == 0:
+        return held // each
+    if held != claimed * each or claimed < 0:
+        short = claimed >= 0 and held < claimed * each
+        raise InputError(
+            f"{file}: its header claims {claimed} data records of {each} bytes, the file holds "
+            f"{held / each:.2f}; "
+            + ("it is truncated" if short else "the header does not fit the file's length")
+        )
+    return claimed
 
 
-def _whole(file: Path, raw: bytes, what: str) -> int:
-    text = _text(file, raw, what)
-    try:
-        return int(text)
-    except ValueError:
-        raise InputError(f"{file}: {what}: a whole number expected, got {text!r}") from None
-
-
-def _real(file: Path, raw: bytes, what: str) -> float:
-    text = _text(file, raw, what)
-    try:
-        number = float(text)
-    except ValueError:
-        number = float("nan")
-    if not np.isfinite(number):
-        raise InputError(f"{file}: {what}: a number expected, got {text!r}")
-    return number
-
-
-def _start(head: bytes) -> datetime | None:
-    """Local start, without a zone; None where it is not given or anonymised beyond use."""
-    try:
-        day, month, year = (int(part) for part in head[168:176].decode("ascii").split("."))
-        hour, minute, second = (int(part) for part in head[176:184].decode("ascii").split("."))
-        year += 1900 if year >= 85 else 2000
-        words = head[88:168].decode("ascii", "replace").split(" ")
-        if words[0] == "Startdate" and len(words) > 1 and words[1].count("-") == 2:
-            date = words[1].split("-")
-            day, month, year = int(date[0]), MONTHS.index(date[1].upper()) + 1, int(date[2])
-        return datetime(year, month, day, hour, minute, second)
-    except (ValueError, IndexError):
-        return None
+def _start(raw: bytes, bdf: bool) -> datetime | None:
+    """Local start, without a zone; None if it is not given."""
+    # An anonymised or invalid EDF+ date leaves the date of plain EDF, which edfio then reads.
+    for header in (raw, raw[:88] + b" " * 80 + raw[168:]):
+        with suppress(ValueError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            start: datetime = _parse(header, bdf).startdatetime
+            return start
+    return None

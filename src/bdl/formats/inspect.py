@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bdl.events import Events
-from bdl.formats.event_files import outside
+from bdl.formats.event_checks import outside
 from bdl.recording import Recordings
 
 

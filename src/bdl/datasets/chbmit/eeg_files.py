@@ -14,10 +14,9 @@ import numpy as np
 
 from bdl.datasets.raw_files import first_of
 from bdl.errors import InputError
-from bdl.formats.edf import read_edf
 from bdl.formats.edf_header import read_header
-from bdl.formats.layout import Layout
-from bdl.formats.tables import read_tables
+from bdl.formats.recording_files import read_files
+from bdl.formats.recordings import ArrowRecordings, EdfRecordings
 from bdl.recording import RecordingInfo, Recordings, Values
 
 RATE = 256
@@ -31,7 +30,7 @@ _CURRENT_NAMES = {"T3": "T7", "T4": "T8", "T5": "P7", "T6": "P8"}
 
 def read_feathers(files: Sequence[Path]) -> Recordings:
     """Feather files as recordings."""
-    raw = read_tables([*files], Layout(channels=CHANNELS, period=1 / RATE))
+    raw = read_files(files, ArrowRecordings(channels=CHANNELS, period=1 / RATE))
     return raw.change(_without_nan)
 
 
@@ -62,7 +61,7 @@ def read_edfs(files: Sequence[Path], *, strict: bool) -> tuple[Recordings, list[
             continue
         lacking += bool(absent)
         names = [name for name in CHANNELS if name in first]
-        raw = read_edf([file], Layout(channels=tuple(first[name] for name in names)))
+        raw = EdfRecordings(channels=tuple(first[name] for name in names)).read(file)
         parts.append(raw)
         columns[raw.ids[0]] = [CHANNELS.index(name) for name in names]
     notes = []

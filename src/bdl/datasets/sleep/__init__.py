@@ -27,8 +27,7 @@ from bdl.datasets.study_scale import Scale
 from bdl.errors import InputError
 from bdl.events import Events
 from bdl.formats.files import reading
-from bdl.formats.layout import Layout
-from bdl.formats.tables import read_tables
+from bdl.formats.recordings import ParquetRecordings
 from bdl.intervals import IntervalType
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ DAY = 86400.0
 PERIOD = 5.0
 SERIES, EVENTS = "train_series.parquet", "train_events.csv"
 INTERVAL = IntervalType("sleep", onset="onset", offset="wakeup")
-LAYOUT = Layout(
+FORMAT = ParquetRecordings(
     recording="series_id",
     sample="step",
     time="timestamp",
@@ -99,7 +98,7 @@ class Sleep(Dataset):
     def read(self, path: Path) -> Benchmark:
         """Read the folder with ``train_series.parquet`` and ``train_events.csv``."""
         series, table = published_files(path, SERIES, EVENTS, what="sleep data")
-        recordings = read_tables([series], LAYOUT.replace(regular=self.regular))
+        recordings = FORMAT.replace(regular=self.regular).read(series)
         events, notes = _read_events(table, {info.id: info.samples for info in recordings.infos})
         event_free = len(recordings) - len(set(events.recordings))
         if event_free:

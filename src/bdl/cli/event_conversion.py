@@ -1,0 +1,78 @@
+"""The command that translates events between formats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bdl.cli.console import err, out, print_json
+from bdl.cli.options import Fields, Json, takes
+from bdl.formats.events import EventFormat
+
+commands = typer.Typer()
+
+
+def event_formats() -> list[str]:
+    """Names of all event formats, for completion in the shell."""
+    return [*EventFormat.kinds()]
+
+
+def written_formats() -> list[str]:
+    """Names of the event formats that can be written."""
+    return [name for name, kind in EventFormat.kinds().items() if kind.writes()]
+
+
+@commands.command(
+    epilog="Example: `bdl convert train_events.csv --out events.parquet --from kaggle --period 5`"
+)
+@takes(options=Fields(EventFormat))
+def convert(
+    source: Annotated[Path, typer.Argument(help="Events: a file, or a folder (BIDS, EDF, WFDB).")],
+    target: Annotated[Path, typer.Option("--out", help="File to write, or a folder for BIDS.")],
+    from_: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help=f"Format to read: {', '.join(event_formats())}. Recognised by suffix and columns "
+            "if it is not given.",
+            autocompletion=event_formats,
+        ),
+    ] = None,
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            help=f"Format to write: {', '.join(written_formats())}.",
+            autocompletion=written_formats,
+        ),
+    ] = "bdl",
+    *,
+    options: dict[str, Any],
+    recordings: Annotated[
+        Path | None, typer.Option(help="Recordings, to list those without events as well.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Translate events between formats: our own table, Kaggle, BIDS, seizures, DCASE and others.
+
+    Annotations of EDF and WFDB files can be read, too. The target is written whole or not at all.
+    """
+    from bdl.formats import read_recordings
+    from bdl.formats.event_files import convert_events
+
+    events = convert_events(
+        source,
+        target,
+        source_format=from_,
+        target_format=to,
+        recordings=None if recordings is None else read_recordings(recordings),
+        **options,
+    )
+    if json:
+        print_json({"events": len(events), "dropped": events.dropped, "target": str(target)})
+        return
+    out.print(repr(events), markup=False)
+    if events.dropped:
+        err.print(f"{events.dropped:,} rows without a time or score were left out")

@@ -1,0 +1,74 @@
+"""Types, values and defaults of options that are generated from fields."""
+
+from __future__ import annotations
+
+from dataclasses import is_dataclass
+from pathlib import Path
+from types import GenericAlias, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import typer
+from pydantic.fields import FieldInfo
+
+from bdl.config import Value
+
+NONE = "none"  # on the command line; None itself means that an option was not given
+
+
+def option_type(info: FieldInfo) -> Any:
+    """The type that typer gets for a field; ``object`` stands for a value written in YAML."""
+    annotation: Any = info.annotation
+    members = [_bare(member) for member in _union(annotation)]
+    optional = type(None) in members
+    members = [member for member in members if member is not type(None)]
+    if len(members) != 1 or (optional and info.default is not None):
+        return object  # several types, or "none" as a value that differs from the default
+    [member] = members
+    if get_origin(member) in (tuple, list):
+        element = _bare(get_args(member)[0])
+        # Typer takes no list of choices or objects, so they are text; validation parses it later.
+        element = str if get_origin(element) is Literal or is_dataclass(element) else element
+        return GenericAlias(list, (element,)) if _is_plain(element) else object
+    return member if _is_plain(member) else object
+
+
+def _union(annotation: Any) -> tuple[Any, ...]:
+    return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+
+
+def _bare(annotation: Any) -> Any:
+    """An annotation without its constraints: validation applies them later."""
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+
+
+def _is_plain(kind: Any) -> bool:
+    if get_origin(kind) is Literal:
+        return all(isinstance(choice, str) for choice in get_args(kind))
+    return kind in (bool, int, float, str, Path)
+
+
+def parse_yaml(text: str) -> Any:
+    """A value in YAML: a number, a name, a list, a mapping; ``none`` is None.
+
+    >>> parse_yaml("[0, 1]"), parse_yaml("bf16-mixed")
+    ([0, 1], 'bf16-mixed')
+    """
+    import yaml
+
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise typer.BadParameter(f"{text!r} is not YAML: {error}") from error
+    return NONE if value is None or value == "none" else value
+
+
+def shown_default(info: FieldInfo) -> str:
+    """The default of a field as help texts show it; empty if there is none."""
+    if info.is_required() or info.default in (None, ()):
+        return ""
+    default = info.get_default(call_default_factory=True)
+    if default == {}:
+        return ""
+    if isinstance(default, Value):
+        return str(getattr(default, "kind", default))
+    return " ".join(map(str, default)) if isinstance(default, tuple) else str(default)

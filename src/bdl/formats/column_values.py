@@ -1,0 +1,177 @@
+"""Columns of a table as NumPy arrays, with errors that name file, column and row.
+
+Missing is null, NaN, or in text one of an empty field, ``NaN``, ``NA``, ``n/a`` and ``null``.
+Rows are counted from 0, the header not included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bdl.arrow import from_texts, to_numpy
+from bdl.errors import InputError
+
+LARGEST = 2**53  # whole numbers up to here are exact in float64
+_MISSING = ("", "NaN", "nan", "NA", "N/A", "n/a", "null", "None")
+
+
+@dataclass(frozen=True)
+class ColumnPlace:
+    """File, column and first row of some values, for error messages."""
+
+    path: object
+    column: str
+    row: int = 0
+
+    def after(self, rows: int) -> ColumnPlace:
+        """The place some rows later."""
+        return replace(self, row=self.row + rows)
+
+    def error(self, row: int, expected: str, value: object, cause: str = "") -> InputError:
+        """The error that the value ``row`` rows after this place is not what was expected."""
+        return InputError(
+            f"{self.path}: column {self.column!r}, row {self.row + row}: {expected} expected, "
+            f"got {value!r}{'; ' + cause if cause else ''}"
+        )
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column holds text, dictionary-encoded or not."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+def decoded(array: pa.Array) -> pa.Array:
+    """An array without dictionary encoding."""
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+
+
+def first_null(array: pa.Array) -> int:
+    """The first row that is null."""
+    return int(np.argmax(to_numpy(array.is_null())))
+
+
+def numbers(array: pa.Array, place: ColumnPlace) -> NDArray[np.float64]:
+    """A column as float64, NaN where it is missing.
+
+    >>> numbers(pa.array(["1.5", "n/a"]), ColumnPlace("a.csv", "x")).tolist()
+    [1.5, nan]
+    >>> numbers(pa.array(["1", "one"]), ColumnPlace("a.csv", "x"))
+    Traceback (most recent call last):
+    bdl.errors.InputError: a.csv: column 'x', row 1: a number expected, got 'one'
+    """
+    array = decoded(array)
+    kind = array.type
+    if is_text(kind):
+        array = _numbers_in_text(array, place)
+    elif pa.types.is_null(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind):
+        array = array.cast(pa.float64())
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        raise place.error(0, "a number", f"a column of type {kind}", "name the channels")
+    return np.asarray(to_numpy(array), dtype=np.float64)
+
+
+def _numbers_in_text(array: pa.Array, place: ColumnPlace) -> pa.Array:
+    """Text as float64, null where it is missing."""
+    try:
+        return array.cast(pa.float64())
+    except pa.ArrowInvalid:
+        pass
+    import pyarrow.compute as pc
+
+    array = pc.utf8_trim_whitespace(array.cast(pa.string()))
+    missing = pc.is_in(array, value_set=from_texts(_MISSING))
+    array = pc.if_else(missing, pa.nulls(1, pa.string())[0], array)
+    try:
+        return array.cast(pa.float64())
+    except pa.ArrowInvalid:
+        row = _first_invalid(array)
+        cause = "is a text in the column, or a column shifted?"
+        raise place.error(row, "a number", array[row].as_py(), cause) from None
+
+
+def _first_invalid(array: pa.Array) -> int:
+    """The first row whose text is no number, found by halving."""
+    low, high = 0, len(array)
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            array[low:middle].cast(pa.float64())
+            low = middle
+        except pa.ArrowInvalid:
+            high = middle
+    return low
+
+
+def integers(array: pa.Array, place: ColumnPlace) -> NDArray[np.int64]:
+    """A column of whole numbers as int64; a missing or fractional one is an error.
+
+    >>> integers(pa.array([0.0, 1.0]), ColumnPlace("a.csv", "step")).tolist()
+    [0, 1]
+    """
+    array = decoded(array)
+    if pa.types.is_integer(array.type) and not array.null_count:
+        values: NDArray[Any] = to_numpy(array)
+        # The limits are compared before any conversion, so that no large number wraps around.
+        if not len(values) or -LARGEST < values.min() <= values.max() < LARGEST:
+            return np.asarray(values, dtype=np.int64)
+        invalid = (values >= LARGEST) | (values <= -LARGEST)
+    else:
+        values = numbers(array, place)
+        invalid = ~(np.abs(values) < LARGEST) | (values != np.floor(values))
+        if not invalid.any():
+            return values.astype(np.int64)
+    row = int(np.argmax(invalid))
+    raise place.error(row, "a whole number below 2^53", values[row].item())
+
+
+def values32(array: pa.Array, place: ColumnPlace) -> NDArray[np.float32]:
+    """A channel as float32, NaN where it is missing; an infinite value is an error.
+
+    >>> values32(pa.array([1.0, float("inf")]), ColumnPlace("a.parquet", "x"))
+    Traceback (most recent call last):
+    bdl.errors.InputError: a.parquet: column 'x', row 1: a finite number expected, got inf
+    """
+    if pa.types.is_float32(array.type) and not array.null_count:
+        values: NDArray[Any] = to_numpy(array)
+        single = values
+    else:
+        values = numbers(array, place)
+        with np.errstate(over="ignore"):
+            single = values.astype(np.float32)
+    infinite = np.isinf(single)
+    if infinite.any():
+        row = int(np.argmax(infinite))
+        cause = "a missing sample is an empty field or NaN"
+        raise place.error(row, "a finite number", float(values[row]), cause)
+    return single
+
+
+def names(array: pa.Array, place: ColumnPlace) -> tuple[list[str], NDArray[np.int64]]:
+    """Distinct texts of a column and each row's index among them.
+
+    Whole numbers are taken as text (a numeric id keeps its digits).
+
+    >>> names(pa.array(["b", "b", "a"]), ColumnPlace("a.csv", "id"))
+    (['b', 'a'], array([0, 0, 1]))
+    """
+    if not pa.types.is_dictionary(array.type):
+        if pa.types.is_floating(array.type) or pa.types.is_nested(array.type):
+            raise place.error(0, "text or a whole number", f"a column of type {array.type}")
+        array = array.dictionary_encode()
+    if array.null_count:
+        raise place.error(first_null(array), "a name", None)
+    distinct = array.dictionary.to_pylist()
+    codes = np.asarray(to_numpy(array.indices), dtype=np.int64)
+    for code, value in enumerate(distinct):
+        if (not isinstance(value, str | int | bool) or value == "") and (codes == code).any():
+            raise place.error(int(np.argmax(codes == code)), "a name", value)
+    return [str(value) for value in distinct], codes

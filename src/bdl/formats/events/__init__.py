@@ -1,0 +1,15 @@
+"""Event formats: each is one class in one file of this package (see `bdl.registry`).
+
+>>> from bdl.formats.events import EventFormat
+>>> EventFormat.names()[:7]
+('bdl', 'bids', 'dcase', 'edf', 'kaggle', 'seizures', 'wfdb')
+"""
+
+from __future__ import annotations
+
+from bdl.formats.events.event_format import EventFormat
+from bdl.registry import exports
+
+__all__ = ["EventFormat"]
+
+__getattr__, __dir__ = exports(EventFormat)

@@ -1,0 +1,126 @@
+"""BIDS ``*_events.tsv``: onset, duration and trial_type.
+
+One file per recording: the id is the file's name without ``_events.tsv``. ``duration`` 0 or
+``n/a`` is a point; `bdl.formats.events.annotation_format` says what is an interval. The end of an
+interval is onset + duration in decimal arithmetic, so that times survive the way there and back
+exactly. Files with the columns of `bdl.formats.events.seizures` are read as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Context, Decimal
+from pathlib import Path
+from typing import Literal
+
+from bdl.errors import InputError
+from bdl.events import Events
+from bdl.formats.delimited import decimal, read_rows, write_rows
+from bdl.formats.events.annotation_format import Annotation, AnnotationFormat, to_annotations
+from bdl.formats.files import matching, safe_name
+from bdl.recording import RecordingInfo, Recordings
+
+ENDING = "_events.tsv"
+_EXACT = Context(prec=100)  # digits enough for the sum of any two times
+
+
+class BidsEvents(AnnotationFormat):
+    """BIDS files or folders: onset, duration and trial_type.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> BidsEvents().write(Events.of("a", "beep", [1.5]), folder)
+    >>> (folder / "a_events.tsv").read_text()
+    'onset\\tduration\\ttrial_type\\n1.5\\t0.0\\tbeep\\n'
+    >>> BidsEvents().read(folder).event.tolist()
+    ['beep']
+    """
+
+    kind: Literal["bids"] = "bids"
+
+    def recognises(self, path: Path, columns: Sequence[str]) -> bool:
+        """By the columns, or by ``*_events.tsv`` files below a folder."""
+        if path.is_dir():
+            return any(path.glob(f"**/*{ENDING}"))
+        other = "eventType" in columns and "trial_type" not in columns
+        return {"onset", "duration"} <= {*columns} and not other
+
+    def annotations(self, path: Path) -> Iterator[Annotation]:
+        """The rows of a file, or of all ``*_events.tsv`` below a folder."""
+        for file in matching(path, (".tsv",), f"**/*{ENDING}"):
+            yield from _read(file)
+
+    def write(self, events: Events, path: Path, recordings: Recordings | None = None) -> None:
+        """Write ``<recording>_events.tsv`` files into a folder, or one file for one recording.
+
+        Every file is written whole or not at all; ids that cannot be file names are refused first.
+        """
+        lines: dict[str, list[list[str]]] = {
+            id: [] for id in (recordings.ids if recordings else ())
+        }
+        infos = {info.id: info for info in recordings.infos} if recordings else {}
+        for row in to_annotations(events, self.intervals):
+            lines.setdefault(row.recording, []).append(self._line(row, infos.get(row.recording)))
+        single = path.suffix.lower() == ".tsv"
+        if single and len(lines) > 1:
+            raise InputError(
+                f"{path}: a BIDS file holds one recording and there are {len(lines)}; give a folder"
+            )
+        files = {id: path if single else path / f"{safe_name(id)}{ENDING}" for id in lines}
+        for id, rows in lines.items():
+            write_rows(files[id], self._header(events), rows or self._no_events(infos[id]), "\t")
+
+    def _header(self, events: Events) -> list[str]:
+        scores = [] if events.score is None else ["score", "offset_score"]
+        return ["onset", "duration", "trial_type", *scores]
+
+    def _line(self, row: Annotation, info: RecordingInfo | None) -> list[str]:
+        cells = [*onset_and_duration(row), row.label]
+        return cells if row.score is None else [*cells, repr(row.score), repr(row.end_score)]
+
+    def _no_events(self, info: RecordingInfo) -> list[list[str]]:
+        return []
+
+
+def onset_and_duration(row: Annotation) -> tuple[str, str]:
+    assert row.end is not None
+    length = _EXACT.subtract(Decimal(repr(row.end)), Decimal(repr(row.start)))
+    return repr(row.start), str(length)
+
+
+def _read(file: Path) -> Iterator[Annotation]:
+    columns, rows = read_rows(file, "\t")
+    seizures = "trial_type" not in columns and "eventType" in columns
+    kind = "eventType" if seizures else "trial_type"
+    for name in ("onset", "duration", kind):
+        if name not in columns:
+            raise InputError(f"{file}: column {name!r} is missing; it has {', '.join(columns)}")
+    id = file.name.removesuffix(ENDING) if file.name.endswith(ENDING) else file.stem
+    for number, row in enumerate(rows):
+        cells = dict(zip(columns, row, strict=True))
+        label = cells[kind]
+        if seizures and label == "bckg":
+            continue
+        if label in ("", "n/a"):
+            raise InputError(f"{file}: column {kind!r}, row {number}: a type expected, got none")
+        onset = decimal(cells["onset"], file, "onset", number)
+        if onset is None:
+            raise InputError(f"{file}: column 'onset', row {number}: seconds expected, got none")
+        length = decimal(cells["duration"], file, "duration", number)
+        if length is not None and length < 0:
+            raise InputError(
+                f"{file}: column 'duration', row {number}: seconds from 0 on expected, got {length}"
+            )
+        scores = [
+            decimal(cells.get(name, ""), file, name, number)
+            for name in ("confidence" if seizures else "score", "offset_score")
+        ]
+        yield Annotation(
+            id,
+            "seizure" if seizures and label.startswith("sz") else label,
+            float(onset),
+            None if length is None else float(_EXACT.add(onset, length)),
+            *(None if score is None else float(score) for score in scores),
+        )

@@ -1,0 +1,61 @@
+"""Options of formats: those of a format are its fields, and any other is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from bdl.errors import ConfigError
+from bdl.registry import Variant
+
+F = TypeVar("F", bound=Variant)
+
+
+def option_names(kind: type[Variant]) -> tuple[str, ...]:
+    """The options of a format: its fields without ``kind``.
+
+    >>> from bdl.formats.events import KaggleEvents
+    >>> option_names(KaggleEvents)
+    ('period', 'missing')
+    """
+    return tuple(name for name in kind.model_fields if name != "kind")
+
+
+def with_options(format: F, options: Mapping[str, Any]) -> F:
+    """A format with some options changed; an unknown option is an error that lists the known.
+
+    Parameters
+    ----------
+    format
+        The format.
+    options
+        Values by option; None leaves an option as it is.
+    """
+    check_options(options, format)
+    given = {name: value for name, value in options.items() if value is not None}
+    return format.replace(**given) if given else format
+
+
+def check_options(options: Mapping[str, Any], *formats: Variant) -> None:
+    """Raise an error if an option is given that none of the formats has.
+
+    Parameters
+    ----------
+    options
+        Values by option; None is not given.
+    *formats
+        The formats.
+    """
+    known = {format.kind: option_names(type(format)) for format in formats}
+    for name, value in options.items():
+        if value is not None and not any(name in names for names in known.values()):
+            family = "recording" if "recordings" in formats[0].package else "event"
+            listed = "; ".join(
+                f"{family} format {kind} has {', '.join(names) or 'no options'}"
+                for kind, names in known.items()
+            )
+            raise ConfigError(f"unknown option {name} ({_flag(name)}): {listed}")
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")

@@ -1,0 +1,59 @@
+"""The sampling period that the first rows of a recording show."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.errors import InputError
+
+Longs = NDArray[np.int64]
+NANO = 1_000_000_000
+
+
+def infer_period(times: list[Longs], samples: list[Longs], where: str) -> float:
+    """Period in seconds: the mean of the steps near the median one, made round if it fits.
+
+    Parameters
+    ----------
+    times
+        Nanoseconds of consecutive rows, in parts.
+    samples
+        Their sample numbers, or nothing if rows are samples.
+    where
+        File and recording, for messages.
+
+    Examples
+    --------
+    >>> 1 / infer_period([np.array([0, 2_777_778, 5_555_556, 8_333_333])], [], "a.csv")
+    360.0
+    """
+    if not times:
+        raise InputError(
+            f"{where}: no period and no time column to infer it from; give the period in seconds "
+            "(period=, --period)"
+        )
+    rows = np.concatenate(times)
+    numbers = np.concatenate(samples) if samples else np.arange(len(rows))
+    steps, counts = rows[1:] - rows[:-1], numbers[1:] - numbers[:-1]
+    forward = (counts > 0) & (steps > 0)
+    if not forward.any():
+        raise InputError(
+            f"{where}: the period cannot be inferred from {len(steps) + 1} row(s) without a step "
+            "forward in time; give the period in seconds (period=, --period)"
+        )
+    steps, counts = steps[forward], counts[forward]
+    each = steps / counts
+    # The lower of two middle steps: their mean may be a step that no row made.
+    median = float(np.sort(each)[(len(each) - 1) // 2])
+    near = np.abs(each - median) <= 0.1 * median
+    length = float(counts[near].sum())
+    mean = float(steps[near].sum() / counts[near].sum())
+    # A round rate or period is taken if it explains these very times as well.
+    blur = (2.0 + float(np.abs(each[near] - mean).max())) / NANO
+    seconds = mean / NANO
+    round_ones = [1 / max(1, round(1 / seconds)), float(max(1, round(seconds)))]
+    for rounded in round_ones + [round(seconds, digits) for digits in range(9)]:
+        if rounded > 0 and abs(rounded - seconds) * length <= blur:
+            return rounded
+    return seconds

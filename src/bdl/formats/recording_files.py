@@ -1,0 +1,104 @@
+"""Reading recordings from any source: the format is recognised, or named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from bdl.errors import InputError
+from bdl.formats.files import matching
+from bdl.formats.format_options import option_names, with_options
+from bdl.formats.recordings.recording_format import RecordingFormat
+from bdl.recording import Recordings
+
+
+def read_recordings(
+    path: str | Path,
+    *,
+    format: str | RecordingFormat | None = None,
+    pattern: str | None = None,
+    **options: Any,
+) -> Recordings:
+    """Open recordings; their values are read on demand.
+
+    Parameters
+    ----------
+    path
+        A file, a folder, a glob, or a prepared store.
+    format
+        Name of a format (see `bdl.formats.recordings`), or one with its options; recognised by
+        the suffix, or by what a folder holds, if it is not given.
+    pattern
+        Which files of a folder, such as ``**/*.parquet``.
+    **options
+        Options of the format, such as ``period``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "walk.csv"
+    >>> _ = file.write_text("x,y\\n1,2\\n3,4\\n")
+    >>> read_recordings(file, period=0.02)["walk"].values.tolist()
+    [[1.0, 2.0], [3.0, 4.0]]
+    >>> read_recordings(file, perod=0.02)
+    Traceback (most recent call last):
+    bdl.errors.ConfigError: unknown option perod (--perod): recording format csv has recording, ...
+    """
+    place = Path(path)
+    kinds = RecordingFormat.kinds()
+    if format is not None:
+        chosen = with_options(RecordingFormat.parse(format, "recording format"), options)
+        if place.is_dir() and pattern is None and chosen.recognises(place):
+            return chosen.read(place)
+        return read_files(matching(path, chosen.suffixes, pattern), chosen)
+    if place.is_dir() and pattern is None:
+        for name, kind in kinds.items():
+            if kind.recognises(place):
+                return with_options(RecordingFormat.parse(name), options).read(place)
+    suffixes = [suffix for kind in kinds.values() for suffix in kind.suffixes]
+    files = matching(path, suffixes, pattern)
+    names = {
+        file: next((name for name, kind in kinds.items() if kind.recognises(file)), "")
+        for file in files
+    }
+    formats = {name: RecordingFormat.parse(name) for name in names.values() if name}
+    # Options must mean the same for all files, so formats may be mixed only if they share them.
+    if "" in names.values() or len({option_names(type(each)) for each in formats.values()}) > 1:
+        raise InputError(
+            f"{path}: files of one format expected, got "
+            f"{', '.join(sorted({file.suffix.lower() or file.name for file in files}))}; known are "
+            f"{', '.join(suffixes)}; choose by a pattern such as '*.parquet' (--pattern) or name "
+            "the format (--format)"
+        )
+    formats = {name: with_options(each, options) for name, each in formats.items()}
+    return _joined((file, formats[name]) for file, name in names.items())
+
+
+def read_files(files: Iterable[Path], format: RecordingFormat) -> Recordings:
+    """Open files of one format as one collection.
+
+    Parameters
+    ----------
+    files
+        The files, in the order of the recordings.
+    format
+        Their format, with its options.
+    """
+    return _joined((file, format) for file in files)
+
+
+def _joined(files: Iterable[tuple[Path, RecordingFormat]]) -> Recordings:
+    parts: list[Recordings] = []
+    origin: dict[str, Path] = {}
+    for file, format in files:
+        part = format.read(file)
+        for id in part.ids:
+            if id in origin:
+                raise InputError(
+                    f"two recordings have the id {id!r}: one in {origin[id]}, one in {file}; "
+                    "rename a file, or name the recording column (--recording)"
+                )
+            origin[id] = file
+        parts.append(part)
+    return parts[0] if len(parts) == 1 else Recordings.concat(parts)

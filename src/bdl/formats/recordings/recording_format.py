@@ -1,0 +1,81 @@
+"""The family of recording formats: what each is called, recognised by and takes as options."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import AfterValidator
+
+from bdl.recording import Recordings
+from bdl.registry import Variant
+
+
+class RecordingFormat(Variant):
+    """A format of recordings; its fields are the options of `bdl.formats.read_recordings`.
+
+    A new format is one class in one file of `bdl.formats.recordings`, or in a package of your own
+    that declares an entry point of the group ``bdl.formats.recordings``. It sets ``kind`` and
+    ``suffixes`` and defines `read`. On the command line it is then known by ``--format``, and its
+    fields are options.
+
+    Examples
+    --------
+    >>> class Numbers(RecordingFormat):
+    ...     '''One number per line.'''
+    ...     kind: str = "numbers"
+    ...     suffixes = (".numbers",)
+    ...     period: float = 1.0
+    ...     def read(self, path):
+    ...         values = np.array(path.read_text().split(), np.float32)
+    ...         return Recordings.of([Recording.of(values, id=path.stem, period=self.period)])
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from bdl.formats import read_recordings
+    >>> from bdl.recording import Recording
+    >>> file = Path(tempfile.mkdtemp()) / "walk.numbers"
+    >>> _ = file.write_text("1 2 3")
+    >>> read_recordings(file, period=0.5)
+    Recordings...
+    """
+
+    package: ClassVar[str] = "bdl.formats.recordings"
+    suffixes: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def recognises(cls, path: Path) -> bool:
+        """Whether a file, or a folder as a whole, is of this format: by its suffix."""
+        return path.suffix.lower() in cls.suffixes and not path.is_dir()
+
+    @abstractmethod
+    def read(self, path: Path) -> Recordings:
+        """Open the recordings of one file, or of a folder that `recognises` accepts.
+
+        Values are read on demand: give the recordings a `bdl.value_readers.ValueReader`.
+        """
+
+
+def _checked(pattern: str | None) -> str | None:
+    if pattern is not None:
+        try:
+            groups = re.compile(pattern).groups
+        except re.error as error:
+            raise ValueError(f"not a regular expression: {error}") from error
+        if groups < 1:
+            raise ValueError("one parenthesised group expected, such as '_(user[0-9]+)'")
+    return pattern
+
+
+GroupPattern = Annotated[str | None, AfterValidator(_checked)]
+
+
+def group_of(id: str, pattern: str | None) -> str | None:
+    """The group that a recording's id tells, by the first group of a regular expression.
+
+    >>> group_of("exp01_user01", "_(user[0-9]+)")
+    'user01'
+    """
+    match = None if pattern is None else re.search(pattern, id)
+    return match[1] if match else None

@@ -1,0 +1,120 @@
+"""Recordings in tables: what all table formats share.
+
+A long table has a column of recording ids; otherwise each file is one recording, named by its
+stem. Columns that the user does not name are recognised by their plain names: ``recording``,
+``sample``, ``time``, ``group``. All others are channels.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from bdl.errors import ConfigError, InputError
+from bdl.formats.files import existing
+from bdl.formats.recordings.recording_format import GroupPattern, RecordingFormat
+from bdl.formats.table_file import TableFile
+from bdl.recording import Recordings
+
+
+class TableFormat(RecordingFormat):
+    """A table of samples: a row per sample, a column per channel.
+
+    Parameters
+    ----------
+    recording
+        Column of recording ids in a long table.
+    channels
+        A column of values, in the order given; all columns that are nothing else by default.
+    sample
+        Column of sample numbers, counted from ``first_sample``.
+    first_sample
+        Number of a recording's first sample, usually 0 or 1.
+    time
+        Column of times.
+    clock
+        What the time column holds: ``seconds`` from the start, ``epoch`` (numbers since
+        1970-01-01 UTC, in ``unit``) or ``iso`` (ISO 8601 text with UTC offset). By default text
+        is ISO, an Arrow timestamp is an epoch and a number is seconds.
+    unit
+        Unit of numbers in the time column.
+    period
+        Seconds between two samples; inferred from the times by default.
+    zone
+        UTC offset such as ``+02:00`` or ``UTC`` of times that have none, or an IANA zone for
+        epochs. Without it, text without UTC offset is an error.
+    group
+        Column of groups (subjects), constant within a recording.
+    group_pattern
+        Regular expression on the id; its first parenthesised group is the recording's group.
+    regular
+        Put irregular or missing samples on a regular clock (NaN where there is none); otherwise
+        they are an error.
+    """
+
+    recording: str | None = None
+    channels: tuple[str, ...] | None = None
+    sample: str | None = None
+    first_sample: int = 0
+    time: str | None = None
+    clock: Literal["seconds", "epoch", "iso"] | None = None
+    unit: Literal["s", "ms", "us", "ns"] = "s"
+    period: float | None = Field(default=None, gt=0)
+    zone: str | None = None
+    group: str | None = None
+    group_pattern: GroupPattern = None
+    regular: bool = False
+
+    @model_validator(mode="after")
+    def _check_columns(self) -> Self:
+        named = [n for n in (self.recording, self.sample, self.time, self.group) if n is not None]
+        if len(set(named)) != len(named):
+            raise ConfigError(f"one column has two parts: {', '.join(named)}")
+        if self.channels is not None and len(set(self.channels)) != len(self.channels):
+            raise ConfigError(f"channels repeat: {', '.join(self.channels)}")
+        return self
+
+    @abstractmethod
+    def open_table(self, path: Path, names: Sequence[str] = ()) -> TableFile:
+        """Open a table file.
+
+        Parameters
+        ----------
+        path
+            The file.
+        names
+            Columns that hold few distinct texts, which some formats read faster.
+        """
+
+    def read(self, path: Path) -> Recordings:
+        """The recordings of one table: only its id and clock columns are read, and verified."""
+        from bdl.formats.table_reader import TableReader
+
+        return TableReader(path, self).recordings()
+
+
+def open_table(path: str | Path, names: Sequence[str] = ()) -> TableFile:
+    """Open a table file in the format that its suffix tells.
+
+    Parameters
+    ----------
+    path
+        The file.
+    names
+        Columns that hold few distinct texts.
+    """
+    file = existing(path)
+    suffixes: list[str] = []
+    for name, kind in RecordingFormat.kinds().items():
+        if issubclass(kind, TableFormat):
+            if file.suffix.lower() in kind.suffixes:
+                return TableFormat.parse(name).open_table(file, names)
+            suffixes += kind.suffixes
+    raise InputError(
+        f"{file}: {file.suffix or 'no suffix'} is not a table that can be read; expected one of "
+        f"{', '.join(suffixes)}"
+    )

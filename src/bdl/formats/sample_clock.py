@@ -1,0 +1,232 @@
+"""The clock of a recording, verified while its rows are scanned.
+
+Times are whole nanoseconds. Sample ``i`` is taken at ``origin + i * period``; a row belongs to its
+nearest sample. A clock is regular if row ``i`` is sample ``i`` and no time is further than a
+quarter period from its sample. Times or sample numbers that repeat or run backwards are always an
+error; gaps and jitter are an error unless a regular clock was asked for, and then they are counted
+in a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, timezone
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.errors import InputError
+from bdl.formats.period import NANO, infer_period
+from bdl.formats.time_zones import OffsetChanges, start_in_zone
+from bdl.sampling import nearest_sample
+
+Longs = NDArray[np.int64]
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TOLERANCE = 0.25  # of a period: well inside the half where the nearest sample is certain
+_ENOUGH = 4096  # rows from which a period is inferred
+_SPARSE = 100  # a regular clock may be this many times longer than the rows
+
+
+@dataclass(frozen=True)
+class ClockRows:
+    """Clock columns of consecutive rows; ``row`` is the number of the first in its file."""
+
+    row: int
+    count: int
+    sample: Longs | None = None
+    time: Longs | None = None  # nanoseconds
+    offset: Longs | None = None  # seconds east of UTC
+
+
+@dataclass(frozen=True)
+class SampleClock:
+    """The verified clock of one recording; ``origin`` and ``step`` are in nanoseconds."""
+
+    samples: int
+    period: float
+    start: datetime | None
+    offset_changes: OffsetChanges
+    origin: int
+    step: float
+    exact: bool  # whether row i is sample i
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class ClockScan:
+    """Scans the rows of one recording in order; `finish` gives its clock.
+
+    Parameters
+    ----------
+    where
+        File and recording, for messages.
+    period
+        Seconds between two samples, or None to infer it.
+    absolute
+        Whether times are since 1970 (the first row's is the start) or since the start.
+    regular
+        Whether gaps and jitter are allowed, and noted.
+    zone
+        Zone that gives the UTC offsets if no row has one; UTC by default.
+    first_sample
+        Number of a recording's first sample.
+
+    Examples
+    --------
+    >>> scan = ClockScan("a.csv", period=None, absolute=False)
+    >>> scan.add(ClockRows(0, 3, time=np.array([0, 20, 40]) * 1_000_000))
+    >>> scan.finish().period
+    0.02
+    """
+
+    where: str
+    period: float | None
+    absolute: bool
+    regular: bool = False
+    zone: str | None = None
+    first_sample: int = 0
+    _waiting: list[ClockRows] = field(default_factory=list)
+    _rows: int = 0
+    _origin: int = 0
+    _last_sample: int = -1
+    _last_time: int = 0
+    _offsets: list[tuple[int, int]] = field(default_factory=list)
+    _irregular: dict[str, int] = field(default_factory=dict)
+    _first: dict[str, str] = field(default_factory=dict)
+
+    def add(self, rows: ClockRows) -> None:
+        """Scan the next rows of the recording."""
+        self._waiting.append(rows)
+        if self.period is not None or sum(part.count for part in self._waiting) >= _ENOUGH:
+            self._scan_waiting()
+
+    def _scan_waiting(self) -> None:
+        waiting, self._waiting = [rows for rows in self._waiting if rows.count], []
+        if self.period is None and waiting:
+            times = [rows.time for rows in waiting if rows.time is not None]
+            samples = [rows.sample for rows in waiting if rows.sample is not None]
+            self.period = infer_period(times, samples, self.where)
+        for rows in waiting:
+            self._scan(rows, (self.period or 0.0) * NANO)
+
+    def _scan(self, rows: ClockRows, step: float) -> None:
+        if not self._rows and rows.time is not None:
+            first = int(rows.time[0])
+            self._origin = first if self.absolute or abs(first) <= step / 2 else 0
+            if rows.sample is not None:
+                self._origin = first - round(float(rows.sample[0] - self.first_sample) * step)
+            self._last_time = first - self._origin - 1
+        times = None if rows.time is None else rows.time - self._origin
+        if rows.sample is not None:
+            samples = rows.sample - self.first_sample
+            self._check_order(rows, samples, self._last_sample, "sample {}", self.first_sample, 1)
+        elif times is not None:
+            samples = nearest_sample(times, step)
+            self._check_order(rows, times, self._last_time, "{:g} s", 0, NANO)
+        else:
+            samples = np.arange(self._rows, self._rows + rows.count)
+        jumps = np.diff(samples, prepend=self._last_sample)
+        self._note(
+            "gaps",
+            jumps > 1,
+            lambda i: f"{jumps[i] - 1} missing before row {rows.row + i} (sample {samples[i]})",
+        )
+        self._note("shared", jumps < 1, lambda i: f"row {rows.row + i}")
+        if times is not None:
+            late = np.abs(times - samples * step)
+            self._note(
+                "late",
+                late > _TOLERANCE * step + 1,
+                lambda i: f"row {rows.row + i} is {late[i] / NANO:g} s off sample {samples[i]}",
+            )
+            self._last_time = int(times[-1])
+        if rows.offset is not None:
+            for i in (0, *(np.flatnonzero(np.diff(rows.offset)) + 1).tolist()):
+                if not self._offsets or self._offsets[-1][1] != rows.offset[i]:
+                    self._offsets.append((int(samples[i]), int(rows.offset[i])))
+        self._last_sample = int(samples[-1])
+        self._rows += rows.count
+
+    def _check_order(
+        self, rows: ClockRows, keys: Longs, last: int, shown: str, first: int, unit: int
+    ) -> None:
+        """Refuse sample numbers or times that begin early, repeat or run backwards."""
+
+        def show(key: int) -> str:
+            return shown.format((key + first) / unit if unit > 1 else key + first)
+
+        if not self._rows and keys[0] < 0:
+            raise InputError(
+                f"{self.where}: row {rows.row}: {show(int(keys[0]))} is before the start, "
+                f"{show(0)}; are the times those of another clock (--clock, --first-sample)?"
+            )
+        steps = np.diff(keys, prepend=last)
+        if steps.min() > 0:
+            return
+        i = int(np.argmax(steps <= 0))
+        problem = "unsorted" if steps[i] else "duplicated"
+        cause = (
+            "sort the rows by time within each recording"
+            if steps[i]
+            else "are rows repeated, or the times coarser than the sampling?"
+        )
+        order = f"{show(int(keys[i]))} after {show(int(keys[i] - steps[i]))}"
+        raise InputError(f"{self.where}: row {rows.row + i}: {problem} time: {order}; {cause}")
+
+    def _note(
+        self, what: str, irregular: NDArray[np.bool_], describe: Callable[[int], str]
+    ) -> None:
+        """Count irregular rows, and describe the first."""
+        if irregular.any():
+            self._first.setdefault(what, describe(int(np.argmax(irregular))))
+            self._irregular[what] = self._irregular.get(what, 0) + int(irregular.sum())
+
+    def finish(self) -> SampleClock:
+        """The clock, once all rows are scanned."""
+        self._scan_waiting()
+        samples, period = self._last_sample + 1, self.period
+        if period is None:
+            raise InputError(f"{self.where}: no rows; give the period in seconds (--period)")
+        start: datetime | None = None
+        changes: OffsetChanges = ()
+        if self.absolute and self._rows:
+            start = _EPOCH + timedelta(microseconds=self._origin // 1000)
+            if self._offsets:
+                start = start.astimezone(timezone(timedelta(seconds=self._offsets[0][1])))
+                changes = tuple(self._offsets[1:])
+            else:
+                start, changes = start_in_zone(start, self.zone or "UTC", period, samples)
+        exact = samples == self._rows and "shared" not in self._irregular
+        notes = self._irregularities(samples)
+        return SampleClock(
+            samples, period, start, changes, self._origin, period * NANO, exact, notes
+        )
+
+    def _irregularities(self, samples: int) -> tuple[str, ...]:
+        gaps, late, shared = (self._irregular.get(what, 0) for what in ("gaps", "late", "shared"))
+        found = []
+        if missing := samples - self._rows + shared:
+            found.append(
+                f"{missing:,} missing samples in {gaps:,} gaps, first {self._first['gaps']}"
+            )
+        if late:
+            found.append(f"{late:,} times off the regular clock, first {self._first['late']}")
+        if shared:
+            found.append(f"{shared:,} rows share a sample with the row before")
+        if not found:
+            return ()
+        problems = (
+            f"{self.where}: the clock is not regular at {self.period:g} s: {'; '.join(found)}"
+        )
+        if not self.regular:
+            raise InputError(
+                f"{problems}. Ask for a regular clock (regular=True, --regular) to fill gaps with "
+                "missing values, or give another period (--period)"
+            )
+        if samples > _SPARSE * self._rows + 1000:
+            raise InputError(
+                f"{problems}. {self._rows:,} rows would become {samples:,} samples; is the period "
+                "or the time's unit right (--period, --unit)?"
+            )
+        return (f"{problems}; gaps were filled with missing values",)

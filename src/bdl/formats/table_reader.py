@@ -1,0 +1,241 @@
+"""Recordings in one table: a long table with a recording column, or one recording.
+
+Opening scans only the id and clock columns, a bounded number of rows at a time, and verifies
+them: ids, order, gaps, jitter, UTC offsets. Values are read on demand, for one recording, and
+stream in file order if recordings are asked for in that order. The rows of a recording may be
+scattered over its table, but must run forward in time.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from bdl.errors import InputError
+from bdl.formats.column_values import ColumnPlace, names, values32
+from bdl.formats.read_ahead import read_ahead
+from bdl.formats.recordings.recording_format import group_of
+from bdl.formats.recordings.table_format import TableFormat
+from bdl.formats.sample_clock import ClockScan, SampleClock
+from bdl.formats.table_columns import columns_of
+from bdl.recording import RecordingInfo, Recordings
+from bdl.sampling import nearest_sample
+from bdl.value_readers import ValueReader, Values
+
+_LONG = 1 << 18  # rows from which a second thread pays
+
+
+@dataclass
+class _Scan:
+    """A recording while its table is scanned: its clock, runs of rows and group."""
+
+    clock: ClockScan
+    runs: list[tuple[int, int]] = field(default_factory=list)
+    group: str | None = None
+
+    def add_run(self, first: int, last: int) -> None:
+        if self.runs and self.runs[-1][1] == first:
+            first = self.runs.pop()[0]
+        self.runs.append((first, last))
+
+
+class TableReader(ValueReader):
+    """Reads the recordings of one table file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    options
+        Its format, with the names of the columns.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bdl.formats.recordings import CsvRecordings
+    >>> file = Path(tempfile.mkdtemp()) / "walk.csv"
+    >>> _ = file.write_text("time,x\\n0.0,1\\n0.5,2\\n1.0,3\\n")
+    >>> TableReader(file, CsvRecordings()).recordings()["walk"]
+    Recording 'walk': 3 samples x 1 channel (x), every 0.5 s, 0.00 h
+    """
+
+    def __init__(self, path: Path, options: TableFormat) -> None:
+        self.path = path
+        self.options = options
+        self._clocks: dict[str, SampleClock] = {}
+        self._runs: dict[str, list[tuple[int, int]]] = {}
+        self._open()
+
+    def _open(self) -> None:
+        self.table = self.options.open_table(self.path, [self.options.recording or "recording"])
+        self.columns = columns_of(self.table, self.options)
+        self._lock = threading.Lock()
+        self._flow: Iterator[pa.RecordBatch] | None = None
+        self._batch: pa.RecordBatch | None = None
+        self._row = 0  # of the first row of the batch
+        self._with_clock = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: vars(self)[name] for name in ("path", "options", "_clocks", "_runs")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._open()
+
+    def recordings(self) -> Recordings:
+        """Scan the table and give its recordings."""
+        infos = []
+        for id, scan in self._scan().items():
+            clock = scan.clock.finish()
+            self._clocks[id], self._runs[id] = clock, scan.runs
+            infos.append(self._info(id, clock, scan.group))
+        notes = tuple(note for clock in self._clocks.values() for note in clock.notes)
+        return Recordings(tuple(infos), self, notes)
+
+    def _scan(self) -> dict[str, _Scan]:
+        scans: dict[str, _Scan] = {}
+        row = 0
+        flow = self.table.batches(self.columns.scanned)
+        if (self.table.rows or 0) > _LONG:
+            flow = read_ahead(flow)
+        for batch in flow:
+            for id, first, last in self._ids(batch, row):
+                if id not in scans:
+                    scans[id] = _Scan(self._clock_scan(id))
+                scan = scans[id]
+                scan.add_run(row + first, row + last)
+                part = batch.slice(first, last - first)
+                scan.clock.add(self.columns.clock_rows(part, self.path, row + first))
+                self._note_group(scan, id, part, row + first)
+            row += len(batch)
+        if not scans:
+            if self.columns.recording is not None or self.table.about.get("samples") != 0:
+                raise InputError(f"{self.path}: the table has columns but no rows")
+            scans[self.path.stem] = _Scan(self._clock_scan(self.path.stem))
+        return scans
+
+    def _ids(self, batch: pa.RecordBatch, row: int) -> Iterator[tuple[str, int, int]]:
+        """Runs of rows with one id: the id, the first row and the row after the last."""
+        if self.columns.recording is None:
+            if len(batch):
+                yield self.path.stem, 0, len(batch)
+            return
+        place = ColumnPlace(self.path, self.columns.recording, row)
+        distinct, codes = names(batch.column(self.columns.recording), place)
+        edges = [0, *(np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist(), len(codes)]
+        for first, last in pairwise(edges):
+            if last > first:
+                yield distinct[codes[first]], first, last
+
+    def _clock_scan(self, id: str) -> ClockScan:
+        options = self.options
+        return ClockScan(
+            f"{self.path}: recording {id!r}",
+            period=options.period or self.table.about.get("period"),
+            absolute=self.columns.clock in ("epoch", "iso"),
+            regular=options.regular,
+            zone=self.columns.zone,
+            first_sample=options.first_sample,
+        )
+
+    def _note_group(self, scan: _Scan, id: str, part: pa.RecordBatch, row: int) -> None:
+        column = self.columns.group
+        if column is None:
+            return
+        distinct, codes = names(part.column(column), ColumnPlace(self.path, column, row))
+        groups = {distinct[code] for code in np.unique(codes)} | {scan.group or distinct[codes[0]]}
+        if len(groups) > 1:
+            raise InputError(
+                f"{self.path}: recording {id!r} has two groups, "
+                f"{' and '.join(sorted(groups)[:2])}; a group is one subject, constant within a "
+                "recording"
+            )
+        scan.group = groups.pop()
+
+    def _info(self, id: str, clock: SampleClock, group: str | None) -> RecordingInfo:
+        about = self.table.about
+        start, changes = clock.start, clock.offset_changes
+        if start is None and "start" in about:
+            try:
+                start = datetime.fromisoformat(about["start"])
+                changes = tuple((int(a), int(b)) for a, b in about.get("offset_changes", ()))
+            except (TypeError, ValueError) as error:
+                raise InputError(f"{self.path}: invalid start time: {error}") from error
+        group = group or group_of(id, self.options.group_pattern) or about.get("group")
+        channels = self.columns.channels
+        return RecordingInfo(id, clock.samples, channels, clock.period, start, changes, group)
+
+    def files(self, info: RecordingInfo) -> tuple[Path, ...]:
+        """The table."""
+        return (self.path,)
+
+    def chunks(self, info: RecordingInfo) -> Iterator[Values]:
+        """Values of one recording in order, some rows at a time."""
+        if not self._clocks[info.id].exact:
+            yield self._regular(info)
+            return
+        for row, batch in self._rows(info.id):
+            yield self._values(batch, row)
+
+    def _rows(self, id: str) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """The rows of one recording with the number of the first, in order."""
+        for first, last in self._runs[id]:
+            while first < last:
+                with self._lock:
+                    batch = self._next(first, last)
+                yield first, batch
+                first += len(batch)
+        if self.columns.recording is None:
+            # Close a file that holds nothing more: thousands may be read one after another.
+            with self._lock:
+                self._flow = self._batch = None
+
+    def _next(self, first: int, last: int) -> pa.RecordBatch:
+        """Some rows from ``first`` on.
+
+        The position is kept, so that going forward through the file decodes it once.
+        """
+        if self._flow is None or first < self._row:
+            columns = self.columns.channels + (self.columns.clocks if self._with_clock else ())
+            self._flow, self._batch, self._row = self.table.batches(columns, first), None, first
+        while self._batch is None or self._row + len(self._batch) <= first:
+            self._row += 0 if self._batch is None else len(self._batch)
+            self._batch = next(self._flow, None)
+            if self._batch is None:
+                self._flow = None
+                raise InputError(f"{self.path}: it has fewer rows than before; was it changed?")
+        return self._batch.slice(first - self._row, last - first)
+
+    def _values(self, batch: pa.RecordBatch, row: int) -> Values:
+        values = np.empty((len(batch), len(self.columns.channels)), np.float32)
+        for i, name in enumerate(self.columns.channels):
+            values[:, i] = values32(batch.column(name), ColumnPlace(self.path, name, row))
+        return values
+
+    def _regular(self, info: RecordingInfo) -> Values:
+        """Values on the regular clock: each row at its nearest sample, NaN elsewhere."""
+        if not self._with_clock:
+            # Times are read with the values from here on; if rows are samples, never.
+            with self._lock:
+                self._with_clock, self._flow = True, None
+        clock = self._clocks[info.id]
+        values = np.full((info.samples, len(info.channels)), np.nan, np.float32)
+        for row, batch in self._rows(info.id):
+            rows = self.columns.clock_rows(batch, self.path, row)
+            if rows.sample is not None:
+                samples = rows.sample - self.options.first_sample
+            else:
+                assert rows.time is not None
+                samples = nearest_sample(rows.time - clock.origin, clock.step)
+            if len(samples) and not 0 <= samples.min() <= samples.max() < info.samples:
+                raise InputError(f"{self.path}: its times are not those of before; changed?")
+            values[samples] = self._values(batch, row)
+        return values
