@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from bdl.compiled import compiled
 from bdl.decoding.candidates import ByType, Candidates, check_intervals
 from bdl.intervals import IntervalType
 
@@ -56,7 +56,7 @@ def alternate(candidates: ByType, intervals: tuple[IntervalType, ...]) -> ByType
     return alternating
 
 
-@njit(cache=True)
+@compiled(small_in_python=True)
 def _alternate(
     onset_time: Floats, onset_score: Floats, offset_time: Floats, offset_score: Floats
 ) -> tuple[Mask, Mask]:

@@ -1,13 +1,13 @@
-"""Local maxima of a sequence, and the separation that keeps the higher of two near ones.
+"""Local maxima of a sequence, and the separation that keeps the higher of two close ones.
 
 A maximum is a run of equal values, both of whose neighbours are lower; a run that touches either
 end of the sequence is none. Its place is the middle of the run, rounded down. Two maxima are too
-near when they lie less than ``distance`` places apart. Both rules are those of
-``scipy.signal.find_peaks``; where its unstable sort leaves equal heights open, the later one is
-kept.
+close when they are less than ``distance`` places apart. Both rules are those of
+``scipy.signal.find_peaks``; where its unstable sort leaves the order of equal heights open, the
+later one is kept.
 
-Since suppression goes only from higher to lower (or equal) maxima, cutting by height before or
-after separation gives the same maxima; so one separation serves every cutoff.
+A maximum is suppressed by higher (or equal) ones only, so that a threshold before or after
+separation gives the same maxima: one separation serves every threshold.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-Floats = NDArray[np.floating[Any]]
+from bdl.compiled import compiled
+
 Places = NDArray[np.int64]
 Keep = Literal["higher", "earlier"]
 
@@ -26,73 +26,75 @@ Keep = Literal["higher", "earlier"]
 def local_maxima(values: NDArray[Any]) -> tuple[Places, Places]:
     """First and last place of every local maximum, in order.
 
+    Examples
+    --------
     >>> [edge.tolist() for edge in local_maxima(np.array([0.0, 2.0, 1.0, 3.0, 3.0, 0.0]))]
     [[1, 3], [1, 4]]
     """
-    first, last = _maxima(values)
+    earlier, here, later = values[:-2], values[1:-1], values[2:]
+    first: Places = np.flatnonzero((here > earlier) & (here >= later)) + 1
+    flat = np.flatnonzero(values[first] == values[first + 1]) if len(first) else first
+    last = first.copy()
+    if len(flat):
+        # A flat top ends before the next change; it is a maximum if the value then falls.
+        changes = np.append(np.flatnonzero(values[1:] != values[:-1]), len(values) - 1)
+        last[flat] = changes[np.searchsorted(changes, first[flat])]
+        after = np.minimum(last + 1, len(values) - 1)
+        falls = values[after] < values[first]
+        first, last = first[falls], last[falls]
     return first, last
 
 
-def separate(places: Places, heights: Floats, distance: int, keep: Keep = "higher") -> Places:
-    """Which maxima to keep so that none lie less than ``distance`` apart: their indices.
+def separate(
+    places: Places, heights: NDArray[np.floating[Any]], distance: int, keep: Keep = "higher"
+) -> Places:
+    """Indices of the maxima to keep so that none are less than ``distance`` apart.
 
     Parameters
     ----------
-    places : (n,) increasing.
-    heights : (n,) heights.
-    distance : least allowed distance; 0 and 1 keep all.
-    keep : ``higher`` takes them by decreasing height, the later of equals first; ``earlier`` by
-        time, which needs no look ahead.
+    places : (n,) array
+        Places, increasing.
+    heights : (n,) array
+        Heights.
+    distance
+        Least distance between two places that are kept; 0 and 1 keep all.
+    keep
+        ``higher`` visits the maxima by decreasing height, the later of equals first; ``earlier``
+        visits them by time, without looking ahead. Each that is visited suppresses those too close.
 
+    Examples
+    --------
     >>> separate(np.array([0, 3, 5]), np.array([1.0, 2.0, 3.0]), 3).tolist()
     [0, 2]
     >>> separate(np.array([0, 3, 5]), np.array([1.0, 2.0, 3.0]), 4, "earlier").tolist()
     [0, 2]
     """
+    in_time: Places = np.arange(len(places))
     if distance <= 1 or len(places) < 2:
-        return np.arange(len(places))
-    if keep == "earlier":
-        return np.flatnonzero(_earlier(places, distance))
-    # The quick sort leaves the order of equal heights open; `_higher` settles it.
-    return np.flatnonzero(_higher(places, heights, np.argsort(heights), distance))
+        return in_time
+    order = in_time if keep == "earlier" else _decreasing(heights)
+    return np.flatnonzero(_unsuppressed(places, order, distance))
 
 
-@njit(cache=True)
-def _maxima(values: NDArray[Any]) -> tuple[Places, Places]:
-    n = len(values)
-    # Slices of one length, indexed alike, let the compiler do many comparisons at once.
-    rising = np.zeros(max(n - 2, 0), np.bool_)
-    earlier, here, later = values[: len(rising)], values[1:], values[2:]
-    for i in range(len(rising)):
-        rising[i] = (here[i] > earlier[i]) & (here[i] >= later[i])
-    first = np.flatnonzero(rising) + 1
-    last = first.copy()
-    found = 0
-    for k in range(len(first)):
-        i = int(first[k])
-        j = i + 1
-        while j < n - 1 and values[j] == values[i]:
-            j += 1
-        if values[j] < values[i]:
-            first[found], last[found] = i, j - 1
-            found += 1
-    return first[:found].copy(), last[:found].copy()
+def _decreasing(heights: NDArray[np.floating[Any]]) -> Places:
+    """Indices by decreasing height, the later of equals first."""
+    # Faster than a stable sort: sort in any order, then put equal heights in order.
+    order = np.argsort(heights)
+    ordered = heights[order]
+    equal = ordered[1:] == ordered[:-1]
+    if equal.any():
+        tied = np.zeros(len(order), np.bool_)
+        tied[1:] = equal
+        tied[:-1] |= equal
+        order[tied] = order[tied][np.lexsort((order[tied], ordered[tied]))]
+    return np.ascontiguousarray(order[::-1])
 
 
-@njit(cache=True)
-def _higher(places: Places, heights: Floats, order: Places, distance: int) -> NDArray[np.bool_]:
-    n = len(places)
-    begin = 0
-    while begin < n:
-        end = begin + 1
-        while end < n and heights[order[end]] == heights[order[begin]]:
-            end += 1
-        if end - begin > 1:
-            order[begin:end].sort()
-        begin = end
-    keep = np.ones(n, np.bool_)
-    for i in range(n - 1, -1, -1):
-        j = order[i]
+@compiled(small_in_python=True)
+def _unsuppressed(places: Places, order: Places, distance: int) -> NDArray[np.bool_]:
+    """Whether each place is kept when they are visited in an order."""
+    keep = np.ones(len(places), np.bool_)
+    for j in order:
         if not keep[j]:
             continue
         k = j - 1
@@ -100,18 +102,7 @@ def _higher(places: Places, heights: Floats, order: Places, distance: int) -> ND
             keep[k] = False
             k -= 1
         k = j + 1
-        while k < n and places[k] - places[j] < distance:
+        while k < len(places) and places[k] - places[j] < distance:
             keep[k] = False
             k += 1
-    return keep
-
-
-@njit(cache=True)
-def _earlier(places: Places, distance: int) -> NDArray[np.bool_]:
-    keep = np.zeros(len(places), np.bool_)
-    last = places[0] - distance
-    for i in range(len(places)):
-        if places[i] - last >= distance:
-            keep[i] = True
-            last = places[i]
     return keep

@@ -1,54 +1,101 @@
 """Gaussian smoothing of a density, on its bins or on the raw samples they stand for.
 
-On the sample clock the paper repeats every bin's value over the bin's samples and runs
-``scipy.ndimage.gaussian_filter1d`` (kernel cut at 4 sigma, the ends mirrored) over that raw
-timeline. Here every one of the ``stride`` places within a bin has its own short filter on the bins
-(a polyphase filter): the same numbers to a few units in the last place, for about ``stride`` times
-less work. Three details keep local maxima, which care about the last place, where they belong:
+On the sample clock the paper repeats the value of every bin over the bin's samples and applies
+``scipy.ndimage.gaussian_filter1d`` (kernel cut at 4 sigma, ends mirrored) to that raw timeline.
+Here each of the ``stride`` places within a bin has its own short filter on the bins (a polyphase
+filter): the same numbers to a few units in the last place, for about ``stride`` times less work.
+Three details keep local maxima, which depend on the last place, where they are:
 
-- every output is ``x + sum of weight * (neighbour - x)``, so that a constant stays that constant;
-- places that mirror each other within a bin have exactly mirrored weights, so that a peak that is
-  symmetric stays flat on top;
-- the mirrored end of a recording whose last bin is partial does not fall on the bins: those last
-  samples are computed one by one.
+- Every output is ``x + sum of weight * (neighbour - x)``, so that a constant stays that constant.
+- Places that mirror each other within a bin have exactly mirrored weights, so that a symmetric
+  peak stays flat at its top.
+- Where the last bin is partial, the mirrored end of the recording is not aligned with the bins:
+  the last samples are computed one by one.
 
-The trailing kernel is the half of the Gaussian that looks back, scaled to unit sum; what stands
-before the start is the first value. Nothing after a sample enters its smoothed value.
+The trailing kernel is the half of the Gaussian that looks back, scaled to unit sum; the first value
+is repeated before the start. No later sample enters a smoothed value.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from bdl.compiled import compiled
 
 Floats = NDArray[np.float64]
 Side = Literal["centred", "trailing"]
 
 TRUNCATE = 4.0
-BLOCK = 256
+BLOCK = 256  # bins that are smoothed at once: few enough that they stay in the cache
 
 
 def gaussian(sigma: float, side: Side = "centred") -> Floats:
-    """Unit-sum Gaussian weights at whole distances 0, 1, ... up to 4 sigma, rounded.
+    """Unit-sum Gaussian weights at the distances 0, 1, ... up to 4 sigma, rounded.
 
     Parameters
     ----------
-    sigma : standard deviation, in samples or bins.
-    side : ``centred`` weights count twice but for the first; ``trailing`` ones once.
+    sigma
+        Standard deviation in samples or bins.
+    side
+        ``centred``: all weights but the first count twice; ``trailing``: once.
 
+    Examples
+    --------
     >>> gaussian(0.5).round(3).tolist()
     [0.787, 0.106, 0.0]
     >>> float(gaussian(3.0, "trailing").sum().round(12))
     1.0
     """
-    reach = np.arange(int(TRUNCATE * sigma + 0.5) + 1)
-    half: Floats = np.exp(-0.5 / (sigma * sigma) * reach**2) if sigma > 0 else np.ones(1)
+    distances = np.arange(int(TRUNCATE * sigma + 0.5) + 1)
+    half: Floats = np.exp(-0.5 / (sigma * sigma) * distances**2) if sigma > 0 else np.ones(1)
     total = half.sum() if side == "trailing" else half.sum() + half[1:].sum()
     weights: Floats = half / total
     return weights
+
+
+class PolyphaseFilter(NamedTuple):
+    """A filter and the bins it is applied to.
+
+    Parameters
+    ----------
+    padded : (bins + 2 reach + 2,) array
+        The bins with ``reach + 1`` more on each side.
+    weights : (stride, 2 reach + 1) array
+        ``weights[p, reach + j]`` is the weight of bin ``b + j`` at place ``p`` of bin ``b``.
+    end : (n,) array
+        Smoothed values of the last ``n`` samples, where the filter does not give them.
+    """
+
+    padded: Floats
+    weights: Floats
+    end: Floats
+
+    @property
+    def reach(self) -> int:
+        """How many bins away the furthest neighbour is."""
+        return int(self.weights.shape[1] // 2)
+
+    def buffers(self, bins: int) -> tuple[Floats, Floats]:
+        """Memory in which `smooth_block` smooths so many bins."""
+        stride, width = self.weights.shape
+        return np.empty((width, bins)), np.empty((stride, bins))
+
+
+def polyphase_filter(
+    values: Floats, sigma: float, *, stride: int, samples: int, side: Side
+) -> PolyphaseFilter:
+    """The filter of `smooth`, for at least one bin and sigma above 0."""
+    half = gaussian(sigma, side)
+    weights = _phases(half, stride, side)
+    padded = _pad(values, weights.shape[1] // 2 + 1, side)
+    end = np.empty(0)
+    if side == "centred" and samples % stride:
+        first = max(0, (samples - len(half)) // stride * stride)
+        end = _mirrored_end(np.ascontiguousarray(values), half, stride, first, samples)
+    return PolyphaseFilter(padded, weights, end)
 
 
 def smooth(
@@ -58,32 +105,51 @@ def smooth(
 
     Parameters
     ----------
-    values : (bins,) one value a bin.
-    sigma : standard deviation in samples; 0 only repeats the bins.
-    stride, samples : samples a bin and in all; stride 1 smooths the bins themselves.
+    values : (bins,) array
+        One value per bin.
+    sigma
+        Standard deviation in samples; 0 only repeats the bins.
+    stride, samples
+        Samples per bin, and in total; stride 1 smooths the bins themselves.
+    side
+        ``centred``, or ``trailing``, which never looks ahead.
 
     Returns
     -------
-    (samples,) smoothed values.
+    (samples,) array
+        Smoothed values.
 
+    Examples
+    --------
     >>> smooth(np.array([0.0, 1.0, 0.0]), 1.0, stride=2, samples=6).round(2).tolist()
     [0.06, 0.3, 0.64, 0.64, 0.3, 0.06]
     """
     if len(values) == 0 or sigma <= 0:
         return np.repeat(values, stride)[:samples]
-    half = gaussian(sigma, side)
-    weights, reach = phases(half, stride, side)
-    mode = "symmetric" if side == "centred" else "edge"
-    padded = np.pad(values, reach, mode=mode)  # type: ignore[call-overload]
-    out: Floats = _polyphase(padded, weights, reach)[:samples]
-    if side == "centred" and samples % stride:
-        first = max(0, (samples - len(half)) // stride * stride)
-        out[first:] = mirrored_end(np.ascontiguousarray(values), half, stride, first, samples)
-    return out
+    filter = polyphase_filter(values, sigma, stride=stride, samples=samples, side=side)
+    rise, rows = filter.buffers(BLOCK)
+    smoothed = np.empty((len(values), stride))
+    for begin in range(0, len(values), BLOCK):
+        count = min(BLOCK, len(values) - begin)
+        smooth_block(filter.padded, filter.weights, begin + 1, count, rise, rows)
+        smoothed[begin : begin + count] = rows[:, :count].T
+    timeline = smoothed.reshape(-1)[:samples]
+    timeline[samples - len(filter.end) :] = filter.end
+    return timeline
 
 
-def phases(half: Floats, stride: int, side: Side) -> tuple[Floats, int]:
-    """Weight of bin ``b + j`` in the value at place ``p`` of bin ``b``: (stride, 2 reach + 1)."""
+def _pad(values: Floats, width: int, side: Side) -> Floats:
+    """The values with so many more on each side: mirrored, or before the start the first one."""
+    if side == "trailing":
+        return np.pad(values, width, mode="edge")
+    if width > len(values):
+        return np.pad(values, width, mode="symmetric")
+    # The same, but several times faster.
+    return np.concatenate((values[:width][::-1], values, values[-width:][::-1]))
+
+
+def _phases(half: Floats, stride: int, side: Side) -> Floats:
+    """Weight of each bin in the value at each place of a bin: (stride, 2 reach + 1)."""
     radius = len(half) - 1
     offsets = np.arange(-radius, radius + 1 if side == "centred" else 1)
     reach = (radius + stride - 1) // stride
@@ -97,40 +163,39 @@ def phases(half: Floats, stride: int, side: Side) -> tuple[Floats, int]:
                 weights[place, :reach] = mirror[:reach]
             else:
                 weights[stride - 1 - place] = mirror
-    return weights, reach
+    return weights
 
 
-@njit(cache=True)
-def _polyphase(padded: Floats, weights: Floats, reach: int) -> Floats:
-    stride = len(weights)
-    bins = len(padded) - 2 * reach
-    out = np.empty(bins * stride)
-    rise = np.empty((2 * reach + 1, BLOCK))
-    sums = np.empty(BLOCK)
-    for begin in range(0, bins, BLOCK):
-        count = min(BLOCK, bins - begin)
-        here = padded[begin + reach : begin + reach + count]
-        for j in range(2 * reach + 1):
-            steps, there = rise[j], padded[begin + j : begin + j + count]
+@compiled
+def smooth_block(
+    padded: Floats, weights: Floats, begin: int, count: int, rise: Floats, rows: Floats
+) -> None:
+    """Smoothed values of ``count`` bins, the first of them bin ``begin - 1``.
+
+    The arrays are those of `PolyphaseFilter`. The result is in ``rows``, one row per place within
+    a bin, so that the inner loops go along memory.
+    """
+    reach = weights.shape[1] // 2
+    here = padded[begin + reach : begin + reach + count]
+    for j in range(2 * reach + 1):
+        differences, neighbours = rise[j], padded[begin + j : begin + j + count]
+        for i in range(count):
+            differences[i] = neighbours[i] - here[i]
+    for place in range(len(weights)):
+        row = rows[place]
+        for i in range(count):
+            row[i] = here[i]
+        for j in range(1, reach + 1):
+            after, before = weights[place, reach + j], weights[place, reach - j]
+            up, down = rise[reach + j], rise[reach - j]
             for i in range(count):
-                steps[i] = there[i] - here[i]
-        for place in range(stride):
-            for i in range(count):
-                sums[i] = here[i]
-            for j in range(1, reach + 1):
-                after, before = weights[place, reach + j], weights[place, reach - j]
-                up, down = rise[reach + j], rise[reach - j]
-                for i in range(count):
-                    sums[i] += after * up[i] + before * down[i]
-            for i in range(count):
-                out[(begin + i) * stride + place] = sums[i]
-    return out
+                row[i] += after * up[i] + before * down[i]
 
 
-@njit(cache=True)
-def mirrored_end(values: Floats, half: Floats, stride: int, first: int, samples: int) -> Floats:
+@compiled
+def _mirrored_end(values: Floats, half: Floats, stride: int, first: int, samples: int) -> Floats:
     """Smoothed values of the samples from ``first`` on, one by one, both ends mirrored."""
-    out = np.empty(samples - first)
+    smoothed = np.empty(samples - first)
     for s in range(first, samples):
         here = values[s // stride]
         total = here
@@ -142,5 +207,5 @@ def mirrored_end(values: Floats, half: Floats, stride: int, first: int, samples:
                 before = 2 * samples - 1 - before
             rise = (values[after // stride] - here) + (values[before // stride] - here)
             total += half[k] * rise
-        out[s - first] = total
-    return out
+        smoothed[s - first] = total
+    return smoothed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from time import process_time
 from typing import Any
 
 import numpy as np
@@ -139,24 +138,6 @@ def test_absurd_masses_do_not_overflow() -> None:
     found = decoder.decode(density(np.full(100, 1e30), stride=10))
     assert len(found) == 100
     assert (found.score == 1.0).all()
-
-
-def test_work_grows_about_linearly_with_bins() -> None:
-    rng = np.random.default_rng(4)
-    decoder = ExpectedAP(tolerances=tuple(60.0 * k for k in range(1, 11)), threshold=0.001)
-
-    def seconds(bins: int) -> float:
-        one = density((rng.random(bins) ** 8 / 20).astype(np.float32), stride=10)
-        best = np.inf
-        for _ in range(3):
-            begin = process_time()
-            decoder.take(one, 0)
-            best = min(best, process_time() - begin)
-        return best
-
-    seconds(1000)
-    small, large = seconds(20_000), seconds(160_000)
-    assert large < 8 * small * 2.5
 
 
 @pytest.mark.parametrize(
