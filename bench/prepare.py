@@ -22,20 +22,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bdl.datasets.sleep.simulated_sleep import SCHEMA
 from bench.row import Row, table
 
 ROWS = 460_000
 RECORDINGS = 30
 STRIDE = 10
-SCHEMA = pa.schema(
-    [
-        ("series_id", pa.string()),
-        ("step", pa.uint32()),
-        ("timestamp", pa.string()),
-        ("anglez", pa.float32()),
-        ("enmo", pa.float32()),
-    ]
-)
 CHANGE = np.datetime64("2018-11-04T06:00:00")
 
 

@@ -13,11 +13,11 @@ def test_stride_reproduces_the_papers_table():
                      "--spacing", 86400)["rows"]  # fmt: skip
     rows += call_json("stride", "--period", 1 / 256, "--stride", 512, "--stride", 256,
                       "--tolerance", 1, "--spacing", 883_728 / 256)["rows"]  # fmt: skip
-    told = [
+    figures = [
         (row["stride"], f"{row['expected']:.2e}", f"{row['collision_approximation']:.2e}")
         for row in rows
     ]
-    assert told == [
+    assert figures == [
         (10, "5.79e-04", "1.67e-07"),
         (512, "5.79e-04", "1.68e-07"),
         (256, "2.90e-04", "4.20e-08"),
@@ -26,9 +26,9 @@ def test_stride_reproduces_the_papers_table():
 
 
 def test_stride_combines_what_is_repeated():
-    told = call_json("stride", "--period", 5, "--stride", 10, "--stride", 20, "--tolerance", 60,
+    table = call_json("stride", "--period", 5, "--stride", 10, "--stride", 20, "--tolerance", 60,
                      "--tolerance", 300, "--spacing", 86400, "--spacing", 3600)  # fmt: skip
-    assert len(told["rows"]) == 8
+    assert len(table["rows"]) == 8
     shown = call("stride", "--period", 5, "--stride", 10, "--tolerance", 60, "--spacing", 86400)
     assert "5.79e-04" in shown
     assert "1,728" in shown
@@ -36,13 +36,13 @@ def test_stride_combines_what_is_repeated():
 
 def test_simulate_then_audit(tmp_path):
     call("simulate", "sleep", "--out", tmp_path, "--recordings", 2, "--days", 4, "--seed", 3)
-    told = call_json("audit", tmp_path, "--dataset", "sleep")
-    assert told["stride"] == 10
-    assert told["kernel"] == {"kind": "gaussian", "sigma": 250.0}
-    for row in told["types"]:
+    audited = call_json("audit", tmp_path, "--dataset", "sleep")
+    assert audited["stride"] == 10
+    assert audited["kernel"] == {"kind": "gaussian", "sigma": 250.0}
+    for row in audited["types"]:
         assert row["mass"] == pytest.approx(row["placed"])
         assert row["largest_bin"] < 0.09
-    assert any(note.startswith("licence") for note in told["notes"])
+    assert any(note.startswith("licence") for note in audited["notes"])
     shown = call("audit", tmp_path, "--dataset", "sleep", "--kernel", "hard", "--crop", 86400)
     assert "largest bin" in shown
     with pytest.raises(BdlError, match="--sigma: Hard: sigma"):

@@ -17,18 +17,18 @@ WEEK = RecordingInfo("a", 7 * 17_280, ("x",), 5.0)
 def test_the_papers_figures_for_sleep():
     """Gaussian, sigma 50 samples, stride 10; the phase within a bin decides the largest bin."""
     times = np.arange(10) * 5.0 + np.arange(10) * 50_000 + 20_000
-    (found,) = audit(
+    (row,) = audit(
         Events.of("a", "onset", times),
         [WEEK],
         types=["onset"],
         kernel=Gaussian(sigma=250),
         stride=10,
     )
-    assert found.largest_sample == pytest.approx(0.0079998, abs=1e-7)
-    assert found.largest_bin == pytest.approx(0.079862, abs=5e-7)
-    assert found.above_one == 0
-    assert found.mass == pytest.approx(10, abs=1e-12)
-    assert found.touched == 0
+    assert row.largest_sample == pytest.approx(0.0079998, abs=1e-7)
+    assert row.largest_bin == pytest.approx(0.079862, abs=5e-7)
+    assert row.above_one == 0
+    assert row.mass == pytest.approx(10, abs=1e-12)
+    assert row.touched == 0
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_against_the_definitions(kernel, crop):
         info = RecordingInfo("a", samples, ("x",), 5.0)
         places = rng.integers(0, samples, size=12)
         table = Events.of("a", "x", [*(places * 5.0), samples * 5.0 + 100])
-        (found,) = audit(table, [info], types=["x"], kernel=kernel, stride=stride, crop=crop)
+        (row,) = audit(table, [info], types=["x"], kernel=kernel, stride=stride, crop=crop)
         offset, weights = kernel.weights(5.0)
         size = samples if crop is None else max(stride, round(crop / 5))
         mass = lost = 0.0
@@ -65,26 +65,26 @@ def test_against_the_definitions(kernel, crop):
             peaks.append(fine.max())
             bins.append(coarse.max())
             collisions += (counts > 1).sum()
-        assert (found.events, found.outside, found.placed) == (13, 1, 12)
-        assert found.mass == pytest.approx(mass)
-        assert found.lost == pytest.approx(lost, abs=1e-9)
-        assert found.touched == touched
-        assert found.largest_sample == pytest.approx(max(peaks))
-        assert found.largest_bin == pytest.approx(max(bins))
-        assert found.collisions == collisions
-        assert found.worst < 1e-9
+        assert (row.events, row.outside, row.placed) == (13, 1, 12)
+        assert row.mass == pytest.approx(mass)
+        assert row.lost == pytest.approx(lost, abs=1e-9)
+        assert row.touched == touched
+        assert row.largest_sample == pytest.approx(max(peaks))
+        assert row.largest_bin == pytest.approx(max(bins))
+        assert row.collisions == collisions
+        assert row.worst < 1e-9
 
 
 def test_edges_cost_naive_construction():
     table = Events.of("a", "onset", [0.0, 50_000.0])
-    (found,) = audit(table, [WEEK], types=["onset"], kernel=Gaussian(sigma=250), stride=10)
-    assert found.touched == 1
-    assert found.lost == pytest.approx(0.5, abs=0.01)
-    assert found.mass == pytest.approx(2)
+    (row,) = audit(table, [WEEK], types=["onset"], kernel=Gaussian(sigma=250), stride=10)
+    assert row.touched == 1
+    assert row.lost == pytest.approx(0.5, abs=0.01)
+    assert row.mass == pytest.approx(2)
 
 
 def test_no_events_and_bad_crop():
-    (found,) = audit(Events.empty(), [WEEK], types=["onset"], kernel=Hard(), stride=10)
-    assert (found.events, found.placed, found.mass) == (0, 0, 0)
+    (row,) = audit(Events.empty(), [WEEK], types=["onset"], kernel=Hard(), stride=10)
+    assert (row.events, row.placed, row.mass) == (0, 0, 0)
     with pytest.raises(ConfigError):
         audit(Events.empty(), [WEEK], types=["onset"], kernel=Hard(), stride=10, crop=0)

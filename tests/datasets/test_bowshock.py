@@ -34,29 +34,29 @@ def put(folder, table: object, events: str = "events\n2012-03-01 01:00:00\n", pr
 
 @pytest.mark.parametrize("protocol", [2, 4, 5])
 def test_days_and_times(tmp_path, protocol):
-    told = "events\n2012-03-01 01:00:00\n2012-03-02 00:00:06\n"
-    found = datasets.load("bowshock", put(tmp_path, frame(), told, protocol), trust=True)
-    assert found.recordings.ids == ("day000", "day001", "day002")
-    assert [info.samples for info in found.recordings.infos] == [21_600, 21_600, 6_800]
-    assert found.events.times("day000", "crossing").tolist() == [3600.0]
-    assert found.events.times("day001", "crossing").tolist() == [8.0]
+    events = "events\n2012-03-01 01:00:00\n2012-03-02 00:00:06\n"
+    benchmark = datasets.load("bowshock", put(tmp_path, frame(), events, protocol), trust=True)
+    assert benchmark.recordings.ids == ("day000", "day001", "day002")
+    assert [info.samples for info in benchmark.recordings.infos] == [21_600, 21_600, 6_800]
+    assert benchmark.events.times("day000", "crossing").tolist() == [3600.0]
+    assert benchmark.events.times("day001", "crossing").tolist() == [8.0]
     np.testing.assert_allclose(
-        found.recordings["day001"].values, frame()[COLUMNS].to_numpy()[21_600:43_200], rtol=1e-6
+        benchmark.recordings["day001"].values, frame()[COLUMNS].to_numpy()[21_600:43_200], rtol=1e-6
     )
-    assert found.settings.event_free == "count"
+    assert benchmark.settings.event_free == "count"
 
 
 def test_a_day_is_of_the_calendar_and_gaps_are_missing(tmp_path):
     holes = frame(30_000, "2012-03-01 12:00:00").drop(frame().index[:0])
     holes = holes.drop(holes.index[100:150])
     folder = put(tmp_path, holes, "events\n2012-03-01 13:00:00\n")
-    found = datasets.load("bowshock", folder, trust=True)
-    values = found.recordings["day000"].values
+    benchmark = datasets.load("bowshock", folder, trust=True)
+    values = benchmark.recordings["day000"].values
     lead = 12 * 900
     assert np.isnan(values[:lead]).all()
     assert np.flatnonzero(np.isnan(values[lead:, 0])).tolist() == [*range(100, 150)]
-    assert found.events.times("day000", "crossing").tolist() == [13 * 3600.0]
-    assert "50 rows absent" in "\n".join(found.notes)
+    assert benchmark.events.times("day000", "crossing").tolist() == [13 * 3600.0]
+    assert "50 rows absent" in "\n".join(benchmark.notes)
 
 
 def test_a_table_of_an_older_pandas(tmp_path):
@@ -64,10 +64,10 @@ def test_a_table_of_an_older_pandas(tmp_path):
     golden = Path(__file__).parent / "golden/pandas-1.5.3.pkl"
     put(tmp_path, None, "events\n2012-03-01 00:00:08\n")
     shutil.copy(golden, tmp_path / TABLE)
-    found = datasets.load("bowshock", tmp_path, trust=True)
+    benchmark = datasets.load("bowshock", tmp_path, trust=True)
     expected = np.arange(150.0).reshape(30, 5)[:, :4]
-    np.testing.assert_array_equal(found.recordings["day000"].values, expected)
-    assert found.events.time.tolist() == [8.0]
+    np.testing.assert_array_equal(benchmark.recordings["day000"].values, expected)
+    assert benchmark.events.time.tolist() == [8.0]
 
 
 def test_no_trust_no_pickle(tmp_path):
@@ -186,6 +186,6 @@ def test_fraud_as_kaggle_has_it(tmp_path):
     kinds = (np.arange(4000) % 1000 == 7).astype(int)
     whole = {"Time": np.arange(4000), **rows, "Amount": rng.random(4000), "Class": kinds}
     pl.DataFrame(whole).write_csv(tmp_path / "creditcard.csv")
-    found = datasets.load("fraud", tmp_path)
-    assert [info.samples for info in found.recordings.infos] == [3600, 400]
-    assert found.events.time.tolist() == [7.0, 1007.0, 2007.0, 3007.0]
+    benchmark = datasets.load("fraud", tmp_path)
+    assert [info.samples for info in benchmark.recordings.infos] == [3600, 400]
+    assert benchmark.events.time.tolist() == [7.0, 1007.0, 2007.0, 3007.0]

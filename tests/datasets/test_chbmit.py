@@ -57,25 +57,25 @@ def write_summary(folder, name, *parts):
 
 def test_physionet(physionet):
     write_summary(physionet, "chb02", ("chb02_01.edf", 2, [(10, 20), (100, 131)]))
-    found = datasets.load("chbmit", physionet)
-    assert len(found.recordings) == 7
-    assert set(found.recordings.groups.values()) == {"chb01", "chb02"}
-    assert found.events.times("chb02_01", "onset").tolist() == [10.0, 100.0]
-    assert found.events.times("chb02_01", "offset").tolist() == [20.0, 131.0]
-    assert found.settings.event_free == "count"
-    values = found.recordings["chb01_01"].values
+    benchmark = datasets.load("chbmit", physionet)
+    assert len(benchmark.recordings) == 7
+    assert set(benchmark.recordings.groups.values()) == {"chb01", "chb02"}
+    assert benchmark.events.times("chb02_01", "onset").tolist() == [10.0, 100.0]
+    assert benchmark.events.times("chb02_01", "offset").tolist() == [20.0, 131.0]
+    assert benchmark.settings.event_free == "count"
+    values = benchmark.recordings["chb01_01"].values
     assert values.shape == (240 * 256, 21)
     assert 5 < values.std() < 300
 
 
 def test_kaggle(kaggle):
-    found = datasets.load("chbmit", kaggle, checksums=True)
-    assert len(found.recordings) == 3
-    assert set(found.events.recordings) == set(found.recordings.ids)
-    assert found.settings.event_free == "ignore"
-    told = "\n".join(found.notes)
-    assert "events table: SHA-256 differs from the paper's" in told
-    assert "Feather files: checksums differ from the paper's" in told
+    benchmark = datasets.load("chbmit", kaggle, checksums=True)
+    assert len(benchmark.recordings) == 3
+    assert set(benchmark.events.recordings) == set(benchmark.recordings.ids)
+    assert benchmark.settings.event_free == "ignore"
+    notes = "\n".join(benchmark.notes)
+    assert "events table: SHA-256 differs from the paper's" in notes
+    assert "Feather files: checksums differ from the paper's" in notes
 
 
 def test_both_layouts_hold_the_same_signal(tmp_path):
@@ -100,9 +100,9 @@ def test_checksums_that_match(kaggle, monkeypatch):
     wanted = hashlib.sha256(listing.encode()).hexdigest()
     assert wanted in snapshot_checksums.manifests(files)
     monkeypatch.setattr(snapshot_checksums, "FEATHER_SHA256", wanted)
-    told = "\n".join(datasets.load("chbmit", kaggle, checksums=True).notes)
-    assert "SHA-256 matches" in told
-    assert "checksums match" in told
+    notes = "\n".join(datasets.load("chbmit", kaggle, checksums=True).notes)
+    assert "SHA-256 matches" in notes
+    assert "checksums match" in notes
 
 
 def test_missing_values_are_zero(kaggle):
@@ -156,21 +156,21 @@ def test_summary_of_something_else(physionet):
 
 def test_unlisted_and_absent_files_are_told(physionet):
     write_summary(physionet, "chb02", ("chb02_09.edf", 0, []))
-    told = "\n".join(datasets.load("chbmit", physionet).notes)
-    assert "not in any summary: chb02_01" in told
-    assert "in a summary but without a file: chb02_09" in told
+    notes = "\n".join(datasets.load("chbmit", physionet).notes)
+    assert "not in any summary: chb02_01" in notes
+    assert "in a summary but without a file: chb02_09" in notes
 
 
 def rewrite(file, rename):
     """Rewrite an EDF file with other labels; a label of None drops the signal."""
     edf = edfio.read_edf(file)
-    kept = []
+    signals = []
     for signal in edf.signals:
         label = rename(signal.label)
         if label is not None:
             signal.label = label
-            kept.append(signal)
-    edfio.Edf(kept).write(file)
+            signals.append(signal)
+    edfio.Edf(signals).write(file)
 
 
 def test_differently_named_channels(physionet):
@@ -185,18 +185,18 @@ def test_differently_named_channels(physionet):
 def test_missing_channels_are_zero_and_told(physionet):
     file = physionet / "chb02/chb02_01.edf"
     rewrite(file, lambda label: None if label == "FZ-CZ" else label)
-    found = datasets.load("chbmit", physionet)
-    assert (found.recordings["chb02_01"].values[:, CHANNELS.index("FZ-CZ")] == 0).all()
-    assert "1 recordings lack some of the 21 channels" in "\n".join(found.notes)
+    benchmark = datasets.load("chbmit", physionet)
+    assert (benchmark.recordings["chb02_01"].values[:, CHANNELS.index("FZ-CZ")] == 0).all()
+    assert "1 recordings lack some of the 21 channels" in "\n".join(benchmark.notes)
     with pytest.raises(InputError, match="FZ-CZ missing"):
         datasets.load("chbmit", physionet, strict=True)
 
 
 def test_another_montage_is_left_out(physionet):
     rewrite(physionet / "chb02/chb02_01.edf", lambda label: label.split("-")[0] + "-CS2")
-    found = datasets.load("chbmit", physionet)
-    assert "chb02_01" not in found.recordings
-    assert "another montage: chb02_01" in "\n".join(found.notes)
+    benchmark = datasets.load("chbmit", physionet)
+    assert "chb02_01" not in benchmark.recordings
+    assert "another montage: chb02_01" in "\n".join(benchmark.notes)
 
 
 def test_damaged_and_half_folders(physionet, kaggle, tmp_path):

@@ -66,18 +66,18 @@ def listed(files: dict[str, bytes]) -> bytes:
 
 @pytest.fixture
 def server():
-    made = Server(("127.0.0.1", 0), Handler)
-    made.asked = []
+    server = Server(("127.0.0.1", 0), Handler)
+    server.asked = []
     rng = np.random.default_rng(0)
     names = [f"{name}.{suffix}" for name in ("101", "106") for suffix in ("hea", "dat", "atr")]
-    made.files = {name: rng.bytes(400_000 if "dat" in name else 500) for name in names}
-    made.files["RECORDS"] = b"101\n106\n"
-    made.files["SHA256SUMS.txt"] = listed(made.files)
-    thread = threading.Thread(target=made.serve_forever, daemon=True)
+    server.files = {name: rng.bytes(400_000 if "dat" in name else 500) for name in names}
+    server.files["RECORDS"] = b"101\n106\n"
+    server.files["SHA256SUMS.txt"] = listed(server.files)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    yield made
-    made.shutdown()
-    made.server_close()
+    yield server
+    server.shutdown()
+    server.server_close()
 
 
 def url(server: Server) -> str:
@@ -86,11 +86,11 @@ def url(server: Server) -> str:
 
 def test_fetch_once(server, tmp_path):
     seen = []
-    found = MITDB().fetch(tmp_path, url=url(server), progress=lambda *state: seen.append(state))
+    files = MITDB().fetch(tmp_path, url=url(server), progress=lambda *state: seen.append(state))
     wanted = set(server.files) - {"RECORDS", "SHA256SUMS.txt"}
-    assert {file.name for file in found} == wanted
+    assert {file.name for file in files} == wanted
     assert ("101.dat", 400_000, 400_000) in seen
-    # All is there: nothing but the list is asked for again.
+    # All files are present: only the list is requested again.
     server.asked.clear()
     MITDB().fetch(tmp_path, url=url(server).rstrip("/"))
     assert [name for name, _ in server.asked] == ["SHA256SUMS.txt"]
@@ -105,8 +105,8 @@ def test_what_was_fetched_loads(server, tmp_path, real):
 
 
 def test_only_some(server, tmp_path):
-    found = MITDB().fetch(tmp_path, url=url(server), only=["106.*"])
-    assert sorted(file.name for file in found) == ["106.atr", "106.dat", "106.hea"]
+    files = MITDB().fetch(tmp_path, url=url(server), only=["106.*"])
+    assert sorted(file.name for file in files) == ["106.atr", "106.dat", "106.hea"]
     with pytest.raises(InputError, match="none of its 7 files matches"):
         MITDB().fetch(tmp_path, url=url(server), only=["999.*"])
 

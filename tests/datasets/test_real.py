@@ -14,26 +14,26 @@ from bdl.errors import ConfigError, InputError
 
 
 def test_hapt_walking(real):
-    found = datasets.load("hapt", real("hapt"))
-    assert len(found.recordings) == 45
-    assert len(set(found.recordings.groups.values())) == 22
-    assert found.recordings.infos[0].group == "user01"
+    benchmark = datasets.load("hapt", real("hapt"))
+    assert len(benchmark.recordings) == 45
+    assert len(set(benchmark.recordings.groups.values())) == 22
+    assert benchmark.recordings.infos[0].group == "user01"
     table = pl.read_csv(real("hapt") / "segments.csv").filter(
         pl.col("activity").str.starts_with("walking")
     )
-    assert len(found.events) == 2 * table.height
+    assert len(benchmark.events) == 2 * table.height
     first = table.filter(pl.col("recording") == "exp01_user01").sort("start_sample")
-    onsets = found.events.times("exp01_user01", "walking:onset")
+    onsets = benchmark.events.times("exp01_user01", "walking:onset")
     np.testing.assert_allclose(onsets, (first["start_sample"].to_numpy() - 1) * 0.02)
-    offsets = found.events.times("exp01_user01", "walking:offset")
+    offsets = benchmark.events.times("exp01_user01", "walking:offset")
     assert (offsets > onsets).all()
-    assert (found.recordings["exp01_user01"].values[:, 0] != 0).any()
+    assert (benchmark.recordings["exp01_user01"].values[:, 0] != 0).any()
 
 
 def test_hapt_transitions(real):
-    found = datasets.load("hapt", real("hapt"), task="transitions")
-    assert found.intervals[0].name == "transition"
-    assert len(found.events) == 2 * 266
+    benchmark = datasets.load("hapt", real("hapt"), task="transitions")
+    assert benchmark.intervals[0].name == "transition"
+    assert len(benchmark.events) == 2 * 266
     with pytest.raises(ConfigError, match="task: Input should be 'walking' or 'transitions'"):
         datasets.load("hapt", real("hapt"), task="running")
 
@@ -51,14 +51,14 @@ def test_hapt_segment_past_the_end(real, tmp_path):
 
 
 def test_mitdb_beats(real):
-    found = datasets.load("mitdb", real("mitdb"))
-    assert len(found.recordings) == 22
-    assert len(found.events) == 51_021
-    assert found.events.types == ("beat",)
-    record = found.recordings["101"]
+    benchmark = datasets.load("mitdb", real("mitdb"))
+    assert len(benchmark.recordings) == 22
+    assert len(benchmark.events) == 51_021
+    assert benchmark.events.types == ("beat",)
+    record = benchmark.recordings["101"]
     assert record.values.shape == (650_000, 2)
     # A beat stands where lead II has its peak.
-    at = np.rint(found.events.times("101", "beat")[5:50] * 360).astype(int)
+    at = np.rint(benchmark.events.times("101", "beat")[5:50] * 360).astype(int)
     around = np.stack([record.values[i - 40 : i + 41, 0] for i in at])
     assert np.abs(around.argmax(axis=1) - 40).max() <= 6
 
@@ -74,15 +74,15 @@ def test_mitdb_leads_in_one_order(real):
 
 
 def test_mitdb_afib(real):
-    found = datasets.load("mitdb", real("mitdb"), task="afib")
-    onset, offset = found.intervals[0].onset, found.intervals[0].offset
-    for id in found.recordings.ids:
-        on, off = found.events.times(id, onset), found.events.times(id, offset)
+    benchmark = datasets.load("mitdb", real("mitdb"), task="afib")
+    onset, offset = benchmark.intervals[0].onset, benchmark.intervals[0].offset
+    for id in benchmark.recordings.ids:
+        on, off = benchmark.events.times(id, onset), benchmark.events.times(id, offset)
         assert len(on) == len(off)
         assert (off > on).all()
         assert (on[1:] >= off[:-1]).all()
-    assert len(found.events) == 48
-    assert found.settings.event_free == "count"
+    assert len(benchmark.events) == 48
+    assert benchmark.settings.event_free == "count"
 
 
 def test_mitdb_one_patient_with_two_records(real, tmp_path):
@@ -109,16 +109,16 @@ def test_fraud_rows_and_published_layout_agree(real, tmp_path):
     published.write_csv(tmp_path / "credit_card_fraud_dataset.csv")
     frauds = pl.DataFrame({"events": stamps.filter(frame["Class"] == 1)})
     frauds.write_csv(tmp_path / "credit_card_fraud_events.csv")
-    found = datasets.load("fraud", tmp_path)
-    assert len(found.recordings) == 80
-    assert len(found.events) == 492
-    assert found.events == rows.events
-    assert found.settings.event_free == "count"
-    assert sum(info.samples for info in found.recordings.infos) == 284_807
+    benchmark = datasets.load("fraud", tmp_path)
+    assert len(benchmark.recordings) == 80
+    assert len(benchmark.events) == 492
+    assert benchmark.events == rows.events
+    assert benchmark.settings.event_free == "count"
+    assert sum(info.samples for info in benchmark.recordings.infos) == 284_807
     for id in ("hour000", "hour079"):
         np.testing.assert_allclose(
-            found.recordings[id].values, rows.recordings[id].values, rtol=1e-6
+            benchmark.recordings[id].values, rows.recordings[id].values, rtol=1e-6
         )
     # A fraud's place within its series is its place in the stream.
     at = np.flatnonzero(frame["Class"].to_numpy() == 1)
-    assert found.events.time.tolist() == (at % 3600).tolist()
+    assert benchmark.events.time.tolist() == (at % 3600).tolist()

@@ -196,24 +196,24 @@ def test_device_off_is_flat_and_has_no_label():
 
 def test_device_off_in_the_files(nights):
     """No labelled endpoint lies in a stretch that is flat for an hour."""
-    found = datasets.load("sleep", nights)
+    benchmark = datasets.load("sleep", nights)
     flat_hours = 0
-    for recording in found.recordings:
+    for recording in benchmark.recordings:
         angle = recording.values[:, 0]
         still = np.concatenate([[False], np.diff(angle) == 0])
         runs = np.flatnonzero(np.diff(still.astype(int), prepend=0, append=0)).reshape(-1, 2)
         for first, stop in runs[np.diff(runs, axis=1)[:, 0] > 720]:
             flat_hours += (stop - first) // 720
             for kind in ("onset", "wakeup"):
-                at = found.events.times(recording.id, kind) / 5
+                at = benchmark.events.times(recording.id, kind) / 5
                 assert not ((at > first) & (at < stop)).any()
     assert flat_hours > 10
 
 
 def test_repeated_days_repeat_exactly(nights):
-    found = datasets.load("sleep", nights)
+    benchmark = datasets.load("sleep", nights)
     repeats = 0
-    for recording in found.recordings:
+    for recording in benchmark.recordings:
         values = recording.values
         same = (values[DAY:] == values[:-DAY]).all(axis=1) & (values[DAY:, 1] > 0)
         repeats += same.sum() > DAY // 4
@@ -254,9 +254,9 @@ def test_daylight_saving_reaches_the_adapter(tmp_path, start):
 
 def test_people_differ():
     people = [wearer.draw(np.random.default_rng(k)) for k in range(200)]
-    beds = np.array([one.bed for one in people])
+    beds = np.array([person.bed for person in people])
     assert beds.std() > 0.8
-    assert np.mean([one.nap > 0.2 for one in people]) > 0.1
+    assert np.mean([person.nap > 0.2 for person in people]) > 0.1
 
 
 def test_bounded_memory(tmp_path):
@@ -274,10 +274,10 @@ def test_seizures():
     """A seizure stands out in the patient's focus, lasts 6 s or more, and some hours have none."""
     louder, free = [], 0
     for k in range(12):
-        one = patient.draw(np.random.default_rng(k))
-        values, told = eeg_signal.draw(np.random.default_rng(100 + k), one, 600)
-        free += not told
-        for on, off in told:
+        case = patient.draw(np.random.default_rng(k))
+        values, seizures = eeg_signal.draw(np.random.default_rng(100 + k), case, 600)
+        free += not seizures
+        for on, off in seizures:
             assert 4 <= off - on <= 300
             first, last = int((on + 0.6 * (off - on)) * 256), (off - 1) * 256
             louder.append((values[first:last].std(axis=0) / values.std(axis=0)).max())
@@ -287,8 +287,8 @@ def test_seizures():
 
 def test_kaggle_recordings_all_have_a_seizure():
     for k in range(4):
-        one = patient.draw(np.random.default_rng(k))
-        assert eeg_signal.draw(np.random.default_rng(k), one, 120, least=1)[1]
+        case = patient.draw(np.random.default_rng(k))
+        assert eeg_signal.draw(np.random.default_rng(k), case, 120, least=1)[1]
 
 
 def test_interrupted_writing_leaves_nothing(tmp_path):

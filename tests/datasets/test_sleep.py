@@ -50,23 +50,23 @@ def folder(tmp_path):
 
 
 def test_pairs_are_kept_and_the_rest_counted(folder):
-    found = datasets.load("sleep", folder)
-    assert found.events.times("aaa", "onset").tolist() == [500.0]
-    assert found.events.times("bbb", "onset").tolist() == [250.0, 2500.0]
-    assert found.events.times("bbb", "wakeup").tolist() == [600.0, 3495.0]
-    told = "\n".join(found.notes)
-    assert "3 rows without a step" in told
-    assert "1 unpaired endpoints" in told
-    assert "1 series without any valid event retained" in told
-    assert found.recordings.ids == ("aaa", "bbb", "ccc")
+    benchmark = datasets.load("sleep", folder)
+    assert benchmark.events.times("aaa", "onset").tolist() == [500.0]
+    assert benchmark.events.times("bbb", "onset").tolist() == [250.0, 2500.0]
+    assert benchmark.events.times("bbb", "wakeup").tolist() == [600.0, 3495.0]
+    notes = "\n".join(benchmark.notes)
+    assert "3 rows without a step" in notes
+    assert "1 unpaired endpoints" in notes
+    assert "1 series without any valid event retained" in notes
+    assert benchmark.recordings.ids == ("aaa", "bbb", "ccc")
 
 
 def test_values_and_local_time(folder):
-    found = datasets.load("sleep", folder)
+    benchmark = datasets.load("sleep", folder)
     np.testing.assert_array_equal(
-        found.recordings["bbb"].values, series("bbb", 700).select("anglez", "enmo").to_numpy()
+        benchmark.recordings["bbb"].values, series("bbb", 700).select("anglez", "enmo").to_numpy()
     )
-    info = found.recordings.info("bbb")
+    info = benchmark.recordings.info("bbb")
     assert info.offset_changes == ((300, -5 * 3600),)
     hours, weekdays = info.local_time(np.array([0, 299, 300, 699]))
     # 15:30 local; 25 minutes later the clock goes back by an hour; 16:28:15 EDT is 15:28 EST.
@@ -82,9 +82,9 @@ def test_steps_written_as_floats(folder):
 
 def test_a_table_without_any_step(folder):
     (folder / "train_events.csv").write_text(HEAD + "aaa,1,onset,,\naaa,1,wakeup,,\n")
-    found = datasets.load("sleep", folder)
-    assert len(found.events) == 0
-    assert "3 series without any valid event" in "\n".join(found.notes)
+    benchmark = datasets.load("sleep", folder)
+    assert len(benchmark.events) == 0
+    assert "3 series without any valid event" in "\n".join(benchmark.notes)
 
 
 @pytest.mark.parametrize(

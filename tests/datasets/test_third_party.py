@@ -68,10 +68,11 @@ def write(folder, *, recordings, days, seed, progress):
 '''
 PROTOCOL = """
 name: clicks-nested
-data: {name: clicks, options: {gain: 2.0}}
+data: {kind: clicks, gain: 2.0}
 split: {kind: folds, folds: 2, seed: 0, calibration: 0.3}
 rows: [{name: BDL, objective: bdl-hard}]
-training: {epochs: 2, checkpoints: [1, 2], batch: 2, window: 100.0}
+training: {epochs: 2, checkpoint_epochs: [1, 2], batch: 2}
+window: 100.0
 seeds: [0]
 metrics: [mAP]
 """

@@ -84,7 +84,10 @@ class Dataset(Variant):
     requires: ClassVar[str] = ""
     recordings: ClassVar[int] = 100
     window_bins: ClassVar[int] = 10_000
-    scales: ClassVar[Mapping[str, Scale]] = {}
+    scales: ClassVar[Mapping[str, Scale]] = {
+        "small": Scale(recordings=24, epochs=8, batch=4, rates=2),
+        "tiny": Scale(recordings=8, epochs=2, folds=2, tiny=True, replicates=50),
+    }
 
     def __init__(self, **options: Any) -> None:
         fields = type(self).model_fields

@@ -78,8 +78,8 @@ class HAPT(Dataset):
     recordings = 45
     window_bins = 600
     scales: ClassVar[Mapping[str, Scale]] = {
-        "small": Scale(recordings=24, epochs=12, window=60.0, batch=2, rates=2),
-        "tiny": Scale(recordings=8, epochs=2, window=30.0, folds=2, tiny=True, replicates=50),
+        "small": Dataset.scales["small"].replace(epochs=12, window=60.0, batch=2),
+        "tiny": Dataset.scales["tiny"].replace(window=30.0),
     }
 
     def read(self, path: Path) -> Benchmark:

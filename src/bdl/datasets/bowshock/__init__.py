@@ -22,7 +22,6 @@ from bdl.datasets.bowshock.pickled_frames import load_frame
 from bdl.datasets.dataset import Dataset, Simulator
 from bdl.datasets.event_stream import cut, read_stamps
 from bdl.datasets.raw_files import check_columns, published_files
-from bdl.datasets.study_scale import Scale
 from bdl.errors import ConfigError, InputError
 from bdl.sampling import nearest_sample
 
@@ -75,10 +74,6 @@ class BowShock(Dataset):
         separation=PERIOD,
         event_free="count",
     )
-    scales: ClassVar[Mapping[str, Scale]] = {
-        "small": Scale(recordings=24, epochs=8, batch=4, rates=2),
-        "tiny": Scale(recordings=8, epochs=2, folds=2, tiny=True, replicates=50),
-    }
 
     def read(self, path: Path) -> Benchmark:
         """Read the folder with the pickle and the event table."""

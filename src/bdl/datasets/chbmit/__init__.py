@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 TABLE, FOLDER = "seizure_events.csv", "seizure_256Hz_dataset"
 INTERVAL = IntervalType("seizure", onset="onset", offset="offset")
+# The paper's studies use the snapshot, in which every recording has a seizure.
+SNAPSHOT: dict[str, Any] = {"options": {"source": "kaggle"}}
 
 
 class CHBMIT(Dataset):
@@ -94,28 +96,10 @@ class CHBMIT(Dataset):
         divisor=100.0,
         jitter=64,
     )
-    # The paper's studies use the snapshot, in which every recording has a seizure.
     scales: ClassVar[Mapping[str, Scale]] = {
-        "small": Scale(
-            recordings=24,
-            grouped=36,
-            days=0.01,
-            options={"source": "kaggle"},
-            epochs=8,
-            window=300.0,
-            batch=4,
-            rates=2,
-        ),
-        "tiny": Scale(
-            recordings=6,
-            grouped=24,
-            days=0.001,
-            options={"source": "kaggle"},
-            epochs=2,
-            window=60.0,
-            folds=2,
-            tiny=True,
-            replicates=50,
+        "small": Dataset.scales["small"].replace(**SNAPSHOT, grouped=36, days=0.01, window=300.0),
+        "tiny": Dataset.scales["tiny"].replace(
+            **SNAPSHOT, recordings=6, grouped=24, days=0.001, window=60.0
         ),
     }
 

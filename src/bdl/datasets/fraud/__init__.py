@@ -22,7 +22,6 @@ from bdl.datasets.dataset import Dataset, Simulator
 from bdl.datasets.downloads import Download, Kaggle
 from bdl.datasets.event_stream import cut, read_stamps, stamp_column
 from bdl.datasets.raw_files import check_columns, published_files
-from bdl.datasets.study_scale import Scale
 from bdl.errors import InputError
 from bdl.formats.files import reading
 from bdl.sampling import nearest_sample
@@ -70,10 +69,6 @@ class Fraud(Dataset):
         separation=1.0,
         event_free="count",
     )
-    scales: ClassVar[Mapping[str, Scale]] = {
-        "small": Scale(recordings=24, epochs=8, batch=4, rates=2),
-        "tiny": Scale(recordings=8, epochs=2, folds=2, tiny=True, replicates=50),
-    }
 
     def read(self, path: Path) -> Benchmark:
         """Read the folder with the two published CSV files, or with the original rows."""

@@ -89,10 +89,10 @@ class Sleep(Dataset):
         calendar=True,
     )
     scales: ClassVar[Mapping[str, Scale]] = {
-        "small": Scale(recordings=40, days=7.0, epochs=20, window=2 * DAY, batch=4, rates=2),
-        "tiny": Scale(
-            recordings=8, days=2.0, epochs=2, window=DAY, folds=2, tiny=True, replicates=50
+        "small": Dataset.scales["small"].replace(
+            recordings=40, days=7.0, epochs=20, window=2 * DAY
         ),
+        "tiny": Dataset.scales["tiny"].replace(days=2.0, window=DAY),
     }
 
     def read(self, path: Path) -> Benchmark:
