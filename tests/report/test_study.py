@@ -11,6 +11,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -192,3 +193,14 @@ def test_a_report_needs_no_selection_step_and_writes_nothing_into_the_run(
     files = {file: file.stat().st_mtime_ns for file in sorted(run.rglob("*"))}
     assert page_of(run, tmp_path / "after.html") == before
     assert {file: file.stat().st_mtime_ns for file in sorted(run.rglob("*"))} == files
+
+
+def test_a_run_directory_on_another_file_system_is_read(run_of: RunOf, tmp_path: Path) -> None:
+    here = run_of("nested")
+    memory = fsspec.filesystem("memory")
+    memory.put(str(here), "/nested", recursive=True)
+    url = "memory://nested"
+    arguments = ["report", url, "--out", str(tmp_path / "there.html"), "--bootstrap", "10"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "there.html").read_text() == page_of(here, tmp_path / "here.html")

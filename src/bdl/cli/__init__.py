@@ -71,7 +71,7 @@ COMMANDS = {
     "stride": ("Check output strides against tolerances and event frequency.", "target_checks"),
     "demo": (
         "A demonstration: simulate, train two detectors, calibrate, score held-out recordings.",
-        "report",
+        "demo",
     ),
 }
 

@@ -1,0 +1,74 @@
+"""The demonstration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bdl.cli.console import err, out, print_json
+from bdl.cli.options import Fields, Json, takes
+from bdl.training import Training
+
+if TYPE_CHECKING:
+    from bdl.report import Content
+
+commands = typer.Typer()
+
+
+@commands.command(epilog="Example: `bdl demo --out demo`")
+@takes(training=Fields(Training, without=tuple({*Training.model_fields} - {"epochs", "seed"})))
+def demo(
+    folder: Annotated[Path, typer.Option("--out", help="Folder for everything it makes.")] = Path(
+        "demo"
+    ),
+    recordings: Annotated[int, typer.Option(help="How many recordings to simulate.")] = 40,
+    days: Annotated[float, typer.Option(help="Days per recording.")] = 7.0,
+    json: Json = False,
+    *,
+    training: dict[str, Any],
+) -> None:
+    """A demonstration: simulate, train two detectors, calibrate, score held-out recordings."""
+    from rich.table import Table
+
+    from bdl.demo import DemoSettings, run
+
+    defaults = DemoSettings()
+    settings = defaults.replace(
+        recordings=recordings, days=days, training=defaults.training.replace(**training)
+    )
+    result = run(folder, settings, say=lambda text: err.print(f"• {text}"), progress=not json)
+    head, *rows = _summary_rows(result.content)
+    if json:
+        named = [dict(zip(head, row, strict=True)) for row in rows]
+        print_json({"systems": named, "report": str(result.page)})
+        return
+    table = Table(*head, title="Held-out recordings, with 95 % confidence intervals")
+    for row in rows:
+        # The interval below its value, so that the table fits a narrow terminal.
+        table.add_row(*(cell.replace(" [", "\n[") for cell in row))
+    out.print(table)
+    out.print(f"Report: {result.page}")
+
+
+def _summary_rows(content: Content) -> list[list[str]]:
+    """Heading, and one row per system: scores with intervals, and the paired difference."""
+    from bdl.report.estimates import estimate_text
+    from bdl.report.summary import summarise
+
+    systems = summarise(content)
+    strict = f"AP at {min(content.tolerances):g} s"
+    head = ["system", "mAP", strict, "F1", "median error", f"mAP of {systems[0].name} minus"]
+    rows = [
+        [
+            system.name,
+            estimate_text(system.ap["mAP"]),
+            estimate_text(system.strict),
+            f"{system.best_f1:.3f}",
+            system.median_error,
+            "" if system.difference is None else estimate_text(system.difference),
+        ]
+        for system in systems
+    ]
+    return [head, *rows]
