@@ -9,6 +9,8 @@ from hypothesis import settings
 
 import bdl.compiled
 
+collect_ignore = ["tests/outside"]  # another package, which `tests/test_variants.py` installs
+
 bdl.compiled.PATIENCE = 0
 settings.register_profile("bdl", deadline=None)
 settings.load_profile("bdl")

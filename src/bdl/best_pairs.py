@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from bdl.compiled import compiled
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 
@@ -85,7 +85,7 @@ def _followed_back(onset: Rows, before: Rows) -> tuple[Rows, Rows]:
     return both[:, 0], both[:, 1]
 
 
-@njit(cache=True)
+@compiled(small_in_python=True)
 def _best(
     start: Floats,
     first: Floats,
