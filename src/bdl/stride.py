@@ -161,12 +161,8 @@ def largest(*, period: float, spacing: float, probability: float) -> int:
 
     Parameters
     ----------
-    period
-        Seconds per sample.
-    spacing
-        Mean seconds between events of one type.
-    probability
-        Accepted collision probability.
+    period, spacing, probability
+        As in `advise`.
 
     Examples
     --------
@@ -194,10 +190,8 @@ def check(
 
     Parameters
     ----------
-    period
-        Seconds per sample.
-    stride
-        Samples per bin.
+    period, stride
+        As in `advise`.
     tolerances
         Matching tolerances in seconds; only the strictest matters.
     spacing

@@ -91,16 +91,10 @@ def event_maps(
 
     Parameters
     ----------
-    samples_by_type
-        For each event type, the samples of its events on the recording's clock.
+    samples_by_type, period, stride, first, samples
+        As in `event_targets`.
     kernel
         Shape of the map around an event.
-    period
-        Seconds from one sample to the next.
-    stride
-        Samples per bin.
-    first, samples
-        First sample of the crop, and its length in samples.
 
     Returns
     -------
@@ -129,12 +123,8 @@ def event_points(
 
     Parameters
     ----------
-    samples_by_type
-        For each event type, the samples of its events on the recording's clock.
-    stride
-        Samples per bin.
-    first, samples
-        First sample of the crop, and its length in samples.
+    samples_by_type, stride, first, samples
+        As in `event_targets`.
 
     Returns
     -------
@@ -161,10 +151,8 @@ def occupancy(
     ----------
     intervals_by_type
         For each interval type, (n, 2) samples ``[onset, offset)`` on the recording's clock.
-    stride
-        Samples per bin.
-    first, samples
-        First sample of the crop, and its length in samples.
+    stride, first, samples
+        As in `event_targets`.
 
     Returns
     -------

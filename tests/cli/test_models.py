@@ -210,6 +210,14 @@ def test_sources_are_one(files):
         call("fit", *out, "--dataset", "sleep")
     with pytest.raises(ConfigError, match="needs --events"):
         call("fit", *out, "--recordings", files / "signals")
+    for options, flag in (
+        (["--config", config(files), "--period", 2], "--period has no effect with --config"),
+        (["--config", config(files), "--option", "a=b"], "--option has no effect with --config"),
+        (["--recordings", files, "--data", files], "--data has no effect with --recordings"),
+        (["--dataset", "sleep", "--pattern", "*"], "--pattern has no effect with --dataset"),
+    ):
+        with pytest.raises(ConfigError, match=flag):
+            call("fit", *out, *options)
     with pytest.raises(ConfigError, match="a folder; a file name expected"):
         call("fit", "--out", files, "--config", config(files))
     with pytest.raises(ConfigError, match="needs --log"):

@@ -34,7 +34,7 @@ def project(tmp_path: Path) -> Path:
     recordings, events = _files(data)
     call(
         *("new", tmp_path / "mine", "--recordings", recordings),
-        *("--events", events, "--option", "period=0.1"),
+        *("--events", events, "--period", 0.1),
     )
     return tmp_path / "mine"
 

@@ -11,7 +11,8 @@ import typer
 
 from bdl.cli.console import err, print_json, track
 from bdl.cli.options import Fields, Json, takes
-from bdl.cli.sources import FitSource, find_source
+from bdl.cli.recording_options import RECORDING_OPTIONS
+from bdl.cli.sources import FitSource, SourceOptions, find_source
 from bdl.detector.detector_settings import DetectorSettings
 from bdl.errors import ConfigError
 from bdl.features import Features
@@ -23,28 +24,19 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 
-DATASET = Annotated[str | None, typer.Option(help="Data set: sleep, chbmit, hapt, mitdb, ...")]
-DATA = Annotated[Path | None, typer.Option(help="Folder of the data set, as published.")]
-OPTION = Annotated[
-    list[str] | None,
-    typer.Option(help="key=value: an option of the data set, or of the tables' layout."),
-]
-RECORDINGS = Annotated[str | None, typer.Option(help="File, folder, glob or prepared store.")]
 CONFIG = Annotated[Path | None, typer.Option(help="YAML file with data and settings.")]
 
 
 @commands.command()
 @takes(
+    source_options=SourceOptions,
+    layout=RECORDING_OPTIONS,
     detector=Fields(DetectorSettings, without=("features", "training")),
     features=Features,
     training=Training,
 )
 def fit(
     out: Annotated[Path, typer.Option(help="Model file to write.")],
-    dataset: DATASET = None,
-    data: DATA = None,
-    option: OPTION = None,
-    recordings: RECORDINGS = None,
     events: Annotated[str | None, typer.Option(help="Table of events.")] = None,
     config: CONFIG = None,
     validation: Annotated[
@@ -58,6 +50,8 @@ def fit(
     quiet: Annotated[bool, typer.Option(help="No progress display.")] = False,
     json: Json = False,
     *,
+    source_options: SourceOptions,
+    layout: dict[str, Any],
     detector: dict[str, Any],
     features: dict[str, Any],
     training: dict[str, Any],
@@ -74,15 +68,7 @@ def fit(
         raise ConfigError(f"--out {out}: a folder; a file name expected")
     if tensorboard and log is None:
         raise ConfigError("--tensorboard needs --log, the folder to log to")
-    source = find_source(
-        dataset=dataset,
-        data=data,
-        option=option,
-        recordings=recordings,
-        events=events,
-        config=config,
-        need_events=True,
-    )
+    source = find_source(source_options, layout, events=events, config=config, need_events=True)
     settings = source.detector_settings({**detector, "features": features, "training": training})
     share = source.validation if validation is None else validation
     train, held = _split(source, share, settings.training.seed)
@@ -161,13 +147,10 @@ def _split(source: FitSource, share: float, seed: int) -> tuple[list[str], list[
 
 
 @commands.command()
+@takes(source_options=SourceOptions, layout=RECORDING_OPTIONS)
 def detect(
     model: Annotated[Path, typer.Argument(help="Model file written by fit.")],
     out: Annotated[Path, typer.Option(help="Table of detections to write.")],
-    dataset: DATASET = None,
-    data: DATA = None,
-    option: OPTION = None,
-    recordings: RECORDINGS = None,
     config: CONFIG = None,
     densities: Annotated[
         Path | None, typer.Option(help="Folder to write the densities to as well.")
@@ -176,6 +159,9 @@ def detect(
         bool, typer.Option(help="Resample recordings of another rate to that of the model.")
     ] = False,
     quiet: Annotated[bool, typer.Option(help="No progress display.")] = False,
+    *,
+    source_options: SourceOptions,
+    layout: dict[str, Any],
 ) -> None:
     """Detect events in recordings with a trained model."""
     from bdl import Detector
@@ -184,13 +170,7 @@ def detect(
     from bdl.formats.densities import write_densities
 
     detector = Detector.load(model)
-    source = find_source(
-        dataset=dataset,
-        data=data,
-        option=option,
-        recordings=recordings,
-        config=config,
-    )
+    source = find_source(source_options, layout, config=config)
     tracked: Any = source.recordings
     if not quiet:
         tracked = track(tracked, "detecting", len(source.recordings))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bdl.cli.console import out
-from bdl.cli.options import parse_options
+from bdl.cli.options import Pattern, takes
+from bdl.cli.recording_options import RECORDING_OPTIONS, FormatName
 from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -19,18 +20,20 @@ commands = typer.Typer()
 
 
 @commands.command(
-    epilog="Example: `bdl new walks --recordings data/ --events events.csv --option period=0.02`"
+    epilog="Example: `bdl new walks --recordings data/ --events events.csv --period 0.02`"
 )
+@takes(layout=RECORDING_OPTIONS)
 def new(
     project: Annotated[Path, typer.Argument(help="Folder to make.")],
     recordings: Annotated[str, typer.Option(help="File, folder, glob or prepared store.")],
     events: Annotated[str, typer.Option(help="Table of events.")],
-    option: Annotated[
-        list[str] | None, typer.Option(help="key=value of the tables' layout, such as period=5.")
-    ] = None,
+    format: FormatName = None,
+    pattern: Pattern = None,
     event_period: Annotated[
         float | None, typer.Option(help="Seconds per step, for event tables in steps.")
     ] = None,
+    *,
+    layout: dict[str, Any],
 ) -> None:
     """Look at recordings and events, propose every setting with a reason, write a configuration."""
     from bdl.formats import read_events, read_recordings
@@ -40,9 +43,8 @@ def new(
     target = project / "bdl.yaml"
     if target.exists():
         raise ConfigError(f"{target}: exists already; choose another name")
-    options = parse_options(option or [])
     proposal = propose(
-        read_recordings(recordings, **options),
+        read_recordings(recordings, format=format, pattern=pattern, **layout),
         read_events(events, defaults={"period": event_period}),
     )
     lines = [
@@ -50,10 +52,13 @@ def new(
         _line("recordings", str(Path(recordings).resolve())),
         _line("events", str(Path(events).resolve())),
     ]
-    if options:
-        lines.append(_line("layout", options))
-    if event_period is not None:
-        lines.append(_line("event_period", event_period))
+    further = {
+        "format": format,
+        "pattern": pattern,
+        "layout": layout or None,
+        "event_period": event_period,
+    }
+    lines += [_line(name, value) for name, value in further.items() if value is not None]
     if proposal.intervals.value:
         intervals = [vars(interval) for interval in proposal.intervals.value]
         lines += [f"# {proposal.intervals.reason}", _line("intervals", intervals)]

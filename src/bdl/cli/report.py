@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bdl.cli.console import out
-from bdl.cli.dataset_options import DatasetOptions, dataset_names
-from bdl.cli.sources import EventFree, find_source
+from bdl.cli.options import Fields, takes
+from bdl.cli.sources import EventFree, SourceOptions, find_source
 from bdl.errors import ConfigError, InputError
+from bdl.formats.recordings import RecordingFormat
 
 if TYPE_CHECKING:
     from bdl.report import System
@@ -21,6 +22,7 @@ commands = typer.Typer()
 @commands.command(
     epilog="Example: `bdl report mine.csv theirs.csv --truth truth.csv --tolerance 60`"
 )
+@takes(signals=SourceOptions, layout=Fields(RecordingFormat, without=("period",)))
 def report(
     sources: Annotated[
         list[str], typer.Argument(help="Tables of detections, or the run directory of a study.")
@@ -31,18 +33,7 @@ def report(
         list[float] | None, typer.Option(help="Matching tolerance in seconds; may be repeated.")
     ] = None,
     period: Annotated[
-        float | None, typer.Option(help="Seconds from one sample to the next, for Kaggle tables.")
-    ] = None,
-    dataset: Annotated[
-        str | None,
-        typer.Option(
-            help="Data set whose signals and events are shown.", autocompletion=dataset_names
-        ),
-    ] = None,
-    data: Annotated[Path | None, typer.Option(help="Folder of the data set.")] = None,
-    option: DatasetOptions = None,
-    recordings: Annotated[
-        str | None, typer.Option(help="Recordings, whose signals are shown.")
+        float | None, typer.Option(help="Seconds from one sample to the next.")
     ] = None,
     densities: Annotated[
         list[Path] | None,
@@ -65,6 +56,9 @@ def report(
         bool,
         typer.Option("--trust-pickle", help="Open data of a study that is a pickle."),
     ] = False,
+    *,
+    signals: SourceOptions,
+    layout: dict[str, Any],
 ) -> None:
     """Write a report: one HTML page that works offline."""
     from bdl.formats import read_events
@@ -74,22 +68,18 @@ def report(
         from bdl.report.study_content import study_content
 
         study = study_content(
-            sources[0], data=data, title=title, replicates=bootstrap, trust=trust_pickle
+            sources[0], data=signals.data, title=title, replicates=bootstrap, trust=trust_pickle
         )
         out.print(str(write_report(study, target)))
         return
     source = None
-    if dataset is not None or recordings is not None:
-        source = find_source(
-            dataset=dataset,
-            data=data,
-            option=option,
-            recordings=recordings,
-            events=None if truth is None else str(truth),
-        )
+    if signals.recordings is not None and period is not None:
+        layout = {**layout, "period": period}
+    if signals.dataset is not None or signals.recordings is not None:
+        source = find_source(signals, layout)
     if truth is not None:
         annotated = read_events(truth, defaults={"period": period})
-    elif source is not None and dataset is not None:
+    elif source is not None and source.benchmark is not None:
         annotated = source.events
     else:
         raise ConfigError("--truth is missing: the table of annotated events")
@@ -105,7 +95,7 @@ def report(
         tolerances=tuple(tolerance),
         event_free=event_free,
         recordings=None if source is None else source.recordings,
-        provenance={"truth": str(truth or data), "detections": ", ".join(sources)},
+        provenance={"truth": str(truth or signals.data), "detections": ", ".join(sources)},
         seed=seed,
         replicates=bootstrap,
     )

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import typer
 from pydantic import Field
 
-from bdl.cli.options import parse_options
+from bdl.cli.dataset_options import DatasetOptions, SourceDataset, named_dataset
+from bdl.cli.options import Pattern
+from bdl.cli.recording_options import FormatName
 from bdl.config import Value, read_yaml, validate
 from bdl.errors import ConfigError
 from bdl.events import Events
@@ -37,6 +40,22 @@ EventFree = Literal["ignore", "count"]
 Plain = dict[str, Any]
 
 
+@dataclass(frozen=True)
+class SourceOptions:
+    """Options that name the data of a command, besides a configuration file."""
+
+    dataset: SourceDataset = None
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the data set, as it was published.")
+    ] = None
+    option: DatasetOptions = None
+    recordings: Annotated[
+        str | None, typer.Option(help="Recordings: a file, folder, glob or prepared store.")
+    ] = None
+    format: FormatName = None
+    pattern: Pattern = None
+
+
 class FitConfig(Value):
     """A configuration of ``bdl fit``: data, what to learn, and how.
 
@@ -44,6 +63,8 @@ class FitConfig(Value):
     ----------
     recordings
         Path of the recordings: a file, a folder, a glob or a prepared store.
+    format
+        Name of the recordings' format; recognised if not given.
     pattern
         Which files of a folder.
     layout
@@ -71,6 +92,7 @@ class FitConfig(Value):
     """
 
     recordings: str
+    format: str | None = None
     pattern: str | None = None
     layout: dict[str, Any] = Field(default_factory=dict)
     events: str | None = None
@@ -143,38 +165,69 @@ def read_config(path: Path) -> FitConfig:
 
 
 def find_source(
+    options: SourceOptions,
+    layout: Plain,
     *,
-    dataset: str | None,
-    data: Path | None,
-    option: list[str] | None,
-    recordings: str | None,
     events: str | None = None,
     config: Path | None = None,
     need_events: bool = False,
 ) -> FitSource:
-    """Read the one source that the options of a command name."""
-    options = parse_options(option or [])
-    sources = {"--dataset": dataset, "--recordings": recordings, "--config": config}
+    """Read the one source that the options of a command name.
+
+    Parameters
+    ----------
+    options
+        Options that name the source.
+    layout
+        Options of the recordings' format.
+    events
+        Path of the events.
+    config
+        Configuration file.
+    need_events
+        Whether a source without events is an error.
+    """
+    sources = {
+        "--dataset": options.dataset,
+        "--recordings": options.recordings,
+        "--config": config,
+    }
     named = [flag for flag, value in sources.items() if value is not None]
     if len(named) != 1:
         got = " and ".join(named) if named else "none of them"
         raise ConfigError(f"one of --dataset, --recordings or --config expected, got {got}")
-    if dataset is not None:
-        return _dataset(dataset, data, options)
+    files = {**layout, "format": options.format, "pattern": options.pattern, "events": events}
+    without_effect = {
+        "--dataset": files,
+        "--recordings": {"data": options.data, "option": options.option},
+        "--config": {**files, "data": options.data, "option": options.option},
+    }[named[0]]
+    for name, value in without_effect.items():
+        if value is not None:
+            raise ConfigError(f"--{name.replace('_', '-')} has no effect with {named[0]}")
+    if options.dataset is not None:
+        return _dataset(options)
     if config is not None:
         return _files(read_config(config), need_events)
-    assert recordings is not None
+    assert options.recordings is not None
     if need_events and events is None:
         raise ConfigError("--recordings needs --events beside it")
-    return _files(FitConfig(recordings=recordings, events=events, layout=options), need_events)
+    return _files(
+        FitConfig(
+            recordings=options.recordings,
+            format=options.format,
+            pattern=options.pattern,
+            layout=layout,
+            events=events,
+        ),
+        need_events,
+    )
 
 
-def _dataset(name: str, data: Path | None, options: Plain) -> FitSource:
-    from bdl.datasets import load
-
-    if data is None:
+def _dataset(options: SourceOptions) -> FitSource:
+    if options.data is None or options.dataset is None:
         raise ConfigError("--dataset needs --data, the folder it was published as")
-    benchmark = load(name, data, **options)
+    benchmark = named_dataset(options.dataset, options.option).load(options.data)
     settings = benchmark.settings
     longest = max((info.duration for info in benchmark.recordings.infos), default=settings.window)
     notes = benchmark.notes
@@ -195,7 +248,9 @@ def _dataset(name: str, data: Path | None, options: Plain) -> FitSource:
 def _files(config: FitConfig, need_events: bool) -> FitSource:
     from bdl.formats import read_events, read_recordings
 
-    recordings = read_recordings(config.recordings, pattern=config.pattern, **config.layout)
+    recordings = read_recordings(
+        config.recordings, format=config.format, pattern=config.pattern, **config.layout
+    )
     events = Events.empty()
     if config.events is not None:
         events = read_events(

@@ -23,15 +23,8 @@ class BoundaryBCE(BoundaryObjective):
 
     Parameters
     ----------
-    kernel
-        How the unit mass of an event is spread; a value or a name of `bdl.kernels`.
-    reference_spacing
-        Mean seconds between events of one type, the sparse prior; None estimates it from the
-        training labels.
-    prior
-        Whether the output starts at that rate; False for the ablation.
-    rate
-        Events per bin at the start; set by `resolve`.
+    kernel, reference_spacing, prior, rate
+        As in `bdl.objectives.boundary.BoundaryObjective`.
 
     Examples
     --------

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from bdl.training.history import Epoch, TrainingResult, best_epoch, history_csv
 from bdl.training.hyperparameters import Training
 from bdl.training.lightning_module import TrainableEncoder
-from bdl.training.run_directory import LAST, weights_name, write
+from bdl.training.training_run import LAST, weights_name, write
 
 Validate = Callable[[nn.Module], float]
 

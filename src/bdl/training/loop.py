@@ -19,7 +19,7 @@ from bdl.training.history import TrainingResult
 from bdl.training.hyperparameters import Training
 from bdl.training.lightning_context import interruptible, quiet
 from bdl.training.lightning_module import TrainableEncoder
-from bdl.training.run_directory import claim
+from bdl.training.training_run import claim
 
 
 def train(
