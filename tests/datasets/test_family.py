@@ -26,7 +26,7 @@ def test_a_field_takes_a_value_a_mapping_and_a_name():
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("sleeep", {}, "data set 'sleeep' is not known; expected one of .*hapt.*sleep"),
+        ("sleeep", {}, "data set: kind: one of .*hapt.*sleep.* expected, got 'sleeep'"),
         ("hapt", {"tsk": "walking"}, "data set 'hapt' has no option 'tsk'; its options are task"),
         ("fraud", {"task": "x"}, "data set 'fraud' has no option 'task'; it has no options"),
         ("hapt", {"task": "running"}, "HAPT: task: .*'walking' or 'transitions', got 'running'"),

@@ -22,13 +22,8 @@ def dataset_names() -> list[str]:
 
 
 DatasetArgument = Annotated[str, typer.Argument(help=DATASET_HELP, autocompletion=dataset_names)]
-SourceDataset = Annotated[
-    str | None,
-    typer.Option(
-        "--dataset",
-        help="The source is the folder of this data set; `bdl data list` shows their names.",
-        autocompletion=dataset_names,
-    ),
+DatasetName = Annotated[
+    str | None, typer.Option("--dataset", help=DATASET_HELP, autocompletion=dataset_names)
 ]
 DatasetOptions = Annotated[
     list[str] | None,
@@ -48,4 +43,4 @@ def named_dataset(name: str, options: list[str] | None) -> Dataset:
     """
     from bdl.datasets import Dataset
 
-    return Dataset.named(name, **parse_options(options or []))
+    return Dataset.parse({"kind": name, **parse_options(options or [])}, "data set")

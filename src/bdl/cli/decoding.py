@@ -109,8 +109,8 @@ def calibrate(
         str | None,
         typer.Option(
             help="Settings to try: the name of a decoder, a YAML mapping such as '{kind: peaks, "
-            "smooths: [0, 50]}', a file, or a data set (sleep, chbmit, bowshock, fraud) for its "
-            "published grid. By default the grid of the recommended decoder."
+            "smooths: [0, 50]}', a file, or the name of a data set for its published "
+            "grid. By default the grid of the recommended decoder."
         ),
     ] = None,
     tolerance: Tolerances = None,

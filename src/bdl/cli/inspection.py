@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bdl.cli.console import out, print_json, progress
-from bdl.cli.dataset_options import DatasetOptions, SourceDataset, named_dataset
+from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
 from bdl.cli.options import Json, Pattern, advance, takes
 from bdl.cli.recording_options import RECORDING_OPTIONS, FormatName
 from bdl.errors import ConfigError
@@ -31,7 +31,7 @@ def inspect(
     events_format: Annotated[
         str | None, typer.Option(help="Format of the events, as for `bdl convert --from`.")
     ] = None,
-    dataset: SourceDataset = None,
+    dataset: DatasetName = None,
     option: DatasetOptions = None,
     format: FormatName = None,
     pattern: Pattern = None,

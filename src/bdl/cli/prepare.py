@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bdl.cli.console import err, out, print_json, progress
-from bdl.cli.dataset_options import DatasetOptions, SourceDataset, named_dataset
+from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
 from bdl.cli.options import Json, Pattern, advance, takes
 from bdl.cli.recording_options import RECORDING_OPTIONS, FormatName
 
@@ -25,7 +25,7 @@ commands = typer.Typer()
 def prepare(
     source: Annotated[Path, typer.Argument(help="Recordings: a file, folder or glob.")],
     target: Annotated[Path, typer.Option("--out", help="Folder of the store.")],
-    dataset: SourceDataset = None,
+    dataset: DatasetName = None,
     option: DatasetOptions = None,
     format: FormatName = None,
     pattern: Pattern = None,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from pydantic import Field
 
-from bdl.cli.dataset_options import DatasetOptions, SourceDataset, named_dataset
+from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
 from bdl.cli.options import Pattern
 from bdl.cli.recording_options import FormatName
 from bdl.config import Value, read_yaml, validate
@@ -44,7 +44,7 @@ Plain = dict[str, Any]
 class SourceOptions:
     """Options that name the data of a command, besides a configuration file."""
 
-    dataset: SourceDataset = None
+    dataset: DatasetName = None
     data: Annotated[
         Path | None, typer.Option(help="Folder of the data set, as it was published.")
     ] = None

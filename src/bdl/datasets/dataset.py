@@ -101,23 +101,6 @@ class Dataset(Variant):
         super().__init__(**options)
 
     @classmethod
-    def named(cls, name: str, **options: Any) -> Dataset:
-        """The data set of a name with the given options.
-
-        Examples
-        --------
-        >>> Dataset.named("hapt", task="transitions").task
-        'transitions'
-        >>> Dataset.named("sleeep")
-        Traceback (most recent call last):
-        bdl.errors.ConfigError: data set 'sleeep' is not known; expected one of bowshock, ...
-        """
-        kinds = Dataset.kinds()
-        if name not in kinds:
-            raise ConfigError(f"data set {name!r} is not known; expected one of {', '.join(kinds)}")
-        return kinds[name](**options)
-
-    @classmethod
     def options(cls) -> tuple[str, ...]:
         """Names of the options.
 
@@ -303,9 +286,10 @@ def load(name: str, path: Path | str, **options: Any) -> Benchmark:
     **options
         Options of the data set.
 
-    Returns
-    -------
-    Benchmark
-        Recordings, events and settings.
+    Examples
+    --------
+    >>> load("sleeep", "somewhere")
+    Traceback (most recent call last):
+    bdl.errors.ConfigError: data set: kind: one of bowshock, ... expected, got 'sleeep'
     """
-    return Dataset.named(name, **options).load(path)
+    return Dataset.parse({"kind": name, **options}, "data set").load(path)
