@@ -1,41 +1,58 @@
-"""A density: what a model says of every time bin of a recording, on the recording's own clock.
+"""A density: the output of a model for every time bin of a recording, on the recording's clock.
 
-Of kind ``events`` a value is the expected number of events of a type in the bin; of kind
-``state`` it is the probability that the bin lies inside an interval.
+For kind ``events`` a value is the expected number of events of a type in the bin; for kind
+``state`` it is the probability that the bin is inside an interval.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bdl.errors import DensityError, InputError
+from bdl.errors import DensityError, InputError, require
 from bdl.sampling import bin_count
 
+if TYPE_CHECKING:
+    from bdl.events import Events
+
 Kind = Literal["events", "state"]
+MOST_POINTS = 20_000  # points per curve of a plot; of more bins, the largest of each group is drawn
 
 
 @dataclass(frozen=True, eq=False)
 class Density:
-    """Values per bin and channel of one recording.
+    """Values per bin and type of one recording.
 
     Parameters
     ----------
-    recording : id of the recording.
-    values : (bins, types) float32, nonnegative.
-    types : event types (kind ``events``) or interval names (kind ``state``), one a column.
-    period : seconds from one sample to the next.
-    stride : samples a bin; the last bin may hold fewer.
-    samples : length of the recording in samples; ``bins == ceil(samples / stride)``.
-    kind : ``events`` or ``state``.
-    bounded : every value lies in [0, 1] (Bernoulli outputs) rather than being an open-ended mass.
+    recording
+        Id of the recording.
+    values
+        (bins, types) float32, nonnegative.
+    types
+        Event types (kind ``events``) or interval names (kind ``state``), one per column.
+    period
+        Seconds from one sample to the next.
+    stride
+        Samples per bin; the last bin may have fewer.
+    samples
+        Length of the recording in samples; ``bins == ceil(samples / stride)``.
+    kind
+        ``events`` or ``state``.
+    bounded
+        Whether every value is in [0, 1] (Bernoulli outputs) rather than an open-ended mass.
 
-    >>> d = Density("a", np.zeros((3, 1), np.float32), ("beat",), 0.5, stride=4, samples=10)
-    >>> d.times.tolist()
+    Examples
+    --------
+    >>> density = Density("a", np.zeros((3, 1), np.float32), ("beat",), 0.5, stride=4, samples=10)
+    >>> density.times.tolist()
     [0.75, 2.75, 4.25]
+    >>> density.to_polars().columns
+    ['time', 'beat']
     """
 
     recording: str
@@ -64,7 +81,7 @@ class Density:
         if self.bounded and (self.values > 1).any():
             bad = np.argwhere(self.values > 1)[0]
             raise InputError(
-                f"{where}: declared bounded, but bin {bad[0]} of {self.types[bad[1]]!r} holds "
+                f"{where}: declared bounded, but bin {bad[0]} of {self.types[bad[1]]!r} is "
                 f"{self.values[tuple(bad)]} > 1"
             )
 
@@ -75,7 +92,86 @@ class Density:
 
     @property
     def times(self) -> NDArray[np.float64]:
-        """Centre of each bin in seconds: the mean time of its samples."""
+        """Centre of each bin in seconds, the mean time of its samples: (bins,)."""
         edges = self.edges
         centres: NDArray[np.float64] = (edges[:-1] + edges[1:] - 1) / 2 * self.period
         return centres
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns of the table: time in seconds, then one per type."""
+        return {"time": self.times, **dict(zip(self.types, self.values.T, strict=True))}
+
+    def to_polars(self) -> Any:
+        """Return a polars data frame with one row per bin."""
+        import polars
+
+        return polars.DataFrame(self.columns())
+
+    def to_pandas(self) -> Any:
+        """Return a pandas data frame with one row per bin."""
+        import pandas
+
+        return pandas.DataFrame(self.columns())
+
+    def plot(self, events: Events | None = None) -> Any:
+        """Draw the density over time as an interactive figure.
+
+        Parameters
+        ----------
+        events
+            Annotated events or detections; those of this recording are marked.
+
+        Returns
+        -------
+        plotly.graph_objects.Figure
+            One curve per type.
+        """
+        graph_objects = require("plotly.graph_objects", "report")
+        figure = graph_objects.Figure()
+        group = max(1, -(-len(self.values) // MOST_POINTS))
+        for column, name in enumerate(self.types):
+            bins = _highest(self.values[:, column], group)
+            figure.add_scatter(
+                x=self.times[bins], y=self.values[bins, column], mode="lines", name=escape(name)
+            )
+        if events is not None:
+            own = events.select(recordings=[self.recording])
+            for name, time in zip(own.event, own.time.tolist(), strict=True):
+                figure.add_vline(time, line_dash="dot", annotation_text=escape(str(name)))
+        unit = "events per bin" if self.kind == "events" else "probability"
+        figure.update_layout(
+            title=escape(self.recording), xaxis_title="time (s)", yaxis_title=unit, showlegend=True
+        )
+        return figure
+
+    def _repr_html_(self) -> str:
+        total = "expected events" if self.kind == "events" else "bins inside"
+        header = f"<th>type</th><th>{total}</th><th>largest value</th><th>at (s)</th>"
+        rows = []
+        for name, values in zip(self.types, self.values.T, strict=True):
+            cells = [escape(name), f"{values.sum(dtype=np.float64):.4g}"]
+            if len(values):
+                peak = int(values.argmax())
+                cells += [f"{values[peak]:.4g}", f"{self.times[peak]:.6g}"]
+            rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+        caption = (
+            f"Density of {escape(self.recording)}: {len(self.values):,} bins of "
+            f"{self.stride * self.period:g} s"
+        )
+        return (
+            f"<table><caption>{caption}</caption><thead><tr>{header}</tr></thead>"
+            f"<tbody>{''.join(rows)}</tbody></table>"
+        )
+
+
+def _highest(values: NDArray[np.float32], group: int) -> NDArray[np.int64]:
+    """Return the index of the largest value of each group of successive bins.
+
+    >>> _highest(np.array([0.0, 2.0, 1.0, 0.0, 3.0], np.float32), 2).tolist()
+    [1, 2, 4]
+    """
+    padded = np.full(-(-len(values) // group) * group, -1.0, np.float32)
+    padded[: len(values)] = values
+    rows = padded.reshape(-1, group)
+    highest: NDArray[np.int64] = np.arange(len(rows)) * group + rows.argmax(axis=1)
+    return highest
