@@ -1,0 +1,28 @@
+"""A package outside of bdl adds a variant of each family by an entry point, and each works."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bdl
+
+HERE = Path(__file__).parent
+OUTSIDE = HERE / "outside"
+
+
+def test_a_variant_of_each_family_works_from_outside():
+    pytest.importorskip("torch")
+    path = [str(folder) for folder in (OUTSIDE, HERE, Path(bdl.__file__).parents[1])]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider"]
+    command += ["-c", os.devnull, "--rootdir", str(OUTSIDE)]
+    done = subprocess.run(
+        [*command, str(OUTSIDE / "check_variants.py")],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
