@@ -23,7 +23,8 @@ import torch
 from torch import nn
 
 from bdl.encoders import Encoder
-from bdl.encoders.fused.layers import FusedGRU, FusedLSTM
+from bdl.encoders.fused.recurrent_layers import FusedGRU, FusedLSTM
+from bdl.encoders.fused.setting import use_fused
 from bdl.encoders.memory import keep_buffers
 from bench.row import Row, table
 
@@ -137,8 +138,8 @@ def step(encoder: str, batch: int, fused: bool, habit: bool) -> tuple[float, int
     if habit:
         keep_buffers()
     torch.manual_seed(0)
-    value = Encoder.parse(encoder)
-    module = (value if fused else value.replace(fused=False)).build(8, 2, True)
+    use_fused(fused)
+    module = Encoder.parse(encoder).build(8, 2, True)
     steps = torch.optim.Adam(module.parameters())
     values, calendar = torch.randn(batch, 12_096, 8), torch.zeros(batch, 12_096, dtype=torch.int64)
     times, faults = [], []

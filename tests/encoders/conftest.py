@@ -1,4 +1,4 @@
-"""Settings of the recurrent layers while they are tested."""
+"""Settings of the kernels while they are tested."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from bdl.encoders.fused.layers import use_fused
+from bdl.encoders.vectors import VARIABLE, available_bits
 
 
 @pytest.fixture
-def always_fused() -> Iterator[None]:
-    """The fused path also where it is not the faster one, as on sequences as short as here.
-
-    Small sums need no second thread, and waiting for one on a busy machine takes long.
-    """
+def one_thread() -> Iterator[None]:
+    """Small sums need no second thread, and waiting for one on a busy machine takes long."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
-    use_fused(True, always=True)
     yield
-    use_fused(True)
     torch.set_num_threads(before)
+
+
+@pytest.fixture(params=available_bits())
+def bits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Every width of vectors that the processor has."""
+    monkeypatch.setenv(VARIABLE, str(request.param))
+    width: int = request.param
+    return width

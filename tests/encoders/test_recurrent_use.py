@@ -10,10 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from bdl.encoders import Recurrent
-from bdl.encoders.fused.layers import FusedGRU, FusedLSTM, _fits, _gains, use_fused
+from bdl.encoders.fused.recurrent_layers import FusedGRU, FusedLSTM, _fits
+from bdl.encoders.fused.setting import use_fused
 from bdl.errors import InputError
 
-pytestmark = pytest.mark.usefixtures("always_fused")
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
@@ -47,26 +48,16 @@ def test_one_setting_leaves_it_to_torch() -> None:
     assert Recurrent(fused=False).build(3, 1, False).blocks[0].recurrence.fused is False
 
 
-@pytest.mark.parametrize(
-    ("cell", "shape", "width", "fused"),
-    [
-        ("gru", (2, 64), 32, True),
-        ("gru", (1, 46_000), 128, True),
-        ("gru", (2, 1), 32, False),
-        ("gru", (1, 16), 256, False),
-        ("gru", (2, 64), 100, False),
-        ("gru", (2, 64), 512, False),
-        ("lstm", (2, 64), 32, True),
-        ("lstm", (2, 16), 32, False),
-        ("lstm", (2, 64), 20, False),
-    ],
-)
-def test_fused_only_where_it_gains(
-    cell: str, shape: tuple[int, int], width: int, fused: bool
+@pytest.mark.parametrize("threads", [1, 4])
+@pytest.mark.parametrize("shape", [(1, 1), (2, 64), (1, 5_000)])
+@pytest.mark.parametrize(("width", "fused"), [(1, True), (20, True), (256, True), (257, False)])
+def test_only_the_width_decides(
+    shape: tuple[int, int], width: int, fused: bool, threads: int, bits: int
 ) -> None:
-    x = torch.empty(*shape, 3)
-    assert _gains(cell, x, width, True) is fused
-    assert _gains(cell, x, width, False) is (fused and cell == "gru")
+    torch.set_num_threads(threads)
+    for kind in (FusedGRU, FusedLSTM):
+        module = kind(3, width, batch_first=True)
+        assert _fits(module, torch.empty(*shape, 3), True) is fused
 
 
 def test_what_is_not_ours_is_torchs() -> None:

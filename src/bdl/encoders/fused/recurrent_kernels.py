@@ -1,14 +1,14 @@
-"""One recurrent layer over time: GRU and LSTM, forward and backward, a few items at once.
+"""Kernels of one recurrent layer over time: GRU and LSTM, forward and backward.
 
-A kernel takes ``steps`` time steps of ``items`` sequences that run side by side (their dependency
-chains hide each other's latency). Buffers are rows of numbers, one row a bin; item m starts at row
-``row0 + m * apart`` and moves by ``move`` rows a step (+1, or -1 for the reverse direction). The
-carried state of an item stands in consecutive rows of small work buffers and is updated in place,
-so that a sequence can go on in a later call.
+A kernel computes ``steps`` time steps of ``items`` sequences side by side (their dependency chains
+hide each other's latency). Buffers are rows of numbers, one row per bin; item m starts at row
+``row0 + m * apart`` and moves by ``move`` rows per step (+1, or -1 for the reverse direction). The
+carried state of an item is in consecutive rows of small work buffers and is updated in place, so
+that a sequence can continue in a later call. Results do not depend on the number of items.
 
-The projection of the inputs is made before (one large product), the gradients of the weights after
-(again large products), from what is written here. Gate order is torch's; ``bias`` has one number a
-gate and unit, and for a GRU also the input bias of n, last.
+The projection of the inputs is computed before (one large product), the gradients of the weights
+after (again large products), from what is written here. Gate order is torch's; ``bias`` has one
+number per gate and unit, and for a GRU also the input bias of n, last.
 
 ======== =================================== ====================================
 buffer    GRU                                 LSTM
@@ -22,11 +22,12 @@ out       h                                   h
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Sequence
+from math import gcd
 from typing import Any
 
-from bdl.encoders.fused.llvm import Code, lanes_for
+from bdl.encoders.fused.functions import sigmoids, tanh
+from bdl.encoders.fused.llvm import Code, Kernel, accumulators, compiled, lanes_for
 
 GATES = {"gru": 3, "lstm": 4}
 FORWARD = (
@@ -40,7 +41,7 @@ BACKWARD = (
 
 
 class _Rows:
-    """Where the items of a kernel stand at one step."""
+    """The rows of a kernel's items at one step."""
 
     def __init__(self, code: Code, items: int, step: Any, width: int) -> None:
         b = code.b
@@ -68,24 +69,64 @@ class _Rows:
 def _each(code: Code, items: int, width: int, body: Callable[[int, Any], None]) -> None:
     """body(m, offset) for every item and every vector of the width."""
 
-    def vector(i: Any, _: list[Any]) -> list[Any]:
-        offset = code.b.mul(i, code.whole(code.lanes))
+    def vector(i: Any) -> None:
+        offset = code.times(i, code.lanes)
         for m in range(items):
             body(m, offset)
-        return []
 
-    code.loop(code.whole(width // code.lanes), [], vector)
+    code.each(width // code.lanes, vector)
 
 
-@cache
-def forward(cell: str, width: int, real: str, items: int, keep: bool) -> Callable[..., None]:
+def _product(
+    code: Code,
+    x: Sequence[Any],
+    matrix: Any,
+    inner: int,
+    columns: int,
+    start: Sequence[Any],
+    out: Sequence[Any],
+) -> None:
+    """out[m] = start[m] + x[m] @ matrix for items m; the matrix is (inner, columns) by rows.
+
+    Each number is one sum in the order of its terms. Tiles of columns are as wide as the registers
+    allow, and of about the same width: a narrow one would wait for its own additions.
+    """
+    items, vectors = len(x), columns // code.lanes
+    widest = max(1, min(vectors, accumulators() // items))
+    tiles = -(-vectors // widest)
+    unroll = gcd(inner, 4)
+    for t in range(tiles):
+        tile = range(t * vectors // tiles, (t + 1) * vectors // tiles)
+
+        def terms(i: Any, sums: list[Any], tile: range = tile) -> list[Any]:
+            for step in range(unroll):
+                k = code.plus(code.times(i, unroll), step)
+                row = code.times(k, columns)
+                weights = [code.load(matrix, row, v * code.lanes) for v in tile]
+                place = 0
+                for m in range(items):
+                    number = code.splat(x[m], k)
+                    for weight in weights:
+                        sums[place] = code.fma(number, weight, sums[place])
+                        place += 1
+            return sums
+
+        sums = [code.load(start[m], v * code.lanes) for m in range(items) for v in tile]
+        sums = code.loop(inner // unroll, sums, terms)
+        for place, total in enumerate(sums):
+            m, v = divmod(place, len(tile))
+            code.store(total, out[m], tile[v] * code.lanes)
+
+
+@compiled
+def forward(cell: str, width: int, real: str, items: int, keep: bool) -> Kernel:
     """Compiled forward kernel; ``keep`` writes what the backward one needs.
 
     Arguments are those of ``FORWARD``: counts in rows and numbers, buffers as addresses. ``extra``
     has the rows of ``out``; ``weights`` is (width, gates · width), the transpose of torch's.
     """
     gates = GATES[cell]
-    name = f"{cell}_forward_{width}_{real}_{items}_{int(keep)}"
+    name = f"{cell}_forward_{width}_{items}_{int(keep)}"
     code = Code(name, FORWARD, real, lanes_for(width, real))
     body = _gru_step if cell == "gru" else _lstm_step
 
@@ -93,7 +134,7 @@ def forward(cell: str, width: int, real: str, items: int, keep: bool) -> Callabl
         rows = _Rows(code, items, s, width)
         h, scratch = rows.work("h", width), rows.work("scratch", gates * width)
         start = [code["bias"]] * items
-        code.product(h, code["weights"], width, gates * width, start, scratch)
+        _product(code, h, code["weights"], width, gates * width, start, scratch)
         body(code, rows, h, scratch, keep)
         return []
 
@@ -109,10 +150,10 @@ def _gru_step(code: Code, rows: _Rows, h: list[Any], scratch: list[Any], keep: b
     def gate(m: int, j: Any) -> None:
         r = code.add(code.load(gates[m], j), code.load(scratch[m], j))
         z = code.add(code.load(gates[m], width, j), code.load(scratch[m], width, j))
-        r, z = code.sigmoids(r, z)
+        r, z = sigmoids(code, r, z)
         hidden = code.load(scratch[m], 2 * width, j)
         read = code.add(code.load(gates[m], 2 * width, j), code.load(code["bias"], 3 * width, j))
-        n = code.tanh(code.fma(r, hidden, read))
+        n = tanh(code, code.fma(r, hidden, read))
         new = code.fma(z, code.sub(code.load(h[m], j), n), n)
         code.store(new, h[m], j)
         code.store(new, out[m], j)
@@ -135,10 +176,10 @@ def _lstm_step(code: Code, rows: _Rows, h: list[Any], scratch: list[Any], keep: 
             code.add(code.load(gates[m], k * width, j), code.load(scratch[m], k * width, j))
             for k in range(4)
         ]
-        i, f = code.sigmoids(pre[0], pre[1])
-        g, o = code.tanh(pre[2]), code.sigmoids(pre[3], pre[3])[0]
+        i, f = sigmoids(code, pre[0], pre[1])
+        g, o = tanh(code, pre[2]), sigmoids(code, pre[3], pre[3])[0]
         cell = code.fma(f, code.load(c[m], j), code.mul(i, g))
-        new = code.mul(o, code.tanh(cell))
+        new = code.mul(o, tanh(code, cell))
         code.store(cell, c[m], j)
         code.store(new, h[m], j)
         code.store(new, out[m], j)
@@ -150,8 +191,8 @@ def _lstm_step(code: Code, rows: _Rows, h: list[Any], scratch: list[Any], keep: 
     _each(code, rows.items, width, gate)
 
 
-@cache
-def backward(cell: str, width: int, real: str, items: int) -> Callable[..., None]:
+@compiled
+def backward(cell: str, width: int, real: str, items: int) -> Kernel:
     """Compiled backward kernel, from the last step to the first.
 
     Arguments are those of ``BACKWARD``: ``row0`` is the row of the last step, ``move`` its way back
@@ -161,7 +202,7 @@ def backward(cell: str, width: int, real: str, items: int) -> Callable[..., None
     n; ``dh`` and ``dc`` carry the gradient of the state; ``weights`` is torch's.
     """
     gates = GATES[cell]
-    code = Code(f"{cell}_backward_{width}_{real}_{items}", BACKWARD, real, lanes_for(width, real))
+    code = Code(f"{cell}_backward_{width}_{items}", BACKWARD, real, lanes_for(width, real))
     body = _gru_back if cell == "gru" else _lstm_back
 
     def step(s: Any, _: list[Any]) -> list[Any]:
@@ -169,7 +210,7 @@ def backward(cell: str, width: int, real: str, items: int) -> Callable[..., None
         dh, scratch = rows.work("dh", width), rows.work("scratch", gates * width)
         begins = code.b.icmp_signed("==", s, code["first"])
         body(code, rows, dh, scratch, begins)
-        code.product(scratch, code["weights"], gates * width, width, dh, dh)
+        _product(code, scratch, code["weights"], gates * width, width, dh, dh)
         return []
 
     code.loop(code["steps"], [], step)
@@ -216,7 +257,7 @@ def _lstm_back(code: Code, rows: _Rows, dh: list[Any], scratch: list[Any], begin
     def gate(m: int, j: Any) -> None:
         i, f, g, o = (code.load(gates[m], k * width, j) for k in range(4))
         d = code.add(code.load(dh[m], j), code.load(grad[m], j))
-        t = code.tanh(code.load(extra[m], j))
+        t = tanh(code, code.load(extra[m], j))
         through = code.mul(code.mul(d, o), code.sub(one, code.mul(t, t)))
         d_cell = code.add(code.load(dc[m], j), through)
         of_i = code.mul(code.mul(d_cell, g), code.mul(i, code.sub(one, i)))

@@ -1,7 +1,8 @@
-"""Shares of work over a few threads of our own, as many as torch may use.
+"""Work shared among threads of our own, as many as torch may use.
 
-The kernels release Python's lock, so plain threads do; they do not clash with torch's own threads,
-with several processes (joblib, Lightning) or with several callers at once. A forked child makes
+The kernels release Python's lock, so plain threads suffice; they do not disturb torch's own
+threads, other processes (joblib, Lightning) or other callers, and they sleep while they wait. A
+forked child starts its own. How jobs are shared never changes a result: each job writes numbers of
 its own.
 """
 
@@ -14,7 +15,8 @@ from functools import cache
 
 import torch
 
-Job = tuple[int, Callable[[], None]]
+Job = tuple[int, Callable[[], object]]
+LEAST = 1 << 20  # operations that are worth waking another thread
 
 
 @cache
@@ -26,36 +28,49 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-def shares(jobs: Sequence[Job], threads: int) -> list[list[Callable[[], None]]]:
-    """Split jobs (cost, work), largest first, each to the thread with the least to do.
+def shares(jobs: Sequence[Job], threads: int) -> list[list[Callable[[], object]]]:
+    """Jobs split among threads: the largest first, each to the thread with the least to do.
 
+    Parameters
+    ----------
+    jobs
+        Pairs of a number of operations and the work itself.
+    threads
+        Largest number of shares.
+
+    Examples
+    --------
     >>> [len(share) for share in shares([(3, print), (1, print), (1, print), (1, print)], 2)]
     [1, 3]
     """
     loads = [0] * min(threads, len(jobs))
-    split: list[list[Callable[[], None]]] = [[] for _ in loads]
-    for cost, work in sorted(jobs, key=lambda job: -job[0]):
+    split: list[list[Callable[[], object]]] = [[] for _ in loads]
+    for operations, work in sorted(jobs, key=lambda job: -job[0]):
         least = loads.index(min(loads))
-        loads[least] += cost
+        loads[least] += operations
         split[least].append(work)
     return split
 
 
 def run(jobs: Sequence[Job]) -> None:
-    """Do all jobs; the calling thread takes its share too.
+    """Do all jobs, in as many threads as torch may use and the work is worth.
 
     >>> done = []
     >>> run([(1, lambda: done.append("a")), (1, lambda: done.append("b"))])
     >>> sorted(done)
     ['a', 'b']
     """
-    own, *others = shares(jobs, torch.get_num_threads()) or [[]]
+    worth = min(torch.get_num_threads(), sum(operations for operations, _ in jobs) // LEAST)
+    if worth < 2 or len(jobs) < 2:
+        _all([work for _, work in jobs])
+        return
+    own, *others = shares(jobs, worth)
     waiting = [_pool(os.cpu_count() or 1).submit(_all, share) for share in others]
     _all(own)
     for future in waiting:
         future.result()
 
 
-def _all(share: Sequence[Callable[[], None]]) -> None:
+def _all(share: Sequence[Callable[[], object]]) -> None:
     for work in share:
         work()

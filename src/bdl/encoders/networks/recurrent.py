@@ -11,7 +11,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from bdl.encoders.fused.layers import FusedGRU, FusedLSTM
+from bdl.encoders.fused.dense_layers import LayerNorm, Linear
+from bdl.encoders.fused.recurrent_layers import FusedGRU, FusedLSTM
 from bdl.encoders.networks.module import EncoderModule, State
 from bdl.encoders.recurrent import Recurrent
 
@@ -29,11 +30,11 @@ class RecurrentBlock(nn.Module):
         )
         # In place: a norm keeps what came in, not what it gave, and each of these is large.
         self.mix = nn.Sequential(
-            nn.Linear(read, 2 * read),
-            nn.LayerNorm(2 * read),
+            Linear(read, 2 * read),
+            LayerNorm(2 * read),
             nn.ReLU(inplace=True),
-            nn.Linear(2 * read, width),
-            nn.LayerNorm(width),
+            Linear(2 * read, width),
+            LayerNorm(width),
             nn.ReLU(inplace=True),
         )
 
@@ -66,10 +67,10 @@ class RecurrentEncoder(EncoderModule):
         self.width = width
         self.states = 1 if settings.cell == "gru" else 2
         self.first = nn.Sequential(
-            nn.Linear(self.features, width), nn.LayerNorm(width), nn.ReLU(inplace=True)
+            Linear(self.features, width), LayerNorm(width), nn.ReLU(inplace=True)
         )
         self.blocks = nn.ModuleList(RecurrentBlock(settings) for _ in range(settings.blocks))
-        self.last = nn.Linear(width, outputs)
+        self.last = Linear(width, outputs)
 
     def encode(self, x: Tensor, lengths: Tensor | None) -> Tensor:
         """Embedded bins of these lengths → logits."""

@@ -1,0 +1,197 @@
+"""Large products and sums of tensors on the CPU whose bits do not depend on the threads.
+
+torch leaves such products to libraries that may split a sum among threads, so that its rounding
+follows their number. Here a number of a result is added up either by one job in the order of its
+terms, or in segments of a constant number of rows whose sums are then added up in order.
+
+Tensors are float32 or float64 of shape (groups, rows, columns), contiguous in their columns. A
+group is an item of a batch whose rows follow one another at a constant distance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import partial
+from operator import mul
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from bdl.encoders.fused import product_kernels as kernels
+from bdl.encoders.fused import threads
+from bdl.encoders.fused.llvm import lanes_for
+
+SEGMENT = 2048  # rows whose sum one job adds up: a constant, so that no sum follows the threads
+
+
+def real_of(x: Tensor) -> str:
+    """The kernels' name of a tensor's type."""
+    return "float" if x.dtype == torch.float32 else "double"
+
+
+def supported(*tensors: Tensor | None) -> bool:
+    """Whether the kernels can compute with these tensors."""
+    some = [tensor for tensor in tensors if tensor is not None]
+    return (
+        all(t.device.type == "cpu" and t.dtype == some[0].dtype and t.numel() > 0 for t in some)
+        and some[0].dtype in (torch.float32, torch.float64)
+        and not torch.is_autocast_enabled("cpu")
+        and not torch.compiler.is_compiling()
+    )
+
+
+def needs_gradient(*tensors: Tensor | None) -> bool:
+    """Whether a backward pass may follow a call with these tensors."""
+    return torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in tensors)
+
+
+def address(x: Tensor | None, *place: int) -> int:
+    """The address of an element; 0 for None."""
+    if x is None:
+        return 0
+    if not place:
+        return x.data_ptr()
+    offset: int = sum(map(mul, place, x.stride()))
+    return x.data_ptr() + offset * x.element_size()
+
+
+def multiply(a: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Every row times a matrix.
+
+    Parameters
+    ----------
+    a
+        Shape (groups, rows, inner).
+    matrix
+        Shape (inner, columns), with any strides.
+    bias
+        Shape (columns,), or None for zeros.
+
+    Returns
+    -------
+    Tensor
+        Shape (groups, rows, columns), contiguous.
+
+    Examples
+    --------
+    >>> multiply(torch.ones(1, 2, 3), torch.ones(3, 1)).tolist()
+    [[[3.0], [3.0]]]
+    """
+    groups, rows, inner = a.shape
+    columns, real = matrix.shape[1], real_of(a)
+    panel = kernels.panel_columns(real)
+    panels = -(-columns // panel)
+    spare = panels * panel - columns
+    if spare:
+        matrix, bias = F.pad(matrix, (0, spare)), None if bias is None else F.pad(bias, (0, spare))
+    packed = matrix.reshape(inner, panels, panel).transpose(0, 1).contiguous()
+    start = a.new_zeros(panels * panel) if bias is None else bias.contiguous()
+    out = a.new_empty(groups, rows, panels * panel)
+    kernel = kernels.row_product(real)
+    many = max(96, -(-groups * rows // (4 * torch.get_num_threads())))
+    jobs = []
+    for group, first, count in pieces_of(groups, rows, many):
+        work = partial(
+            kernel,
+            count,
+            inner,
+            panels,
+            address(a, group, first),
+            a.stride(1),
+            packed.data_ptr(),
+            start.data_ptr(),
+            address(out, group, first),
+            out.stride(1),
+        )
+        jobs.append((2 * count * inner * panels * panel, work))
+    threads.run(jobs)
+    return out if spare == 0 else out[:, :, :columns].contiguous()
+
+
+def outer_sum(left: Tensor, right: Tensor) -> Tensor:
+    """Sum over all rows of left ⊗ right.
+
+    Parameters
+    ----------
+    left, right
+        Shapes (groups, rows, m) and (groups, rows, n).
+
+    Returns
+    -------
+    Tensor
+        Shape (m, n).
+
+    Examples
+    --------
+    >>> outer_sum(torch.ones(2, 3, 1), torch.ones(2, 3, 2)).tolist()
+    [[6.0, 6.0]]
+    """
+    real = real_of(left)
+    panel = kernels.panel_columns(real)
+    if right.shape[2] % panel and not left.shape[2] % panel:
+        return outer_sum(right, left).t()  # the same products, without a padded copy
+    groups, rows, m = left.shape
+    n = right.shape[2]
+    right = F.pad(right, (0, -n % panel)) if n % panel else right
+    panels = right.shape[2] // panel
+    pieces = [*pieces_of(groups, rows, SEGMENT)]
+    sums = left.new_zeros(len(pieces), m, panels * panel)
+    kernel = kernels.outer_sum(real)
+    # Few segments are also cut across: each part of the result is a job of its own.
+    part = -(-m // min(m, -(-4 * torch.get_num_threads() // max(1, len(pieces)))))
+    jobs = []
+    for i, (group, first, count) in enumerate(pieces):
+        for begin in range(0, m, part):
+            size = min(part, m - begin)
+            work = partial(
+                kernel,
+                count,
+                size,
+                panels,
+                address(left, group, first, begin),
+                left.stride(1),
+                address(right, group, first),
+                right.stride(1),
+                address(sums, i, begin),
+                sums.stride(1),
+            )
+            jobs.append((2 * count * size * panels * panel, work))
+    threads.run(jobs)
+    return total_of(sums)[:, :n]
+
+
+def column_sum(x: Tensor) -> Tensor:
+    """Sum over all rows of (groups, rows, columns): (columns,).
+
+    >>> column_sum(torch.ones(2, 3, 2)).tolist()
+    [6.0, 6.0]
+    """
+    groups, rows, columns = x.shape
+    lanes = lanes_for(columns, real_of(x))
+    kernel = kernels.column_sum(real_of(x), lanes)
+    pieces = [*pieces_of(groups, rows, SEGMENT)]
+    sums = x.new_zeros(len(pieces), columns)
+    jobs = []
+    for i, (group, first, count) in enumerate(pieces):
+        place = address(x, group, first)
+        work = partial(kernel, count, columns // lanes, place, x.stride(1), address(sums, i))
+        jobs.append((count * columns, work))
+    threads.run(jobs)
+    return total_of(sums)
+
+
+def total_of(sums: Tensor) -> Tensor:
+    """The sum of all segments, in their order."""
+    if len(sums) < 2:
+        return sums[0] if len(sums) else sums.new_zeros(sums.shape[1:])
+    flat = sums.view(1, len(sums), math.prod(sums.shape[1:]))
+    return column_sum(flat).view(sums.shape[1:])
+
+
+def pieces_of(groups: int, rows: int, most: int) -> Iterator[tuple[int, int, int]]:
+    """(group, first row, rows): every group cut into pieces of at most ``most`` rows."""
+    for group in range(groups):
+        for first in range(0, rows, most):
+            yield group, first, min(most, rows - first)
