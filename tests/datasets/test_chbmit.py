@@ -154,7 +154,7 @@ def test_summary_of_something_else(physionet):
         datasets.load("chbmit", physionet)
 
 
-def test_unlisted_and_absent_files_are_told(physionet):
+def test_unlisted_and_absent_files_are_noted(physionet):
     write_summary(physionet, "chb02", ("chb02_09.edf", 0, []))
     notes = "\n".join(datasets.load("chbmit", physionet).notes)
     assert "not in any summary: chb02_01" in notes
@@ -182,7 +182,7 @@ def test_differently_named_channels(physionet):
     np.testing.assert_array_equal(before, after)
 
 
-def test_missing_channels_are_zero_and_told(physionet):
+def test_missing_channels_are_zero_and_noted(physionet):
     file = physionet / "chb02/chb02_01.edf"
     rewrite(file, lambda label: None if label == "FZ-CZ" else label)
     benchmark = datasets.load("chbmit", physionet)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from bdl import datasets
-from bdl.datasets import CHBMIT, MITDB, Dataset, Sleep
+from bdl.datasets import CHBMIT, MITDB, Dataset, Fraud, Sleep
 from bdl.errors import ConfigError, InputError
 
 
@@ -209,5 +209,7 @@ def test_terms_are_known_and_kaggle_has_no_mirrors():
         if not kind.startswith("doctest"):
             assert dataset.licence, kind
             assert dataset.citation, kind
+    with pytest.raises(ConfigError, match="as a whole; leave out --only"):
+        Fraud().fetch("x", only=["creditcard.csv"])
     with pytest.raises(ConfigError, match="no mirrors"):
         Sleep().fetch("x", url="http://127.0.0.1:9/")

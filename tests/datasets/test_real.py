@@ -57,7 +57,7 @@ def test_mitdb_beats(real):
     assert benchmark.events.types == ("beat",)
     record = benchmark.recordings["101"]
     assert record.values.shape == (650_000, 2)
-    # A beat stands where lead II has its peak.
+    # A beat is annotated at the peak of lead II.
     at = np.rint(benchmark.events.times("101", "beat")[5:50] * 360).astype(int)
     around = np.stack([record.values[i - 40 : i + 41, 0] for i in at])
     assert np.abs(around.argmax(axis=1) - 40).max() <= 6

@@ -168,7 +168,7 @@ def test_most_labels_are_within_a_minute_of_the_change():
 
 
 def test_sleep_begins_and_ends_with_a_movement_that_can_be_seen():
-    """Nobody counts as awake who lies still: the bouts around a sleep hold movement."""
+    """Lying still counts as sleep: the bouts before and after sleep contain movement."""
     for k in range(20):
         rng = np.random.default_rng(k)
         person = wearer.draw(rng)
@@ -195,7 +195,7 @@ def test_device_off_is_flat_and_has_no_label():
 
 
 def test_device_off_in_the_files(nights):
-    """No labelled endpoint lies in a stretch that is flat for an hour."""
+    """No labelled endpoint is in a period that is flat for an hour."""
     benchmark = datasets.load("sleep", nights)
     flat_hours = 0
     for recording in benchmark.recordings:

@@ -4,7 +4,7 @@ Nothing is downloaded unless asked for. Licence and citation are those of the da
 """
 
 from bdl.datasets.downloads.download import Download, FileProgress
-from bdl.datasets.downloads.kaggle import Kaggle
-from bdl.datasets.downloads.physionet import PhysioNet
+from bdl.datasets.downloads.kaggle_download import Kaggle
+from bdl.datasets.downloads.physionet_download import PhysioNet
 
 __all__ = ["Download", "FileProgress", "Kaggle", "PhysioNet"]

@@ -39,6 +39,8 @@ class Kaggle(Download):
         page = self.competition or self.dataset
         if url is not None:
             raise ConfigError(f"{page} comes from Kaggle, which has no mirrors; leave out --url")
+        if only and self.competition is None:
+            raise ConfigError(f"{page} is downloaded from Kaggle as a whole; leave out --only")
         kagglehub = require("kagglehub", "fetch")
         folder.mkdir(parents=True, exist_ok=True)
         try:
