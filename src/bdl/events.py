@@ -1,8 +1,8 @@
 """Events: one table of (recording, event type, time in seconds), with scores for detections.
 
-A multiset: empty recordings, repeated times and several types are ordinary. Names are kept as
-integer codes into sorted tuples of distinct names, so that sorting, matching and bootstrapping
-work on integers. Rows keep the order in which they came.
+Recordings without events, repeated times and several types are valid. Names are kept as integer
+codes into sorted tuples of distinct names, so that sorting, matching and bootstrapping work on
+integers. Rows keep their order.
 """
 
 from __future__ import annotations
@@ -13,29 +13,45 @@ from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
-import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
-from bdl.arrow import from_numpy, from_texts
 from bdl.errors import InputError
-from bdl.frames import Backend, Codes, Floats, backend_of, encode, merge, numbers
+from bdl.frames import (
+    Backend,
+    Codes,
+    Floats,
+    Tabular,
+    backend_of,
+    encode,
+    encode_names,
+    merge,
+    numbers,
+)
 
 Frame = Any
 
 
 @dataclass(frozen=True, eq=False)
-class Events:
-    """A table of events; see `Events.of` and `Events.from_frame` to make one.
+class Events(Tabular):
+    """A table of events; `Events.of` and `Events.from_frame` make one.
 
     Parameters
     ----------
-    recordings, types : distinct names, sorted.
-    recording_code, type_code : (n,) index of each row's name.
-    time : (n,) seconds from the recording's start, finite.
-    score : (n,) ranking score (never NaN), or None where the events are annotations.
-    dropped : rows left out on reading because their time or score was missing.
-    backend : kind of data frame the table came from, and goes back to.
+    recordings, types
+        Distinct names, sorted.
+    recording_code, type_code
+        (n,) index of each row's name.
+    time
+        (n,) seconds from the recording's start, finite.
+    score
+        (n,) ranking score (never NaN), or None where the events are annotations.
+    dropped
+        Number of rows left out on reading because their time or score was missing.
+    backend
+        Kind of data frame the table came from, and that `to_frame` gives back.
 
+    Examples
+    --------
     >>> Events.of("night1", ["onset", "wakeup"], [3600.0, 30000.0])
     Events: 2 in 1 recording
       onset   1
@@ -59,24 +75,41 @@ class Events:
         time: ArrayLike,
         score: ArrayLike | None = None,
     ) -> Events:
-        """Events from arrays of one length; a single name stands for all rows."""
-        times = np.atleast_1d(np.asarray(time, dtype=np.float64))
-        names = [
-            [column] * len(times) if isinstance(column, str) else column
-            for column in (recording, event)
-        ]
-        columns: dict[str, Any] = {"recording": names[0], "event": names[1], "time": times}
+        """Events from columns of one length; a single name holds for all rows.
+
+        Parameters
+        ----------
+        recording, event
+            Names of the recording and the event type of each row.
+        time
+            Seconds from the start of the recording.
+        score
+            Ranking score of each row; None for annotations.
+
+        Examples
+        --------
+        >>> Events.of(["a", "b"], "beat", [1.0, 2.0]).recordings
+        ('a', 'b')
+        """
+        columns: dict[str, Any] = {
+            "recording": recording,
+            "event": event,
+            "time": np.array(time, dtype=np.float64, ndmin=1),
+        }
         if score is not None:
-            columns["score"] = np.atleast_1d(np.asarray(score, dtype=np.float64))
+            columns["score"] = np.array(score, dtype=np.float64, ndmin=1)
+        for name in ("recording", "event"):
+            if isinstance(columns[name], str):
+                columns[name] = [columns[name]] * len(columns["time"])
         lengths = {name: len(column) for name, column in columns.items()}
         if len(set(lengths.values())) != 1:
             raise InputError(f"events need columns of one length, got {lengths}")
-        try:
-            texts = {name: from_texts(columns[name]) for name in ("recording", "event")}
-        except (pa.ArrowException, UnicodeError) as error:
-            raise InputError(f"events need texts as recording and event: {error}") from error
-        values = {name: from_numpy(columns[name]) for name in columns if name not in texts}
-        return cls.from_frame(pa.table({**texts, **values}), missing="error")._with("polars")
+        recordings, recording_code = encode_names(columns["recording"], "recording")
+        types, type_code = encode_names(columns["event"], "event")
+        events = cls(
+            recordings, types, recording_code, type_code, columns["time"], columns.get("score")
+        )
+        return events._checked("error", "event table")
 
     @classmethod
     def empty(cls, *, scored: bool = False) -> Events:
@@ -103,9 +136,22 @@ class Events:
     ) -> Events:
         """Events from a pandas, polars or pyarrow table.
 
-        ``score`` is read where the column is there. A row without time, or without score in a
-        table that has scores, is an error or is dropped and counted (``missing``).
+        Parameters
+        ----------
+        frame
+            The table, one row per event.
+        recording, event, time
+            Names of the columns.
+        score
+            Name of the column of scores, which is used if it exists; None ignores it.
+        missing
+            Whether a row without time, or without score in a table that has scores, is an error
+            or is dropped and counted.
+        source
+            What the table is, for error messages.
 
+        Examples
+        --------
         >>> import polars as pl
         >>> frame = pl.DataFrame({"recording": ["a"], "event": ["beat"], "time": [1.5]})
         >>> Events.from_frame(frame).to_frame().columns
@@ -128,35 +174,34 @@ class Events:
         scores = None
         if score is not None and score in table.columns:
             scores = numbers(table[score], f"{source}: column {score!r}")
-        lost = ~np.isfinite(times)
-        if scores is not None:
-            lost |= np.isnan(scores)
         backend = backend_of(table)
-        made = cls(recordings, types, recording_code, type_code, times, scores, 0, backend)
-        if not lost.any():
-            return made
+        events = cls(recordings, types, recording_code, type_code, times, scores, 0, backend)
+        return events._checked(missing, source)
+
+    def _checked(self, missing: Literal["error", "drop"], source: str) -> Events:
+        """The same events, those without a finite time or a score refused or left out."""
+        incomplete = ~np.isfinite(self.time)
+        if self.score is not None:
+            incomplete |= np.isnan(self.score)
+        if not incomplete.any():
+            return self
         if missing == "error":
-            row = int(np.flatnonzero(lost)[0])
+            row = int(np.flatnonzero(incomplete)[0])
+            score = "" if self.score is None else f", score {self.score[row]}"
             raise InputError(
                 f"{source}: row {row} has no finite time or no score "
-                f"(time {times[row]}{'' if scores is None else f', score {scores[row]}'}); "
-                f"{int(lost.sum())} such rows"
+                f"(time {self.time[row]}{score}); {int(incomplete.sum())} such rows"
             )
-        return replace(made._rows(~lost), dropped=int(lost.sum()))
+        return replace(self._rows(~incomplete), dropped=int(incomplete.sum()))
 
     def to_frame(self, backend: Backend | None = None) -> Frame:
         """The table as a data frame of the kind it came from, or of ``backend``."""
-        columns: dict[str, Any] = {
-            "recording": self.recording,
-            "event": self.event,
-            "time": self.time,
-        }
-        if self.score is not None:
-            columns["score"] = self.score
-        if (backend or self.backend) == "pyarrow":
-            texts = {name: from_texts(columns.pop(name)) for name in ("recording", "event")}
-            return pa.table({**texts, **{name: from_numpy(columns[name]) for name in columns}})
-        return nw.from_dict(columns, backend=backend or self.backend).to_native()
+        return super().to_frame(backend or self.backend)
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table by name."""
+        columns = {"recording": self.recording, "event": self.event, "time": self.time}
+        return columns if self.score is None else {**columns, "score": self.score}
 
     @property
     def recording(self) -> NDArray[np.object_]:
@@ -184,6 +229,13 @@ class Events:
     ) -> Events:
         """The rows of the given recordings and types, in their order.
 
+        Parameters
+        ----------
+        recordings, types
+            Names; None takes all.
+
+        Examples
+        --------
         >>> Events.of(["a", "b"], "beat", [1.0, 2.0]).select(recordings=["b"]).time.tolist()
         [2.0]
         """
@@ -197,14 +249,13 @@ class Events:
                 keep &= np.array([name in chosen for name in names], dtype=bool)[codes]
         return self._rows(keep)
 
-    def sorted(self) -> Events:
-        """The same events by recording, time, type and falling score: one order for a multiset.
+    def above(self, threshold: float) -> Events:
+        """The rows with at least this score; all rows where there are no scores.
 
-        >>> Events.of("a", "beat", [2.0, 1.0]).sorted().time.tolist()
-        [1.0, 2.0]
+        >>> Events.of("a", "beat", [1.0, 2.0], [0.9, 0.1]).above(0.5).time.tolist()
+        [1.0]
         """
-        falling = -self.score if self.score is not None else np.zeros(len(self))
-        return self._rows(np.lexsort((falling, self.type_code, self.time, self.recording_code)))
+        return self if self.score is None else self._rows(self.score >= threshold)
 
     @classmethod
     def concat(cls, parts: Iterable[Events]) -> Events:
@@ -267,6 +318,3 @@ class Events:
             time=self.time[keep],
             score=None if self.score is None else self.score[keep],
         )
-
-    def _with(self, backend: Backend) -> Events:
-        return replace(self, backend=backend)

@@ -1,7 +1,10 @@
-"""Columns of data frames as codes and numbers, with errors that name the row."""
+"""Data frames: columns as codes and numbers, errors that name the row, and results as tables."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from html import escape
+from importlib.util import find_spec
 from typing import Any, Literal
 
 import narwhals as nw
@@ -9,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bdl.arrow import to_numpy
-from bdl.errors import InputError
+from bdl.arrow import from_numpy, from_texts, to_numpy
+from bdl.errors import InputError, MissingExtraError
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 Codes = NDArray[np.int32]
@@ -43,6 +46,37 @@ def encode(column: nw.Series[Any], where: str) -> tuple[tuple[str, ...], Codes]:
     rank[order] = np.arange(len(names), dtype=np.int32)
     codes = to_numpy(encoded.indices)
     return tuple(names[i] for i in order), rank[codes]
+
+
+def encode_names(names: Sequence[str] | NDArray[Any], what: str) -> tuple[tuple[str, ...], Codes]:
+    """Sorted distinct names, and the index of each name among them.
+
+    Parameters
+    ----------
+    names
+        Texts, in a sequence or an array.
+    what
+        Name of the column, for error messages.
+
+    Examples
+    --------
+    >>> encode_names(["b", "a", "b"], "recording")
+    (('a', 'b'), array([1, 0, 1], dtype=int32))
+    """
+    listed = names.tolist() if isinstance(names, np.ndarray) else names
+    place: dict[str, int] = {}
+    codes = np.fromiter((place.setdefault(n, len(place)) for n in listed), np.int32, len(listed))
+    for name in place:
+        if not isinstance(name, str):
+            raise InputError(f"events need texts as {what}, got {name!r}")
+        try:
+            name.encode()
+        except UnicodeError as error:
+            raise InputError(f"events need texts as {what}: {error}") from error
+    order = sorted(place)
+    rank = np.empty(len(place), np.int32)
+    rank[[place[name] for name in order]] = np.arange(len(place), dtype=np.int32)
+    return tuple(order), rank[codes]
 
 
 def numbers(column: nw.Series[Any], where: str) -> Floats:
@@ -79,3 +113,86 @@ def merge(parts: list[tuple[tuple[str, ...], Codes]]) -> tuple[tuple[str, ...], 
     place = {name: i for i, name in enumerate(names)}
     codes = [np.array([place[name] for name in part], dtype=np.int32)[code] for part, code in parts]
     return names, np.concatenate(codes)
+
+
+class Tabular:
+    """Base of results that are tables: they show themselves and become data frames.
+
+    A subclass gives its `columns`.
+
+    Examples
+    --------
+    >>> class Squares(Tabular):
+    ...     def columns(self):
+    ...         return {"x": [1, 2], "square": [1.0, 4.0]}
+    >>> Squares().to_polars()["square"].to_list()
+    [1.0, 4.0]
+    >>> Squares()._repr_html_()[:30]
+    '<table><thead><tr><th>x</th><t'
+    """
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table by name."""
+        raise NotImplementedError
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """The table as a data frame.
+
+        Parameters
+        ----------
+        backend
+            ``polars``, ``pandas`` or ``pyarrow``; polars by default.
+        """
+        columns = self.columns()
+        if backend == "pyarrow":
+            return pa.table({name: _arrow(column) for name, column in columns.items()})
+        return nw.from_dict(columns, backend=backend or "polars").to_native()
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas data frame."""
+        if find_spec("pandas") is None:
+            raise MissingExtraError("pandas is not installed: pip install pandas")
+        return self.to_frame("pandas")
+
+    def to_polars(self) -> Any:
+        """The table as a polars data frame."""
+        return self.to_frame("polars")
+
+    def _repr_html_(self) -> str:
+        return html_table(self.columns())
+
+
+def _arrow(column: Any) -> Any:
+    """A column as an Arrow array, without pyarrow's own conversion, which imports pandas."""
+    values = np.asarray(column)
+    return from_texts(values.tolist()) if values.dtype.kind in "OU" else from_numpy(values)
+
+
+def html_table(columns: dict[str, Any], most: int = 20) -> str:
+    """Columns as an HTML table for notebooks.
+
+    Parameters
+    ----------
+    columns
+        Values by name, all of one length.
+    most
+        Number of rows that are shown; a last line says how many there are.
+
+    Examples
+    --------
+    >>> html_table({"x": [0.5]})
+    '<table><thead><tr><th>x</th></tr></thead><tbody><tr><td>0.5</td></tr></tbody></table>'
+    """
+    size = len(next(iter(columns.values()), ()))
+
+    def text(value: Any) -> str:
+        number = isinstance(value, (float, np.floating))
+        return escape(f"{value:.6g}" if number else str(value))
+
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{text(column[row])}</td>' for column in columns.values())}</tr>"
+        for row in range(min(size, most))
+    )
+    more = f"<p>{size:,} rows, {most} shown</p>" if size > most else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"

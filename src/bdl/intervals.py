@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bdl.errors import ConfigError, InputError
+from bdl.frames import Tabular
 
 Floats = NDArray[np.float64]
 
@@ -74,7 +75,7 @@ class Interval(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Intervals:
+class Intervals(Tabular):
     """A table of intervals, usually made by `bdl.pairing.pair` or `Intervals.of`.
 
     Parameters
@@ -173,6 +174,16 @@ class Intervals:
             code = self.names.index(name) if name in self.names else -1
             rows = rows & (self.name_code == code)
         return np.stack([self.start[rows], self.end[rows]], axis=1)
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table by name."""
+        columns = {
+            "recording": np.array(self.recordings, dtype=object)[self.recording_code],
+            "name": np.array(self.names, dtype=object)[self.name_code],
+            "start": self.start,
+            "end": self.end,
+        }
+        return columns if self.score is None else {**columns, "score": self.score}
 
     def __len__(self) -> int:
         return len(self.start)

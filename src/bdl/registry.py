@@ -65,6 +65,10 @@ class Variant(Value):
         """Further names of this variant, each with the fields it sets."""
         return {}
 
+    def plain(self, mode: str = "json") -> Any:
+        """The form in which a field of the family is written: all fields of the variant."""
+        return self.model_dump(mode=mode)
+
     @classmethod
     def summary(cls) -> str:
         """The first sentence of the docstring, for command-line help and tables."""
@@ -141,7 +145,7 @@ class Variant(Value):
         return core_schema.no_info_plain_validator_function(
             lambda given: cls.parse(given),
             serialization=core_schema.plain_serializer_function_ser_schema(
-                lambda value, info: value.model_dump(mode=info.mode), info_arg=True
+                lambda value, info: value.plain(info.mode), info_arg=True
             ),
         )
 

@@ -241,7 +241,7 @@ def test_figures_at_a_fixed_threshold(tables: tuple[Path, Path]) -> None:
         "F1": 0.5,
         "false": 1,
     }
-    assert "at scores of 0.75 and more" in call(*arguments)
+    assert "detections of score 0.75 and more" in call(*arguments)
 
 
 def test_the_printed_score_has_figures_and_errors(tables: tuple[Path, Path]) -> None:
@@ -250,3 +250,136 @@ def test_the_printed_score_has_figures_and_errors(tables: tuple[Path, Path]) -> 
     assert "mAP" in text
     assert "errors at tolerance 10" in text
     assert "missed" in text
+
+
+def seconds(folder: Path, name: str, rows: list[tuple[Any, ...]]) -> Path:
+    columns = ["recording", "event", "time", "score"][: len(rows[0])]
+    path = folder / f"{name}.csv"
+    pl.DataFrame(rows, schema=columns, orient="row").write_csv(path)
+    return path
+
+
+VOICE = [("a", "on", 10.0), ("a", "off", 20.0), ("b", "on", 5.0), ("b", "off", 8.0)]
+HEARD = [
+    ("a", "on", 10.5, 0.9),
+    ("a", "off", 22.0, 0.8),
+    ("b", "on", 5.2, 0.7),
+    ("b", "off", 8.1, 0.6),
+    ("b", "on", 50.0, 0.1),
+]
+
+
+def test_the_collar_score_of_events_and_of_intervals(tmp_path: Path) -> None:
+    truth, found = seconds(tmp_path, "truth", VOICE), seconds(tmp_path, "found", HEARD)
+    arguments = ("score", "--truth", truth, "--detections", found, "--collar", 0.5)
+    by_type = call_json(*arguments)["types"]
+    assert by_type["on"] == {
+        "hits": 2,
+        "detections": 3,
+        "truths": 2,
+        "precision": pytest.approx(2 / 3),
+        "recall": 1.0,
+        "F1": 0.8,
+    }
+    assert by_type["off"]["hits"] == 1
+    assert call_json(*arguments, "--threshold", 0.5)["types"]["on"]["F1"] == 1.0
+    assert list(call_json(*arguments, "--type", "on")["types"]) == ["on"]
+    voice = (*arguments, "--interval", "voice=on,off")
+    assert call_json(*voice)["types"]["voice"]["hits"] == 1
+    assert call_json(*voice, "--offset-share", 0.2)["types"]["voice"]["F1"] == 1.0
+    text = call(*voice)
+    assert "F-measure, collar 0.5" in text
+    assert "voice" in text
+    unscored = seconds(tmp_path, "unscored", [row[:3] for row in HEARD])
+    same = call_json(
+        "score", "--truth", truth, "--detections", unscored, "--scoring=collar", "--collar=0.5"
+    )
+    assert same["types"] == by_type
+
+
+def test_the_seizure_scores(tmp_path: Path) -> None:
+    ends = ("seizure:onset", "seizure:offset")
+    truth = seconds(tmp_path, "truth", [("eeg", ends[0], 100.0), ("eeg", ends[1], 150.0)])
+    rows = zip(ends * 2, [170.0, 200.0, 900.0, 950.0], [0.9, 0.9, 0.5, 0.5], strict=True)
+    found = seconds(tmp_path, "found", [("eeg", *row) for row in rows])
+    arguments = ["score", "--truth", truth, "--detections", found, "--scoring", "seizures"]
+    with pytest.raises(BdlError, match="give --recordings, a table with the columns"):
+        call(*arguments)
+    recordings = tmp_path / "recordings.csv"
+    recordings.write_text("recording,duration\neeg,43200\n")
+    arguments += ["--recordings", recordings]
+    result = call_json(*arguments)
+    assert result["scoring"] == "seizures"
+    assert result["events"]["seizure"] == {
+        "hits": 1,
+        "truths": 1,
+        "false_positives": 1,
+        "sensitivity": 1.0,
+        "precision": 0.5,
+        "F1": pytest.approx(2 / 3),
+        "false_positives_per_day": 2.0,
+    }
+    assert result["samples"]["seizure"]["hits"] == 0
+    assert call_json(*arguments, "--any-overlap")["events"]["seizure"]["hits"] == 0
+    above = call_json(*arguments, "--threshold", 0.7)["events"]["seizure"]
+    assert above["false_positives"] == 0
+    assert "SzCORE rules" in call(*arguments)
+    named = call_json(*arguments, "--interval", "fit=seizure:onset,seizure:offset")
+    assert named["events"]["fit"] == result["events"]["seizure"]
+
+
+def test_screening_gives_sensitivity_at_false_alarms_per_day(
+    tables: tuple[Path, Path], tmp_path: Path
+) -> None:
+    truth, found = tables
+    recordings = tmp_path / "recordings.csv"
+    recordings.write_text("recording,duration\na,43200\nb,43200\n")
+    arguments = ("score", "--truth", truth, "--detections", found, *BOTH, "--scoring=screening")
+    with pytest.raises(BdlError, match="--recordings"):
+        call(*arguments)
+    timed = (*arguments, "--recordings", recordings)
+    result = call_json(*timed, "--false-alarms-per-day", 0, "--false-alarms-per-day", 1)
+    onset = result["types"]["onset"]["50"]
+    assert onset["sensitivity_at"] == {"0": 0.0, "1": 1.0}
+    assert onset["false_alarms_per_day"] == [1.0, 1.0, 1.0]
+    assert "sensitivity at false alarms per day" in call(*timed)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ((), "--tolerance expected"),
+        (("--scoring", "collar"), "needs --collar SECONDS"),
+        (("--scoring", "seizures", "--collar", 1), "--collar belongs to --scoring collar"),
+        (("--collar", 1, "--tolerance", 1), "--tolerance has no effect"),
+        (("--collar", 1, "--bootstrap", 9), "--bootstrap has no effect"),
+        (("--collar", 1, "--offset-share", 0.5), "name them with --interval"),
+        (("--tolerance", 1, "--interval", "x"), "--interval has no effect"),
+        (("--scoring", "seizures"), "--interval seizure=onset,offset"),
+        (("--scoring", "screening", "--tolerance", 1, "--threshold", 1), "which tries all"),
+    ],
+)
+def test_options_of_another_scoring_are_refused(
+    tables: tuple[Path, Path], options: tuple[Any, ...], problem: str
+) -> None:
+    truth, found = tables
+    with pytest.raises(BdlError, match=problem):
+        call("score", "--truth", truth, "--detections", found, *options)
+
+
+def test_the_threshold_governs_the_error_table(tables: tuple[Path, Path]) -> None:
+    truth, found = tables
+    arguments = ("score", "--truth", truth, "--detections", found, *BOTH)
+    best = call_json(*arguments)["errors"]
+    high = call_json(*arguments, "--threshold", 0.85)["errors"]
+    assert best["threshold"] == {"onset": 0.7, "wakeup": 0.6}
+    assert high["threshold"] == {"onset": 0.85, "wakeup": 0.85}
+    assert high["wakeup"]["missed"] == 2
+    assert "thresholds: onset 0.85, wakeup 0.85" in call(*arguments, "--threshold", 0.85)
+
+
+def test_a_metric_that_is_not_known_lists_those_that_are(tables: tuple[Path, Path]) -> None:
+    truth, found = tables
+    arguments = ("score", "--truth", truth, "--detections", found, *BOTH, "--bootstrap", 9)
+    with pytest.raises(BdlError, match="expected one of AP, mAP, F1, mF1"):
+        call(*arguments, "--metric", "accuracy")

@@ -71,15 +71,13 @@ def test_a_group_is_adapted_by_models_that_have_not_seen_it() -> None:
     assert not np.array_equal(after.factors, before.factors)
 
 
-def test_the_effect_is_told_in_counts_and_map() -> None:
+def test_scores_are_rescaled_by_the_factor_of_their_recording() -> None:
     densities, truth, groups = simulated(2.0)
     rng = np.random.default_rng(2)
     found = Events.of(truth.recording, "off", truth.time, rng.random(len(truth)))
     result = adapt(densities, truth, groups=groups)
-    effect = result.effect(truth, found, [10.0])
-    assert effect["before"]["ratio"] > 1.8
-    assert effect["after"]["ratio"] == pytest.approx(1.0, abs=0.03)
-    assert effect["before"]["mAP"] == effect["after"]["mAP"] == 1.0
+    assert result.before.ratio > 1.8
+    assert result.after.ratio == pytest.approx(1.0, abs=0.03)
     scaled = result.rescale(found)
     assert scaled.score is not None
     assert found.score is not None

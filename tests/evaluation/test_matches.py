@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from bdl.errors import ConfigError, InputError
-from bdl.evaluation import Matches, Regions, error_table, match, screening, timing
+from bdl.evaluation import Matches, Regions, error_table, match, screening
 from bdl.events import Events
 from naive import evaluation as naive
 from naive import evaluation_cases as cases
@@ -33,82 +35,46 @@ def random_cases(count: int, rows: int = 40) -> list[cases.Case]:
 
 
 @pytest.mark.parametrize("case", random_cases(25))
-def test_cutoffs_need_no_second_matching(case: cases.Case) -> None:
+def test_thresholds_need_no_second_matching(case: cases.Case) -> None:
     kept = matched(case)
-    cutoffs = [-1.0, -0.25, 0.0, 0.25, 0.3, 0.75, 9.0]
-    at_once = kept.average_precision_above(cutoffs)
-    for cutoff, ap, mean in zip(
-        cutoffs, at_once, kept.mean_average_precision_above(cutoffs), strict=True
-    ):
-        again = matched(case, [d for d in case.detections if d[3] >= cutoff])
-        np.testing.assert_allclose(ap, again.average_precision(), rtol=0, atol=1e-12)
+    for threshold in [-1.0, -0.25, 0.0, 0.25, 0.3, 0.75, 9.0]:
+        again = matched(case, [d for d in case.detections if d[3] >= threshold])
+        above = kept.above(threshold)
         np.testing.assert_allclose(
-            kept.above(cutoff).average_precision(), again.average_precision(), rtol=0, atol=1e-12
+            above.average_precision(), again.average_precision(), rtol=0, atol=1e-12
         )
-        np.testing.assert_array_equal(kept.above(cutoff).count, again.count)
-        assert mean == pytest.approx(again.mean_average_precision(), abs=1e-12)
+        np.testing.assert_array_equal(above.count, again.count)
 
 
 @pytest.mark.parametrize("case", random_cases(25))
 def test_curves_and_f1_at_a_threshold_follow_the_rules(case: cases.Case) -> None:
     kept = matched(case)
+    lasting = replace(kept, durations=dict.fromkeys(kept.recordings, 8640.0))
     for j, event in enumerate(kept.types):
         for k, tolerance in enumerate(case.tolerances):
             pooled, truths = naive.ranked_hits(
                 case.truths, case.detections, event, tolerance, case.event_free
             )
             if not truths:
-                assert np.isnan(kept.f1(0.5)[j, k])
+                assert np.isnan(kept.tally(0.5).recall[j, k])
                 continue
             points = naive.curve(pooled, truths)
-            found = kept.curve(event, tolerance)
+            curve = kept.curve(event, tolerance)
             np.testing.assert_allclose(
-                np.array(found).T, np.array([p[:3] for p in points]).reshape(-1, 3), atol=1e-12
+                np.array([*curve.columns().values()]).T,
+                np.array([p[:3] for p in points]).reshape(-1, 3),
+                atol=1e-12,
             )
             for threshold, _, _, f1 in points:
-                assert kept.f1(threshold)[j, k] == pytest.approx(f1, abs=1e-12)
+                assert kept.tally(threshold).f1[j, k] == pytest.approx(f1, abs=1e-12)
             best = kept.best_f1()
             if best.f1[j, k] > 0:
-                assert kept.f1(best.threshold[j, k])[j, k] == best.f1[j, k]
-            days = screening(kept, event, tolerance, dict.fromkeys(kept.recordings, 8640.0))
+                assert kept.tally(best.threshold[j, k]).f1[j, k] == best.f1[j, k]
+            days = screening(lasting, event, tolerance)
             false = [(len([1 for s, _ in pooled if s >= p[0]])) * (1 - p[1]) for p in points]
             expected = np.array(false) / (len(kept.recordings) / 10)
             np.testing.assert_allclose(days.false_alarms_per_day, expected, atol=1e-9)
             np.testing.assert_allclose(days.sensitivity, [p[2] for p in points], atol=1e-12)
-
-
-@pytest.mark.parametrize("case", random_cases(25))
-def test_pooled_folds_equal_matching_all_at_once(case: cases.Case) -> None:
-    whole = matched(case)
-    folds = [case.recordings[::2], case.recordings[1::2]]
-    with_truth = {r for r, _, _ in case.truths}
-    parts = [
-        matched(case, [d for d in case.detections if d[0] in fold], fold)
-        for fold in folds
-        if with_truth & set(fold)
-    ]
-    if len(parts) < 2:
-        return
-    pooled = Matches.pool(parts)
-    assert pooled.recordings == whole.recordings
-    np.testing.assert_array_equal(pooled.average_precision(), whole.average_precision())
-    np.testing.assert_array_equal(pooled.truth_time, whole.truth_time)
-    np.testing.assert_array_equal(pooled.truths, whole.truths)
-    np.testing.assert_array_equal(pooled.detections, whole.detections)
-    for event in whole.types:
-        for tolerance in case.tolerances:
-            ours = timing(pooled, event, tolerance)
-            np.testing.assert_allclose(ours, timing(whole, event, tolerance), atol=1e-12)
-
-
-def test_folds_that_overlap_or_differ_cannot_be_pooled() -> None:
-    truth, found = Events.of("a", "x", [0.0]), Events.of("a", "x", [0.0], [1.0])
-    with pytest.raises(InputError, match="'a' is in two"):
-        Matches.pool([match(truth, found, [1.0])] * 2)
-    with pytest.raises(ConfigError, match="tolerances"):
-        Matches.pool([match(truth, found, [1.0]), match(truth, found, [2.0])])
-    with pytest.raises(InputError, match="nothing to pool"):
-        Matches.pool([])
 
 
 def test_names_that_were_not_scored_are_refused() -> None:

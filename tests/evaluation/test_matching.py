@@ -186,7 +186,7 @@ def test_unknown_recordings_and_types_are_refused_unless_ignored() -> None:
     for found, reason in ((stranger, "unknown recordings"), (odd, "unknown types")):
         ignoring = match(truth, found, [1.0], unknown="ignore")
         assert ignoring.mean_average_precision() == 1.0
-        assert any(reason in line for line in ignoring.left_out.told())
+        assert any(reason in line for line in ignoring.left_out.lines())
     counted = match(truth, stranger, [1.0], unknown="event-free", event_free="count")
     assert counted.mean_average_precision() == 0.5
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 import numpy as np
 import pytest
 
 from bdl.errors import ConfigError, InputError
+from bdl.evaluation import Tally
 from bdl.evaluation.collar import collar_f, interval_collar_f
 from bdl.evaluation.seizures import ANY_OVERLAP, EventRule, event_overlap, sample_overlap
 from bdl.events import Events
@@ -79,8 +82,8 @@ def test_types_recordings_and_threshold_are_kept_apart() -> None:
     truth = Events.of(["a", "b"], ["on", "off"], [1.0, 1.0])
     found = Events.of(["a", "b", "a"], ["on", "on", "on"], [1.0, 1.0, 1.1], [0.9, 0.8, 0.1])
     result = collar_f(truth, found, 0.5, threshold=0.5)
-    assert result["on"] == (1, 1, 2)
-    assert result["off"] == (0, 1, 0)
+    assert result["on"] == Tally(hits=1, detections=2, truths=1)
+    assert result["off"] == Tally(hits=0, detections=0, truths=1)
     assert np.isnan(result["off"].precision)
     assert result["off"].f1 == 0.0
 
@@ -120,9 +123,9 @@ def test_event_scores_equal_timescoring(seed: int, rule: EventRule) -> None:
         ),
     )
     ours = event_overlap(intervals("a", true), intervals("a", found), {"a": float(seconds)}, rule)
-    assert (ours.hits, ours.truths, ours.false_positives) == (theirs.tp, theirs.refTrue, theirs.fp)
+    assert (ours.hits, ours.truths, ours.false) == (theirs.tp, theirs.refTrue, theirs.fp)
     for mine, other in (
-        (ours.sensitivity, theirs.sensitivity),
+        (ours.recall, theirs.sensitivity),
         (ours.precision, theirs.precision),
         (ours.f1, theirs.f1),
         (ours.false_positives_per_day, theirs.fpRate),
@@ -130,7 +133,7 @@ def test_event_scores_equal_timescoring(seed: int, rule: EventRule) -> None:
         assert mine == pytest.approx(other, nan_ok=True)
     samples = timescoring.SampleScoring(reference, guess)
     mine = sample_overlap(intervals("a", true), intervals("a", found), {"a": float(seconds)})
-    assert (mine.hits, mine.truths, mine.false_positives) == (
+    assert (mine.hits, mine.truths, mine.false) == (
         samples.tp,
         samples.refTrue,
         samples.fp,
@@ -146,7 +149,7 @@ def test_recordings_add_up() -> None:
     parts = [
         event_overlap(intervals(n, true[n]), intervals(n, found[n]), {n: 3600.0}) for n in "abc"
     ]
-    assert tuple(whole) == tuple(np.sum(parts, axis=0))
+    assert astuple(whole) == tuple(np.sum([astuple(part) for part in parts], axis=0))
 
 
 def test_the_same_table_serves_both_scores() -> None:
@@ -154,7 +157,7 @@ def test_the_same_table_serves_both_scores() -> None:
     found = Events.of("a", ["on", "off"], [12.0, 65.0], [0.9, 0.9])
     assert collar_f(events, found, 3.0)["on"].f1 == 1.0
     spans = pair(events, VOICE), pair(found, VOICE)
-    assert event_overlap(*spans, {"a": 600.0}).sensitivity == 1.0
+    assert event_overlap(*spans, {"a": 600.0}).recall == 1.0
 
 
 def test_bad_input_is_told() -> None:

@@ -94,7 +94,7 @@ def of(rows: list[list[float]]) -> Density:
 def test_peak_fill_keeps_the_highest_of_a_run_and_ignores_a_leading_offset() -> None:
     rows = [[0.9, 0], [0, 0], [0, 0.2], [0, 0], [0, 0.8], [0, 0], [0.5, 0], [0, 0], [0.3, 0]]
     assert PeakFill().probabilities(of(rows), SLEEP).tolist() == [0, 0, 0, 0, 1, 1, 0, 0, 0]
-    assert PeakFill(cutoff=0.6).probabilities(of(rows), SLEEP).tolist() == [0] * 9
+    assert PeakFill(height=0.6).probabilities(of(rows), SLEEP).tolist() == [0] * 9
 
 
 def test_peak_fill_keeps_peaks_apart() -> None:

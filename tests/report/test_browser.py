@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from bdl import Density, Events, Recording, Recordings
-from bdl.evaluation.operating import operating
+from bdl.evaluation.operating_point import operating_points
 from bdl.report import Content, System
 
 pytestmark = pytest.mark.slow
@@ -38,9 +39,9 @@ def shown(page: Any) -> dict[str, str]:
 def expected(content: Content, system: int, type: int, k: int, threshold: float) -> dict[str, str]:
     """What the page must show: the figures that ``bdl score --threshold`` prints."""
     durations = {id: hours * 3600 for id, hours in content.hours.items()}
-    matches = content.matches[system]
-    table = operating(matches, threshold, durations or None)
-    figures = table[("all", *matches.types)[type]][content.tolerances[k]].figures
+    matches = replace(content.matches[system], durations=durations or None)
+    table = operating_points(matches, threshold)
+    figures = table[("all", *matches.types)[type]][content.tolerances[k]].to_dict()
     names = ("precision", "recall", "F1", "false_alarms_per_day")
     rates = ["–" if figures[name] is None else f"{figures[name]:.3f}" for name in names]
     if figures[names[-1]] is not None and figures[names[-1]] >= 10:

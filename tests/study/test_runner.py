@@ -53,7 +53,7 @@ def test_every_row_has_every_figure(finished: tuple[Path, Results], nested: Prot
     for row in nested.rows:
         for metric in nested.metrics:
             for fold in (None, 0, 1):
-                values = results.values(row.name, "tuned", metric, seed=0, fold=fold)
+                values = results.values(row.name, "tuned", metric.name, seed=0, fold=fold)
                 assert 0 <= values[0] <= 1
     (one,) = [d for d in results.differences if (d.stage, d.metric) == ("tuned", "mAP")]
     pair = [

@@ -114,7 +114,10 @@ def calibrate(
         ),
     ] = None,
     tolerance: Tolerances = None,
-    metric: Annotated[str, typer.Option(help="mAP, mF1 or AP@<tolerance>.")] = "mAP",
+    metric: Annotated[
+        str,
+        typer.Option(help="Metric to choose by, such as mAP or AP@60; an unknown one lists all."),
+    ] = "mAP",
     interval: Intervals = None,
     event_free: Annotated[
         str, typer.Option(help="Detections in event-free recordings: ignore or count.")

@@ -54,7 +54,6 @@ def demo(
 
 def _summary_rows(content: Content) -> list[list[str]]:
     """Heading, and one row per system: scores with intervals, and the paired difference."""
-    from bdl.report.estimates import estimate_text
     from bdl.report.summary import summarise
 
     systems = summarise(content)
@@ -63,11 +62,11 @@ def _summary_rows(content: Content) -> list[list[str]]:
     rows = [
         [
             system.name,
-            estimate_text(system.ap["mAP"]),
-            estimate_text(system.strict),
+            system.ap["mAP"].text(3),
+            system.strict.text(3),
             f"{system.best_f1:.3f}",
             system.median_error,
-            "" if system.difference is None else estimate_text(system.difference),
+            "" if system.difference is None else system.difference.text(3),
         ]
         for system in systems
     ]

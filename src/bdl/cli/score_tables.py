@@ -1,6 +1,6 @@
-"""The tables that scoring commands read, brought to one unit.
+"""The tables that scoring commands read, converted to one unit.
 
-A table with Kaggle's columns holds steps, every other one seconds; an extra table may name all
+A table with Kaggle's columns is in steps, every other one in seconds; an extra table may name all
 scored recordings with their duration (seconds), group and fold.
 """
 
@@ -30,7 +30,7 @@ class Rules:
         typer.Option(help="Unit of the tolerances [default: the tables' unit]."),
     ] = None
     period: Annotated[
-        float | None, typer.Option(help="Seconds a step, needed where units are mixed.")
+        float | None, typer.Option(help="Seconds per step, needed where units are mixed.")
     ] = None
     event_free: Annotated[
         Literal["ignore", "count"] | None,
@@ -78,13 +78,13 @@ class Setup:
     @classmethod
     def of(cls, truth: Path, rules: Rules) -> Setup:
         """Read everything but the detections."""
-        events, found = read(truth)
-        unit = rules.unit or found
+        events, table_unit = read(truth)
+        unit = rules.unit or table_unit
         about = None if rules.recordings is None else _about(rules.recordings)
         # Saying what becomes of event-free recordings says that there may be some.
         lenient = rules.event_free is not None and about is None and rules.unknown == "error"
         return cls(
-            truth=convert(events, found, unit, rules.period, truth),
+            truth=convert(events, table_unit, unit, rules.period, truth),
             truth_path=truth,
             unit=unit,
             period=rules.period,
@@ -96,18 +96,18 @@ class Setup:
             recordings=None if about is None else tuple(about),
         )
 
-    def detections(self, path: Path) -> Events:
-        """A table of detections in the unit of this setup."""
+    def detections(self, path: Path, *, scored: bool = True) -> Events:
+        """A table of detections in the unit of this setup; ``scored`` ones need scores."""
         events, unit = read(path)
-        if events.score is None:
+        if scored and events.score is None:
             raise InputError(f"{path}: detections need a column 'score' to be ranked by")
         return convert(events, unit, self.unit, self.period, path)
 
     def score(self, path: Path, tolerances: list[float]) -> Score:
-        """The figures of one table of detections."""
-        from bdl.evaluation import score
+        """The scores of one table of detections."""
+        from bdl.evaluation import Score, match
 
-        made = score(
+        matches = match(
             self.truth,
             self.detections(path),
             tolerances,
@@ -117,7 +117,8 @@ class Setup:
             regions=self.regions,
             unknown=self.unknown,
         )
-        return replace(made, durations=self.durations())
+        # Regions may be in steps of unknown length: then durations are not known.
+        return Score(replace(matches, durations=self.durations()))
 
     def knowing(self, paths: list[Path]) -> Setup:
         """The same with the recordings of all these tables, so that all are scored alike."""
@@ -127,34 +128,34 @@ class Setup:
         return replace(self, recordings=tuple(sorted(names.union(self.truth.recordings))))
 
     def durations(self) -> dict[str, float] | None:
-        """Scored seconds of each recording, where regions or the table of recordings tell."""
+        """Scored seconds of each recording, from the regions or the table of recordings."""
         if self.regions is not None:
             unit = 1.0 if self.unit == "seconds" else self.period
             if unit is None:
                 return None
             return {name: unit * long for name, long in self.regions.durations.items()}
-        found = self._told("duration")
-        if found is None:
+        texts = self._column("duration")
+        if texts is None:
             return None
-        return {name: _number(text, "duration") for name, text in found.items()}
+        return {name: _number(text, "duration") for name, text in texts.items()}
 
     def folds(self) -> dict[str, str] | None:
-        """Fold of each recording, where the table of recordings tells."""
-        return self._told("fold")
+        """Fold of each recording, where the table of recordings has that column."""
+        return self._column("fold")
 
     def groups(self) -> dict[str, str]:
         """Group of each recording, from the table of recordings or that of truths."""
-        found = self._told("group")
-        if found is None and self.about is None and self.truth_path.is_file():
+        groups = self._column("group")
+        if groups is None and self.about is None and self.truth_path.is_file():
             rows = _rows(self.truth_path, ("group",))
-            found = {name: row["group"] for name, row in rows if row.get("group")} or None
-        if found is None:
+            groups = {name: row["group"] for name, row in rows if row.get("group")} or None
+        if groups is None:
             raise ConfigError(
                 "--cluster group needs a column 'group' in the table of --recordings or of --truth"
             )
-        return found
+        return groups
 
-    def _told(self, column: str) -> dict[str, str] | None:
+    def _column(self, column: str) -> dict[str, str] | None:
         if self.about is None or not any(column in row for row in self.about.values()):
             return None
         return {name: row[column] for name, row in self.about.items() if column in row}
@@ -174,16 +175,16 @@ def convert(events: Events, unit: str, wanted: str, period: float | None, path: 
     """Events with their times in the wanted unit; two units need the period of a step.
 
     >>> from bdl.events import Events
-    >>> found = convert(Events.of("a", "x", [12.0]), "steps", "seconds", 5.0, Path("a.csv"))
-    >>> found.time.tolist()
+    >>> events = convert(Events.of("a", "x", [12.0]), "steps", "seconds", 5.0, Path("a.csv"))
+    >>> events.time.tolist()
     [60.0]
     """
     if unit == wanted:
         return events
     if period is None:
         raise ConfigError(
-            f"mixed units: {path} holds {unit}, the tolerances or the other table {wanted}; give "
-            "--period, the seconds of one step"
+            f"mixed units: {path} is in {unit}, the tolerances or the other table in {wanted}; "
+            "give --period, the seconds of one step"
         )
     if not period > 0:
         raise ConfigError(f"--period: a positive number of seconds expected, got {period}")
@@ -194,14 +195,14 @@ def convert(events: Events, unit: str, wanted: str, period: float | None, path: 
 
 def _about(path: Path) -> dict[str, dict[str, str]]:
     """What a table of recordings says of each."""
-    found: dict[str, dict[str, str]] = {}
+    recordings: dict[str, dict[str, str]] = {}
     for name, row in _rows(path, ("duration", "group", "fold")):
-        if name in found:
-            raise InputError(f"{path}: recording {name!r} stands there twice")
-        found[name] = row
-    if not found:
+        if name in recordings:
+            raise InputError(f"{path}: recording {name!r} is named twice")
+        recordings[name] = row
+    if not recordings:
         raise InputError(f"{path}: the table names no recordings")
-    return found
+    return recordings
 
 
 def _regions(path: Path) -> Regions:
@@ -217,18 +218,18 @@ def _regions(path: Path) -> Regions:
 
 
 def _rows(path: Path, wanted: tuple[str, ...]) -> list[tuple[str, dict[str, str]]]:
-    """Recording and the wanted columns of each row, as text, as far as they are there."""
+    """Recording and the wanted columns of each row, as text, as far as they exist."""
     from bdl.formats.recordings.table_format import open_table
 
     source = open_table(path)
     key = "series_id" if "series_id" in source.columns else "recording"
     if key not in source.columns:
         raise InputError(f"{path}: no column 'recording'; it has {', '.join(source.columns)}")
-    there = [name for name in wanted if name in source.columns]
+    columns = [name for name in wanted if name in source.columns]
     rows = []
-    for batch in source.batches([key, *there]):
+    for batch in source.batches([key, *columns]):
         for row in batch.to_pylist():
-            texts = {name: str(row[name]) for name in there if row[name] is not None}
+            texts = {name: str(row[name]) for name in columns if row[name] is not None}
             rows.append((str(row[key]), texts))
     return rows
 

@@ -1,8 +1,8 @@
 """Commands that score detections: ``score`` for one table, ``compare`` for several.
 
-A table with Kaggle's columns (series_id, step, event, score) holds steps, every other one seconds.
-Tolerances are in ``--unit``, by default the unit of the tables; only where the two differ, or the
-tables among themselves, is ``--period`` needed.
+A table with Kaggle's columns (series_id, step, event, score) is in steps, every other one in
+seconds. Tolerances are in ``--unit``, by default the unit of the tables; ``--period`` is needed
+only where units are mixed.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from bdl.cli import console
-from bdl.cli.options import Json, takes
+from bdl.cli.options import Intervals, Json, interval_types, takes
 from bdl.cli.score_tables import Rules, Setup
 from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from bdl.evaluation import Bootstrap, Score
+    from bdl.evaluation import BootstrapResult, Score
 
 commands = typer.Typer()
 
 
 Truth = Annotated[Path, typer.Option("--truth", help="Table of annotated events.")]
 Tolerance = Annotated[
-    list[float],
+    list[float] | None,
     typer.Option("--tolerance", help="A hit is strictly nearer than this; may be repeated."),
 ]
 
@@ -38,63 +38,168 @@ class Draws:
 
     cluster: Annotated[
         Literal["recording", "group"],
-        typer.Option(help="What a replicate draws; groups stand in --recordings."),
+        typer.Option(help="What a replicate draws; groups are in the table of --recordings."),
     ] = "recording"
     metric: Annotated[
         str,
         typer.Option(
-            help="Of the bootstrap: mAP, mF1, AP@60, F1@60, sensitivity@60>=0.5 (also precision, "
-            "F1, false_alarms_per_day), median@60 (also bias, p95); with :type at the end for one "
-            "type.",
+            help="Metric of the bootstrap, such as mAP, F1@60, sensitivity@60>=0.5 or "
+            "median@60:onset; an unknown one lists all.",
         ),
     ] = "mAP"
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0
     level: Annotated[float, typer.Option(help="Share of replicates in the interval.")] = 0.95
 
 
+@dataclass(frozen=True)
+class OtherScoring:
+    """Options of the scorings that do not match events by tolerance."""
+
+    scoring: Annotated[
+        Literal["events", "collar", "seizures", "screening"] | None,
+        typer.Option(
+            help="events: AP and F1 by tolerance (the default). collar: F-measure of sound event "
+            "detection, with --collar. seizures: overlap of intervals (SzCORE) and samples. "
+            "screening: sensitivity at given false alarms per day.",
+        ),
+    ] = None
+    collar: Annotated[
+        float | None,
+        typer.Option(help="F-measure with this collar: a hit is at most this far away."),
+    ] = None
+    interval: Intervals = None
+    offset_share: Annotated[
+        float | None,
+        typer.Option(help="Collar of interval ends: also this share of the true length."),
+    ] = None
+    any_overlap: Annotated[
+        bool, typer.Option("--any-overlap", help="Seizures: no extension, merging or splitting.")
+    ] = False
+    false_alarms: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--false-alarms-per-day", help="Screening: sensitivity at this rate; may be repeated."
+        ),
+    ] = None
+
+    @property
+    def kind(self) -> str:
+        """The scoring that is meant; options of another one are an error."""
+        kind = self.scoring or ("collar" if self.collar is not None else "events")
+        owners = {
+            "--collar": ("collar", self.collar is not None),
+            "--offset-share": ("collar", self.offset_share is not None),
+            "--any-overlap": ("seizures", self.any_overlap),
+            "--false-alarms-per-day": ("screening", bool(self.false_alarms)),
+        }
+        for flag, (owner, given) in owners.items():
+            if given and owner != kind:
+                raise ConfigError(f"{flag} belongs to --scoring {owner}, not to --scoring {kind}")
+        if self.interval and kind not in ("collar", "seizures"):
+            raise ConfigError(f"--interval has no effect with --scoring {kind}")
+        if kind == "collar" and self.collar is None:
+            raise ConfigError("--scoring collar needs --collar SECONDS")
+        return kind
+
+
 @commands.command()
-@takes(rules=Rules, draws=Draws)
+@takes(rules=Rules, other=OtherScoring, draws=Draws)
 def score(
     truth: Truth,
     detections: Annotated[Path, typer.Option("--detections", help="Table of scored detections.")],
-    tolerance: Tolerance,
+    tolerance: Tolerance = None,
     *,
     rules: Rules,
+    other: OtherScoring,
     errors: Annotated[
         float | None, typer.Option("--errors", help="Tolerance of the error table [the widest].")
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", help="Also count what detections of at least this score give."),
+        typer.Option("--threshold", help="Also count the detections of at least this score."),
     ] = None,
     bootstrap: Annotated[int, typer.Option("--bootstrap", help="Replicates; 0 for none.")] = 0,
     draws: Draws,
     as_json: Json = False,
 ) -> None:
     """Score a table of detections against annotated events."""
+    kind = other.kind
+    if kind != "events":
+        for flag, value in (("--errors", errors), ("--bootstrap", bootstrap or None)):
+            if value is not None:
+                raise ConfigError(f"{flag} has no effect with --scoring {kind}")
+        _score_otherwise(kind, truth, detections, tolerance, rules, other, threshold, as_json)
+        return
     setup = Setup.of(truth, rules)
-    result = setup.score(detections, tolerance)
-    at = None
+    result = setup.score(detections, _tolerances(tolerance))
+    points = None
     if threshold is not None:
-        from bdl.evaluation import operating
+        from bdl.evaluation import operating_point
 
-        at = operating.operating(result.matches, threshold, result.durations)
-    interval = None
+        points = operating_point.operating_points(result.matches, threshold)
+    estimates = None
     if bootstrap:
-        interval = _bootstrap({"detections": [result]}, setup, bootstrap, draws)
+        estimates = _bootstrap({"detections": [result]}, setup, bootstrap, draws)
     if as_json:
-        shown = {"unit": setup.unit, **result.to_dict()}
-        if at is not None:
-            shown["at_threshold"] = {"threshold": threshold, **operating.to_dict(at)}
-        console.print_json({**shown, "bootstrap": None if interval is None else interval.to_dict()})
+        shown = {"unit": setup.unit, **result.to_dict(threshold)}
+        if points is not None:
+            by_type = operating_point.to_dict(points)
+            shown["at_threshold"] = {"threshold": threshold, **by_type}
+        shown["bootstrap"] = None if estimates is None else estimates.to_dict()
+        console.print_json(shown)
         return
     _say(f"times and tolerances in {setup.unit}")
     _say(str(result))
-    if at is not None and threshold is not None:
-        _say(f"\n{operating.told(at, threshold)}")
-    if interval is not None:
-        _say(f"\n{_heading(interval, draws)}\n{interval.systems['detections']}")
-    _say(f"\n{result.errors(errors)}")
+    if points is not None and threshold is not None:
+        _say(f"\n{operating_point.to_text(points, threshold)}")
+    if estimates is not None:
+        _say(f"\n{_heading(estimates, draws)}\n{estimates.systems['detections']}")
+    _say(f"\n{result.errors(errors, threshold)}")
+
+
+def _tolerances(tolerance: list[float] | None) -> list[float]:
+    if not tolerance:
+        raise ConfigError("--tolerance expected, once or more: how near a hit must be")
+    return tolerance
+
+
+def _score_otherwise(
+    kind: str,
+    truth: Path,
+    detections: Path,
+    tolerance: list[float] | None,
+    rules: Rules,
+    other: OtherScoring,
+    threshold: float | None,
+    as_json: bool,
+) -> None:
+    from bdl.cli import other_scores
+
+    if kind != "screening" and tolerance:
+        raise ConfigError(f"--tolerance has no effect with --scoring {kind}")
+    setup = Setup.of(truth, rules)
+    least = float("-inf") if threshold is None else threshold
+    if kind == "screening":
+        if threshold is not None:
+            raise ConfigError("--threshold has no effect with --scoring screening, which tries all")
+        rates = other.false_alarms or [1.0, 2.0, 5.0, 10.0]
+        result = other_scores.screening_scores(setup, detections, _tolerances(tolerance), rates)
+    elif kind == "seizures":
+        types = interval_types(other.interval)
+        result = other_scores.seizure_scores(setup, detections, types, least, other.any_overlap)
+    else:
+        result = other_scores.collar_scores(
+            setup,
+            detections,
+            other.collar or 0.0,
+            interval_types(other.interval),
+            other.offset_share,
+            least,
+        )
+    if as_json:
+        console.print_json({"unit": setup.unit, "scoring": kind, **result.plain})
+    else:
+        _say(f"times in {setup.unit}\n{result.text}")
 
 
 @commands.command()
@@ -109,7 +214,10 @@ def compare(
             "are training seeds of one system and are averaged.",
         ),
     ],
-    tolerance: Tolerance,
+    tolerance: Annotated[
+        list[float],
+        typer.Option("--tolerance", help="A hit is strictly nearer than this; may be repeated."),
+    ],
     *,
     rules: Rules,
     bootstrap: Annotated[int, typer.Option("--bootstrap", help="Number of replicates.")] = 1000,
@@ -118,22 +226,22 @@ def compare(
 ) -> None:
     """Compare two or more systems on the same recordings, with paired intervals."""
     setup = Setup.of(truth, rules)
-    paths = _named(detections)
+    paths = _by_system(detections)
     if len(paths) < 2:
         raise ConfigError("compare: at least two systems expected; for one there is `bdl score`")
     setup = setup.knowing([path for listed in paths.values() for path in listed])
     scores = {n: [setup.score(path, tolerance) for path in p] for n, p in paths.items()}
     result = _bootstrap(scores, setup, bootstrap, draws)
     if as_json:
-        systems = {name: [one.to_dict() for one in listed] for name, listed in scores.items()}
+        systems = {name: [each.to_dict() for each in seeds] for name, seeds in scores.items()}
         console.print_json({"unit": setup.unit, "systems": systems, "bootstrap": result.to_dict()})
         return
-    from bdl.evaluation.scoring import EVENT_FREE
+    from bdl.evaluation.event_score import EVENT_FREE
 
     _say(f"times and tolerances in {setup.unit}; {EVENT_FREE[setup.event_free]}")
-    for name, listed in scores.items():
-        for one in listed:
-            for line in one.matches.left_out.told():
+    for name, seeds in scores.items():
+        for each in seeds:
+            for line in each.matches.left_out.lines():
                 _say(f"left out of {name}: {line}")
     _say(_heading(result, draws))
     width = max(len(name) for name in (*result.systems, *result.differences))
@@ -144,40 +252,40 @@ def compare(
             _say(f"fold {fold}: {name:<{width}}  {change:+.4f}")
 
 
-def _named(detections: list[str]) -> dict[str, list[Path]]:
+def _by_system(detections: list[str]) -> dict[str, list[Path]]:
     """Tables by the name of their system; without a name, the file's own."""
-    found: dict[str, list[Path]] = {}
+    systems: dict[str, list[Path]] = {}
     for text in detections:
         name, equals, path = text.partition("=")
-        place = Path(path if equals else text)
-        label = name if equals else place.stem
-        if not equals and label in found:
-            raise ConfigError(f"two tables are called {label!r}; name them, as in new={place}")
-        found.setdefault(label, []).append(place)
-    return found
+        table = Path(path if equals else text)
+        label = name if equals else table.stem
+        if not equals and label in systems:
+            raise ConfigError(f"two tables are called {label!r}; name them, as in new={table}")
+        systems.setdefault(label, []).append(table)
+    return systems
 
 
 def _bootstrap(
     scores: Mapping[str, list[Score]], setup: Setup, replicates: int, draws: Draws
-) -> Bootstrap:
+) -> BootstrapResult:
     from bdl.evaluation import bootstrap
 
     return bootstrap(
-        {name: [one.matches for one in listed] for name, listed in scores.items()},
+        {name: [each.matches for each in seeds] for name, seeds in scores.items()},
         clusters=setup.groups() if draws.cluster == "group" else None,
         replicates=replicates,
         seed=draws.seed,
         metric=draws.metric,
         level=draws.level,
         folds=setup.folds(),
-        durations=setup.durations(),
     )
 
 
-def _heading(result: Bootstrap, draws: Draws) -> str:
+def _heading(result: BootstrapResult, draws: Draws) -> str:
     return (
-        f"{result.metric} with its {result.level:.0%} interval: {len(result.replicates):,} "
-        f"bootstrap replicates over {result.clusters:,} {draws.cluster}s, models held fixed"
+        f"{result.metric} with its {result.level:.0%} confidence interval: "
+        f"{len(result.replicates):,} bootstrap replicates over "
+        f"{result.clusters:,} {draws.cluster}s, models held fixed"
     )
 
 

@@ -11,12 +11,9 @@ Of settings with the same score the simplest is chosen, in the order of the grid
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from bdl.decoding.alternation import alternate
 from bdl.decoding.candidates import ByType, to_events, unique
@@ -24,7 +21,7 @@ from bdl.decoding.decoder import Decoder, interval_types
 from bdl.decoding.grid import Grid
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
-from bdl.evaluation import Matcher, Matches
+from bdl.evaluation import Matcher, Metric
 from bdl.evaluation.matching import EventFree
 from bdl.events import Events
 from bdl.intervals import IntervalType
@@ -94,7 +91,7 @@ def calibrate(
     grid: Grid | str | Mapping[str, Any],
     *,
     tolerances: Sequence[float],
-    metric: str = "mAP",
+    metric: str | Metric = "mAP",
     intervals: Sequence[IntervalType] = (),
     event_free: EventFree = "ignore",
 ) -> Calibration:
@@ -111,7 +108,7 @@ def calibrate(
     tolerances
         Tolerances of the metric in seconds.
     metric
-        ``mAP``, ``mF1`` or ``AP@<tolerance>``, the mean over types at one tolerance.
+        A metric, or its name such as ``mAP`` or ``AP@60`` (see `bdl.evaluation.metrics`).
     intervals
         Interval types: needed for alternation and for densities of kind ``state``.
     event_free
@@ -120,29 +117,42 @@ def calibrate(
 
     Examples
     --------
+    >>> import numpy as np
     >>> values = np.array([[0.0], [0.9], [0.0], [0.2], [0.0]], np.float32)
     >>> density = Density("a", values, ("beat",), 1.0, stride=1, samples=5)
     >>> chosen = calibrate([density], Events.of("a", "beat", [1.0]), "peaks", tolerances=[1.0])
     >>> chosen.decoder.threshold, chosen.score, len(chosen.tried)
     (0.0, 1.0, 3)
     """
-    check_metric(metric, tolerances)
+    metric = Metric.parse(metric)
+    if not metric.measurable(tolerances):
+        known = ", ".join(f"{tolerance:g}" for tolerance in tolerances)
+        raise ConfigError(f"metric {metric.name!r}: a tolerance among {known} expected")
     grid = Grid.parse(grid)
     decoders = grid.decoders(tolerances)
     decoded: list[_Decoded] = []
+    durations: dict[str, float] = {}
     highest, bounded = 0.0, True
     for density in unique(densities):
         grid.decoder.check_reads(density)
         concerned = interval_types(density, tuple(intervals))
         candidates = grid.candidates(density, decoders, concerned)
         decoded.append(_Decoded(density.recording, concerned, candidates))
+        durations[density.recording] = density.samples * density.period
         highest = max(highest, float(density.values.max(initial=0)))
         bounded = bounded and (density.bounded or density.kind == "state")
     if not decoded:
         raise InputError("calibration needs the density of at least one recording, got none")
     ids = [part.recording for part in decoded]
     types = sorted({event for part in decoded for event in part.candidates[0]})
-    matcher = Matcher(truth, tolerances, types=types, event_free=event_free, recordings=ids)
+    matcher = Matcher(
+        truth,
+        tolerances,
+        types=types,
+        event_free=event_free,
+        recordings=ids,
+        durations=durations,
+    )
 
     thresholds = grid.threshold_values(1.0 if bounded else highest)
     tried = []
@@ -153,8 +163,8 @@ def calibrate(
             for threshold, value in zip(thresholds, scores, strict=True):
                 setting = decoder.replace(threshold=threshold, alternate=alternating)
                 tried.append(Trial(setting, value))
-    best = max(tried, key=lambda trial: trial.score)
-    return Calibration(best.decoder, best.score, metric, tuple(tried))
+    best = max(tried, key=lambda trial: metric.better(trial.score))
+    return Calibration(best.decoder, best.score, metric.name, tuple(tried))
 
 
 @dataclass(frozen=True)
@@ -171,12 +181,12 @@ def _score_plain(
     decoded: list[_Decoded],
     number: int,
     thresholds: list[float],
-    metric: str,
+    metric: Metric,
 ) -> list[float]:
     """Score of one decoder at each threshold, from one matching."""
     events = to_events((part.recording, part.candidates[number]) for part in decoded)
     matches = matcher.match(events)
-    return [figure(matches.above(threshold), metric) for threshold in thresholds]
+    return [metric.value(matches.above(threshold)) for threshold in thresholds]
 
 
 def _score_alternating(
@@ -184,7 +194,7 @@ def _score_alternating(
     decoded: list[_Decoded],
     number: int,
     thresholds: list[float],
-    metric: str,
+    metric: Metric,
 ) -> list[float]:
     """Score of one decoder at each threshold, followed by alternation."""
     scores = []
@@ -196,37 +206,5 @@ def _score_alternating(
                 for event, candidates in part.candidates[number].items()
             }
             alternating.append((part.recording, alternate(above, part.intervals)))
-        scores.append(figure(matcher.match(to_events(alternating)), metric))
+        scores.append(metric.value(matcher.match(to_events(alternating))))
     return scores
-
-
-def figure(matches: Matches, metric: str) -> float:
-    """One named figure: ``mAP``, ``mF1`` or ``AP@<tolerance>``.
-
-    >>> truth, found = Events.of("a", "beat", [10.0]), Events.of("a", "beat", [12.0], [0.5])
-    >>> [figure(Matcher(truth, [1.0, 5.0]).match(found), name) for name in ("mAP", "AP@5")]
-    [0.5, 1.0]
-    """
-    if metric == "mAP":
-        return matches.mean_average_precision()
-    if metric == "mF1":
-        return matches.mean_f1()
-    column = matches.tolerance_index(float(metric.removeprefix("AP@")))
-    return float(np.nanmean(matches.average_precision()[:, column]))
-
-
-def check_metric(metric: str, tolerances: Sequence[float]) -> None:
-    """Refuse an unknown metric.
-
-    >>> check_metric("AP@7", [60.0])
-    Traceback (most recent call last):
-    bdl.errors.ConfigError: metric 'AP@7': mAP, mF1, AP@60 expected
-    """
-    known = ["mAP", "mF1", *(f"AP@{tolerance:g}" for tolerance in tolerances)]
-    try:
-        named = metric.startswith("AP@") and math.isfinite(float(metric[3:]))
-        given = named and float(metric[3:]) in [float(one) for one in tolerances]
-    except ValueError:
-        given = False
-    if metric not in ("mAP", "mF1") and not given:
-        raise ConfigError(f"metric {metric!r}: {', '.join(known)} expected")

@@ -38,6 +38,7 @@ from bdl.detector.model import Model
 from bdl.detector.modelfile import write_model
 from bdl.encoders import Encoder
 from bdl.errors import ConfigError
+from bdl.evaluation import Metric
 from bdl.events import Events
 from bdl.features import Features, bin_features
 from bdl.intervals import IntervalType
@@ -261,7 +262,7 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         *,
         grid: Grid | Plain | str | None = None,
         tolerances: Sequence[float] | None = None,
-        metric: str = "mAP",
+        metric: str | Metric = "mAP",
         event_free: Literal["ignore", "count"] = "ignore",
     ) -> Calibration:
         """Choose the decoder on recordings that were not trained on, and keep it.

@@ -1,28 +1,33 @@
-"""Scoring of detected events: matching, average precision, uncertainty, counts, states."""
+"""Scoring of detected events: matching, average precision, confidence intervals, counts, states."""
 
 from __future__ import annotations
 
-from bdl.evaluation.errors import ErrorTable, error_table
-from bdl.evaluation.matches import BestF1, Curve, LeftOut, Matches
+from bdl.evaluation.bootstrapping import BootstrapResult, bootstrap
+from bdl.evaluation.error_table import ErrorTable, error_table
+from bdl.evaluation.estimate import Estimate
+from bdl.evaluation.event_score import Score, score
+from bdl.evaluation.matches import BestThreshold, LeftOut, Matches, PrecisionRecall
 from bdl.evaluation.matching import Matcher, match
+from bdl.evaluation.metrics import Metric
 from bdl.evaluation.regions import Regions
-from bdl.evaluation.resampling import Bootstrap, Estimate, bootstrap
-from bdl.evaluation.scoring import Score, score
 from bdl.evaluation.screening import Screening, screening
+from bdl.evaluation.tally import Tally
 from bdl.evaluation.timing import Timing, timing
 
 __all__ = [
-    "BestF1",
-    "Bootstrap",
-    "Curve",
+    "BestThreshold",
+    "BootstrapResult",
     "ErrorTable",
     "Estimate",
     "LeftOut",
     "Matcher",
     "Matches",
+    "Metric",
+    "PrecisionRecall",
     "Regions",
     "Score",
     "Screening",
+    "Tally",
     "Timing",
     "bootstrap",
     "error_table",

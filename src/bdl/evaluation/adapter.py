@@ -12,21 +12,20 @@ multiplied by the recording's factor: peaks stay where they are, ranks across re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
-from bdl.evaluation.counts import Counts, count_events, group_codes
-from bdl.evaluation.matching import match
+from bdl.evaluation.counts import Counts, count_events
+from bdl.evaluation.groups import group_codes
 from bdl.events import Events
 
 Floats = NDArray[np.float64]
-_FLOOR = 1e-6  # a density that sums to less than this says nothing about a count
+_LEAST = 1e-6  # a density that sums to less than this says nothing about a count
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +34,10 @@ class Adaptation:
 
     Parameters
     ----------
-    before, after : counts of the summed density and of the adapted one.
-    factors : (recordings, types) adapted over summed.
+    before, after
+        Counts of the summed density and of the adapted one.
+    factors
+        (recordings, types) adapted over summed.
     """
 
     before: Counts
@@ -52,17 +53,6 @@ class Adaptation:
         factor = self.factors[rows[detections.recording_code], columns[detections.type_code]]
         return replace(detections, score=detections.score * factor)
 
-    def effect(
-        self, truth: Events, detections: Events, tolerances: Sequence[float], **options: Any
-    ) -> dict[str, Any]:
-        """What the adapter changes in counts and in mAP; options are those of `match`."""
-        before = match(truth, detections, tolerances, **options)
-        after = match(truth, self.rescale(detections), tolerances, **options)
-        return {
-            "before": {**self.before.to_dict(), "mAP": before.mean_average_precision()},
-            "after": {**self.after.to_dict(), "mAP": after.mean_average_precision()},
-        }
-
 
 def adapt(
     densities: Iterable[Density],
@@ -76,13 +66,20 @@ def adapt(
 
     Parameters
     ----------
-    densities : of kind ``events``, one a recording.
-    truth : annotated events.
-    groups : group of each recording; by default each is its own.
-    folds : parts of the cross-fitting; no more than there are groups.
-    strength : penalty on the two slopes.
+    densities
+        Densities of kind ``events``, one per recording.
+    truth
+        Annotated events.
+    groups
+        Group of each recording; by default each is its own.
+    folds
+        Parts of the cross-fitting; no more than there are groups.
+    strength
+        Penalty on the two slopes.
 
-    Every density says twice the truth; one factor of a half corrects that:
+    Examples
+    --------
+    Every density sums to twice the number of truths; a factor of one half corrects that:
 
     >>> flat = np.full((100, 1), 0.2, np.float32)
     >>> names = [f"r{i}" for i in range(6)]
@@ -106,7 +103,7 @@ def adapt(
     duration = np.array([density.samples * density.period for density in listed])
     factors = np.ones_like(counts.predicted)
     for j in range(len(counts.types)):
-        predicted = np.maximum(counts.predicted[:, j], _FLOOR)
+        predicted = np.maximum(counts.predicted[:, j], _LEAST)
         features = np.log(np.stack([predicted, duration], axis=1))
         factors[:, j] = _cross_fit(
             features, predicted, counts.observed[:, j], group, parts, strength

@@ -1,14 +1,14 @@
 """Predicted against observed numbers of events.
 
 The density of a bin is an expected number of events, so its sum over a recording is the expected
-number of events there. Per recording and type it is held against the number of annotated events
-that lie within the recording. Relative error divides by the observed number, or by one where
+number of events there. Per recording and type it is compared with the number of annotated events
+within the recording. Relative error divides by the observed number, or by one where
 nothing was observed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 
 class CalibrationRow(NamedTuple):
-    """Recordings and types whose predicted counts lie near each other."""
+    """Recordings and types with similar predicted counts."""
 
     size: int
     predicted: float
@@ -90,7 +90,7 @@ class Counts:
         ]
 
     def to_dict(self) -> dict[str, float | None]:
-        """The figures as plain data."""
+        """The three errors as plain data."""
         ratio = None if np.isnan(self.ratio) else self.ratio
         return {"MAE": self.mae, "relative_MAE": self.relative_mae, "ratio": ratio}
 
@@ -101,6 +101,15 @@ def count_events(densities: Iterable[Density], truth: Events) -> Counts:
     An event outside its recording (by its nearest sample) is not counted, since no bin could hold
     it. Only recordings with a density are compared.
 
+    Parameters
+    ----------
+    densities
+        Densities of kind ``events``, one per recording.
+    truth
+        Annotated events.
+
+    Examples
+    --------
     >>> density = Density("a", np.full((4, 1), 0.5, np.float32), ("x",), 1.0, stride=1, samples=4)
     >>> count_events([density], Events.of("a", "x", [0.0, 2.0, 9.0])).observed.tolist()
     [[2.0]]
@@ -134,17 +143,3 @@ def count_events(densities: Iterable[Density], truth: Events) -> Counts:
 def _visible(truth: Events, density: Density, kind: str) -> int:
     sample = nearest_sample(truth.times(density.recording, kind), density.period)
     return int(((sample >= 0) & (sample < density.samples)).sum())
-
-
-def group_codes(recordings: tuple[str, ...], groups: Mapping[str, str] | None) -> NDArray[np.int64]:
-    """Number of each recording's group; without groups each is its own.
-
-    >>> group_codes(("a", "b", "c"), {"a": "x", "b": "y", "c": "x"})
-    array([0, 1, 0])
-    """
-    if groups is None:
-        return np.arange(len(recordings))
-    lacking = [name for name in recordings if name not in groups]
-    if lacking:
-        raise InputError(f"{len(lacking)} recordings have no group, such as {lacking[0]!r}")
-    return np.unique([groups[name] for name in recordings], return_inverse=True)[1]

@@ -1,41 +1,64 @@
-"""Kept matches: the statistics from which every score is read without matching again.
+r"""Matches: the statistics from which every score is read without matching again.
 
-Detections stand in the order of `bdl.evaluation.ranking`: by type, then decreasing score, then
-time. For each type and tolerance the hits are kept as (row of the detection, index of the truth)
-in the order of rank. Recordings are never mixed by matching, so leaving out, repeating or pooling
-recordings only reweights rows; and as the best-scored detections are matched first, a higher
-cutoff only shortens the lists.
+Detections are in the order of `bdl.evaluation.ranking`: by type, then decreasing score, then time.
+For each type and tolerance the hits are kept as (row of the detection, index of the truth) in the
+order of rank. Recordings are never mixed by matching, so leaving out or repeating recordings only
+reweights rows; and as the best-scored detections are matched first, a higher threshold only
+shortens the lists.
+
+Precision and recall are read only at distinct scores: detections of equal score enter together.
+With :math:`P_n` and :math:`R_n` after the n-th distinct score,
+
+.. math:: \mathrm{AP} = \sum_n (R_n - R_{n-1}) P_n, \qquad
+          F_1 = \max_n \frac{2\,\mathrm{hits}_n}{\mathrm{detections}_n + \mathrm{truths}}.
+
+A type without truths has no recall and therefore NaN for both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import ConfigError
-from bdl.evaluation import precision
+from bdl.evaluation.curve_scores import curve_scores
 from bdl.evaluation.ranking import tie_ends
+from bdl.evaluation.tally import Tallies, Tally
+from bdl.frames import Tabular
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-class Curve(NamedTuple):
-    """Precision and recall at each distinct score, highest first."""
+@dataclass(frozen=True, eq=False)
+class PrecisionRecall(Tabular):
+    """Precision and recall at each distinct score, highest score first.
+
+    Parameters
+    ----------
+    threshold
+        (n,) least score of the detections that count.
+    precision, recall
+        (n,) of these detections.
+    """
 
     threshold: Floats
     precision: Floats
     recall: Floats
 
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
-class BestF1(NamedTuple):
-    """Best F1 on the curve and the score that reaches it, both (types, tolerances)."""
+
+class BestThreshold(NamedTuple):
+    """Best F1 over all thresholds and the threshold that reaches it, both (types, tolerances)."""
 
     f1: Floats
     threshold: Floats
@@ -43,7 +66,7 @@ class BestF1(NamedTuple):
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Rows that were not scored, and why."""
+    """Numbers of rows that were not scored, and why."""
 
     truths_without_time: int = 0
     detections_without_time_or_score: int = 0
@@ -53,14 +76,10 @@ class LeftOut:
     detections_outside_regions: int = 0
     truths_outside_regions: int = 0
 
-    def __add__(self, other: LeftOut) -> LeftOut:
-        pairs = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
-        return LeftOut(**pairs)
-
-    def told(self) -> list[str]:
+    def lines(self) -> list[str]:
         """One line for each reason that occurred.
 
-        >>> LeftOut(detections_outside_regions=3).told()
+        >>> LeftOut(detections_outside_regions=3).lines()
         ['3 detections outside regions']
         """
         counts = ((f.name.replace("_", " "), getattr(self, f.name)) for f in fields(self))
@@ -69,21 +88,33 @@ class LeftOut:
 
 @dataclass(frozen=True, eq=False)
 class Matches:
-    """Kept matches of one set of detections; `bdl.evaluation.match` makes them.
+    """Matches of one set of detections, made by `bdl.evaluation.match`.
 
     Parameters
     ----------
-    recordings, types : names of what is scored.
-    tolerances : seconds, in the order asked for.
-    event_free : whether detections in recordings without truths were ignored or counted.
-    start : (types + 1,) first detection of each type.
-    recording, time, score : (n,) of the ranked detections; ``recording`` indexes ``recordings``.
-    truth_start : (types * recordings + 1,) first truth of each type and recording.
-    truth_time : (truths,) seconds, increasing within each type and recording.
-    count : (types, tolerances) number of hits.
-    row, truth : (tolerances, truths) detection and truth of each hit, by rank; the hits of type j
-        begin at the first truth of type j.
-    left_out : rows that were not scored.
+    recordings, types
+        Names of what is scored.
+    tolerances
+        Seconds, in the order given.
+    event_free
+        Whether detections in recordings without truths were ignored or counted.
+    start
+        (types + 1,) first detection of each type.
+    recording, time, score
+        (n,) of the ranked detections; ``recording`` is an index into ``recordings``.
+    truth_start
+        (types * recordings + 1,) first truth of each type and recording.
+    truth_time
+        (truths,) seconds, increasing within each type and recording.
+    count
+        (types, tolerances) number of hits.
+    row, truth
+        (tolerances, truths) detection and truth of each hit, by rank; the hits of type j begin at
+        the first truth of type j.
+    left_out
+        Rows that were not scored.
+    durations
+        Scored seconds of each recording, needed for false alarms per day only.
     """
 
     recordings: tuple[str, ...]
@@ -100,6 +131,7 @@ class Matches:
     row: Ints = field(repr=False)
     truth: Ints = field(repr=False)
     left_out: LeftOut = LeftOut()
+    durations: Mapping[str, float] | None = field(default=None, repr=False)
 
     @cached_property
     def first_truth(self) -> Longs:
@@ -123,93 +155,112 @@ class Matches:
         counts = np.bincount(key + self.recording, minlength=len(self.types) * len(self.recordings))
         return counts.reshape(len(self.types), len(self.recordings)).T
 
+    @property
+    def seconds(self) -> Floats:
+        """Scored seconds of each recording, (recordings,); an error where one is unknown."""
+        if self.durations is None:
+            raise ConfigError(
+                "false alarms per day need the duration of every scored recording in seconds: "
+                "give durations (--recordings on the command line)"
+            )
+        lacking = [name for name in self.recordings if name not in self.durations]
+        if lacking:
+            raise ConfigError(
+                f"durations of {len(lacking)} scored recordings are missing, such as {lacking[0]!r}"
+            )
+        return np.array([self.durations[name] for name in self.recordings], dtype=np.float64)
+
     def hits(self, type: str, tolerance: float) -> tuple[Ints, Ints]:
         """Rows of the detections that hit, by rank, and the index of the truth of each."""
-        j, k = self.type_index(type), self.tolerance_index(tolerance)
+        return self._hits(self.type_index(type), self.tolerance_index(tolerance))
+
+    def _hits(self, j: int, k: int) -> tuple[Ints, Ints]:
         place = slice(self.first_truth[j], self.first_truth[j] + self.count[j, k])
         return self.row[k, place], self.truth[k, place]
 
+    def _tally(self, j: int, ends: Ints, hits: Longs) -> Tallies:
+        truths = np.full(len(ends), self.first_truth[j + 1] - self.first_truth[j])
+        return Tally(hits, ends - self.start[j], truths)
+
+    @cached_property
+    def _curve_scores(self) -> tuple[Floats, Floats, Ints]:
+        return curve_scores(self.start, self.score, self.first_truth, self.count, self.row)
+
     def average_precision(self) -> Floats:
         """AP by (type, tolerance); NaN for a type without truths."""
-        return precision.average_precision(*self._kept)
+        return self._curve_scores[0].copy()
 
     def mean_average_precision(self) -> float:
         """Mean of AP over tolerances, then over the types that have truths."""
-        return mean(self.average_precision())
+        return mean(self._curve_scores[0])
 
-    def best_f1(self) -> BestF1:
-        """Best F1 by (type, tolerance), and its score threshold (NaN where nothing hits)."""
-        f1, where = precision.best_f1(*self._kept)
-        padded = np.append(self.score, np.nan)
-        return BestF1(f1, padded[where])
+    def best_f1(self) -> BestThreshold:
+        """Best F1 by (type, tolerance), and its threshold (NaN where nothing hits).
+
+        Of several thresholds with the same F1 the highest is given.
+        """
+        _, f1, row = self._curve_scores
+        return BestThreshold(f1.copy(), np.append(self.score, np.nan)[row])
 
     def mean_f1(self) -> float:
-        """Mean over tolerances, then types, of the best F1 on the curve."""
-        return mean(self.best_f1().f1)
+        """Mean over tolerances, then types, of the best F1."""
+        return mean(self._curve_scores[1])
 
-    def f1(self, threshold: float) -> Floats:
-        """F1 of the detections with at least this score, by (type, tolerance)."""
-        cut = self.cuts([threshold])[0]
-        truths = np.diff(self.first_truth)
-        with np.errstate(invalid="ignore"):
-            f1: Floats = (
-                2 * self.hits_before(cut) / (cut - self.start[:-1] + truths)[:, None].astype(float)
-            )
-        f1[truths == 0] = np.nan
-        return f1
-
-    def curve(self, type: str, tolerance: float) -> Curve:
+    def curve(self, type: str, tolerance: float) -> PrecisionRecall:
         """Precision and recall at each distinct score of one type and tolerance."""
+        threshold, tally = self.tallies(type, tolerance)
+        return PrecisionRecall(threshold, tally.precision, tally.recall)
+
+    def tallies(self, type: str, tolerance: float) -> tuple[Floats, Tallies]:
+        """Each distinct score of one type, highest first, and the counts of detections down to it.
+
+        Parameters
+        ----------
+        type, tolerance
+            Event type and matched tolerance.
+        """
         j = self.type_index(type)
         rows, _ = self.hits(type, tolerance)
         ends = np.unique(self.end[self.start[j] : self.start[j + 1]])
-        hits = np.searchsorted(rows, ends)
-        truths = self.first_truth[j + 1] - self.first_truth[j]
-        recall = hits / truths if truths else np.full(len(ends), np.nan)
-        return Curve(self.score[ends - 1], hits / (ends - self.start[j]), recall)
+        return self.score[ends - 1], self._tally(j, ends, np.searchsorted(rows, ends))
 
-    def average_precision_above(self, cutoffs: Sequence[float]) -> Floats:
-        """AP with only the detections of score >= cutoff: (cutoffs, types, tolerances).
+    def tally(self, threshold: float) -> Tallies:
+        """Counts of the detections with at least this score, by (type, tolerance)."""
+        cut = self.cuts([threshold])[0]
+        shape = self.count.shape
+        return Tally(
+            self.hits_before(cut),
+            np.broadcast_to((cut - self.start[:-1])[:, None], shape),
+            np.broadcast_to(np.diff(self.first_truth)[:, None], shape),
+        )
 
-        One matching serves all cutoffs.
-        """
-        return precision.average_precision_above(*self._kept, self.cuts(cutoffs))
-
-    def mean_average_precision_above(self, cutoffs: Sequence[float]) -> Floats:
-        """mAP with only the detections of score >= cutoff, for each cutoff."""
-        return np.array([mean(ap) for ap in self.average_precision_above(cutoffs)])
-
-    def above(self, cutoff: float) -> Matches:
-        """The same matches with only the detections of score >= cutoff."""
-        keep = self.score >= cutoff
-        shift = np.append(0, np.cumsum(keep))
-        rows = shift[self.row].astype(np.int32)
+    def above(self, threshold: float) -> Matches:
+        """The same matches with only the detections of at least this score."""
+        chosen = self.score >= threshold
+        shift = np.append(0, np.cumsum(chosen))
         return replace(
             self,
             start=shift[self.start],
-            recording=self.recording[keep],
-            time=self.time[keep],
-            score=self.score[keep],
-            count=self.hits_before(self.cuts([cutoff])[0]),
-            row=rows,
+            recording=self.recording[chosen],
+            time=self.time[chosen],
+            score=self.score[chosen],
+            count=self.hits_before(self.cuts([threshold])[0]),
+            row=shift[self.row].astype(np.int32),
         )
 
-    def cuts(self, cutoffs: Sequence[float]) -> Longs:
-        """First row of each type whose score lies below each cutoff: (cutoffs, types)."""
+    def cuts(self, thresholds: Sequence[float]) -> Longs:
+        """First row of each type whose score is below each threshold: (thresholds, types)."""
         bounds = zip(self.start[:-1], self.start[1:], strict=True)
-        wanted = -np.asarray(cutoffs, dtype=np.float64)
-        found = [a + np.searchsorted(-self.score[a:b], wanted, side="right") for a, b in bounds]
-        return np.stack(found, axis=1).astype(np.int64)
+        wanted = -np.asarray(thresholds, dtype=np.float64)
+        rows = [a + np.searchsorted(-self.score[a:b], wanted, side="right") for a, b in bounds]
+        return np.stack(rows, axis=1).astype(np.int64)
 
     def hits_before(self, cut: Longs) -> Longs:
         """Number of hits by (type, tolerance) among the rows before ``cut`` (types,)."""
-        out = np.zeros_like(self.count)
-        for j in range(len(self.types)):
-            for k in range(len(self.tolerances)):
-                first = self.first_truth[j]
-                rows = self.row[k, first : first + self.count[j, k]]
-                out[j, k] = np.searchsorted(rows, cut[j])
-        return out
+        counts = np.zeros_like(self.count)
+        for j, k in np.ndindex(counts.shape):
+            counts[j, k] = np.searchsorted(self._hits(j, k)[0], cut[j])
+        return counts
 
     def type_index(self, type: str) -> int:
         """Place of an event type."""
@@ -219,25 +270,20 @@ class Matches:
 
     def tolerance_index(self, tolerance: float) -> int:
         """Place of a tolerance, to nine digits: 0.3 also finds 3 * 0.1."""
-        for k, known in enumerate(self.tolerances):
-            if abs(known - tolerance) <= 1e-9 * known:
-                return k
-        raise ConfigError(f"tolerance {tolerance:g} was not matched; {self.tolerances} were")
+        place = find_tolerance(self.tolerances, tolerance)
+        if place is None:
+            raise ConfigError(f"tolerance {tolerance:g} was not matched; {self.tolerances} were")
+        return place
 
-    @property
-    def _kept(self) -> tuple[Longs, Ints, Longs, Longs, Ints]:
-        return self.start, self.end, self.first_truth, self.count, self.row
 
-    @classmethod
-    def pool(cls, parts: Iterable[Matches]) -> Matches:
-        """The matches of several folds as one: detections ranked together, nothing matched again.
+def find_tolerance(tolerances: Sequence[float], tolerance: float) -> int | None:
+    """Place of a tolerance among others, to nine digits; None if it is not there.
 
-        The parts must have different recordings and the same types, tolerances and rule for
-        event-free recordings.
-        """
-        from bdl.evaluation.pooling import pool  # the one place that builds Matches from Matches
-
-        return pool(list(parts))
+    >>> find_tolerance([0.1, 0.3], 3 * 0.1)
+    1
+    """
+    close = (k for k, known in enumerate(tolerances) if abs(known - tolerance) <= 1e-9 * known)
+    return next(close, None)
 
 
 def mean(table: Floats) -> float:

@@ -1,9 +1,10 @@
 """Matching detections to truths by the rules of the sleep benchmark, exactly.
 
-Detections are taken by decreasing score; each takes the nearest still free truth of its recording
-and event type whose distance is *strictly less* than the tolerance; of two equally near, the
-earlier. Equal scores within a recording and type are taken in order of time, then of input. Two
-truths at the same time are two events. Times and tolerances are in one unit, seconds or steps.
+Detections are taken by decreasing score; each takes the nearest truth of its recording and event
+type that is still free and whose distance is *strictly less* than the tolerance; of two equally
+near, the earlier. Equal scores within a recording and type are taken in order of time, then of
+input. Two truths at the same time are two events. Times and tolerances are in one unit, seconds or
+steps.
 
 Which recordings are scored: those with at least one truth (``event_free="ignore"``, the
 benchmark's rule), or all known recordings, where detections in recordings without truths are
@@ -13,32 +14,22 @@ else in the truth table; a row without a time makes its recording known too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Literal, TypedDict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import ConfigError, InputError
-from bdl.evaluation.greedy import arrange, sweep
+from bdl.evaluation.assignment import assign
 from bdl.evaluation.matches import LeftOut, Matches
-from bdl.evaluation.ranking import rank
+from bdl.evaluation.ranking import arrange, rank
 from bdl.evaluation.regions import Regions
 from bdl.events import Events
 
 EventFree = Literal["ignore", "count"]
 Unknown = Literal["error", "ignore", "event-free"]
 Ints = NDArray[np.int32]
-
-
-class Rules(TypedDict, total=False):
-    """The keyword arguments of `match`, for functions that pass them on."""
-
-    types: Sequence[str] | None
-    event_free: EventFree
-    recordings: Iterable[str] | None
-    regions: Regions | None
-    unknown: Unknown
 
 
 def match(
@@ -51,26 +42,47 @@ def match(
     recordings: Iterable[str] | None = None,
     regions: Regions | None = None,
     unknown: Unknown = "error",
+    durations: Mapping[str, float] | None = None,
 ) -> Matches:
     """Match detections to truths at every tolerance.
 
     Parameters
     ----------
-    truth : annotated events.
-    detections : events with scores.
-    tolerances : positive, distinct; a hit is *strictly* nearer.
-    types : event types to score, by default all in the truth table.
-    event_free : recordings without truths are left out, or their detections are false alarms.
-    recordings : the recordings to score, by default those named in the truth table.
-    regions : parts of recordings outside which neither truths nor detections count.
-    unknown : what to do with detections in recordings or of types that nobody named: an error,
-        ignore them, or (recordings only) take the recordings as event-free ones.
+    truth
+        Annotated events.
+    detections
+        Events with scores.
+    tolerances
+        Seconds, positive and distinct; a hit is *strictly* nearer.
+    types
+        Event types to score, by default all in the truth table.
+    event_free
+        Recordings without truths are left out (``ignore``), or their detections are false alarms
+        (``count``).
+    recordings
+        Recordings to score, by default those named in the truth table.
+    regions
+        Parts of recordings outside which neither truths nor detections count.
+    unknown
+        What to do with detections in recordings or of types that are not named: raise an error
+        (``error``), leave them out (``ignore``), or (recordings only) take the recordings as
+        event-free ones (``event-free``).
+    durations
+        Scored seconds of each recording, for false alarms per day; by default those of the
+        regions.
 
-    The nearest truth wins, and each truth is found once:
+    Returns
+    -------
+    Matches
+        What every score is read from.
+
+    Examples
+    --------
+    The nearest truth is taken, and each truth is taken once:
 
     >>> truth = Events.of("a", "beat", [10.0, 20.0])
-    >>> found = Events.of("a", "beat", [11.0, 12.0, 19.0], score=[0.9, 0.8, 0.7])
-    >>> match(truth, found, [5.0]).average_precision()
+    >>> detections = Events.of("a", "beat", [11.0, 12.0, 19.0], score=[0.9, 0.8, 0.7])
+    >>> match(truth, detections, [5.0]).average_precision()
     array([[0.83333333]])
     """
     if unknown == "event-free":
@@ -85,16 +97,21 @@ def match(
         recordings=recordings,
         regions=regions,
         unknown="ignore" if unknown == "ignore" else "error",
+        durations=durations,
     )
     return matcher.match(detections)
 
 
 class Matcher:
-    """Truths made ready once, for scoring many sets of detections.
+    """Truths prepared once, for scoring many sets of detections.
 
+    The parameters are those of `match`.
+
+    Examples
+    --------
     >>> matcher = Matcher(Events.of("a", "beat", [10.0]), [5.0])
-    >>> found = [Events.of("a", "beat", [at], score=[1.0]) for at in (9.0, 15.0)]
-    >>> [matcher.match(detections).mean_average_precision() for detections in found]
+    >>> tables = [Events.of("a", "beat", [time], score=[1.0]) for time in (9.0, 15.0)]
+    >>> [matcher.match(detections).mean_average_precision() for detections in tables]
     [1.0, 0.0]
     """
 
@@ -108,6 +125,7 @@ class Matcher:
         recordings: Iterable[str] | None = None,
         regions: Regions | None = None,
         unknown: Literal["error", "ignore"] = "error",
+        durations: Mapping[str, float] | None = None,
     ) -> None:
         self.tolerances = check_tolerances(tolerances)
         if event_free not in ("ignore", "count"):
@@ -118,6 +136,7 @@ class Matcher:
         self.event_free = event_free
         self.regions = regions
         self.unknown = unknown
+        self.durations = regions.durations if durations is None and regions else durations
         universe = set(truth.recordings if recordings is None else recordings)
         self.known = universe.union(truth.recordings)
         scored = tuple(sorted(universe if regions is None else universe & set(regions.spans)))
@@ -163,7 +182,7 @@ class Matcher:
         order, start = rank(code, kind, detections.time, detections.score, len(self.types))
         lost = len(code) - len(order) - outside - sum(strangers)
         recording, time = code[order], detections.time[order]
-        count, row, truth = sweep(
+        count, row, truth = assign(
             start,
             recording,
             time,
@@ -186,6 +205,7 @@ class Matcher:
             count=count,
             row=row,
             truth=truth,
+            durations=self.durations,
             left_out=LeftOut(
                 truths_without_time=self.truths_without_time,
                 detections_without_time_or_score=detections.dropped,
@@ -212,21 +232,22 @@ class Matcher:
                     detections.recordings,
                     detections.recording_code,
                     "recordings",
-                    "name all scored recordings, take them as event-free, or ignore them",
+                    "name all scored recordings (--recordings), take them as event-free "
+                    "(--event-free), or ignore them (--unknown ignore)",
                 ),
                 (
                     of_odd,
                     detections.types,
                     detections.type_code,
                     "event types",
-                    "name the scored types, or ignore the others",
+                    "name the scored types (--type), or ignore the others (--unknown ignore)",
                 ),
             ):
                 if rows.any():
-                    found = [names[code] for code in np.unique(codes[rows])]
-                    some = ", ".join(repr(n) for n in found[:3]) + ", ..." * (len(found) > 3)
+                    unknown = [names[code] for code in np.unique(codes[rows])]
+                    some = ", ".join(repr(n) for n in unknown[:3]) + ", ..." * (len(unknown) > 3)
                     raise InputError(
-                        f"{int(rows.sum()):,} detections in {len(found)} {what} that the truth "
+                        f"{int(rows.sum()):,} detections in {len(unknown)} {what} that the truth "
                         f"table does not know: {some}; {cure}"
                     )
         return int(in_foreign.sum()), int(of_odd.sum())

@@ -1,8 +1,8 @@
 """The one order in which detections are taken.
 
-By event type, then by decreasing score, then by time, then by input order. Scores are sorted as
-integers, digit by digit (a stable radix sort), which is why ties keep the order of input until
-their times are looked at. An infinite score is simply the highest or the lowest; -0.0 equals 0.0.
+By event type, then by decreasing score, then by time, then by input order. An infinite score is
+the highest or the lowest; -0.0 equals 0.0. Large tables are sorted by a stable radix sort of the
+scores' bits, small ones by `numpy.lexsort`; the order is the same.
 """
 
 from __future__ import annotations
@@ -10,7 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bdl.evaluation.compiled import compiled
+from bdl.compiled import compiled
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 _SIGN = np.uint64(1 << 63)
 _BELOW_SIGN = np.uint64((1 << 63) - 1)
@@ -18,134 +22,147 @@ _DIGIT = 11
 _BUCKETS = 1 << _DIGIT
 _PASSES = 6
 _MASK = np.uint64(_BUCKETS - 1)
+# Below this number of rows numpy sorts faster than a radix sort, which clears its counters.
+_SMALL = 4_000
 
 
-@compiled
-def _descending(bits: np.uint64) -> np.uint64:
-    """Integer whose increasing order is the decreasing order of the float with these bits."""
-    if bits > _SIGN:
-        return bits
-    if bits == _SIGN:  # -0.0 ranks as 0.0
-        return _BELOW_SIGN
-    return _BELOW_SIGN - bits
-
-
-@compiled
-def _radix(keys: NDArray[np.uint64], order: NDArray[np.int32]) -> NDArray[np.int32]:
-    """``order`` rearranged so that ``keys`` increase; stable. Both are used up."""
-    n = len(keys)
-    counts = np.zeros((_PASSES, _BUCKETS), np.int64)
-    for i in range(n):
-        key = keys[i]
-        for p in range(_PASSES):
-            counts[p, np.int64((key >> np.uint64(p * _DIGIT)) & _MASK)] += 1
-    other_keys = np.empty_like(keys)
-    other_order = np.empty_like(order)
-    for p in range(_PASSES):
-        shift = np.uint64(p * _DIGIT)
-        if n == 0 or counts[p, np.int64((keys[0] >> shift) & _MASK)] == n:
-            continue  # all keys share this digit, as the low digits of float32 scores do
-        place = 0
-        for b in range(_BUCKETS):
-            held = counts[p, b]
-            counts[p, b] = place
-            place += held
-        for i in range(n):
-            digit = np.int64((keys[i] >> shift) & _MASK)
-            at = counts[p, digit]
-            counts[p, digit] = at + 1
-            other_keys[at] = keys[i]
-            other_order[at] = order[i]
-        keys, other_keys = other_keys, keys
-        order, other_order = other_order, order
-    return order
-
-
-@compiled
-def _order_ties(
-    order: NDArray[np.int32], score: NDArray[np.float64], time: NDArray[np.float64]
-) -> None:
-    """Put runs of equal score into order of time, in place; stable."""
-    n = len(order)
-    first = 0
-    while first < n:
-        last = first + 1
-        rising = True
-        while last < n and score[order[last]] == score[order[first]]:
-            rising = rising and time[order[last - 1]] <= time[order[last]]
-            last += 1
-        if not rising:
-            run = order[first:last].copy()
-            times = np.empty(last - first, np.float64)
-            for i in range(last - first):
-                times[i] = time[run[i]]
-            by_time = np.argsort(times, kind="mergesort")
-            for i in range(last - first):
-                order[first + i] = run[by_time[i]]
-        first = last
-
-
-@compiled
 def rank(
-    recording: NDArray[np.int32],
-    kind: NDArray[np.int32],
-    time: NDArray[np.float64],
-    score: NDArray[np.float64],
-    kinds: int,
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    recording: Ints, kind: Ints, time: Floats, score: Floats, kinds: int
+) -> tuple[Ints, Longs]:
     """Rows in the order in which they are taken, and where each type begins.
 
     Parameters
     ----------
-    recording, kind : (n,) codes; a row in which either is negative is left out.
-    time, score : (n,) seconds and ranking score.
-    kinds : number of event types.
+    recording, kind
+        (n,) codes of recording and event type; a row in which either is negative is left out.
+    time, score
+        (n,) seconds and ranking score.
+    kinds
+        Number of event types.
 
     Returns
     -------
-    order : (m,) row numbers.
-    start : (kinds + 1,) ``order[start[j]:start[j + 1]]`` are the rows of type j.
+    order
+        (m,) row numbers.
+    start
+        (kinds + 1,) ``order[start[j]:start[j + 1]]`` are the rows of type j.
 
+    Examples
+    --------
     >>> zero = np.zeros(4, np.int32)
     >>> rank(zero, zero, np.array([5.0, 3.0, 1.0, 9.0]), np.array([0.5, 0.5, 0.1, 0.9]), 1)[0]
     array([3, 1, 0, 2], dtype=int32)
     """
-    order = np.empty(len(score), np.int32)
-    kept = 0
-    start = np.zeros(kinds + 1, np.int64)
-    for i in range(len(score)):
-        if recording[i] >= 0 and kind[i] >= 0:
-            order[kept] = i
-            start[kind[i] + 1] += 1
-            kept += 1
-    order = order[:kept].copy()
-    bits = score.view(np.uint64)
-    keys = np.empty(kept, np.uint64)
-    for i in range(kept):
-        keys[i] = _descending(bits[order[i]])
-    order = _radix(keys, order)
-    _order_ties(order, score, time)
-    for j in range(kinds):
-        start[j + 1] += start[j]
-    at = start[:-1].copy()
-    by_kind = np.empty_like(order)
-    for i in range(kept):
-        j = kind[order[i]]
-        by_kind[at[j]] = order[i]
-        at[j] += 1
-    return by_kind, start
+    rows = np.flatnonzero((recording >= 0) & (kind >= 0)).astype(np.int32)
+    if len(rows) < _SMALL:
+        order = rows[np.lexsort((time[rows], -score[rows], kind[rows]))]
+        return order, np.append(0, np.cumsum(np.bincount(kind[rows], minlength=kinds)))
+    order, start, sorted_in_time = _descending(score, rows, kind, kinds, time)
+    if not sorted_in_time:
+        by_time, _, _ = _descending(-time, rows, np.zeros_like(kind), 1, time)
+        order, start, _ = _descending(score, by_time, kind, kinds, time)
+    return order, start
 
 
-@compiled
-def tie_ends(start: NDArray[np.int64], score: NDArray[np.float64]) -> NDArray[np.int32]:
+def arrange(group: Longs, time: Floats, groups: int) -> tuple[Longs, Floats]:
+    """Times by group and in increasing order: first place of each group (groups + 1,), and times.
+
+    >>> arrange(np.array([1, 0, 1]), np.array([5.0, 9.0, 3.0]), 2)
+    (array([0, 1, 3]), array([9., 3., 5.]))
+    """
+    if len(time) < _SMALL:
+        start = np.append(0, np.cumsum(np.bincount(group, minlength=groups)))
+        return start, time[np.lexsort((time, group))]
+    rows = np.arange(len(time), dtype=np.int32)
+    order, start, _ = _descending(-time, rows, group.astype(np.int32), groups, time)
+    return start, time[order]
+
+
+def tie_ends(start: Longs, score: Floats) -> Ints:
     """For each ranked row, the row after the last one of the same type and score.
 
     >>> tie_ends(np.array([0, 3]), np.array([0.9, 0.5, 0.5]))
     array([1, 3, 3], dtype=int32)
     """
-    end = np.empty(len(score), np.int32)
-    for j in range(len(start) - 1):
-        for i in range(start[j + 1] - 1, start[j] - 1, -1):
-            tied = i + 1 < start[j + 1] and score[i] == score[i + 1]
-            end[i] = end[i + 1] if tied else i + 1
-    return end
+    last = np.append(score[1:] != score[:-1], True)[: len(score)]
+    last[start[1:][start[1:] > start[0]] - 1] = True
+    ends = np.flatnonzero(last) + 1
+    return np.repeat(ends, np.diff(ends, prepend=0)).astype(np.int32)
+
+
+def _descending(
+    key: Floats, rows: Ints, kind: Ints, kinds: int, time: Floats
+) -> tuple[Ints, Longs, bool]:
+    """Rows by kind and decreasing key, where each kind begins, and whether ties are by time.
+
+    Rows of one kind and key keep their order.
+    """
+    start = np.zeros(kinds + 1, np.int64)
+    order = np.empty((2, len(rows)), np.int32)
+    keys = np.empty((2, len(rows)), np.uint64)
+    counts = np.zeros((_PASSES, _BUCKETS), np.int64)
+    bits = np.ascontiguousarray(key).view(np.uint64)
+    ordered, in_time = _sort(
+        rows, bits, kind, time, keys[0], keys[1], order[0], order[1], counts, start
+    )
+    return ordered, start, in_time
+
+
+@compiled
+def _sort(
+    rows: Ints,
+    bits: NDArray[np.uint64],
+    kind: Ints,
+    time: Floats,
+    now_keys: NDArray[np.uint64],
+    new_keys: NDArray[np.uint64],
+    now: Ints,
+    new: Ints,
+    counts: NDArray[np.int64],
+    start: Longs,
+) -> tuple[Ints, bool]:
+    """Radix sort of the keys' bits; all arrays from ``now_keys`` on are overwritten."""
+    n = len(rows)
+    for i in range(n):
+        digits = bits[rows[i]]
+        if digits == _SIGN:  # -0.0 ranks as 0.0
+            digits = _BELOW_SIGN
+        elif digits < _SIGN:
+            digits = _BELOW_SIGN - digits
+        now_keys[i] = digits
+        now[i] = rows[i]
+        for p in range(_PASSES):
+            counts[p, np.int64((digits >> np.uint64(p * _DIGIT)) & _MASK)] += 1
+    for p in range(_PASSES):
+        shift = np.uint64(p * _DIGIT)
+        if counts[p, np.int64((now_keys[0] >> shift) & _MASK)] == n:
+            continue  # all keys share this digit, as the low digits of float32 scores do
+        place = 0
+        for b in range(_BUCKETS):
+            size = counts[p, b]
+            counts[p, b] = place
+            place += size
+        for i in range(n):
+            digit = np.int64((now_keys[i] >> shift) & _MASK)
+            at = counts[p, digit]
+            counts[p, digit] = at + 1
+            new_keys[at] = now_keys[i]
+            new[at] = now[i]
+        now_keys, new_keys = new_keys, now_keys
+        now, new = new, now
+    in_time = True
+    for i in range(1, n):
+        if now_keys[i] == now_keys[i - 1] and time[now[i]] < time[now[i - 1]]:
+            in_time = False
+    # Kind by kind: start[j + 1] is where the next row of kind j goes, and in the end its stop.
+    for i in range(n):
+        j = kind[now[i]] + 2
+        if j < len(start):
+            start[j] += 1
+    for j in range(2, len(start)):
+        start[j] += start[j - 1]
+    for i in range(n):
+        j = kind[now[i]] + 1
+        new[start[j]] = now[i]
+        start[j] += 1
+    return new, in_time

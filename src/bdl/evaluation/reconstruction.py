@@ -18,12 +18,11 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
-from scipy.signal import find_peaks
 
+from bdl.compiled import compiled
 from bdl.config import Value
 from bdl.density import Density
 from bdl.errors import InputError
-from bdl.evaluation.compiled import compiled
 from bdl.intervals import IntervalType
 
 Floats = NDArray[np.float64]
@@ -76,30 +75,32 @@ class IntegratedDifference(Value):
 class PeakFill(Value):
     """Ones between each onset peak and the offset peak that follows, zeros elsewhere.
 
-    Peaks are local maxima above ``cutoff``, at least ``separation`` seconds apart, higher ones
+    Peaks are local maxima above ``height``, at least ``separation`` seconds apart, higher ones
     first. Of several peaks of one kind in a row the highest counts.
 
     >>> both = np.array([[0, 0], [1, 0], [0, 0], [0, 1], [0, 0]], np.float32)
     >>> density = Density("a", both, ("onset", "wakeup"), 1.0, stride=1, samples=5)
     >>> sleep = IntervalType("sleep", onset="onset", offset="wakeup")
-    >>> PeakFill(cutoff=0.5).probabilities(density, sleep).tolist()
+    >>> PeakFill(height=0.5).probabilities(density, sleep).tolist()
     [0.0, 1.0, 1.0, 0.0, 0.0]
     """
 
     kind: Literal["peaks"] = "peaks"
-    cutoff: Annotated[float, Field(ge=0)] = 0.0
+    height: Annotated[float, Field(ge=0)] = 0.0
     separation: Annotated[float, Field(ge=0)] = 0.0
     threshold: float = 0.5
 
     def probabilities(self, density: Density, interval: IntervalType) -> Floats:
         """One inside, zero outside."""
+        from scipy.signal import find_peaks  # slow to import, needed only here
+
         distance = max(1, round(self.separation / (density.period * density.stride)))
         marks: list[tuple[int, bool, float]] = []
         for values, is_onset in zip(_channels(density, interval), (True, False), strict=True):
-            padded = np.concatenate([[0.0], values, [0.0]])  # a peak may stand at an edge
+            padded = np.concatenate([[0.0], values, [0.0]])  # a peak may be at an edge
             peaks = find_peaks(padded, distance=distance)[0] - 1
             marks += [
-                (int(p), is_onset, float(values[p])) for p in peaks if values[p] > self.cutoff
+                (int(p), is_onset, float(values[p])) for p in peaks if values[p] > self.height
             ]
         kept: list[tuple[int, bool, float]] = []
         for mark in sorted(marks):  # an offset before an onset in the same bin
@@ -167,14 +168,14 @@ def candidates(
         ]
     if kind == "peaks":
         return [
-            PeakFill(cutoff=c, separation=s)
+            PeakFill(height=c, separation=s)
             for c in (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
             for s in (0.0, 600.0, 1800.0, 3600.0)
         ]
     return [Direct(threshold=t) for t in thresholds]
 
 
-@compiled
+@compiled(small_in_python=True)
 def _recursion(enter: Floats, leave: Floats, initial: float) -> Floats:
     state = np.empty(len(enter))
     p = initial

@@ -1,10 +1,10 @@
 """Scores of the seizure community: by overlap of events and by sample, with false alarms per day.
 
-Event scoring follows the SzCORE rules. Events of one recording that lie less than ``merge`` apart
+Event scoring follows the SzCORE rules. Events of one recording that are less than ``merge`` apart
 become one; events longer than ``longest`` are split. Each true event is extended by ``before`` and
-``after`` and is found if more than the share ``overlap`` of it (zero: any part) is detected. A
-detected event that touches no found one is a false positive. Times are rounded to tenths of a
-second. ``ANY_OVERLAP`` is the same without extension, merging and splitting.
+``after`` and is a hit if more than the share ``overlap`` of it (zero: any part) is detected. A
+detected event that touches no hit is a false positive. Times are rounded to tenths of a second.
+``ANY_OVERLAP`` is the same without extension, merging and splitting.
 
 Counts are summed over recordings before sensitivity, precision, F1 and the rate are taken.
 """
@@ -12,7 +12,8 @@ Counts are summed over recordings before sensitivity, precision, F1 and the rate
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +21,31 @@ from pydantic import Field
 
 from bdl.config import Value
 from bdl.errors import InputError
+from bdl.evaluation.estimate import plain
+from bdl.evaluation.tally import Tally
 from bdl.intervals import Intervals
 
 Span = tuple[float, float]
-_RATE = 10  # ticks a second
+_RATE = 10  # ticks per second
 _MORE = 1e-6  # an overlap must exceed the asked share by this, against rounding
 
 
 class EventRule(Value):
-    """Parameters of event scoring, in seconds but for ``overlap`` (a share).
+    """Parameters of event scoring.
 
+    Parameters
+    ----------
+    before, after
+        Seconds by which a true event is extended.
+    overlap
+        Share of a true event that must be exceeded by detections; zero: any overlap.
+    longest
+        Seconds above which events are split; None never splits.
+    merge
+        Seconds; events less than this apart are merged.
+
+    Examples
+    --------
     >>> EventRule().merge
     90.0
     """
@@ -44,37 +60,36 @@ class EventRule(Value):
 ANY_OVERLAP = EventRule(before=0.0, after=0.0, longest=None, merge=0.0)
 
 
-class Overlap(NamedTuple):
-    """Counts over all recordings, and the figures that follow from them."""
+@dataclass(frozen=True)
+class Overlap(Tally[float]):
+    """Counts over all recordings; precision, recall and F1 follow from them.
 
-    hits: int
-    truths: int
-    false_positives: int
+    Parameters
+    ----------
+    hits, detections, truths
+        Counts, of which ``detections`` are the hits and the false positives.
+    seconds
+        Recorded seconds.
+    """
+
     seconds: float
-
-    @property
-    def sensitivity(self) -> float:
-        """Share of truths that were found; NaN without truths."""
-        return self.hits / self.truths if self.truths else float("nan")
-
-    @property
-    def precision(self) -> float:
-        """Hits over hits and false positives; NaN without either."""
-        total = self.hits + self.false_positives
-        return self.hits / total if total else float("nan")
-
-    @property
-    def f1(self) -> float:
-        """Harmonic mean of both; NaN without truths and false positives."""
-        if self.truths + self.false_positives == 0:
-            return float("nan")
-        missed = self.truths - self.hits
-        return 2 * self.hits / (2 * self.hits + self.false_positives + missed)
 
     @property
     def false_positives_per_day(self) -> float:
         """False positives per 24 hours of recording."""
-        return self.false_positives / (self.seconds / 86400)
+        return self.false / (self.seconds / 86400)
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Counts and rates as plain data, ready for JSON."""
+        return {
+            "hits": self.hits,
+            "truths": self.truths,
+            "false_positives": self.false,
+            "sensitivity": plain(self.recall),
+            "precision": plain(self.precision),
+            "F1": plain(self.f1),
+            "false_positives_per_day": plain(self.false_positives_per_day),
+        }
 
 
 def event_overlap(
@@ -83,13 +98,24 @@ def event_overlap(
     durations: Mapping[str, float],
     rule: EventRule = EventRule(),  # noqa: B008  an immutable value
 ) -> Overlap:
-    """Event scoring over the recordings in ``durations`` (seconds of each).
+    """Event scoring.
 
+    Parameters
+    ----------
+    truth, detections
+        Annotated and detected intervals of one type.
+    durations
+        Seconds of every recording that is scored.
+    rule
+        How events are extended, merged and split.
+
+    Examples
+    --------
     >>> true = Intervals.of("a", "seizure", 100.0, 150.0)
-    >>> found = Intervals.of("a", "seizure", [170.0, 900.0], [200.0, 950.0])
-    >>> event_overlap(true, found, {"a": 3600.0})
-    Overlap(hits=1, truths=1, false_positives=1, seconds=3600.0)
-    >>> event_overlap(true, found, {"a": 3600.0}, ANY_OVERLAP).hits
+    >>> detected = Intervals.of("a", "seizure", [170.0, 900.0], [200.0, 950.0])
+    >>> event_overlap(true, detected, {"a": 3600.0})
+    Overlap(hits=1, detections=2, truths=1, seconds=3600.0)
+    >>> event_overlap(true, detected, {"a": 3600.0}, ANY_OVERLAP).hits
     0
     """
     _check(truth, detections, durations)
@@ -97,46 +123,57 @@ def event_overlap(
     total = 0.0
     for name, duration in durations.items():
         ticks = round(duration * _RATE)
-        true, found = (
+        true, detected = (
             _split(_merge(_listed(part, name), rule.merge), rule.longest)
             for part in (truth, detections)
         )
-        detected = _mask(found, ticks, _RATE)
+        covered = _mask(detected, ticks, _RATE)
         claimed = np.zeros(ticks, dtype=bool)
         for start, end in true:
             a, b = max(0.0, start - rule.before), min(ticks / _RATE, end + rule.after)
             place = slice(round(a * _RATE), round(b * _RATE))
-            share = detected[place].sum() / _RATE / (b - a) if b > a else 0.0
+            share = covered[place].sum() / _RATE / (b - a) if b > a else 0.0
             if share > rule.overlap + _MORE:
                 hits += 1
                 claimed[place] = True
         truths += len(true)
-        false += sum(not claimed[round(a * _RATE) : round(b * _RATE)].any() for a, b in found)
+        false += sum(not claimed[round(a * _RATE) : round(b * _RATE)].any() for a, b in detected)
         total += ticks / _RATE
-    return Overlap(hits, truths, false, total)
+    return Overlap(hits, hits + false, truths, total)
 
 
 def sample_overlap(
     truth: Intervals, detections: Intervals, durations: Mapping[str, float], *, rate: int = 1
 ) -> Overlap:
-    """Sample scoring: every sample of ``rate`` Hz counts for itself.
+    """Sample scoring: every sample counts for itself.
 
+    Parameters
+    ----------
+    truth, detections
+        Annotated and detected intervals of one type.
+    durations
+        Seconds of every recording that is scored.
+    rate
+        Samples per second.
+
+    Examples
+    --------
     >>> true = Intervals.of("a", "seizure", 100.0, 150.0)
-    >>> found = Intervals.of("a", "seizure", 120.0, 160.0)
-    >>> sample_overlap(true, found, {"a": 3600.0})
-    Overlap(hits=30, truths=50, false_positives=10, seconds=3600.0)
+    >>> detected = Intervals.of("a", "seizure", 120.0, 160.0)
+    >>> sample_overlap(true, detected, {"a": 3600.0})
+    Overlap(hits=30, detections=40, truths=50, seconds=3600.0)
     """
     _check(truth, detections, durations)
     hits = truths = false = samples = 0
     for name, duration in durations.items():
         size = round(duration * rate)
         wanted = _mask(_listed(truth, name), size, rate)
-        found = _mask(_listed(detections, name), size, rate)
-        hits += int((wanted & found).sum())
+        detected = _mask(_listed(detections, name), size, rate)
+        hits += int((wanted & detected).sum())
         truths += int(wanted.sum())
-        false += int((~wanted & found).sum())
+        false += int((~wanted & detected).sum())
         samples += size
-    return Overlap(hits, truths, false, samples / rate)
+    return Overlap(hits, hits + false, truths, samples / rate)
 
 
 def _listed(intervals: Intervals, name: str) -> list[Span]:

@@ -2,7 +2,7 @@
 
 A true interval covers the samples from its onset's nearest sample up to, but not including, its
 offset's. A bin's state counts once for every sample of the bin, so a last partial bin has its share
-and true borders inside a bin are respected. Figures are pooled over all recordings given.
+and true borders inside a bin are respected. Counts are pooled over all recordings given.
 """
 
 from __future__ import annotations
@@ -16,69 +16,63 @@ from numpy.typing import NDArray
 
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
+from bdl.evaluation.estimate import plain
 from bdl.evaluation.reconstruction import Reconstruction
+from bdl.evaluation.tally import Tally, ratio
 from bdl.events import Events
 from bdl.intervals import Intervals, IntervalType
 from bdl.pairing import pair
 from bdl.sampling import nearest_sample
 
 Floats = NDArray[np.float64]
-Figure = Literal["F1", "IoU", "Brier"]
+StateMetric = Literal["F1", "IoU", "Brier"]
 
 
 @dataclass(frozen=True)
-class StateScore:
-    """Samples inside the truth and the prediction, in one or in both, and the squared error.
+class StateScore(Tally[float]):
+    """Samples inside the truth, the prediction and both, and the squared error.
 
-    >>> StateScore(hits=6.0, false=2.0, missed=2.0, squared=1.0, samples=20.0).to_dict()
+    Parameters
+    ----------
+    hits, detections, truths
+        Samples inside both, inside the prediction, and inside the truth.
+    squared
+        Sum over samples of the squared difference between state probability and state.
+    samples
+        All samples.
+
+    Examples
+    --------
+    >>> StateScore(hits=6.0, detections=8.0, truths=8.0, squared=1.0, samples=20.0).to_dict()
     {'F1': 0.75, 'IoU': 0.6, 'Brier': 0.05, 'precision': 0.75, 'recall': 0.75}
     """
 
-    hits: float
-    false: float
-    missed: float
     squared: float
     samples: float
 
     @property
-    def f1(self) -> float:
-        """2 hits / (2 hits + false + missed); NaN if nothing is inside either."""
-        return _over(2 * self.hits, 2 * self.hits + self.false + self.missed)
-
-    @property
     def iou(self) -> float:
-        """Intersection over union."""
-        return _over(self.hits, self.hits + self.false + self.missed)
+        """Intersection over union; NaN if nothing is inside either."""
+        return ratio(self.hits, self.hits + self.false + self.missed)
 
     @property
     def brier(self) -> float:
         """Mean squared difference between state probability and state."""
-        return _over(self.squared, self.samples)
-
-    @property
-    def precision(self) -> float:
-        """Share of predicted samples that are true."""
-        return _over(self.hits, self.hits + self.false)
-
-    @property
-    def recall(self) -> float:
-        """Share of true samples that are predicted."""
-        return _over(self.hits, self.hits + self.missed)
+        return ratio(self.squared, self.samples)
 
     def to_dict(self) -> dict[str, float | None]:
-        """The five figures as plain data."""
-        named = {
-            "F1": self.f1,
-            "IoU": self.iou,
-            "Brier": self.brier,
-            "precision": self.precision,
-            "recall": self.recall,
+        """F1, IoU, Brier score, precision and recall as plain data."""
+        return {
+            "F1": plain(self.f1),
+            "IoU": plain(self.iou),
+            "Brier": plain(self.brier),
+            "precision": plain(self.precision),
+            "recall": plain(self.recall),
         }
-        return {name: None if np.isnan(value) else value for name, value in named.items()}
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChosenReconstruction:
     """The chosen reconstruction and its score on the calibration recordings."""
 
     reconstruction: Reconstruction
@@ -93,6 +87,19 @@ def states(
 ) -> StateScore:
     """Score one reconstruction.
 
+    Parameters
+    ----------
+    densities
+        Densities of the recordings that are scored.
+    truth
+        Annotated events.
+    interval
+        The interval whose inside is the state.
+    reconstruction
+        How a density becomes a state probability.
+
+    Examples
+    --------
     >>> from bdl.evaluation.reconstruction import Direct
     >>> values = np.array([[0.0], [1.0], [1.0], [1.0]], np.float32)
     >>> density = Density("a", values, ("sleep",), 1.0, stride=5, samples=20, kind="state")
@@ -110,12 +117,25 @@ def choose(
     interval: IntervalType,
     candidates: Sequence[Reconstruction],
     *,
-    metric: Figure = "F1",
-) -> Choice:
+    metric: StateMetric = "F1",
+) -> ChosenReconstruction:
     """The best of several reconstructions on calibration recordings; the first of equals.
 
-    ``metric`` F1 and IoU are made large, Brier small.
+    Parameters
+    ----------
+    densities
+        Densities of the calibration recordings.
+    truth
+        Annotated events.
+    interval
+        The interval whose inside is the state.
+    candidates
+        Reconstructions to choose from.
+    metric
+        ``F1`` or ``IoU`` (highest), or ``Brier`` (lowest).
 
+    Examples
+    --------
     >>> from bdl.evaluation.reconstruction import candidates
     >>> values = np.array([[0.1], [0.3], [0.3], [0.1]], np.float32)
     >>> density = Density("a", values, ("sleep",), 1.0, stride=5, samples=20, kind="state")
@@ -127,10 +147,10 @@ def choose(
     if not candidates:
         raise ConfigError("no reconstructions to choose from")
     scores = _scores(densities, truth, interval, candidates)
-    figures = [getattr(score, metric.lower()) for score in scores]
-    signed = [-np.inf if np.isnan(f) else (-f if metric == "Brier" else f) for f in figures]
+    values = [getattr(score, metric.lower()) for score in scores]
+    signed = [-np.inf if np.isnan(v) else (-v if metric == "Brier" else v) for v in values]
     best = int(np.argmax(signed))
-    return Choice(candidates[best], scores[best])
+    return ChosenReconstruction(candidates[best], scores[best])
 
 
 def _scores(
@@ -157,7 +177,7 @@ def _scores(
             on = p >= candidate.threshold
             squared = inside * (1 - p) ** 2 + (size - inside) * p**2
             hits = inside[on].sum()
-            sums[i] += (hits, size[on].sum() - hits, inside.sum() - hits, squared.sum(), size.sum())
+            sums[i] += (hits, size[on].sum(), inside.sum(), squared.sum(), size.sum())
     if not seen:
         raise InputError("no densities to score states of")
     return [StateScore(*(float(value) for value in row)) for row in sums]
@@ -172,7 +192,3 @@ def covered(true: Intervals, density: Density) -> Floats:
     for start, end in spans:
         total += np.clip(edges - start, 0, end - start)
     return np.diff(total)
-
-
-def _over(part: float, whole: float) -> float:
-    return part / whole if whole else float("nan")

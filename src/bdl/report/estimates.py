@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from math import isfinite, nan
-
-from bdl.evaluation import Matches, bootstrap
-from bdl.evaluation.metrics import evaluate
-from bdl.evaluation.resampling import Estimate
-from bdl.evaluation.scoring import number
+from bdl.evaluation import Estimate, Matches, Metric, bootstrap
+from bdl.evaluation.metrics.metric import number
 from bdl.report.content import Content
 
 
@@ -18,7 +14,7 @@ def ap_estimates(content: Content, matches: Matches) -> dict[str, Estimate]:
     """
     metrics = ["mAP", *(f"AP@{number(tolerance)}" for tolerance in content.tolerances)]
     if not content.replicates or len(matches.recordings) < 2:
-        return {metric: Estimate(evaluate(matches, metric), nan, nan) for metric in metrics}
+        return {metric: Estimate(Metric.parse(metric).value(matches)) for metric in metrics}
     return {
         metric: bootstrap(
             {"system": matches},
@@ -51,39 +47,11 @@ def paired_difference(content: Content, first: int, second: int) -> Estimate:
     return result.differences["first - second"]
 
 
-def interval_text(estimate: Estimate) -> str:
-    """The confidence interval as text; empty if there is none.
-
-    Examples
-    --------
-    >>> interval_text(Estimate(0.7, 0.65, 0.75))
-    '[0.650, 0.750]'
-    """
-    if not isfinite(estimate.low):
-        return ""
-    return f"[{_digits(estimate.low)}, {_digits(estimate.high)}]"
-
-
-def estimate_text(estimate: Estimate) -> str:
-    """Value and interval as text.
-
-    Examples
-    --------
-    >>> estimate_text(Estimate(0.7, 0.65, 0.75))
-    '0.700 [0.650, 0.750]'
-    """
-    return f"{_digits(estimate.value)} {interval_text(estimate)}".rstrip()
-
-
 def estimate_html(estimate: Estimate) -> str:
-    """Value and interval, the interval in its own element, which dense tables put below."""
-    return f'{_digits(estimate.value)} <span class="range">{interval_text(estimate)}</span>'
+    """Value and interval, the interval in its own element, which dense tables put below.
 
-
-def _digits(value: float) -> str:
-    """Three digits, and no minus before a zero.
-
-    >>> _digits(-0.0001)
-    '0.000'
+    >>> estimate_html(Estimate(0.7, 0.65, 0.75))
+    '0.700 <span class="range">[0.650, 0.750]</span>'
     """
-    return f"{value:z.3f}"
+    interval = estimate.interval_text(digits=3)
+    return f'{Estimate(estimate.value).text(digits=3)} <span class="range">{interval}</span>'

@@ -17,7 +17,7 @@ from string import Template
 import numpy as np
 
 from bdl.errors import require
-from bdl.evaluation.scoring import number
+from bdl.evaluation.metrics.metric import number
 from bdl.formats.files import atomic
 from bdl.report import html_tables, page_figures
 from bdl.report.arrays import deflate

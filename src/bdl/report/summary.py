@@ -8,12 +8,11 @@ from html import escape
 
 import numpy as np
 
-from bdl.evaluation import Matches
-from bdl.evaluation.resampling import Estimate
-from bdl.evaluation.scoring import number
+from bdl.evaluation import Estimate, Matches
+from bdl.evaluation.metrics.metric import number
 from bdl.report import html_tables
 from bdl.report.content import Content, timing_errors
-from bdl.report.estimates import ap_estimates, estimate_html, interval_text, paired_difference
+from bdl.report.estimates import ap_estimates, estimate_html, paired_difference
 
 
 @dataclass(frozen=True)
@@ -105,8 +104,8 @@ def summary_section(content: Content, systems: Sequence[SystemSummary]) -> str:
     first = systems[0]
     cards = html_tables.cards(
         [
-            ("mAP", f"{first.ap['mAP'].value:.3f}", interval_text(first.ap["mAP"])),
-            (strict, f"{first.strict.value:.3f}", interval_text(first.strict)),
+            ("mAP", f"{first.ap['mAP'].value:.3f}", first.ap["mAP"].interval_text(3)),
+            (strict, f"{first.strict.value:.3f}", first.strict.interval_text(3)),
             ("Mean best F1", f"{first.best_f1:.3f}", "over tolerances and types"),
             ("Median timing error", first.median_error, "of matched events"),
         ]

@@ -121,8 +121,8 @@ def count_records(
 def _sum(scores: Sequence[StateScore]) -> StateScore:
     return StateScore(
         hits=sum(score.hits for score in scores),
-        false=sum(score.false for score in scores),
-        missed=sum(score.missed for score in scores),
+        detections=sum(score.detections for score in scores),
+        truths=sum(score.truths for score in scores),
         squared=sum(score.squared for score in scores),
         samples=sum(score.samples for score in scores),
     )

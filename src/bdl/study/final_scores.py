@@ -15,8 +15,7 @@ import numpy as np
 
 from bdl.datasets import Benchmark
 from bdl.errors import StudyError
-from bdl.evaluation import Matches, bootstrap, match
-from bdl.evaluation.metrics import named
+from bdl.evaluation import Matches, Metric, bootstrap, match
 from bdl.events import Events
 from bdl.study.analyses import count_records, state_records
 from bdl.study.label_vault import LabelVault
@@ -52,7 +51,7 @@ class ScoreStep(StudyStep):
     test: StepData
     folds: tuple[tuple[str, ...], ...]
     regime: Literal["nested", "validation"]
-    metrics: tuple[str, ...]
+    metrics: tuple[Metric, ...]
     differences: tuple[tuple[str, str], ...]
     bootstrap: BootstrapSettings
     rescored: dict[str, tuple[float, ...]]
@@ -92,6 +91,7 @@ class ScoreStep(StudyStep):
         """Matches of every row and stage, by seed."""
         settings = benchmark.settings
         truth = LabelVault(benchmark, self.test.ids).labels(self.test.ids)
+        durations = {info.id: info.duration for info in benchmark.recordings.infos}
         matches: SeedMatches = {}
         for row_run in self.runs:
             for stage in common_stages(run, row_run.detections):
@@ -102,6 +102,7 @@ class ScoreStep(StudyStep):
                     types=settings.types,
                     event_free=settings.event_free,
                     recordings=self.test.ids,
+                    durations=durations,
                 )
         return matches
 
@@ -114,16 +115,13 @@ class ScoreStep(StudyStep):
                 folds = np.array([fold_of[id] for id in seed_matches.recordings])
                 weights = np.stack([np.ones(len(folds)), *(folds == number for number in numbers)])
                 for metric in self._metrics(seed_matches):
-                    values = named(metric)(seed_matches, weights.astype(np.float64))
+                    values = metric.values(seed_matches, weights.astype(np.float64))
                     for fold, value in zip([None, *numbers], values.tolist(), strict=True):
-                        yield ScoreRecord(row, stage, metric, defined(value), seed, fold)
+                        yield ScoreRecord(row, stage, metric.name, defined(value), seed, fold)
 
-    def _metrics(self, matches: Matches) -> Iterable[str]:
+    def _metrics(self, matches: Matches) -> list[Metric]:
         """The metrics of the protocol whose tolerance was matched."""
-        for metric in self.metrics:
-            tolerance = metric.partition("@")[2].partition(":")[0]
-            if not tolerance or float(tolerance) in matches.tolerances:
-                yield metric
+        return [metric for metric in self.metrics if metric.measurable(matches.tolerances)]
 
     def _differences(self, matches: SeedMatches, benchmark: Benchmark) -> Iterable[RowDifference]:
         """Paired differences with confidence intervals, for every stage that both rows have."""
@@ -142,7 +140,7 @@ class ScoreStep(StudyStep):
                         metric=metric,
                     )
                     estimate = result.differences[f"{first} - {second}"]
-                    yield RowDifference(first, second, stage, metric, estimate)
+                    yield RowDifference(first, second, stage, metric.name, estimate)
 
     def _analyses(self, run: RunReader, benchmark: Benchmark) -> Iterable[ScoreRecord]:
         if not self.analyses:

@@ -25,6 +25,7 @@ from bdl.config import Value, mapping, validate
 from bdl.datasets import Dataset, Settings
 from bdl.decoding import Decoder, Grid
 from bdl.encoders import Encoder
+from bdl.evaluation.metrics import Metric
 from bdl.objectives import Objective
 from bdl.study.digest import digest
 from bdl.study.paper_tables import Paper
@@ -167,7 +168,7 @@ class Protocol(Value):
     alternatives: tuple[Grid, ...] = ()
     decoders: dict[str, Decoder] = Field(default_factory=dict)
     rescored: dict[str, tuple[PositiveFloat, ...]] = Field(default_factory=dict)
-    metrics: tuple[str, ...] = Field(("mAP", "mF1"), min_length=1)
+    metrics: tuple[Metric, ...] = Field(("mAP", "mF1"), min_length=1, validate_default=True)
     differences: tuple[tuple[str, str], ...] = ()
     bootstrap: BootstrapSettings = BootstrapSettings()
     analyses: tuple[Literal["states", "counts"], ...] = ()

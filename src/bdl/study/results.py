@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bdl.evaluation.resampling import Estimate
+from bdl.evaluation import Estimate
 from bdl.study.paper_tables import TableCell
 
 # How values of some metrics are written; the others have a fixed number of digits.

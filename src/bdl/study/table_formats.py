@@ -40,21 +40,18 @@ def layouts(protocol: Protocol) -> tuple[PaperTable, ...]:
     if protocol.paper.tables:
         return protocol.paper.tables
     title = protocol.title or protocol.name
+    metrics = tuple(metric.name for metric in protocol.metrics)
     lines = [
-        TableLine(
-            name=row.name, cells=tuple(TableCell(of=row.name, metric=m) for m in protocol.metrics)
-        )
+        TableLine(name=row.name, cells=tuple(TableCell(of=row.name, metric=m) for m in metrics))
         for row in protocol.rows
     ]
-    tables = [
-        PaperTable(label=protocol.name, caption=title, columns=protocol.metrics, lines=tuple(lines))
-    ]
+    tables = [PaperTable(label=protocol.name, caption=title, columns=metrics, lines=tuple(lines))]
     if protocol.differences:
         lines = [
             TableLine(
                 name=f"{first} minus {second}",
                 cells=(
-                    *(TableCell(of=first, minus=second, metric=m) for m in protocol.metrics),
+                    *(TableCell(of=first, minus=second, metric=m) for m in metrics),
                     TableCell(of=first, minus=second, folds=True),
                 ),
             )
@@ -65,7 +62,7 @@ def layouts(protocol: Protocol) -> tuple[PaperTable, ...]:
                 label=f"{protocol.name}-differences",
                 caption=f"{title}: paired differences",
                 header="Difference",
-                columns=(*protocol.metrics, "mAP, mean over folds"),
+                columns=(*metrics, "mAP, mean over folds"),
                 lines=tuple(lines),
             )
         )

@@ -6,6 +6,7 @@ It may be in any table format that recordings may be in; the suffix tells which.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -117,4 +118,4 @@ def read_columns(
     if not parts:
         return Events.empty(scored=len(used) == 4)
     events = Events.from_frame(pa.concat_tables(parts), missing=missing, source=str(path))
-    return events._with("polars")
+    return replace(events, backend="polars")

@@ -1,4 +1,4 @@
-"""Counts at a cutoff are those of matching only the detections that reach it."""
+"""Counts at a threshold are those of matching only the detections that reach it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bdl.evaluation import match
-from bdl.evaluation.operating import operating
+from bdl.evaluation.operating_point import operating_points
 from bdl.events import Events
 from bdl.formats import write_events
 from calling import call, call_json
@@ -29,7 +29,7 @@ def tables(seed: int) -> tuple[Events, Events]:
 @pytest.mark.parametrize("seed", range(100))
 def test_counts_are_those_of_matching_what_is_kept(seed: int) -> None:
     truth, found = tables(seed)
-    kept = match(truth, found, TOLERANCES)
+    kept = match(truth, found, TOLERANCES, durations=dict.fromkeys("abc", 43200.0))
     assert found.score is not None
     for threshold in (-1.0, 0.3, 0.35, 0.9, 2.0):
         rows = found.score >= threshold
@@ -37,15 +37,15 @@ def test_counts_are_those_of_matching_what_is_kept(seed: int) -> None:
             found.recording[rows], found.event[rows], found.time[rows], found.score[rows]
         )
         again = match(truth, only, TOLERANCES)
-        got = operating(kept, threshold, dict.fromkeys(kept.recordings, 43200.0))
+        got = operating_points(kept, threshold)
         for j, name in enumerate(kept.types):
             for k, tolerance in enumerate(TOLERANCES):
-                one = got[name][tolerance]
-                assert one.detections == np.sum(only.event == name)
-                assert one.hits == again.count[j, k]
-                assert one.truths == np.sum(truth.event == name)
+                point = got[name][tolerance]
+                assert point.detections == np.sum(only.event == name)
+                assert point.hits == again.count[j, k]
+                assert point.truths == np.sum(truth.event == name)
         for k, tolerance in enumerate(TOLERANCES):
-            figures = got["all"][tolerance].figures
+            figures = got["all"][tolerance].to_dict()
             false = len(only) - again.count[:, k].sum()
             assert figures["false"] == false
             assert figures["false_alarms_per_day"] == pytest.approx(
@@ -60,7 +60,7 @@ def test_the_command_counts_at_a_threshold(tmp_path) -> None:
     arguments = [f"--truth={tmp_path / 'truth.csv'}", f"--detections={tmp_path / 'found.csv'}"]
     arguments += ["--tolerance=2", "--tolerance=8", "--threshold=0.5"]
     at = call_json("score", *arguments)["at_threshold"]
-    expected = operating(match(truth, found, TOLERANCES), 0.5)
+    expected = operating_points(match(truth, found, TOLERANCES), 0.5)
     assert at["threshold"] == 0.5
-    assert at["all"]["8"] == expected["all"][8.0].figures
-    assert "at scores of 0.5 and more" in call("score", *arguments)
+    assert at["all"]["8"] == expected["all"][8.0].to_dict()
+    assert "detections of score 0.5 and more" in call("score", *arguments)

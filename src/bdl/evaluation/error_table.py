@@ -1,14 +1,14 @@
-"""What went wrong, in words a person can act on, and in which recordings it clusters.
+"""Error table: kinds of errors, and in which recordings they are concentrated.
 
-For one tolerance and the detections above a threshold, every truth and every detection falls into
-exactly one kind:
+For one tolerance and the detections above a threshold, every truth and every detection has exactly
+one kind:
 
 - hit: matched within the tolerance;
 - duplicate: a further detection within the tolerance of a truth that another one has taken;
 - early, late: beyond the tolerance but within ``reach`` of a truth that no detection has hit; each
   such truth takes one detection, by the rules of matching;
-- missed: a truth without any of these;
-- false: a detection without any of these.
+- missed: any other truth;
+- false: any other detection.
 
 So truths = hit + early + late + missed and detections = hit + early + late + duplicate + false.
 """
@@ -16,29 +16,34 @@ So truths = hit + early + late + missed and detections = hit + early + late + du
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import ConfigError
-from bdl.evaluation.compiled import compiled
-from bdl.evaluation.greedy import sweep
+from bdl.evaluation.assignment import assign
 from bdl.evaluation.matches import Matches
+from bdl.frames import Tabular
 
 KINDS = ("hit", "early", "late", "missed", "duplicate", "false")
 Longs = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class ErrorTable:
+class ErrorTable(Tabular):
     """Counts of each kind by recording and type.
 
     Parameters
     ----------
-    recordings, types : names.
-    tolerance, reach : seconds.
-    threshold : score from which on detections count, for each type.
-    counts : (recordings, types, 6) in the order of ``KINDS``.
+    recordings, types
+        Names.
+    tolerance, reach
+        Seconds.
+    threshold
+        Least score of the detections that count, for each type.
+    counts
+        (recordings, types, 6) in the order of ``KINDS``.
     """
 
     recordings: tuple[str, ...]
@@ -75,9 +80,21 @@ class ErrorTable:
             return 0
         return int(np.searchsorted(np.cumsum(counts), sum(counts) / 2)) + 1
 
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table by name: one row per type and kind."""
+        rows = [(name, kind) for name in self.types for kind in KINDS]
+        return {
+            "event": [name for name, _ in rows],
+            "kind": [kind for _, kind in rows],
+            "count": self.counts.sum(axis=0).ravel().tolist(),
+            "threshold": [self.threshold[name] for name, _ in rows],
+        }
+
     def __str__(self) -> str:
+        thresholds = ", ".join(f"{name} {value:.4g}" for name, value in self.threshold.items())
         lines = [
-            f"errors at tolerance {self.tolerance:g}, near misses up to {self.reach:g}",
+            f"errors at tolerance {self.tolerance:g}, near misses up to {self.reach:g}, "
+            f"thresholds: {thresholds}",
             f"{'type':<16} {'kind':<10} {'count':>7}  half of them in, and the worst recordings",
         ]
         for name in self.types:
@@ -103,16 +120,24 @@ def error_table(
 
     Parameters
     ----------
-    threshold : score from which on detections count; by default each type's best-F1 threshold.
-    reach : how far off a detection may be and still be called early or late, in seconds; three
+    matches
+        Matches of one set of detections.
+    tolerance
+        One of the matched tolerances, in seconds.
+    threshold
+        Least score of the detections that count; by default each type's best-F1 threshold.
+    reach
+        How far off a detection may be and still be called early or late, in seconds; three
         tolerances by default.
 
+    Examples
+    --------
     >>> from bdl.evaluation import match
     >>> from bdl.events import Events
     >>> truth = Events.of("a", "beat", [10.0, 20.0, 90.0])
     >>> times = [11.0, 12.0, 26.0, 50.0]
-    >>> found = Events.of("a", "beat", times, score=[0.9, 0.8, 0.7, 0.6])
-    >>> error_table(match(truth, found, [5.0]), 5.0, threshold=0.0).totals["beat"]
+    >>> detections = Events.of("a", "beat", times, score=[0.9, 0.8, 0.7, 0.6])
+    >>> error_table(match(truth, detections, [5.0]), 5.0, threshold=0.0).totals["beat"]
     {'hit': 1, 'early': 0, 'late': 1, 'missed': 1, 'duplicate': 1, 'false': 1}
     """
     k = matches.tolerance_index(tolerance)
@@ -124,14 +149,14 @@ def error_table(
     counts = np.zeros((size, len(matches.types), len(KINDS)), np.int64)
     thresholds: dict[str, float] = {}
     for j, name in enumerate(matches.types):
-        cutoff = best[j] if threshold is None else float(threshold)
-        thresholds[name] = float(cutoff)
-        cut = int(matches.cuts([np.inf if np.isnan(cutoff) else cutoff])[0, j])
-        counts[:, j] = _one_type(matches, j, k, cut, reach)
+        least = float(best[j] if threshold is None else threshold)
+        thresholds[name] = least
+        cut = int(matches.cuts([np.inf if np.isnan(least) else least])[0, j])
+        counts[:, j] = _count_kinds(matches, j, k, cut, reach)
     return ErrorTable(matches.recordings, matches.types, tolerance, reach, thresholds, counts)
 
 
-def _one_type(matches: Matches, j: int, k: int, cut: int, reach: float) -> Longs:
+def _count_kinds(matches: Matches, j: int, k: int, cut: int, reach: float) -> Longs:
     """Counts (recordings, kinds) of one type among its detections before row ``cut``."""
     size = len(matches.recordings)
     first, begin = int(matches.first_truth[j]), int(matches.start[j])
@@ -155,7 +180,7 @@ def _one_type(matches: Matches, j: int, k: int, cut: int, reach: float) -> Longs
     # The strays are matched to the open truths by the same rules, within the reach.
     missed = np.flatnonzero(open_truth)
     starts = np.searchsorted(owner[missed], np.arange(size + 1))
-    count, row, truth = sweep(
+    count, row, truth = assign(
         np.array([0, len(stray)]),
         recording[stray],
         time[stray],
@@ -164,23 +189,22 @@ def _one_type(matches: Matches, j: int, k: int, cut: int, reach: float) -> Longs
         times[missed],
         np.array([reach]),
     )
-    found = int(count[0, 0])
-    paired = stray[row[0, :found]]
-    late = time[paired] > times[missed[truth[0, :found]]]
-    open_truth[missed[truth[0, :found]]] = False
-    lone = np.setdiff1d(stray, paired)
+    near_misses = int(count[0, 0])
+    off = stray[row[0, :near_misses]]
+    late = time[off] > times[missed[truth[0, :near_misses]]]
+    open_truth[missed[truth[0, :near_misses]]] = False
+    false = np.setdiff1d(stray, off)
     by_kind = (
         recording[hit_rows],
-        recording[paired[~late]],
-        recording[paired[late]],
+        recording[off[~late]],
+        recording[off[late]],
         owner[open_truth],
         recording[duplicate],
-        recording[lone],
+        recording[false],
     )
     return np.stack([np.bincount(who, minlength=size) for who in by_kind], axis=1)
 
 
-@compiled
 def _near_any(
     times: NDArray[np.float64],
     bounds: Longs,
@@ -188,13 +212,17 @@ def _near_any(
     time: NDArray[np.float64],
     tolerance: float,
 ) -> NDArray[np.bool_]:
-    """Whether each detection lies within the tolerance of any truth of its recording."""
+    """Whether each detection is within the tolerance of any truth of its recording."""
     near = np.zeros(len(time), np.bool_)
-    for i in range(len(time)):
-        first, last = bounds[recording[i]], bounds[recording[i] + 1]
-        at = first + np.searchsorted(times[first:last], time[i])
-        if at > first and time[i] - times[at - 1] < tolerance:
-            near[i] = True
-        if at < last and times[at] - time[i] < tolerance:
-            near[i] = True
+    order = np.argsort(recording, kind="stable")
+    cuts = np.searchsorted(recording[order], np.arange(len(bounds)))
+    for code in range(len(bounds) - 1):
+        rows = order[cuts[code] : cuts[code + 1]]
+        truths = times[bounds[code] : bounds[code + 1]]
+        if len(rows) and len(truths):
+            after = np.searchsorted(truths, time[rows])
+            padded = np.concatenate([[-np.inf], truths, [np.inf]])
+            near[rows] = (
+                np.minimum(time[rows] - padded[after], padded[after + 1] - time[rows]) < tolerance
+            )
     return near

@@ -1,10 +1,10 @@
-"""Paired cluster bootstrap over kept matches.
+"""Paired cluster bootstrap over matches.
 
 A replicate draws as many clusters (recordings, or groups such as patients) as there are, with
 replacement, and pools them; each system is scored on the *same* draw, its seeds are averaged
-within the replicate, and the interval is the percentile interval over replicates. It holds fitted
-models and splits fixed: differences fold by fold stand beside it, because it does not replace
-them.
+within the replicate, and the confidence interval is the percentile interval over replicates. It
+holds fitted models and splits fixed, so it does not replace differences per fold, which are given
+beside it.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import ConfigError, InputError
+from bdl.evaluation.estimate import Estimate, plain
+from bdl.evaluation.groups import group_codes
 from bdl.evaluation.matches import Matches
-from bdl.evaluation.metrics import Metric, named
+from bdl.evaluation.metrics import Metric
+from bdl.frames import Tabular
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A value on the data as they are, and its percentile interval."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.value:.4f} [{self.low:.4f}, {self.high:.4f}]"
-
-
 @dataclass(frozen=True, eq=False)
-class Bootstrap:
+class BootstrapResult(Tabular):
     """Result of `bootstrap`.
 
     Parameters
     ----------
-    metric, level, clusters : what was asked for; ``clusters`` is their number.
-    systems : estimate of each system.
-    differences : estimate of each later system minus the first one.
-    replicates : (replicates, systems) every replicate's value.
-    folds : per fold, each system's value on that fold's recordings alone.
+    metric
+        Name of the metric.
+    level
+        Share of replicates inside the confidence intervals.
+    clusters
+        Number of clusters that replicates are drawn from.
+    systems
+        Estimate of each system.
+    differences
+        Estimate of each later system minus the first one.
+    replicates
+        (replicates, systems) the metric of every replicate.
+    folds
+        By fold, each system's metric on the recordings of that fold alone.
     """
 
     metric: str
@@ -58,31 +58,35 @@ class Bootstrap:
 
     @property
     def fold_differences(self) -> dict[str, dict[str, float]]:
-        """Per fold, each later system minus the first one."""
+        """By fold, each later system minus the first one."""
         first, *others = self.systems
         return {
             fold: {f"{name} - {first}": values[name] - values[first] for name in others}
             for fold, values in self.folds.items()
         }
 
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table by name: systems, then differences."""
+        rows = {**self.systems, **self.differences}
+        estimates = [*rows.values()]
+        return {
+            "name": [*rows],
+            self.metric: [estimate.value for estimate in estimates],
+            "low": [estimate.low for estimate in estimates],
+            "high": [estimate.high for estimate in estimates],
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
-
-        def plain(estimates: dict[str, Estimate]) -> dict[str, Any]:
-            return {
-                name: {"value": _or_none(e.value), "interval": [_or_none(e.low), _or_none(e.high)]}
-                for name, e in estimates.items()
-            }
-
         return {
             "metric": self.metric,
             "level": self.level,
             "replicates": len(self.replicates),
             "clusters": self.clusters,
-            "systems": plain(self.systems),
-            "differences": plain(self.differences),
+            "systems": {name: estimate.to_dict() for name, estimate in self.systems.items()},
+            "differences": {name: e.to_dict() for name, e in self.differences.items()},
             "folds": {
-                fold: {name: _or_none(value) for name, value in values.items()}
+                fold: {name: plain(value) for name, value in values.items()}
                 for fold, values in self.folds.items()
             },
         }
@@ -97,21 +101,26 @@ def bootstrap(
     metric: str | Metric = "mAP",
     level: float = 0.95,
     folds: Mapping[str, str] | None = None,
-    durations: Mapping[str, float] | None = None,
-) -> Bootstrap:
-    """Percentile intervals of one or more systems, and of their paired differences.
+) -> BootstrapResult:
+    """Confidence intervals of one or more systems, and of their paired differences.
 
     Parameters
     ----------
-    systems : for each name its matches, or one for each training seed; all on the same recordings.
-    clusters : group of each recording; by default each recording is a cluster of its own.
-    replicates, seed : number of draws and the seed of their generator.
-    metric : a name such as ``mAP`` or ``AP@60``, or a function of matches and weights
-        (see `bdl.evaluation.metrics`).
-    level : share of replicates inside the interval.
-    folds : fold of each recording, for the differences fold by fold.
-    durations : seconds of each recording, for metrics of false alarms.
+    systems
+        For each name its matches, or one for each training seed; all on the same recordings.
+    clusters
+        Group of each recording. By default each recording is a cluster of its own.
+    replicates, seed
+        Number of draws and the seed of their generator.
+    metric
+        A metric, or its name such as ``mAP`` or ``AP@60`` (see `bdl.evaluation.metrics`).
+    level
+        Share of replicates inside the interval.
+    folds
+        Fold of each recording, for the differences per fold.
 
+    Examples
+    --------
     >>> from bdl.evaluation import match
     >>> from bdl.events import Events
     >>> truth = Events.of(list("abcd"), "beat", [10.0] * 4)
@@ -127,36 +136,38 @@ def bootstrap(
         raise ConfigError(f"bootstrap: at least one replicate expected, got {replicates}")
     if not 0 < level < 1:
         raise ConfigError(f"bootstrap: a level between 0 and 1 expected, got {level}")
+    chosen = Metric.parse(metric)
     seeds = {n: [m] if isinstance(m, Matches) else [*m] for n, m in systems.items()}
     recordings = _common_recordings(seeds)
-    function = named(metric, durations) if isinstance(metric, str) else metric
-    cluster_of = _codes(recordings, clusters, "cluster")
+    cluster_of = group_codes(recordings, clusters, "cluster")
     weights = draw_weights(cluster_of, replicates=replicates, seed=seed)
     whole = np.ones((1, len(recordings)))
     names = list(seeds)
-    points = [_average(function, seeds[name], whole)[0] for name in names]
-    values = np.stack([_average(function, seeds[name], weights) for name in names], axis=1)
+    points = [_average(chosen, seeds[name], whole)[0] for name in names]
+    values = np.stack([_average(chosen, seeds[name], weights) for name in names], axis=1)
     estimates = {
-        name: _estimate(point, values[:, i], level)
+        name: Estimate.of_replicates(point, values[:, i], level)
         for i, (name, point) in enumerate(zip(names, points, strict=True))
     }
     differences = {
-        f"{name} - {names[0]}": _estimate(points[i] - points[0], values[:, i] - values[:, 0], level)
+        f"{name} - {names[0]}": Estimate.of_replicates(
+            points[i] - points[0], values[:, i] - values[:, 0], level
+        )
         for i, name in enumerate(names)
         if i
     }
     by_fold: dict[str, dict[str, float]] = {}
     if folds is not None:
-        fold_of = _codes(recordings, folds, "fold")
+        fold_of = group_codes(recordings, folds, "fold")
         labels = sorted({folds[name] for name in recordings})
         only = (fold_of == np.arange(len(labels))[:, None]).astype(np.float64)
-        table = [_average(function, seeds[name], only) for name in names]
+        table = [_average(chosen, seeds[name], only) for name in names]
         by_fold = {
             label: {name: float(row[i]) for name, row in zip(names, table, strict=True)}
             for i, label in enumerate(labels)
         }
-    return Bootstrap(
-        metric if isinstance(metric, str) else str(metric),
+    return BootstrapResult(
+        chosen.name,
         level,
         int(cluster_of.max()) + 1,
         estimates,
@@ -185,18 +196,10 @@ def draw(size: int, *, replicates: int, seed: int) -> NDArray[np.int64]:
     return np.random.default_rng(seed).integers(0, size, (replicates, size))
 
 
-def _average(function: Metric, seeds: list[Matches], weights: Floats) -> Floats:
+def _average(metric: Metric, seeds: list[Matches], weights: Floats) -> Floats:
     """The metric of each replicate, averaged over training seeds."""
-    values: Floats = np.mean([function(matches, weights) for matches in seeds], axis=0)
+    values: Floats = np.mean([metric.values(matches, weights) for matches in seeds], axis=0)
     return values
-
-
-def _estimate(point: float, values: Floats, level: float) -> Estimate:
-    known = values[~np.isnan(values)]
-    if not len(known):
-        return Estimate(float(point), float("nan"), float("nan"))
-    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
-    return Estimate(float(point), float(low), float(high))
 
 
 def _common_recordings(systems: dict[str, list[Matches]]) -> tuple[str, ...]:
@@ -214,21 +217,3 @@ def _common_recordings(systems: dict[str, list[Matches]]) -> tuple[str, ...]:
                 )
     assert first is not None
     return first.recordings
-
-
-def _codes(
-    recordings: tuple[str, ...], labels: Mapping[str, str] | None, what: str
-) -> NDArray[np.int64]:
-    """Number of each recording's label, labels sorted."""
-    if labels is None:
-        return np.arange(len(recordings))
-    lacking = [name for name in recordings if name not in labels]
-    if lacking:
-        raise InputError(
-            f"bootstrap: {len(lacking)} scored recordings have no {what}, such as {lacking[0]!r}"
-        )
-    return np.unique([labels[name] for name in recordings], return_inverse=True)[1]
-
-
-def _or_none(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,151 @@
+"""Greedy one-to-one assignment of ranked detections to truths, for all tolerances in one pass.
+
+A detection takes the nearest truth of its recording and type that is still free and strictly
+nearer than the tolerance; of two equally near truths the earlier one. A hit at a small tolerance
+need not be a hit at a larger one (there the truth may have gone to a higher-ranked detection), so
+each tolerance keeps its own assignment.
+
+Free truths are found by two union-find forests per tolerance, one that leads to the next free
+truth on the left and one to the right, so dense truths cost no more than sparse ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.compiled import compiled
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def assign(
+    start: Longs,
+    recording: Ints,
+    time: Floats,
+    recordings: int,
+    truth_start: Longs,
+    truth_time: Floats,
+    tolerances: Floats,
+) -> tuple[Longs, Ints, Ints]:
+    """Assign ranked detections to truths.
+
+    Parameters
+    ----------
+    start
+        (types + 1,) first detection of each type.
+    recording, time
+        (n,) of the detections, in the order of `bdl.evaluation.ranking.rank`.
+    recordings
+        Number of recordings.
+    truth_start
+        (types * recordings + 1,) first truth of each type and recording.
+    truth_time
+        (truths,) increasing within each type and recording.
+    tolerances
+        (k,) seconds.
+
+    Returns
+    -------
+    count
+        (types, k) number of hits.
+    row, truth
+        (k, truths) detection and truth of each hit by rank; those of type j begin at the first
+        truth of type j, and only ``count[j, k]`` of them are used.
+
+    Examples
+    --------
+    >>> count, row, truth = assign(
+    ...     np.array([0, 2]), np.zeros(2, np.int32), np.array([11.0, 12.0]), 1,
+    ...     np.array([0, 2]), np.array([10.0, 20.0]), np.array([5.0, 9.0]))
+    >>> count.tolist(), row[1].tolist(), truth[1].tolist()
+    ([[1, 2]], [0, 1], [0, 1])
+    """
+    size, width = len(truth_time), len(tolerances)
+    count = np.zeros((len(start) - 1, width), np.int64)
+    row = np.zeros((width, size), np.int32)
+    truth = np.zeros((width, size), np.int32)
+    if len(time):
+        # Node i + 1 on the left and node i on the right is truth i; a node that is its own parent
+        # is free.
+        left = np.repeat(np.arange(size + 1, dtype=np.int32), width).reshape(size + 1, width)
+        within = np.asarray(tolerances, dtype=np.float64)
+        arrays = (start, recording, time, truth_start, truth_time, within)
+        widest = float(within.max())
+        _assign(*arrays, recordings, widest, left, left.copy(), count, row, truth)
+    return count, row, truth
+
+
+@compiled(small_in_python=True)
+def _assign(
+    start: Longs,
+    recording: Ints,
+    time: Floats,
+    truth_start: Longs,
+    truth_time: Floats,
+    tolerances: Floats,
+    recordings: int,
+    widest: float,
+    left: Ints,
+    right: Ints,
+    count: Longs,
+    row: Ints,
+    truth: Ints,
+) -> None:
+    """Fill ``count``, ``row`` and ``truth``; ``left`` and ``right`` are forests of free truths."""
+    for j in range(len(start) - 1):
+        base = truth_start[j * recordings]
+        for i in range(start[j], start[j + 1]):
+            group = j * recordings + recording[i]
+            first, last = truth_start[group], truth_start[group + 1]
+            if first == last:
+                continue
+            at = time[i]
+            low, high = first, last  # the first truth at or after the detection
+            while low < high:
+                middle = (low + high) // 2
+                if truth_time[middle] < at:
+                    low = middle + 1
+                else:
+                    high = middle
+            nearest = np.inf
+            closest = low
+            if low > first:
+                nearest = at - truth_time[low - 1]
+                closest = low - 1
+            if low < last and truth_time[low] - at < nearest:
+                nearest = truth_time[low] - at
+                closest = low
+            if nearest >= widest:
+                continue
+            for k in range(len(tolerances)):
+                if nearest >= tolerances[k]:
+                    continue
+                chosen = -1
+                if right[closest, k] == closest:  # the nearest of all is free, as it mostly is
+                    chosen = closest
+                else:
+                    node = low
+                    while node > first and left[node, k] != node:
+                        left[node, k] = left[left[node, k], k]
+                        node = left[node, k]
+                    before = node - 1
+                    after = low
+                    while after < last and right[after, k] != after:
+                        right[after, k] = right[right[after, k], k]
+                        after = right[after, k]
+                    near = tolerances[k]
+                    if before >= first and at - truth_time[before] < near:
+                        near = at - truth_time[before]
+                        chosen = before
+                    if after < last and truth_time[after] - at < near:
+                        chosen = after
+                if chosen >= 0:
+                    left[chosen + 1, k] = chosen
+                    right[chosen, k] = chosen + 1
+                    hit = base + count[j, k]
+                    row[k, hit] = i
+                    truth[k, hit] = chosen
+                    count[j, k] += 1

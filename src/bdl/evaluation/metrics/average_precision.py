@@ -1,0 +1,54 @@
+"""Average precision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from bdl.evaluation import replicates
+from bdl.evaluation.matches import Matches
+from bdl.evaluation.metrics._means import mean_of_types
+from bdl.evaluation.metrics.metric import Floats, Metric
+
+
+class AveragePrecision(Metric):
+    """Average precision: mean over tolerances, then over types with truths.
+
+    Names: ``mAP``, ``AP@60``, ``AP@60:onset``.
+
+    Parameters
+    ----------
+    tolerance
+        One of the matched tolerances, in seconds. None takes the mean over all.
+    type
+        One event type. None takes the mean over all that have truths.
+
+    Examples
+    --------
+    >>> from bdl.evaluation import match
+    >>> from bdl.events import Events
+    >>> detections = Events.of("a", "beat", [11.0, 12.0, 19.0], score=[0.9, 0.8, 0.7])
+    >>> matches = match(Events.of("a", "beat", [10.0, 20.0]), detections, [0.5, 5.0])
+    >>> round(AveragePrecision(tolerance=5.0).value(matches), 4)
+    0.8333
+    """
+
+    kind: Literal["AP"] = "AP"
+
+    @classmethod
+    def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:
+        """Further names."""
+        return {"mAP": {}}
+
+    @property
+    def label(self) -> str:
+        """First part of the text form."""
+        return "mAP" if self.tolerance is None else "AP"
+
+    def values(self, matches: Matches, weights: Floats) -> Floats:
+        """AP of each replicate, (replicates,)."""
+        return mean_of_types(replicates.average_precision(matches, weights), matches, self)
+
+    def value(self, matches: Matches) -> float:
+        """AP with every recording counted once."""
+        return float(mean_of_types(matches.average_precision()[None], matches, self)[0])

@@ -1,0 +1,72 @@
+"""F1, at the best threshold or at a given one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+from pydantic import model_validator
+
+from bdl.errors import ConfigError
+from bdl.evaluation import replicates
+from bdl.evaluation.matches import Matches
+from bdl.evaluation.metrics._means import mean_of_types
+from bdl.evaluation.metrics._tallies import tally_at
+from bdl.evaluation.metrics.metric import Floats, Metric
+
+
+class F1(Metric):
+    """F1: best over thresholds (mean over tolerances, then types), or at one threshold.
+
+    Names: ``mF1``, ``F1@60``, ``F1@60:onset`` (best), ``F1@60>=0.5`` (at a threshold).
+
+    Parameters
+    ----------
+    tolerance
+        One of the matched tolerances, in seconds. None takes the mean over all.
+    type
+        One event type. None takes the mean over types, or with a threshold all types together.
+    threshold
+        Least score of the detections that count. None takes the best threshold of each type and
+        tolerance.
+
+    Examples
+    --------
+    >>> from bdl.evaluation import match
+    >>> from bdl.events import Events
+    >>> detections = Events.of("a", "beat", [11.0, 12.0, 19.0], score=[0.9, 0.8, 0.7])
+    >>> matches = match(Events.of("a", "beat", [10.0, 20.0]), detections, [5.0])
+    >>> F1().value(matches), F1(tolerance=5.0, threshold=0.8).value(matches)
+    (0.8, 0.5)
+    """
+
+    kind: Literal["F1"] = "F1"
+    threshold: float | None = None
+
+    @model_validator(mode="after")
+    def _threshold_needs_tolerance(self) -> Self:
+        if self.threshold is not None and self.tolerance is None:
+            raise ConfigError("a threshold needs a tolerance, as in F1@60>=0.5")
+        return self
+
+    @classmethod
+    def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:
+        """Further names."""
+        return {"mF1": {}}
+
+    @property
+    def label(self) -> str:
+        """First part of the text form."""
+        return "mF1" if self.tolerance is None else "F1"
+
+    def values(self, matches: Matches, weights: Floats) -> Floats:
+        """F1 of each replicate, (replicates,)."""
+        if self.threshold is not None and self.tolerance is not None:
+            return tally_at(matches, weights, self.threshold, self.tolerance, self.type).f1
+        return mean_of_types(replicates.best_f1(matches, weights), matches, self)
+
+    def value(self, matches: Matches) -> float:
+        """F1 with every recording counted once."""
+        if self.threshold is not None:
+            return super().value(matches)
+        return float(mean_of_types(matches.best_f1().f1[None], matches, self)[0])

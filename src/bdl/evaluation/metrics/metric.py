@@ -1,0 +1,158 @@
+"""The family of metrics and their text form, which is read here and nowhere else."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import PositiveFloat
+
+from bdl.errors import ConfigError
+from bdl.evaluation.matches import Matches, find_tolerance
+from bdl.registry import Variant
+
+Floats = NDArray[np.float64]
+_FORM = re.compile(
+    r"(?P<name>[^@:>=]+)(?:@(?P<tolerance>[^:>=]+))?(?:>=(?P<threshold>[^:]+))?(?::(?P<type>.+))?"
+)
+
+
+class Metric(Variant):
+    """Base class of metrics; see `bdl.evaluation.metrics`.
+
+    Parameters
+    ----------
+    tolerance
+        One of the matched tolerances, in seconds. None takes the mean over all.
+    type
+        One event type. None takes all of them.
+
+    Examples
+    --------
+    A metric needs a ``kind`` and a method ``values``; it is then known by its kind:
+
+    >>> class Recordings(Metric):
+    ...     kind: str = "doctest-recordings"
+    ...     def values(self, matches, weights):
+    ...         return weights.sum(axis=1)
+    >>> Metric.parse("doctest-recordings@60").tolerance
+    60.0
+    """
+
+    package: ClassVar[str] = "bdl.evaluation.metrics"
+    higher_is_better: ClassVar[bool] = True
+
+    tolerance: PositiveFloat | None = None
+    type: str | None = None
+
+    @abstractmethod
+    def values(self, matches: Matches, weights: Floats) -> Floats:
+        """The metric of each replicate.
+
+        Parameters
+        ----------
+        matches
+            Matches of one set of detections.
+        weights
+            (replicates, recordings) how often each recording counts.
+
+        Returns
+        -------
+        ndarray
+            (replicates,), NaN where a replicate has nothing to measure.
+        """
+
+    def value(self, matches: Matches) -> float:
+        """The metric with every recording counted once."""
+        return float(self.values(matches, np.ones((1, len(matches.recordings))))[0])
+
+    def better(self, value: float) -> float:
+        """The value as a number that is larger the better, minus infinity for NaN."""
+        if np.isnan(value):
+            return -np.inf
+        return value if self.higher_is_better else -value
+
+    @property
+    def label(self) -> str:
+        """First part of the text form."""
+        return self.kind
+
+    @property
+    def name(self) -> str:
+        """The text form, which `parse` reads back."""
+        threshold = getattr(self, "threshold", None)
+        tolerance_text = "" if self.tolerance is None else f"@{number(self.tolerance)}"
+        threshold_text = "" if threshold is None else f">={number(threshold)}"
+        return self.label + tolerance_text + threshold_text + (f":{self.type}" if self.type else "")
+
+    def __str__(self) -> str:
+        return self.name
+
+    def measurable(self, tolerances: Sequence[float]) -> bool:
+        """Whether the tolerance of this metric is among those that are matched."""
+        return self.tolerance is None or find_tolerance(tolerances, self.tolerance) is not None
+
+    @classmethod
+    def parse(cls, given: object, what: str | None = None) -> Self:
+        """A metric from a value, a text form, or a mapping with ``kind``.
+
+        >>> Metric.parse("accuracy")
+        Traceback (most recent call last):
+        bdl.errors.ConfigError: metric 'accuracy' is not known; expected one of ...
+        """
+        if not isinstance(given, str):
+            return super().parse(given, what)
+        what = what or "metric"
+        form = _FORM.fullmatch(given)
+        names: dict[str, tuple[type[Self], dict[str, Any]]] = {}
+        for kind, variant in cls.kinds().items():
+            names[kind] = (variant, {})
+            names |= {name: (variant, {**set_}) for name, set_ in variant.shorthands().items()}
+        if form is None or form["name"] not in names:
+            raise ConfigError(
+                f"{what} {given!r} is not known; expected one of {', '.join(names)}, followed by "
+                "@TOLERANCE, >=THRESHOLD and :TYPE where they apply, such as AP@60:onset or "
+                "sensitivity@60>=0.5"
+            )
+        variant, set_fields = names[form["name"]]
+        fields: dict[str, Any] = {"type": form["type"]} if form["type"] else {}
+        for field, sign in (("tolerance", "@"), ("threshold", ">=")):
+            if form[field] is None:
+                continue
+            if field not in variant.model_fields:
+                raise ConfigError(
+                    f"{what} {given!r}: {form['name']} takes no {sign}{field.upper()}"
+                )
+            try:
+                fields[field] = float(form[field])
+            except ValueError:
+                raise ConfigError(
+                    f"{what} {given!r}: {form[field]!r} is not a number; expected {sign}"
+                    f"{field.upper()}, such as AP@60 or sensitivity@60>=0.5"
+                ) from None
+        try:
+            return variant(**set_fields, **fields)
+        except ConfigError as error:
+            raise ConfigError(f"{what} {given!r}: {error}") from error
+
+    def plain(self, mode: str = "json") -> str | dict[str, Any]:
+        """The text form where it says everything, otherwise all fields."""
+        try:
+            if type(self).parse(self.name) == self:
+                return self.name
+        except ConfigError:
+            pass
+        return self.model_dump(mode=mode)
+
+
+def number(value: float) -> str:
+    """A number as short text that reads back as the same number.
+
+    >>> number(60.0), number(0.1)
+    ('60', '0.1')
+    """
+    return str(int(value)) if value == int(value) else repr(value)

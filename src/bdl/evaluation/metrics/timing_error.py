@@ -1,0 +1,75 @@
+"""Timing error of hits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import PositiveFloat
+
+from bdl.evaluation.matches import Matches
+from bdl.evaluation.metrics.metric import Floats, Metric
+from bdl.evaluation.timing import Statistic, error_statistic, timing_errors
+
+
+class TimingError(Metric):
+    """Timing error of hits: its mean, or the median or 95 % quantile of its absolute value.
+
+    Names: ``bias@60``, ``median@60``, ``p95@60>=0.5:onset``.
+
+    Parameters
+    ----------
+    statistic
+        ``bias`` (mean of detection minus truth), ``median`` or ``p95`` of the absolute error.
+    tolerance
+        One of the matched tolerances, in seconds.
+    threshold
+        Least score of the hits that count. None counts all.
+    type
+        One event type. None takes the hits of all types together.
+
+    Examples
+    --------
+    >>> from bdl.evaluation import match
+    >>> from bdl.events import Events
+    >>> detections = Events.of("a", "beat", [12.0, 19.0], score=[0.9, 0.8])
+    >>> matches = match(Events.of("a", "beat", [10.0, 20.0]), detections, [5.0])
+    >>> TimingError(statistic="median", tolerance=5.0).value(matches)
+    1.5
+    """
+
+    higher_is_better: ClassVar[bool] = False
+
+    kind: Literal["timing-error"] = "timing-error"
+    statistic: Statistic = "median"
+    tolerance: PositiveFloat
+    threshold: float | None = None
+
+    @classmethod
+    def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:
+        """Further names."""
+        return {name: {"statistic": name} for name in ("bias", "median", "p95")}
+
+    @property
+    def label(self) -> str:
+        """First part of the text form."""
+        return self.statistic
+
+    def better(self, value: float) -> float:
+        """The value as a number that is larger the better: a bias is best at zero."""
+        return super().better(abs(value))
+
+    def values(self, matches: Matches, weights: Floats) -> Floats:
+        """The statistic of each replicate, (replicates,)."""
+        types = matches.types if self.type is None else (self.type,)
+        threshold = -np.inf if self.threshold is None else self.threshold
+        parts = [
+            timing_errors(matches, name, self.tolerance, threshold=threshold) for name in types
+        ]
+        seconds = np.concatenate([part[0] for part in parts])
+        owner = np.concatenate([part[1] for part in parts])
+        repeats = weights.astype(np.int64)
+        return np.array(
+            [error_statistic(np.repeat(seconds, row[owner]), self.statistic) for row in repeats]
+        )
