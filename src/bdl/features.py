@@ -16,7 +16,6 @@ processes; a memory map is read once, in order, one chunk at a time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
@@ -56,8 +55,8 @@ class Features(Value):
 
     Examples
     --------
-    >>> Features(stride=10, statistics=("mean", "std")).names(["enmo"])
-    ('enmo:mean', 'enmo:std')
+    >>> Features(stride=10, statistics=("mean", "std")).width(channels=3)
+    6
     """
 
     stride: PositiveInt = 1
@@ -70,10 +69,6 @@ class Features(Value):
         if len(set(self.statistics)) < len(self.statistics):
             raise ValueError(f"statistics repeat: {', '.join(self.statistics)}")
         return self
-
-    def names(self, channels: Sequence[str]) -> tuple[str, ...]:
-        """Return the name of each column."""
-        return tuple(f"{channel}:{name}" for channel in channels for name in self.statistics)
 
     def width(self, channels: int) -> int:
         """Return the number of columns."""

@@ -43,9 +43,7 @@ class Proposed:
 class Proposal:
     """Settings proposed for a `bdl.Detector`, each with its reason."""
 
-    types: Proposed
     intervals: Proposed
-    period: Proposed
     stride: Proposed
     tolerances: Proposed
     kernel: Proposed
@@ -110,14 +108,10 @@ def propose(recordings: Recordings, events: Events) -> Proposal:
     hours = all(info.start is not None for info in recordings.infos)
     daily = hours and longest >= 2 * 86400
     return Proposal(
-        types=Proposed(
-            tuple(counts), ", ".join(f"{count:,} {name!r}" for name, count in counts.items())
-        ),
         intervals=Proposed(
             tuple(_intervals(tuple(counts))),
             "pairs of event types whose names say that one ends what the other begins",
         ),
-        period=Proposed(period, f"every recording has a sample each {period:g} s"),
         stride=Proposed(
             stride,
             f"{stride} samples are {stride * period:g} s, within the finest tolerance of "

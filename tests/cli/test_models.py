@@ -16,8 +16,8 @@ import pytest
 import yaml
 
 from bdl import Detector, Events, cli
+from bdl.cli.fit_config import FitConfig, read_config
 from bdl.cli.options import parse_options
-from bdl.cli.sources import FitConfig, read_config
 from bdl.datasets import Sleep
 from bdl.decoding import Peaks
 from bdl.errors import BdlError, ConfigError, InputError

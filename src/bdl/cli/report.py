@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bdl.cli.console import out
+from bdl.cli.fit_config import EventFree
 from bdl.cli.options import Fields, takes
-from bdl.cli.sources import EventFree, SourceOptions, find_source
+from bdl.cli.sources import SourceOptions, find_source
 from bdl.errors import ConfigError, InputError
 from bdl.formats.recordings import RecordingFormat
 

@@ -19,44 +19,32 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 from torch import Tensor, nn
 
-from bdl import decoding
-from bdl.config import Value
-from bdl.decoding import Calibration, Decoder, Grid
-from bdl.density import Density
-from bdl.detector.application import accept, check_units, density_of
+from bdl.decoding import Decoder
 from bdl.detector.detector_settings import DetectorSettings
 from bdl.detector.fitting import FittedModel, fit_model, restore
-from bdl.detector.model import Model
-from bdl.detector.modelfile import write_model
+from bdl.detector.nested_parameters import NestedParameters
+from bdl.detector.prediction import Prediction
 from bdl.encoders import Encoder
 from bdl.errors import ConfigError
-from bdl.evaluation import Metric
 from bdl.events import Events
-from bdl.features import Features, bin_features
+from bdl.features import Features
 from bdl.intervals import IntervalType
 from bdl.objectives import Objective
-from bdl.recording import Recording, Recordings
+from bdl.recording import Recordings
 from bdl.training import Training
 from bdl.training.history import Epoch
-from bdl.training.preparation import check_events
 
 Plain = Mapping[str, Any]
 FEATURES, TRAINING = Features(), Training()  # the defaults; values are immutable
 
 
-class DetectorNotFittedError(ConfigError, NotFittedError):  # type: ignore[misc]
-    """A detector was used before it was fitted."""
-
-
-class Detector(BaseEstimator):  # type: ignore[misc]
+class Detector(Prediction, NestedParameters):
     """Learns the density of events and detects them, following scikit-learn's conventions.
 
     Wherever a value is expected, a mapping of its fields or, for variants, a name does as well.
@@ -104,8 +92,6 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         Weights of the kept epochs by epoch.
     """
 
-    model_: Model
-    module_: nn.Module
     history_: list[Epoch]
     best_epoch_: int
     checkpoints_: dict[int, dict[str, Tensor]]
@@ -140,20 +126,8 @@ class Detector(BaseEstimator):  # type: ignore[misc]
     @property
     def settings(self) -> DetectorSettings:
         """The parameters as one validated value."""
-        return DetectorSettings(**{name: getattr(self, name) for name in _SETTINGS})
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters, also fields of values: ``set_params(training__epochs=5)``."""
-        nested = {name: value for name, value in params.items() if "__" in name}
-        super().set_params(**{name: params[name] for name in params if name not in nested})
-        for name, value in nested.items():
-            parameter, _, path = name.partition("__")
-            if parameter not in _SETTINGS or not isinstance(
-                current := getattr(self.settings, parameter), Value
-            ):
-                raise ValueError(f"parameter {parameter!r} has no fields, so {name!r} is not known")
-            setattr(self, parameter, _with_field(current, path, value))
-        return self
+        names = DetectorSettings.model_fields
+        return DetectorSettings(**{name: getattr(self, name) for name in names})
 
     def fit(
         self,
@@ -213,117 +187,6 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         model = self.model_.replace(epoch=epoch)
         return detector._set(FittedModel(model, module, self.history_, self.checkpoints_))
 
-    def density(self, recording: Recording, *, resample: bool = False) -> Density:
-        """Compute the density of one recording.
-
-        Parameters
-        ----------
-        recording
-            Recording with the channels and the period of the training recordings.
-        resample
-            Whether to resample a recording of another period.
-        """
-        self._check_fitted()
-        recording = accept(recording, self.model_, resample=resample)
-        binned = bin_features(recording, self.model_.features)
-        check_units(recording, binned, self.model_)
-        return density_of(self.module_, self.model_, recording, binned)
-
-    def densities(
-        self, recordings: Recordings | Iterable[Recording], *, resample: bool = False
-    ) -> Iterator[Density]:
-        """Compute densities of many recordings, one at a time."""
-        self._check_fitted()
-        return (self.density(recording, resample=resample) for recording in recordings)
-
-    def detect(
-        self,
-        recordings: Recordings | Recording | Iterable[Recording],
-        *,
-        resample: bool = False,
-    ) -> Events:
-        """Detect events in one or many recordings; each has a score.
-
-        Parameters
-        ----------
-        recordings
-            One recording, or several.
-        resample
-            Whether to resample recordings of another period.
-        """
-        many = [recordings] if isinstance(recordings, Recording) else recordings
-        densities = self.densities(many, resample=resample)
-        return decoding.decode(densities, self.model_.decoder, self.model_.intervals)
-
-    def calibrate(
-        self,
-        recordings: Recordings,
-        events: Events,
-        *,
-        grid: Grid | Plain | str | None = None,
-        tolerances: Sequence[float] | None = None,
-        metric: str | Metric = "mAP",
-        event_free: Literal["ignore", "count"] = "ignore",
-    ) -> Calibration:
-        """Choose the decoder on recordings that were not trained on, and keep it.
-
-        Parameters
-        ----------
-        recordings, events
-            Calibration recordings and their annotations.
-        grid
-            Decoders to try: a value or a name of `bdl.decoding.Grid`. None for the default grid of
-            the density's kind (`bdl.decoding.default_grid`): settings of expected AP for events, of
-            transitions for states, with and without alternation if there are interval types.
-        tolerances
-            Matching tolerances in seconds; None for the detector's own.
-        metric
-            Score by which the decoder is chosen.
-        event_free
-            Whether recordings without events count.
-
-        Returns
-        -------
-        Calibration
-            The chosen decoder, its score, and everything that was tried.
-        """
-        self._check_fitted()
-        model = self.model_
-        chosen = tuple(model.tolerances if tolerances is None else tolerances)
-        if not chosen:
-            raise ConfigError("calibrate needs tolerances in seconds")
-        if grid is None:
-            grid = decoding.default_grid(
-                model.objective.density_kind,
-                tolerances=chosen,
-                separation=dict(model.decoder).get("separation", 0.0),
-                alternations=(False, True) if model.intervals else (False,),
-            )
-        calibration = decoding.calibrate(
-            self.densities(recordings),
-            check_events(events, recordings, unknown="ignore"),
-            grid,
-            tolerances=chosen,
-            metric=metric,
-            intervals=model.intervals,
-            event_free=event_free,
-        )
-        self.set_decoder(calibration.decoder)
-        return calibration
-
-    def set_decoder(self, decoder: Decoder | Plain | str) -> Self:
-        """Replace the decoder of the fitted detector."""
-        self._check_fitted()
-        chosen = Decoder.parse(decoder, "decoder").complete(self.model_.tolerances)
-        self.model_.settings.replace(decoder=chosen)  # refuses one that reads another density
-        self.model_ = self.model_.replace(decoder=chosen)
-        return self
-
-    def save(self, path: str | Path) -> None:
-        """Write the fitted detector to one file; see `bdl.detector.modelfile`."""
-        self._check_fitted()
-        write_model(path, self.model_, self.module_.state_dict())
-
     @classmethod
     def load(cls, path: str | Path, *, module: nn.Module | None = None) -> Self:
         """Read a fitted detector from its file; nothing in the file is run.
@@ -346,26 +209,3 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         self.best_epoch_ = trained.model.epoch
         self.checkpoints_ = trained.checkpoints
         return self
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "model_"):
-            raise DetectorNotFittedError(
-                "the detector is not fitted yet: call fit, or load a saved one"
-            )
-
-
-_SETTINGS = tuple(DetectorSettings.model_fields)
-
-
-def _with_field(value: Value, path: str, new: object) -> Value:
-    """Return a value with one field changed, given by names joined with ``__``.
-
-    >>> _with_field(Features(), "stride", 5).stride
-    5
-    """
-    name, _, rest = path.partition("__")
-    if name not in type(value).model_fields:
-        known = ", ".join(type(value).model_fields)
-        raise ValueError(f"{type(value).__name__} has no field {name!r}; it has {known}")
-    inner = getattr(value, name)
-    return value.replace(**{name: _with_field(inner, rest, new) if rest else new})

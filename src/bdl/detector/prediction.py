@@ -1,0 +1,153 @@
+"""What a fitted detector does: densities, detections, calibration, and its file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from sklearn.exceptions import NotFittedError
+from torch import nn
+
+from bdl import decoding
+from bdl.decoding import Calibration, Decoder, Grid
+from bdl.density import Density
+from bdl.detector.application import accept, check_units, density_of
+from bdl.detector.model import Model
+from bdl.detector.modelfile import write_model
+from bdl.errors import ConfigError
+from bdl.evaluation import Metric
+from bdl.events import Events
+from bdl.features import bin_features
+from bdl.recording import Recording, Recordings
+from bdl.training.preparation import check_events
+
+Plain = Mapping[str, Any]
+
+
+class DetectorNotFittedError(ConfigError, NotFittedError):  # type: ignore[misc]
+    """A detector was used before it was fitted."""
+
+
+class Prediction:
+    """The methods of a detector that need it to be fitted."""
+
+    model_: Model
+    module_: nn.Module
+
+    def density(self, recording: Recording, *, resample: bool = False) -> Density:
+        """Compute the density of one recording.
+
+        Parameters
+        ----------
+        recording
+            Recording with the channels and the period of the training recordings.
+        resample
+            Whether to resample a recording of another period.
+        """
+        self._check_fitted()
+        recording = accept(recording, self.model_, resample=resample)
+        binned = bin_features(recording, self.model_.features)
+        check_units(recording, binned, self.model_)
+        return density_of(self.module_, self.model_, recording, binned)
+
+    def densities(
+        self, recordings: Recordings | Iterable[Recording], *, resample: bool = False
+    ) -> Iterator[Density]:
+        """Compute densities of many recordings, one at a time."""
+        self._check_fitted()
+        return (self.density(recording, resample=resample) for recording in recordings)
+
+    def detect(
+        self,
+        recordings: Recordings | Recording | Iterable[Recording],
+        *,
+        resample: bool = False,
+    ) -> Events:
+        """Detect events in one or many recordings; each has a score.
+
+        Parameters
+        ----------
+        recordings
+            One recording, or several.
+        resample
+            Whether to resample recordings of another period.
+        """
+        many = [recordings] if isinstance(recordings, Recording) else recordings
+        densities = self.densities(many, resample=resample)
+        return decoding.decode(densities, self.model_.decoder, self.model_.intervals)
+
+    def calibrate(
+        self,
+        recordings: Recordings,
+        events: Events,
+        *,
+        grid: Grid | Plain | str | None = None,
+        tolerances: Sequence[float] | None = None,
+        metric: str | Metric = "mAP",
+        event_free: Literal["ignore", "count"] = "ignore",
+    ) -> Calibration:
+        """Choose the decoder on recordings that were not trained on, and keep it.
+
+        Parameters
+        ----------
+        recordings, events
+            Calibration recordings and their annotations.
+        grid
+            Decoders to try: a value or a name of `bdl.decoding.Grid`. None for the default grid of
+            the density's kind (`bdl.decoding.default_grid`): settings of expected AP for events, of
+            transitions for states, with and without alternation if there are interval types.
+        tolerances
+            Matching tolerances in seconds; None for the detector's own.
+        metric
+            Score by which the decoder is chosen.
+        event_free
+            Whether recordings without events count.
+
+        Returns
+        -------
+        Calibration
+            The chosen decoder, its score, and everything that was tried.
+        """
+        self._check_fitted()
+        model = self.model_
+        chosen = tuple(model.tolerances if tolerances is None else tolerances)
+        if not chosen:
+            raise ConfigError("calibrate needs tolerances in seconds")
+        if grid is None:
+            grid = decoding.default_grid(
+                model.objective.density_kind,
+                tolerances=chosen,
+                separation=dict(model.decoder).get("separation", 0.0),
+                alternations=(False, True) if model.intervals else (False,),
+            )
+        calibration = decoding.calibrate(
+            self.densities(recordings),
+            check_events(events, recordings, unknown="ignore"),
+            grid,
+            tolerances=chosen,
+            metric=metric,
+            intervals=model.intervals,
+            event_free=event_free,
+        )
+        self.set_decoder(calibration.decoder)
+        return calibration
+
+    def set_decoder(self, decoder: Decoder | Plain | str) -> Self:
+        """Replace the decoder of the fitted detector."""
+        self._check_fitted()
+        chosen = Decoder.parse(decoder, "decoder").complete(self.model_.tolerances)
+        self.model_.settings.replace(decoder=chosen)  # refuses one that reads another density
+        self.model_ = self.model_.replace(decoder=chosen)
+        return self
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted detector to one file; see `bdl.detector.modelfile`."""
+        self._check_fitted()
+        write_model(path, self.model_, self.module_.state_dict())
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "model_"):
+            raise DetectorNotFittedError(
+                "the detector is not fitted yet: call fit, or load a saved one"
+            )
