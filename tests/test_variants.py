@@ -1,8 +1,10 @@
 """A package outside of bdl adds a variant of each family by an entry point, and each works."""
 
 import os
+import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -26,3 +28,14 @@ def test_a_variant_of_each_family_works_from_outside():
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_table_of_variants_names_the_packages_of_the_families():
+    text = (HERE.parent / "CONTRIBUTING.md").read_text("utf-8")
+    named = {path.replace("/", ".") for path in re.findall(r"\| `src/(\S+)/NAME\.py`", text)}
+    offered = (OUTSIDE / "toy_bdl-1.0.dist-info" / "entry_points.txt").read_text("utf-8")
+    groups = {*re.findall(r"^\[(.+)\]$", offered, re.MULTILINE)}
+    assert groups <= named
+    assert all(f"`{group}`" in text for group in named)
+    for package in named - {"bdl.evaluation.metrics"}:
+        assert import_module(package)
