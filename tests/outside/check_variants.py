@@ -16,6 +16,7 @@ import bdl
 from bdl.datasets import Dataset
 from bdl.decoding import Decoder, Grid
 from bdl.encoders import Encoder
+from bdl.evaluation.metrics import Metric
 from bdl.formats.events import EventFormat
 from bdl.formats.recordings import RecordingFormat
 from bdl.kernels import Kernel
@@ -28,6 +29,7 @@ FAMILIES = {
     Encoder: "per-bin",
     Decoder: "largest",
     Grid: "largest",
+    Metric: "detections-per-truth",
     RecordingFormat: "numbers",
     EventFormat: "lines",
     Dataset: "clicks",
@@ -43,7 +45,7 @@ training: {epochs: 2, checkpoint_epochs: [1, 2], batch: 2}
 window: 100.0
 seeds: [0]
 grid: {kind: largest, counts: [6]}
-metrics: [mAP]
+metrics: [mAP, detections-per-truth]
 """
 
 
@@ -83,7 +85,7 @@ def test_all_work_in_a_detector(data, tmp_path):
         bdl.write_events(detections, tmp_path / "detections.lines", format="lines")
         assert bdl.read_events(tmp_path / "detections.lines") == detections
         score = bdl.score(benchmark.events, detections, (2.0,))
-        assert len(score.matches.score) == len(detections)
+        assert Metric.parse("detections-per-truth").value(score.matches) == 42 / 36
 
 
 def test_all_work_on_the_command_line(data, tmp_path):
@@ -104,9 +106,9 @@ def test_all_work_on_the_command_line(data, tmp_path):
     truth = ("--truth", data / "clicks.lines", "--tolerance", 2)
     scored = call_json(
         *("score", *truth, "--detections", tmp_path / "detections.lines"),
-        *("--bootstrap", 20, "--metric", "mAP"),
+        *("--bootstrap", 20, "--metric", "detections-per-truth"),
     )
-    assert scored["bootstrap"]["metric"] == "mAP"
+    assert scored["bootstrap"]["metric"] == "detections-per-truth"
     (tmp_path / "grid.json").write_text(json.dumps({"kind": "largest", "counts": [6, 7]}))
     calibrated = call_json(
         *("calibrate", tmp_path / "densities", data / "clicks.lines"),
@@ -121,6 +123,7 @@ def test_all_work_in_a_study(data, tmp_path):
     call("study", "run", tmp_path / "toys.yaml", "--out", tmp_path / "run", "--data", data)
     results = json.loads((tmp_path / "run/results.json").read_text())
     assert results["records"]
+    assert "detections-per-truth" in json.dumps(results)
 
 
 def test_adding_one_to_the_tree_touches_one_file():
