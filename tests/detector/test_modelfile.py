@@ -64,7 +64,7 @@ def test_the_header_holds_the_whole_configuration(saved):
     assert len(model.features.scaling.median) == 2
     assert model.objective.rate > 0
     assert model.decoder == detector.model_.decoder
-    assert set(model.versions) == {"bdl", "torch"}
+    assert set(model.versions) == {"bdl", "torch", "vector_bits"}
     assert model.settings.training.epochs == 1
     assert sum(value.numel() for value in weights.values()) > 0
 

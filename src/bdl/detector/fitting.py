@@ -20,6 +20,7 @@ from bdl.detector.model import Model
 from bdl.detector.modelfile import read_model
 from bdl.encoders import Encoder
 from bdl.encoders.custom import Custom
+from bdl.encoders.vectors import vector_bits
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.intervals import IntervalType
@@ -87,7 +88,11 @@ def fit_model(
         tile=complete.tile or complete.encoder.tile(window),
         decoder=complete.decoder,
         epoch=complete.training.last,
-        versions={"bdl": version("bdl"), "torch": torch.__version__},
+        versions={
+            "bdl": version("bdl"),
+            "torch": torch.__version__,
+            "vector_bits": str(vector_bits()),
+        },
     )
     identity = {}
     if directory is not None:

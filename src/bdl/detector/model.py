@@ -44,7 +44,7 @@ class Model(Value):
     epoch
         Epoch of these weights.
     versions
-        Versions of this package and of torch that wrote it.
+        Versions of this package and of torch that wrote it, and the width of the vectors in use.
     """
 
     settings: DetectorSettings

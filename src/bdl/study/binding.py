@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bdl.datasets import Benchmark
+from bdl.encoders.vectors import vector_bits
 from bdl.errors import ConfigError, StudyError
 from bdl.study.digest import digest
 from bdl.study.fingerprint import DataFingerprint, file_stamps
@@ -54,6 +55,7 @@ def bind_environment(run: RunDirectory, workers: Workers) -> Workers:
     current: dict[str, Any] = {
         "python": platform.python_version(),
         "machine": platform.machine(),
+        "vector_bits": vector_bits(),
         "threads": workers.threads or default,
         **{name: _version(name) for name in PACKAGES},
     }
