@@ -117,20 +117,15 @@ def integers(array: pa.Array, place: ColumnPlace) -> NDArray[np.int64]:
     >>> integers(pa.array([0.0, 1.0]), ColumnPlace("a.csv", "step")).tolist()
     [0, 1]
     """
-    array = decoded(array)
-    if pa.types.is_integer(array.type) and not array.null_count:
-        values: NDArray[Any] = to_numpy(array)
-        # The limits are compared before any conversion, so that no large number wraps around.
-        if not len(values) or -LARGEST < values.min() <= values.max() < LARGEST:
-            return np.asarray(values, dtype=np.int64)
-        invalid = (values >= LARGEST) | (values <= -LARGEST)
-    else:
-        values = numbers(array, place)
-        invalid = ~(np.abs(values) < LARGEST) | (values != np.floor(values))
-        if not invalid.any():
-            return values.astype(np.int64)
-    row = int(np.argmax(invalid))
-    raise place.error(row, "a whole number below 2^53", values[row].item())
+    small = pa.types.is_integer(array.type) and array.type.bit_width < 64
+    if small and not array.null_count:
+        return to_numpy(array).astype(np.int64)
+    values = numbers(array, place)
+    invalid = ~(np.abs(values) < LARGEST) | (values != np.floor(values))
+    if invalid.any():
+        row = int(np.argmax(invalid))
+        raise place.error(row, "a whole number below 2^53", float(values[row]))
+    return values.astype(np.int64)
 
 
 def values32(array: pa.Array, place: ColumnPlace) -> NDArray[np.float32]:

@@ -9,7 +9,7 @@ in a note.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -36,7 +36,7 @@ class ClockRows:
     count: int
     sample: Longs | None = None
     time: Longs | None = None  # nanoseconds
-    offset: Longs | None = None  # seconds east of UTC
+    offsets: Sequence[tuple[int, int]] = ()  # first row of each UTC offset, and its seconds
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class ClockScan:
     _rows: int = 0
     _origin: int = 0
     _last_sample: int = -1
-    _last_time: int = 0
+    _last_time: int = -1
     _offsets: list[tuple[int, int]] = field(default_factory=list)
     _irregular: dict[str, int] = field(default_factory=dict)
     _first: dict[str, str] = field(default_factory=dict)
@@ -116,63 +116,53 @@ class ClockScan:
             self._origin = first if self.absolute or abs(first) <= step / 2 else 0
             if rows.sample is not None:
                 self._origin = first - round(float(rows.sample[0] - self.first_sample) * step)
-            self._last_time = first - self._origin - 1
         times = None if rows.time is None else rows.time - self._origin
         if rows.sample is not None:
             samples = rows.sample - self.first_sample
-            self._check_order(rows, samples, self._last_sample, "sample {}", self.first_sample, 1)
+            shown = lambda key: f"sample {key + self.first_sample}"  # noqa: E731
+            self._check_order(rows.row, samples, self._last_sample, shown)
         elif times is not None:
             samples = nearest_sample(times, step)
-            self._check_order(rows, times, self._last_time, "{:g} s", 0, NANO)
+            self._check_order(rows.row, times, self._last_time, lambda key: f"{key / NANO:g} s")
         else:
             samples = np.arange(self._rows, self._rows + rows.count)
-        jumps = np.diff(samples, prepend=self._last_sample)
-        self._note(
-            "gaps",
-            jumps > 1,
-            lambda i: f"{jumps[i] - 1} missing before row {rows.row + i} (sample {samples[i]})",
-        )
-        self._note("shared", jumps < 1, lambda i: f"row {rows.row + i}")
+        # Increasing samples are consecutive if the last one is as far as their number.
+        if rows.sample is None or samples[-1] - self._last_sample != rows.count:
+            jumps = np.diff(samples, prepend=self._last_sample)
+            gap = "{} missing before row {} (sample {})".format
+            self._note("gaps", jumps > 1, lambda i: gap(jumps[i] - 1, rows.row + i, samples[i]))
+            self._note("shared", jumps < 1, lambda i: f"row {rows.row + i}")
         if times is not None:
-            late = np.abs(times - samples * step)
-            self._note(
-                "late",
-                late > _TOLERANCE * step + 1,
-                lambda i: f"row {rows.row + i} is {late[i] / NANO:g} s off sample {samples[i]}",
-            )
+            late = times - samples * step
+            allowed, off = _TOLERANCE * step + 1, "row {} is {:g} s off sample {}".format
+            if late.max() > allowed or late.min() < -allowed:
+                late = np.abs(late)
+                self._note(
+                    "late", late > allowed, lambda i: off(rows.row + i, late[i] / NANO, samples[i])
+                )
             self._last_time = int(times[-1])
-        if rows.offset is not None:
-            for i in (0, *(np.flatnonzero(np.diff(rows.offset)) + 1).tolist()):
-                if not self._offsets or self._offsets[-1][1] != rows.offset[i]:
-                    self._offsets.append((int(samples[i]), int(rows.offset[i])))
+        for i, offset in rows.offsets:
+            if not self._offsets or self._offsets[-1][1] != offset:
+                self._offsets.append((int(samples[i]), offset))
         self._last_sample = int(samples[-1])
         self._rows += rows.count
 
-    def _check_order(
-        self, rows: ClockRows, keys: Longs, last: int, shown: str, first: int, unit: int
-    ) -> None:
-        """Refuse sample numbers or times that begin early, repeat or run backwards."""
-
-        def show(key: int) -> str:
-            return shown.format((key + first) / unit if unit > 1 else key + first)
-
-        if not self._rows and keys[0] < 0:
-            raise InputError(
-                f"{self.where}: row {rows.row}: {show(int(keys[0]))} is before the start, "
-                f"{show(0)}; are the times those of another clock (--clock, --first-sample)?"
-            )
+    def _check_order(self, row: int, keys: Longs, last: int, shown: Callable[[int], str]) -> None:
+        """Refuse sample numbers or times that are negative, repeat or run backwards."""
         steps = np.diff(keys, prepend=last)
         if steps.min() > 0:
             return
         i = int(np.argmax(steps <= 0))
-        problem = "unsorted" if steps[i] else "duplicated"
-        cause = (
-            "sort the rows by time within each recording"
-            if steps[i]
-            else "are rows repeated, or the times coarser than the sampling?"
-        )
-        order = f"{show(int(keys[i]))} after {show(int(keys[i] - steps[i]))}"
-        raise InputError(f"{self.where}: row {rows.row + i}: {problem} time: {order}; {cause}")
+        where, key, before = f"{self.where}: row {row + i}", int(keys[i]), int(keys[i] - steps[i])
+        if key < 0:
+            raise InputError(
+                f"{where}: {shown(key)} is before the start, {shown(0)}; is it another clock "
+                "(--clock, --first-sample)?"
+            )
+        problem = "unsorted time: {} after {}; sort the rows by time within each recording"
+        if key == before:
+            problem = "duplicated time: {} after {}; are times coarser than the sampling?"
+        raise InputError(f"{where}: {problem.format(shown(key), shown(before))}")
 
     def _note(
         self, what: str, irregular: NDArray[np.bool_], describe: Callable[[int], str]

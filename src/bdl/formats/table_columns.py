@@ -12,7 +12,7 @@ from bdl.formats.column_values import ColumnPlace, integers, is_text
 from bdl.formats.sample_clock import ClockRows
 from bdl.formats.table_file import TableFile
 from bdl.formats.time_zones import named_zone
-from bdl.formats.timestamps import nanoseconds, parse_iso
+from bdl.formats.timestamps import OffsetRuns, nanoseconds, parse_iso
 
 if TYPE_CHECKING:
     from bdl.formats.recordings.table_format import TableFormat
@@ -45,17 +45,18 @@ class TableColumns:
 
     def clock_rows(self, batch: pa.RecordBatch, path: object, row: int) -> ClockRows:
         """The clock columns of some rows of one recording; ``row`` is the first one's number."""
-        sample = time = offset = None
+        sample = time = None
+        offsets: OffsetRuns = []
         if self.sample is not None:
             place = ColumnPlace(path, self.sample, row)
             sample = integers(batch.column(self.sample), place)
         if self.time is not None:
             column, place = batch.column(self.time), ColumnPlace(path, self.time, row)
             if self.clock == "iso":
-                time, offset = parse_iso(column, place, default=self.default_offset)
+                time, offsets = parse_iso(column, place, default=self.default_offset)
             else:
                 time = nanoseconds(column, place, self.unit)
-        return ClockRows(row, len(batch), sample, time, offset)
+        return ClockRows(row, len(batch), sample, time, offsets)
 
 
 def columns_of(table: TableFile, options: TableFormat) -> TableColumns:

@@ -8,16 +8,21 @@ counted from 1970-01-01 UTC, in 64 bits: years 1678 to 2261.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bdl.arrow import to_numpy
+from bdl.arrow import from_numpy, to_numpy
+from bdl.compiled import compiled
+from bdl.errors import InputError
 from bdl.formats.column_values import ColumnPlace, decoded, first_null, is_text, numbers
 
 Longs = NDArray[np.int64]
+OffsetRuns = list[tuple[int, int]]
 NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+LONG = 4096  # rows from which compiled code, which takes time to load, pays
 _LIMIT = 2.0**62
 _EXPECTED = "an ISO 8601 time with UTC offset, such as 2018-08-14T15:30:00-0400,"
 _OFFSET = re.compile(r"(?:Z|([+-])(\d\d)(?::?(\d\d))?)$")
@@ -25,7 +30,7 @@ _OFFSET = re.compile(r"(?:Z|([+-])(\d\d)(?::?(\d\d))?)$")
 
 def parse_iso(
     array: pa.Array, place: ColumnPlace, *, default: int | None = None
-) -> tuple[Longs, Longs]:
+) -> tuple[Longs, OffsetRuns]:
     """Times of a column of ISO 8601 text.
 
     Parameters
@@ -39,15 +44,17 @@ def parse_iso(
 
     Returns
     -------
-    times, offsets
-        Nanoseconds since 1970 UTC, and seconds east of UTC, of every row.
+    times
+        Nanoseconds since 1970 UTC of every row.
+    offsets
+        The UTC offsets in seconds, each with the first row that has it.
 
     Examples
     --------
     >>> place = ColumnPlace("a", "t")
     >>> times, offsets = parse_iso(pa.array(["1970-01-01T01:00:00.5+0100"]), place)
-    >>> times.tolist(), offsets.tolist()
-    ([500000000], [3600])
+    >>> times.tolist(), offsets
+    ([500000000], [(0, 3600)])
     >>> parse_iso(pa.array(["1970-01-01 00:00:00"]), place)
     Traceback (most recent call last):
     bdl.errors.InputError: a: column 't', row 0: an ISO 8601 time with UTC offset, such as
@@ -56,56 +63,117 @@ def parse_iso(
     array = decoded(array)
     if not is_text(array.type):
         raise place.error(0, _EXPECTED[:-1], f"a column of type {array.type}")
-    if array.null_count:
-        raise place.error(first_null(array), _EXPECTED[:-1], None)
-    if pa.types.is_string_view(array.type):
+    if not pa.types.is_string(array.type):
         array = array.cast(pa.string())
-    return _parse(array, place, default)
+    parsed = None
+    if len(array) >= LONG and not array.null_count:
+        parsed = _parse_runs(array, place, default)
+    return parsed or _parse(array, place, default)
 
 
-def _parse(array: pa.Array, place: ColumnPlace, default: int | None) -> tuple[Longs, Longs]:
+def _parse_runs(
+    array: pa.Array, place: ColumnPlace, default: int | None
+) -> tuple[Longs, OffsetRuns] | None:
+    """Times of rows of which most differ from the one before in minutes and seconds only.
+
+    Arrow parses the first row of each hour; minutes and seconds of the others are added. None if
+    the texts are not such, or one is invalid.
+    """
+    _, ends, text = array.buffers()
+    rows = slice(array.offset, array.offset + len(array) + 1)
+    first, seconds = np.empty(len(array), np.int64), np.empty(len(array), np.int64)
+    count = _find_runs(
+        np.frombuffer(text, np.uint8), np.frombuffer(ends, np.int32)[rows], first, seconds
+    )
+    if count < 0:
+        return None
+    first = first[:count]
+    try:
+        times, offsets = _parse(array.take(from_numpy(first)), place, default)
+    except InputError:
+        return None
+    seconds *= NANOSECONDS["s"]
+    lengths = np.diff(first, append=len(array))
+    seconds += np.repeat(times - seconds[first], lengths)
+    return seconds, [(int(first[run]), offset) for run, offset in offsets]
+
+
+@compiled
+def _find_runs(
+    text: NDArray[np.uint8], ends: NDArray[np.int32], first: Longs, seconds: Longs
+) -> int:
+    """Number of runs in which only minutes and seconds change, or -1 if they are invalid.
+
+    Fills ``first`` with the first row of each run and ``seconds`` with those since the hour.
+    """
+    runs, width = 0, -1
+    before = np.uint64(0)
+    for row in range(len(ends) - 1):
+        start = np.uint64(ends[row])  # unsigned indices spare a test for negative ones
+        length = ends[row + 1] - ends[row]
+        if length < 19:
+            return -1
+        total = 0
+        for place, largest, unit in ((14, 5, 600), (15, 9, 60), (17, 5, 10), (18, 9, 1)):
+            digit = int(text[start + np.uint64(place)]) - 48
+            if digit < 0 or digit > largest:
+                return -1
+            total += unit * digit
+        seconds[row] = total
+        changed = length != width
+        if not changed:
+            other = text[start + np.uint64(16)] ^ text[before + np.uint64(16)]
+            for i in range(np.uint64(14)):
+                other |= text[start + i] ^ text[before + i]
+            for i in range(np.uint64(19), np.uint64(width)):
+                other |= text[start + i] ^ text[before + i]
+            changed = other != 0
+        if changed:
+            first[runs] = row
+            runs += 1
+        before, width = start, length
+    return runs
+
+
+def _parse(array: pa.Array, place: ColumnPlace, default: int | None) -> tuple[Longs, OffsetRuns]:
     """All rows at once if they are alike; otherwise each half, down to the first invalid row."""
     if not len(array):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    try:
-        return _integers(array, pa.timestamp("ns", "UTC")), _offsets(array)
-    except ValueError:  # Arrow's errors are such, too
-        pass
-    if default is not None:
-        try:
-            local = _integers(array, pa.timestamp("ns"))
-            return local - default * NANOSECONDS["s"], np.full(len(array), default)
-        except ValueError:
-            pass
+        return np.zeros(0, np.int64), []
+    if not array.null_count:
+        with suppress(ValueError):  # Arrow's errors are such, too
+            return _integers(array, pa.timestamp("ns", "UTC")), _offsets(array)
+        if default is not None:
+            with suppress(ValueError):
+                local = _integers(array, pa.timestamp("ns"))
+                return local - default * NANOSECONDS["s"], [(0, default)]
     if len(array) == 1:
-        raise place.error(0, _EXPECTED, array[0].as_py(), _cause(array[0].as_py()))
+        text = array[0].as_py()
+        cause = "is it not on the calendar, or its offset none of any place?"
+        if text is not None and len(text) >= 19 and not any(mark in text[19:] for mark in "+-Z"):
+            cause = "it has no UTC offset: give the zone it was written in (zone=, --zone)"
+        raise place.error(0, _EXPECTED, text, cause)
     middle = len(array) // 2
-    halves = (
-        _parse(array[:middle], place, default),
-        _parse(array[middle:], place.after(middle), default),
-    )
-    times, offsets = zip(*halves, strict=True)
-    return np.concatenate(times), np.concatenate(offsets)
+    first, first_offsets = _parse(array[:middle], place, default)
+    second, second_offsets = _parse(array[middle:], place.after(middle), default)
+    later = [(middle + row, offset) for row, offset in second_offsets]
+    return np.concatenate([first, second]), first_offsets + later
 
 
 def _integers(array: pa.Array, kind: pa.DataType) -> Longs:
-    return to_numpy(array.cast(kind).cast(pa.int64()))
+    return np.array(to_numpy(array.cast(kind).cast(pa.int64())))
 
 
-def _offsets(array: pa.Array) -> Longs:
+def _offsets(array: pa.Array) -> OffsetRuns:
     """UTC offsets in seconds; texts that end in different forms are a ValueError."""
     import pyarrow.compute as pc
 
-    first = _OFFSET.search(array[0].as_py())
-    if first is None:
+    ending = _OFFSET.search(array[0].as_py())
+    if ending is None:
         raise ValueError("no offset")
-    wide = pa.types.is_large_string(array.type)
-    endings = pc.binary_slice(
-        array.cast(pa.large_binary() if wide else pa.binary()), -len(first[0])
-    )
-    runs = pc.run_end_encode(endings)  # offsets change twice a year
-    values = [_seconds(ending.decode()) for ending in runs.values.to_pylist()]
-    return np.repeat(values, np.diff(to_numpy(runs.run_ends), prepend=0))
+    runs = pc.run_end_encode(pc.binary_slice(array.cast(pa.binary()), -len(ending[0])))
+    starts = [0, *runs.run_ends.to_pylist()]
+    texts = [value.decode() for value in runs.values.to_pylist()]
+    return [(row, _seconds(text)) for row, text in zip(starts, texts, strict=False)]
 
 
 def _seconds(offset: str) -> int:
@@ -118,18 +186,6 @@ def _seconds(offset: str) -> int:
     if not -43200 <= seconds <= 50400:
         raise ValueError(offset)  # no place on earth is further from UTC
     return seconds
-
-
-def _cause(text: str) -> str:
-    tail = text[19:]
-    if len(text) < 16:
-        return "it is too short"
-    if not any(mark in tail for mark in "+-Z"):
-        return "it has no UTC offset: give the zone it was written in (zone=, --zone)"
-    match = _OFFSET.search(tail)
-    if match and match[2] and (int(match[2]) >= 12 or int(match[3] or 0) > 59):
-        return "no place has that UTC offset"
-    return "it is not such a time, or not on the calendar"
 
 
 def nanoseconds(array: pa.Array, place: ColumnPlace, unit: str) -> Longs:
