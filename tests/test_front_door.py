@@ -11,6 +11,7 @@ from bdl import wait_policy
 
 OFFERED = [
     "Detector",
+    "compare",
     "decode",
     "load",
     "read_events",

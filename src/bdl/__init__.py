@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bdl.density import Density
     from bdl.detector import Detector
     from bdl.errors import BdlError
-    from bdl.evaluation import score
+    from bdl.evaluation import compare, score
     from bdl.events import Events
     from bdl.formats import read_events, read_recordings, write_events
     from bdl.intervals import IntervalType
@@ -39,6 +39,7 @@ __all__ = [
     "Recording",
     "RecordingInfo",
     "Recordings",
+    "compare",
     "decode",
     "load",
     "read_events",
@@ -49,6 +50,7 @@ __all__ = [
 
 _ACTIONS = {
     "Detector": "detector",
+    "compare": "evaluation",
     "decode": "decoding",
     "load": "detector",
     "read_events": "formats",

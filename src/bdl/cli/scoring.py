@@ -153,7 +153,7 @@ def score(
     if points is not None and threshold is not None:
         _say(f"\n{operating_point.to_text(points, threshold)}")
     if estimates is not None:
-        _say(f"\n{_heading(estimates, draws)}\n{estimates.systems['detections']}")
+        _say(f"\n{estimates.text(draws.cluster)}")
     _say(f"\n{result.errors(errors, threshold)}")
 
 
@@ -243,13 +243,7 @@ def compare(
         for each in seeds:
             for line in each.matches.left_out.lines():
                 _say(f"left out of {name}: {line}")
-    _say(_heading(result, draws))
-    width = max(len(name) for name in (*result.systems, *result.differences))
-    for name, estimate in (*result.systems.items(), *result.differences.items()):
-        _say(f"{name:<{width}}  {estimate}")
-    for fold, changes in result.fold_differences.items():
-        for name, change in changes.items():
-            _say(f"fold {fold}: {name:<{width}}  {change:+.4f}")
+    _say(result.text(draws.cluster))
 
 
 def _by_system(detections: list[str]) -> dict[str, list[Path]]:
@@ -278,14 +272,6 @@ def _bootstrap(
         metric=draws.metric,
         level=draws.level,
         folds=setup.folds(),
-    )
-
-
-def _heading(result: BootstrapResult, draws: Draws) -> str:
-    return (
-        f"{result.metric} with its {result.level:.0%} confidence interval: "
-        f"{len(result.replicates):,} bootstrap replicates over "
-        f"{result.clusters:,} {draws.cluster}s, models held fixed"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bdl.evaluation.bootstrapping import BootstrapResult, bootstrap
+from bdl.evaluation.comparison import compare
 from bdl.evaluation.error_table import ErrorTable, error_table
 from bdl.evaluation.estimate import Estimate
 from bdl.evaluation.event_score import Score, score
@@ -30,6 +31,7 @@ __all__ = [
     "Tally",
     "Timing",
     "bootstrap",
+    "compare",
     "error_table",
     "match",
     "score",

@@ -76,6 +76,33 @@ class BootstrapResult(Tabular):
             "high": [estimate.high for estimate in estimates],
         }
 
+    def text(self, cluster: str = "cluster") -> str:
+        """Heading, systems, differences and differences per fold, one per line.
+
+        Parameters
+        ----------
+        cluster
+            What a replicate draws: a recording or a group.
+        """
+        names = (*self.systems, *self.differences)
+        width = max(map(len, names))
+        estimates = {**self.systems, **self.differences}
+        folds = [
+            f"fold {fold}: {name:<{width}}  {change:+.4f}"
+            for fold, changes in self.fold_differences.items()
+            for name, change in changes.items()
+        ]
+        heading = (
+            f"{self.metric} with its {self.level:.0%} confidence interval: "
+            f"{len(self.replicates):,} bootstrap replicates over {self.clusters:,} {cluster}s, "
+            "models held fixed"
+        )
+        rows = [f"{name:<{width}}  {estimate}" for name, estimate in estimates.items()]
+        return "\n".join([heading, *rows, *folds])
+
+    def __str__(self) -> str:
+        return self.text()
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
         return {

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
+from bdl.frames import Tabular
 from bdl.sampling import nearest_sample
 
 Floats = NDArray[np.float64]
@@ -32,9 +33,18 @@ class CalibrationRow(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class Counts(Tabular):
     """Predicted and observed counts by recording and type.
 
+    Parameters
+    ----------
+    recordings, types
+        Names.
+    predicted, observed
+        (recordings, types) summed density, and number of annotated events.
+
+    Examples
+    --------
     >>> table = Counts(("a", "b"), ("x",), np.array([[3.0], [1.0]]), np.array([[2.0], [0.0]]))
     >>> table.mae, table.relative_mae, table.ratio
     (1.0, 0.75, 2.0)
@@ -61,6 +71,15 @@ class Counts:
         """All predicted over all observed events; NaN where none was observed."""
         total = float(self.observed.sum())
         return float(self.predicted.sum()) / total if total else float("nan")
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table by name: one row per recording and event type."""
+        return {
+            "recording": np.repeat(np.array(self.recordings, dtype=object), len(self.types)),
+            "event": np.tile(np.array(self.types, dtype=object), len(self.recordings)),
+            "predicted": self.predicted.ravel(),
+            "observed": self.observed.ravel(),
+        }
 
     def of(self, type: str) -> Counts:
         """The counts of one event type."""

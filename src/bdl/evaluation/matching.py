@@ -142,13 +142,13 @@ class Matcher:
         scored = tuple(sorted(universe if regions is None else universe & set(regions.spans)))
         code = _translate(truth.recordings, scored)[truth.recording_code]
         kind = _translate(truth.types, self.types)[truth.type_code]
-        kept = (code >= 0) & (kind >= 0)
-        asked = int(kept.sum())
+        counted = (code >= 0) & (kind >= 0)
+        wanted = int(counted.sum())
         if regions is not None:
-            kept &= regions.holds(scored, code, truth.time)
-        self.truths_outside = asked - int(kept.sum())
+            counted &= regions.holds(scored, code, truth.time)
+        self.truths_outside = wanted - int(counted.sum())
         self.truths_without_time = truth.dropped
-        code, kind, time = code[kept], kind[kept], truth.time[kept]
+        code, kind, time = code[counted], kind[counted], truth.time[counted]
         if not len(time):
             raise InputError(
                 f"no truths at all: {len(truth)} rows in the truth table"
@@ -275,7 +275,7 @@ def check_tolerances(tolerances: Sequence[float]) -> tuple[float, ...]:
 
 
 def _translate(names: tuple[str, ...], into: tuple[str, ...]) -> Ints:
-    """Code of each name among ``into``, -1 where it is not there."""
+    """Code of each name among ``into``, -1 where it is missing."""
     if names == into:
         return np.arange(len(names), dtype=np.int32)
     place = {name: code for code, name in enumerate(into)}

@@ -30,8 +30,19 @@ Probability = Annotated[float, Field(ge=0, le=1)]
 
 
 class ExponentialRecursion(Value):
-    """State probability by the recursion above; ``scale`` is s, ``initial`` the state before.
+    """State probability by the exponential recursion.
 
+    Parameters
+    ----------
+    scale
+        Factor s on both densities.
+    initial
+        Probability of being inside before the first bin.
+    threshold
+        Probability from which on a bin is inside.
+
+    Examples
+    --------
     >>> both = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 0.0], [0.0, 9.0]], np.float32)
     >>> density = Density("a", both, ("onset", "wakeup"), 1.0, stride=1, samples=4)
     >>> sleep = IntervalType("sleep", onset="onset", offset="wakeup")
@@ -55,6 +66,15 @@ class ExponentialRecursion(Value):
 class IntegratedDifference(Value):
     """Running sum of onset minus offset density, as a probability cut to [0, 1].
 
+    Parameters
+    ----------
+    initial
+        Probability of being inside before the first bin.
+    threshold
+        Probability from which on a bin is inside.
+
+    Examples
+    --------
     >>> both = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [0.0, 1.0]], np.float32)
     >>> density = Density("a", both, ("onset", "wakeup"), 1.0, stride=1, samples=4)
     >>> sleep = IntervalType("sleep", onset="onset", offset="wakeup")
@@ -75,9 +95,19 @@ class IntegratedDifference(Value):
 class PeakFill(Value):
     """Ones between each onset peak and the offset peak that follows, zeros elsewhere.
 
-    Peaks are local maxima above ``height``, at least ``separation`` seconds apart, higher ones
-    first. Of several peaks of one kind in a row the highest counts.
+    Higher peaks come first. Of several peaks of one kind in a row the highest counts.
 
+    Parameters
+    ----------
+    height
+        Peaks are local maxima above this density.
+    separation
+        Least distance between peaks in seconds.
+    threshold
+        Probability from which on a bin is inside.
+
+    Examples
+    --------
     >>> both = np.array([[0, 0], [1, 0], [0, 0], [0, 1], [0, 0]], np.float32)
     >>> density = Density("a", both, ("onset", "wakeup"), 1.0, stride=1, samples=5)
     >>> sleep = IntervalType("sleep", onset="onset", offset="wakeup")
@@ -102,15 +132,15 @@ class PeakFill(Value):
             marks += [
                 (int(p), is_onset, float(values[p])) for p in peaks if values[p] > self.height
             ]
-        kept: list[tuple[int, bool, float]] = []
+        alternating: list[tuple[int, bool, float]] = []
         for mark in sorted(marks):  # an offset before an onset in the same bin
-            if kept and kept[-1][1] == mark[1]:
-                if mark[2] > kept[-1][2]:
-                    kept[-1] = mark
+            if alternating and alternating[-1][1] == mark[1]:
+                if mark[2] > alternating[-1][2]:
+                    alternating[-1] = mark
             else:
-                kept.append(mark)
+                alternating.append(mark)
         state = np.zeros(len(density.values))
-        for (start, is_onset, _), (end, _, _) in pairwise(kept):
+        for (start, is_onset, _), (end, _, _) in pairwise(alternating):
             if is_onset:
                 state[start:end] = 1.0
         return state
@@ -119,6 +149,13 @@ class PeakFill(Value):
 class Direct(Value):
     """The state probability of a segmentation model, as it is.
 
+    Parameters
+    ----------
+    threshold
+        Probability from which on a bin is inside.
+
+    Examples
+    --------
     >>> values = np.array([[0.1], [0.75]], np.float32)
     >>> density = Density("a", values, ("sleep",), 1.0, stride=1, samples=2, kind="state")
     >>> sleep = IntervalType("sleep", onset="onset", offset="wakeup")

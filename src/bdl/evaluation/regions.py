@@ -23,6 +23,13 @@ Span = tuple[float, float]
 class Regions:
     """Scored spans of each recording, in order and without overlap.
 
+    Parameters
+    ----------
+    spans
+        For each recording pairs of start and end in seconds; `Regions.of` sorts and joins them.
+
+    Examples
+    --------
     >>> regions = Regions.of({"a": [(50, 60), (0, 10), (5, 20)]})
     >>> regions
     Regions(spans={'a': ((0.0, 20.0), (50.0, 60.0))})
@@ -55,8 +62,17 @@ class Regions:
     def from_frame(
         cls, frame: Frame, *, recording: str = "recording", start: str = "start", end: str = "end"
     ) -> Regions:
-        """Regions from a table with one span a row.
+        """Regions from a table with one span per row.
 
+        Parameters
+        ----------
+        frame
+            A pandas, polars or pyarrow table.
+        recording, start, end
+            Names of the columns.
+
+        Examples
+        --------
         >>> import polars as pl
         >>> Regions.from_frame(pl.DataFrame({"recording": ["a"], "start": [0], "end": [9]}))
         Regions(spans={'a': ((0.0, 9.0),)})
@@ -84,7 +100,7 @@ class Regions:
     def holds(
         self, names: tuple[str, ...], code: NDArray[np.int32], time: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Which of the rows (code into ``names``, time) lie in a region; negative codes do not.
+        """Which of the rows (code into ``names``, time) are in a region; negative codes are not.
 
         >>> regions = Regions.of({"a": [(0, 10)]})
         >>> regions.holds(("a", "b"), np.array([0, 0, 1], np.int32), np.array([0.0, 10.0, 5.0]))

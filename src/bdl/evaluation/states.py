@@ -184,7 +184,7 @@ def _scores(
 
 
 def covered(true: Intervals, density: Density) -> Floats:
-    """Number of samples of each bin that lie inside a true interval: (bins,)."""
+    """Number of samples of each bin that are inside a true interval: (bins,)."""
     spans = nearest_sample(true.of_recording(density.recording), density.period)
     spans = np.clip(spans, 0, density.samples)
     edges = density.edges.astype(np.float64)
