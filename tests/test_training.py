@@ -499,6 +499,24 @@ def test_lightning_is_quiet(capfd, recwarn):
     assert not [str(one.message) for one in recwarn if "lightning" in str(one.filename)]
 
 
+def test_a_progress_bar_is_on_standard_error_and_shows_the_loss(capfd):
+    data = prepared()
+    train(
+        fresh(),
+        objective(data),
+        data,
+        training=Training(epochs=2, accelerator="cpu"),
+        stride=STRIDE,
+        window=10,
+        outputs=1,
+        progress=True,
+    )
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "Epoch" in err
+    assert "loss" in err
+
+
 def test_tensorboard_gets_the_history(tmp_path):
     data = prepared()
     with pytest.raises(ConfigError, match="needs a directory"):

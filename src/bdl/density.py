@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import DensityError, InputError, require
+from bdl.frames import Tabular, html_table
 from bdl.sampling import bin_count
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ MOST_POINTS = 20_000  # points per curve of a plot; of more bins, the largest of
 
 
 @dataclass(frozen=True, eq=False)
-class Density:
+class Density(Tabular):
     """Values per bin and type of one recording.
 
     Parameters
@@ -101,18 +102,6 @@ class Density:
         """Return the columns of the table: time in seconds, then one per type."""
         return {"time": self.times, **dict(zip(self.types, self.values.T, strict=True))}
 
-    def to_polars(self) -> Any:
-        """Return a polars data frame with one row per bin."""
-        import polars
-
-        return polars.DataFrame(self.columns())
-
-    def to_pandas(self) -> Any:
-        """Return a pandas data frame with one row per bin."""
-        import pandas
-
-        return pandas.DataFrame(self.columns())
-
     def plot(self, events: Events | None = None) -> Any:
         """Draw the density over time as an interactive figure.
 
@@ -145,23 +134,19 @@ class Density:
         return figure
 
     def _repr_html_(self) -> str:
-        total = "expected events" if self.kind == "events" else "bins inside"
-        header = f"<th>type</th><th>{total}</th><th>largest value</th><th>at (s)</th>"
-        rows = []
-        for name, values in zip(self.types, self.values.T, strict=True):
-            cells = [escape(name), f"{values.sum(dtype=np.float64):.4g}"]
-            if len(values):
-                peak = int(values.argmax())
-                cells += [f"{values[peak]:.4g}", f"{self.times[peak]:.6g}"]
-            rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
         caption = (
             f"Density of {escape(self.recording)}: {len(self.values):,} bins of "
             f"{self.stride * self.period:g} s"
         )
-        return (
-            f"<table><caption>{caption}</caption><thead><tr>{header}</tr></thead>"
-            f"<tbody>{''.join(rows)}</tbody></table>"
-        )
+        total = "expected events" if self.kind == "events" else "bins inside"
+        columns: dict[str, Any] = {
+            "type": self.types,
+            total: self.values.sum(axis=0, dtype=np.float64),
+            "largest value": self.values.max(axis=0, initial=0.0),
+        }
+        if len(self.values):
+            columns["at (s)"] = self.times[self.values.argmax(axis=0)]
+        return f"<p>{caption}</p>{html_table(columns)}"
 
 
 def _highest(values: NDArray[np.float32], group: int) -> NDArray[np.int64]:
