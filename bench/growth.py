@@ -123,7 +123,7 @@ def learning() -> list[Growth]:
     from bdl.features import Features, bin_features
     from bdl.kernels import Gaussian
     from bdl.recording import Recording
-    from bdl.targets import event_targets
+    from bdl.targets import Crop, event_targets
 
     keep_buffers()
     torch.set_num_threads(1)
@@ -136,9 +136,8 @@ def learning() -> list[Growth]:
     def targets(n: int) -> Work:
         places = [np.sort(rng.integers(0, 1_000 * n, n))]
         kernel = Gaussian(sigma=1.0)
-        return lambda: event_targets(
-            places, kernel, period=0.01, stride=100, first=0, samples=1_000 * n
-        )
+        crop = Crop(0, 1_000 * n, stride=100)
+        return lambda: event_targets(places, kernel, crop, period=0.01)
 
     module = Recurrent().build(8, 2, False)
 

@@ -7,7 +7,7 @@ import numpy as np
 from bdl.features import Features, bin_features
 from bdl.kernels import Gaussian
 from bdl.recording import Recording
-from bdl.targets import event_targets
+from bdl.targets import Crop, event_targets
 from bench.row import Row, best, table
 
 RATE = 256
@@ -41,7 +41,7 @@ def run() -> list[Row]:
     kernel = Gaussian(sigma=1.0)
 
     def ours() -> np.ndarray:
-        return event_targets(places, kernel, period=1 / RATE, stride=RATE, first=0, samples=HOUR)
+        return event_targets(places, kernel, Crop(0, HOUR, stride=RATE), period=1 / RATE)
 
     np.testing.assert_allclose(ours(), _raw_targets(places, RATE), atol=1e-12)
     repeats = 200

@@ -24,6 +24,7 @@ from bdl.objectives import (
     Objective,
     Segmentation,
 )
+from bdl.targets import Crop
 
 NAMES = Objective.names()
 STRIDE = 10
@@ -45,7 +46,7 @@ def ready(name):
 def batch(objective, seed=0, size=3, bins=50):
     rng = torch.Generator().manual_seed(seed)
     target = torch.from_numpy(
-        objective.target(labels(seed), stride=STRIDE, first=0, samples=4003)[: size * bins]
+        objective.target(labels(seed), Crop(0, 4003, STRIDE))[: size * bins]
     ).double()
     target = target.reshape(size, bins, -1)
     logits = torch.randn(target.shape, generator=rng, dtype=torch.float64)
@@ -58,7 +59,7 @@ def test_every_name_makes_an_objective_that_keeps_its_promises(name):
     assert validate(Objective, objective.model_dump(mode="json"), "objective") == objective
     interval = IntervalType("sleep", "onset", "wakeup")
     outputs = objective.outputs(["onset", "wakeup"], [interval])
-    target = objective.target(labels(), stride=STRIDE, first=200, samples=1005)
+    target = objective.target(labels(), Crop(200, 1005, STRIDE))
     assert (target.shape, target.dtype) == ((101, len(outputs)), np.float32)
     values = objective.density(torch.randn(401, len(outputs)) * 30).numpy()
     # The density's own checks: finite, nonnegative, and at most one where it says so.
@@ -152,15 +153,15 @@ def test_an_unresolved_objective_says_so(objective):
 
 def test_bce_has_the_same_targets_cut_at_one():
     crowd = Labels("a", 5.0, 100, (np.array([3, 4, 57]),))
-    where = {"stride": STRIDE, "first": 0, "samples": 100}
+    where = Crop(0, 100, STRIDE)
     bdl, bce = BDL(kernel=Hard()), BoundaryBCE(kernel=Hard())
-    assert bdl.target(crowd, **where)[:, 0].max() == 2
-    expected = np.minimum(bdl.target(crowd, **where), 1)
-    np.testing.assert_array_equal(bce.target(crowd, **where), expected)
+    assert bdl.target(crowd, where)[:, 0].max() == 2
+    expected = np.minimum(bdl.target(crowd, where), 1)
+    np.testing.assert_array_equal(bce.target(crowd, where), expected)
     soft = Gaussian(sigma=250.0)
     np.testing.assert_array_equal(
-        BDL(kernel=soft).target(labels(), **where),
-        BoundaryBCE(kernel=soft).target(labels(), **where),
+        BDL(kernel=soft).target(labels(), where),
+        BoundaryBCE(kernel=soft).target(labels(), where),
     )
 
 
@@ -173,7 +174,7 @@ def test_predicting_nothing_costs_about_one_in_squared_error(kernel):
     places = np.arange(400) * 2000 + rng.integers(500, 1500, 400)
     long = Labels("a", 5.0, 800_000, (places,))
     objective = LocalizedMSE(kernel=kernel).resolve([long], stride=STRIDE)
-    target = torch.from_numpy(objective.target(long, stride=STRIDE, first=0, samples=800_000))
+    target = torch.from_numpy(objective.target(long, Crop(0, 800_000, STRIDE)))
     cost = objective.loss(torch.zeros_like(target), target).item()
     assert cost == pytest.approx(1, rel=0.05)
     assert objective.density(target).max().item() == pytest.approx(1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bdl.errors import ConfigError, InputError
 from bdl.kernels import Gaussian, Hard, RightGaussian, Tolerance
 from bdl.sampling import bin_count
-from bdl.targets import event_maps, event_points, event_targets, occupancy
+from bdl.targets import Crop, event_maps, event_points, event_targets, occupancy
 from naive import targets as naive
 
 widths = st.floats(0.05, 40.0)
@@ -33,7 +33,7 @@ cases = st.tuples(
 
 def make(case, build=event_targets):
     where, kernel, period, stride, first, samples = case
-    return build([where], kernel, period=period, stride=stride, first=first, samples=samples)[:, 0]
+    return build([where], kernel, Crop(first, samples, stride), period=period)[:, 0]
 
 
 @settings(max_examples=2000, deadline=None)
@@ -66,7 +66,7 @@ def test_maps_equal_the_raw_timeline(case):
 def test_points_are_hard_targets_cut_at_one(case):
     where, _, period, stride, first, samples = case
     hard = make((where, Hard(), period, stride, first, samples))
-    points = event_points([where], stride=stride, first=first, samples=samples)[:, 0]
+    points = event_points([where], Crop(first, samples, stride))[:, 0]
     np.testing.assert_array_equal(points, np.minimum(hard, 1))
 
 
@@ -87,34 +87,26 @@ def test_events_add(case):
 )
 def test_occupancy_equals_the_raw_mask(ends, stride, first, samples):
     spans = np.sort(np.array(ends, dtype=np.int64).reshape(-1, 2), axis=1)
-    ours = occupancy([spans], stride=stride, first=first, samples=samples)[:, 0]
+    ours = occupancy([spans], Crop(first, samples, stride))[:, 0]
     np.testing.assert_allclose(ours, naive.occupancy(spans, stride, first, samples), atol=1e-12)
 
 
 def test_columns_are_types():
-    both = event_targets(
-        [np.array([3]), np.array([4, 5])], Hard(), period=1.0, stride=4, first=0, samples=8
-    )
+    both = event_targets([np.array([3]), np.array([4, 5])], Hard(), Crop(0, 8, 4), period=1.0)
     assert both.tolist() == [[1, 0], [0, 2]]
 
 
 def test_an_event_outside_contributes_nothing_however_wide_its_kernel():
     wide = Gaussian(sigma=50.0)
-    target = event_targets([np.array([9, 110])], wide, period=1.0, stride=5, first=10, samples=100)
+    target = event_targets([np.array([9, 110])], wide, Crop(10, 100, stride=5), period=1.0)
     assert not target.any()
 
 
 @pytest.mark.parametrize("offset", range(10))
 def test_the_sleep_gaussian_on_bins_of_fifty_seconds(offset):
     """The audited largest bin, 0.079862, is that of an event in the middle of its bin."""
-    target = event_targets(
-        [np.array([1000 + offset])],
-        Gaussian(sigma=250.0),
-        period=5.0,
-        stride=10,
-        first=0,
-        samples=2000,
-    )
+    events = [np.array([1000 + offset])]
+    target = event_targets(events, Gaussian(sigma=250.0), Crop(0, 2000, stride=10), period=5.0)
     if offset in (4, 5):
         assert target.max() == pytest.approx(0.079862, abs=5e-7)
     else:
@@ -127,11 +119,10 @@ def test_bad_strides_crops_and_places_are_refused():
     with pytest.raises(ConfigError, match="samples"):
         bin_count(-1, 2)
     with pytest.raises(InputError, match="float64"):
-        event_targets([np.array([1.5])], Hard(), period=1.0, stride=2, first=0, samples=5)
+        event_targets([np.array([1.5])], Hard(), Crop(0, 5, stride=2), period=1.0)
 
 
 def test_an_empty_crop_has_no_bins():
-    assert (
-        event_targets([np.array([0])], Hard(), period=1.0, stride=2, first=0, samples=0).size == 0
-    )
-    assert occupancy([np.array([[0, 4]])], stride=2, first=0, samples=0).shape == (0, 1)
+    empty = Crop(0, 0, stride=2)
+    assert event_targets([np.array([0])], Hard(), empty, period=1.0).size == 0
+    assert occupancy([np.array([[0, 4]])], empty).shape == (0, 1)

@@ -23,6 +23,7 @@ from bdl.features import Binned
 from bdl.inference import logits
 from bdl.labels import Labels
 from bdl.objectives import BDL, EventClassifier
+from bdl.targets import Crop
 from bdl.training import Training
 from bdl.training.batches import Batches, TrainingRecording
 from bdl.training.loop import train
@@ -133,7 +134,7 @@ def test_windows_are_slices_with_their_target_and_padding():
             found.add(place)
             begin = starts[0] * STRIDE
             samples = min(size * STRIDE, one.labels.samples - begin)
-            expected = chosen.target(one.labels, stride=STRIDE, first=begin, samples=samples)
+            expected = chosen.target(one.labels, Crop(begin, samples, STRIDE))
             np.testing.assert_array_equal(target[:size].numpy(), expected)
     assert found == set(range(len(data)))
 

@@ -1,6 +1,6 @@
 """Targets: annotations of a recording as masses or states on the bins of a crop.
 
-A crop is the samples ``[first, first + samples)`` of a recording. Its bin ``b`` covers the crop's
+A `Crop` is the samples ``[first, first + samples)`` of a recording. Its bin ``b`` covers the crop's
 samples ``[b * stride, min((b + 1) * stride, samples))``; the last, partial bin is kept.
 
 - *Mass* (`event_targets`). Every event whose sample is in the crop contributes exactly one unit:
@@ -21,6 +21,7 @@ Events are given by their samples: see `bdl.labels`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,29 +35,48 @@ Samples = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class Crop:
+    """A part of a recording, in bins.
+
+    Parameters
+    ----------
+    first, samples
+        First sample of the crop, and its length in samples.
+    stride
+        Samples per bin.
+
+    Examples
+    --------
+    >>> Crop(first=20, samples=21, stride=10).bins
+    3
+    """
+
+    first: int
+    samples: int
+    stride: int
+
+    @property
+    def bins(self) -> int:
+        """Number of bins, with the last, partial one."""
+        return bin_count(self.samples, self.stride)
+
+
 def event_targets(
-    samples_by_type: Sequence[Samples],
-    kernel: Kernel,
-    *,
-    period: float,
-    stride: int,
-    first: int,
-    samples: int,
+    events_by_type: Sequence[Samples], kernel: Kernel, crop: Crop, *, period: float
 ) -> Floats:
     """Compute the event mass of each bin and type.
 
     Parameters
     ----------
-    samples_by_type
+    events_by_type
         For each event type, the samples of its events on the recording's clock.
     kernel
         How the unit mass of an event is spread.
+    crop
+        The part of the recording.
     period
         Seconds from one sample to the next.
-    stride
-        Samples per bin.
-    first, samples
-        First sample of the crop, and its length in samples.
 
     Returns
     -------
@@ -66,32 +86,27 @@ def event_targets(
     Examples
     --------
     >>> from bdl.kernels import Hard
-    >>> event_targets([np.array([3, 4, 50])], Hard(), period=1.0, stride=4, first=2, samples=9)
+    >>> event_targets([np.array([3, 4, 50])], Hard(), Crop(2, 9, stride=4), period=1.0)
     array([[2.],
            [0.],
            [0.]])
     """
-    out = np.zeros((bin_count(samples, stride), len(samples_by_type)))
+    out = np.zeros((crop.bins, len(events_by_type)))
     offset, sums = cumulative(kernel, period)
-    for column, events in enumerate(samples_by_type):
-        _add_masses(out[:, column], _visible(events, first, samples), offset, sums, stride, samples)
+    for column, events in enumerate(events_by_type):
+        visible = _visible(events, crop)
+        _add_masses(out[:, column], visible, offset, sums, crop.stride, crop.samples)
     return out
 
 
 def event_maps(
-    samples_by_type: Sequence[Samples],
-    kernel: Kernel,
-    *,
-    period: float,
-    stride: int,
-    first: int,
-    samples: int,
+    events_by_type: Sequence[Samples], kernel: Kernel, crop: Crop, *, period: float
 ) -> Floats:
     """Compute the unit-peak proximity of each bin and type.
 
     Parameters
     ----------
-    samples_by_type, period, stride, first, samples
+    events_by_type, crop, period
         As in `event_targets`.
     kernel
         Shape of the map around an event.
@@ -105,25 +120,23 @@ def event_maps(
     --------
     >>> from bdl.kernels import Tolerance
     >>> steps = Tolerance(tolerances=(1.0, 3.0))
-    >>> event_maps([np.array([4])], steps, period=1.0, stride=2, first=0, samples=9)[:, 0].tolist()
+    >>> event_maps([np.array([4])], steps, Crop(0, 9, stride=2), period=1.0)[:, 0].tolist()
     [0.5, 1.0, 1.0, 0.5, 0.0]
     """
-    out = np.zeros((bin_count(samples, stride), len(samples_by_type)))
+    out = np.zeros((crop.bins, len(events_by_type)))
     offset, weights = kernel.weights(period)
     weights = weights / weights.max()
-    for column, events in enumerate(samples_by_type):
-        _raise_maps(out[:, column], _visible(events, first, samples), offset, weights, stride)
+    for column, events in enumerate(events_by_type):
+        _raise_maps(out[:, column], _visible(events, crop), offset, weights, crop.stride)
     return out
 
 
-def event_points(
-    samples_by_type: Sequence[Samples], *, stride: int, first: int, samples: int
-) -> Floats:
+def event_points(events_by_type: Sequence[Samples], crop: Crop) -> Floats:
     """Mark every bin that contains an event.
 
     Parameters
     ----------
-    samples_by_type, stride, first, samples
+    events_by_type, crop
         As in `event_targets`.
 
     Returns
@@ -133,26 +146,24 @@ def event_points(
 
     Examples
     --------
-    >>> event_points([np.array([3, 4, 9])], stride=4, first=2, samples=9)[:, 0].tolist()
+    >>> event_points([np.array([3, 4, 9])], Crop(2, 9, stride=4))[:, 0].tolist()
     [1.0, 1.0, 0.0]
     """
-    out = np.zeros((bin_count(samples, stride), len(samples_by_type)))
-    for column, events in enumerate(samples_by_type):
-        out[_visible(events, first, samples) // stride, column] = 1.0
+    out = np.zeros((crop.bins, len(events_by_type)))
+    for column, events in enumerate(events_by_type):
+        out[_visible(events, crop) // crop.stride, column] = 1.0
     return out
 
 
-def occupancy(
-    intervals_by_type: Sequence[Samples], *, stride: int, first: int, samples: int
-) -> Floats:
+def occupancy(intervals_by_type: Sequence[Samples], crop: Crop) -> Floats:
     """Compute the share of each bin's samples inside an interval of each type.
 
     Parameters
     ----------
     intervals_by_type
         For each interval type, (n, 2) samples ``[onset, offset)`` on the recording's clock.
-    stride, first, samples
-        As in `event_targets`.
+    crop
+        The part of the recording.
 
     Returns
     -------
@@ -161,30 +172,30 @@ def occupancy(
 
     Examples
     --------
-    >>> occupancy([np.array([[2, 7]])], stride=4, first=0, samples=10)[:, 0].tolist()
+    >>> occupancy([np.array([[2, 7]])], Crop(0, 10, stride=4))[:, 0].tolist()
     [0.5, 0.75, 0.0]
     """
-    edges = np.minimum(np.arange(bin_count(samples, stride) + 1) * stride, samples)
-    out = np.zeros((len(edges) - 1, len(intervals_by_type)))
+    edges = np.minimum(np.arange(crop.bins + 1) * crop.stride, crop.samples)
+    out = np.zeros((crop.bins, len(intervals_by_type)))
     for column, spans in enumerate(intervals_by_type):
         merged = _merge(spans)
         if not len(merged):
             continue
         lengths = merged[:, 1] - merged[:, 0]
         before = np.concatenate([[0], np.cumsum(lengths)])
-        at = np.searchsorted(merged[:, 0], first + edges, side="right")
+        at = np.searchsorted(merged[:, 0], crop.first + edges, side="right")
         last = np.maximum(at - 1, 0)
-        within = np.clip(first + edges - merged[last, 0], 0, lengths[last])
+        within = np.clip(crop.first + edges - merged[last, 0], 0, lengths[last])
         out[:, column] = np.diff(before[last] + within) / np.diff(edges)
     return out
 
 
-def _visible(events: Samples, first: int, samples: int) -> Samples:
+def _visible(events: Samples, crop: Crop) -> Samples:
     """Return the samples of the events inside the crop, counted from its start."""
     if events.dtype.kind not in "iu":
         raise InputError(f"events are given by whole samples, got {events.dtype}")
-    local = events.astype(np.int64) - first
-    return local[(local >= 0) & (local < samples)]
+    local = events.astype(np.int64) - crop.first
+    return local[(local >= 0) & (local < crop.samples)]
 
 
 def _merge(spans: Samples) -> Samples:

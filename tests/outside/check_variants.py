@@ -21,12 +21,14 @@ from bdl.formats.events import EventFormat
 from bdl.formats.recordings import RecordingFormat
 from bdl.kernels import Kernel
 from bdl.objectives import Objective
+from bdl.scaling import Scaling
 from calling import call, call_json
 
 FAMILIES = {
     Kernel: "triangle",
     Objective: "squared-mass",
     Encoder: "per-bin",
+    Scaling: "largest-value",
     Decoder: "largest",
     Grid: "largest",
     Metric: "detections-per-truth",
@@ -73,7 +75,7 @@ def test_all_work_in_a_detector(data, tmp_path):
             objective=objective,
             encoder=encoder,
             decoder={"kind": "largest", "most": 7},
-            features={"stride": 2},
+            features={"stride": 2, "scaling": "largest-value"},
             window=100.0,
             tolerances=(2.0,),
             training={"epochs": 2},
@@ -97,6 +99,7 @@ def test_all_work_on_the_command_line(data, tmp_path):
         *("fit", "--dataset", "clicks", "--data", data, "--out", model, "--quiet"),
         *("--objective", "bdl-triangle", "--encoder", "{kind: per-bin, gain: 2}"),
         *("--decoder", "{kind: largest, most: 7}", "--epochs", 2, "--validation", 0),
+        *("--scaling", "largest-value"),
     )
     call(
         *("detect", model, "--dataset", "clicks", "--data", data, "--out", detections),

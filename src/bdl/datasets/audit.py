@@ -20,8 +20,7 @@ from bdl.events import Events
 from bdl.kernels import Kernel, cumulative
 from bdl.labels import label
 from bdl.recording import RecordingInfo
-from bdl.sampling import bin_count
-from bdl.targets import Samples, event_targets
+from bdl.targets import Crop, Samples, event_targets
 
 
 @dataclass(frozen=True)
@@ -171,9 +170,7 @@ def _targets(
     reach = max(-offset, len(sums) - 1 + offset) + 1
     begin = max(0, (int(local.min()) - reach) // stride * stride)
     end = min(samples, (int(local.max()) + reach) // stride * stride + stride)
-    return event_targets(
-        [local], kernel, period=period, stride=stride, first=begin, samples=end - begin
-    )[: bin_count(end - begin, stride), 0]
+    return event_targets([local], kernel, Crop(begin, end - begin, stride), period=period)[:, 0]
 
 
 def _cut(local: Samples, kernel: Kernel, period: float, samples: int) -> NDArray[np.float64]:

@@ -19,13 +19,14 @@ Names are shorthand for values. For every registered kernel there are ``bdl-``, 
 >>> import numpy as np
 >>> from bdl.labels import Labels
 >>> from bdl.objectives import BDL, Objective
+>>> from bdl.targets import Crop
 >>> Objective.parse("bdl-gaussian").complete(sigma=250.0).kernel
 Gaussian(kind='gaussian', sigma=250.0)
 >>> day = Labels("a", period=5.0, samples=17280, events=(np.array([40, 9000]), np.array([7000])))
 >>> objective = BDL(reference_spacing=86400.0).resolve([day], stride=10)
 >>> round(objective.rate, 6)
 0.000579
->>> target = objective.target(day, stride=10, first=0, samples=17280)
+>>> target = objective.target(day, Crop(first=0, samples=17280, stride=10))
 >>> target.shape, target.sum(axis=0).tolist()
 ((1728, 2), [2.0, 1.0])
 """

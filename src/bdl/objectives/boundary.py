@@ -16,6 +16,7 @@ from bdl.kernels import Kernel
 from bdl.kernels.hard import Hard
 from bdl.labels import Labels, common_period, mean_spacing
 from bdl.objectives.objective import Objective
+from bdl.targets import Crop
 
 
 class BoundaryObjective(Objective):
@@ -86,12 +87,6 @@ class BoundaryObjective(Objective):
             raise ConfigError(f"{self!r} has no prior rate yet: call resolve first")
         return self.rate
 
-    def _target(self, labels: Labels, stride: int, first: int, samples: int) -> NDArray[np.float64]:
-        return targets.event_targets(
-            labels.events,
-            self.kernel,
-            period=labels.period,
-            stride=stride,
-            first=first,
-            samples=samples,
-        )
+    def exact_target(self, labels: Labels, crop: Crop) -> NDArray[np.float64]:
+        """Return the event mass of each bin."""
+        return targets.event_targets(labels.events, self.kernel, crop, period=labels.period)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bdl.labels import Labels
 from bdl.objectives.boundary import BoundaryObjective
 from bdl.objectives.objective import at_least_single
+from bdl.targets import Crop
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -38,8 +39,9 @@ class BoundaryBCE(BoundaryObjective):
 
     kind: Literal["bce"] = "bce"
 
-    def _target(self, labels: Labels, stride: int, first: int, samples: int) -> NDArray[np.float64]:
-        return np.minimum(super()._target(labels, stride, first, samples), 1.0)
+    def exact_target(self, labels: Labels, crop: Crop) -> NDArray[np.float64]:
+        """Return the event mass of each bin, at most one."""
+        return np.minimum(super().exact_target(labels, crop), 1.0)
 
     def density(self, logits: Tensor) -> Tensor:
         """Return the probability of an event in the bin."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bdl import targets
 from bdl.labels import Labels, mean_spacing
 from bdl.objectives.objective import Objective, at_least_single
+from bdl.targets import Crop
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -37,8 +38,9 @@ class EventClassifier(Objective):
         mean_spacing(labels)
         return self
 
-    def _target(self, labels: Labels, stride: int, first: int, samples: int) -> NDArray[np.float64]:
-        return targets.event_points(labels.events, stride=stride, first=first, samples=samples)
+    def exact_target(self, labels: Labels, crop: Crop) -> NDArray[np.float64]:
+        """Return one in bins that contain an event."""
+        return targets.event_points(labels.events, crop)
 
     def density(self, logits: Tensor) -> Tensor:
         """Return the probability of an event in the bin."""

@@ -15,6 +15,7 @@ from bdl.errors import ConfigError
 from bdl.labels import Labels, common_period
 from bdl.objectives.boundary import BoundaryObjective
 from bdl.objectives.objective import at_least_single
+from bdl.targets import Crop
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -63,21 +64,14 @@ class LocalizedMSE(BoundaryObjective):
         first, weights = self.kernel.weights(period)
         reach = -(-max(-first, first + len(weights)) // stride) * stride
         centre = np.array([reach + stride // 2])
-        event_map = targets.event_maps(
-            [centre], self.kernel, period=period, stride=stride, first=0, samples=2 * reach + stride
-        )
+        around = Crop(0, 2 * reach + stride, stride)
+        event_map = targets.event_maps([centre], self.kernel, around, period=period)
         scale = math.sqrt(resolved.known_rate() * float((event_map**2).sum()))
         return resolved.replace(scale=scale)
 
-    def _target(self, labels: Labels, stride: int, first: int, samples: int) -> NDArray[np.float64]:
-        maps = targets.event_maps(
-            labels.events,
-            self.kernel,
-            period=labels.period,
-            stride=stride,
-            first=first,
-            samples=samples,
-        )
+    def exact_target(self, labels: Labels, crop: Crop) -> NDArray[np.float64]:
+        """Return the scaled proximity map."""
+        maps = targets.event_maps(labels.events, self.kernel, crop, period=labels.period)
         return maps / self._scale()
 
     def density(self, logits: Tensor) -> Tensor:

@@ -13,12 +13,11 @@ from bdl.density import Kind
 from bdl.intervals import IntervalType
 from bdl.labels import Labels
 from bdl.registry import Variant
+from bdl.targets import Crop
 
 # Torch is imported where tensors are made, so that a study can be read without it.
 if TYPE_CHECKING:
     from torch import Tensor
-
-Target = NDArray[np.float32]
 
 
 class Objective(Variant):
@@ -83,24 +82,17 @@ class Objective(Variant):
         """
         return self
 
-    def target(self, labels: Labels, *, stride: int, first: int, samples: int) -> Target:
-        """Return the target of the crop ``[first, first + samples)``.
+    def target(self, labels: Labels, crop: Crop) -> NDArray[np.float32]:
+        """Return the target of a crop in single precision, (bins, outputs).
 
         Parameters
         ----------
         labels
             Annotations of the recording.
-        stride
-            Samples per bin.
-        first, samples
-            The crop in samples.
-
-        Returns
-        -------
-        ndarray
-            (bins, outputs) float32.
+        crop
+            The part of the recording.
         """
-        return self._target(labels, stride, first, samples).astype(np.float32)
+        return self.exact_target(labels, crop).astype(np.float32)
 
     def loss(self, logits: Tensor, target: Tensor, mask: Tensor | None = None) -> Tensor:
         """Return the mean score over the bins that count.
@@ -129,17 +121,16 @@ class Objective(Variant):
         return ordered_sum(scores) / mask.sum().clamp(min=1)
 
     @abstractmethod
+    def exact_target(self, labels: Labels, crop: Crop) -> NDArray[np.float64]:
+        """Return the target of a crop in double precision, (bins, outputs)."""
+
+    @abstractmethod
     def density(self, logits: Tensor) -> Tensor:
         """Return the density that the logits mean."""
 
     @abstractmethod
     def scores(self, logits: Tensor, target: Tensor) -> Tensor:
         """Return the loss of every bin and output, not reduced."""
-
-    @abstractmethod
-    def _target(
-        self, labels: Labels, stride: int, first: int, samples: int
-    ) -> NDArray[np.float64]: ...
 
 
 def at_least_single(logits: Tensor) -> Tensor:

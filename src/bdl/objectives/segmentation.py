@@ -15,6 +15,7 @@ from bdl.errors import ConfigError, InputError
 from bdl.intervals import IntervalType
 from bdl.labels import Labels
 from bdl.objectives.objective import Objective, at_least_single
+from bdl.targets import Crop
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -104,8 +105,9 @@ class Segmentation(Objective):
         ratio = np.clip((total - inside) / inside, 1 / self.cap, self.cap)
         return self.replace(ratio=tuple(ratio.tolist()))
 
-    def _target(self, labels: Labels, stride: int, first: int, samples: int) -> NDArray[np.float64]:
-        return targets.occupancy(labels.intervals, stride=stride, first=first, samples=samples)
+    def exact_target(self, labels: Labels, crop: Crop) -> NDArray[np.float64]:
+        """Return the share of each bin inside intervals."""
+        return targets.occupancy(labels.intervals, crop)
 
     def density(self, logits: Tensor) -> Tensor:
         """Return the probability that the bin is inside an interval."""

@@ -23,6 +23,7 @@ from torch import Tensor
 from bdl.features import Binned
 from bdl.labels import Labels
 from bdl.objectives import Objective
+from bdl.targets import Crop
 from bdl.windows import random_start, span
 
 
@@ -149,9 +150,7 @@ class Batches:
             start = random_start(len(binned), size, rng)
             labels = self.recordings[index].labels.jittered(self.jitter, rng)
             begin, samples = span(start, size, stride=self.stride, samples=labels.samples)
-            window_target = self.objective.target(
-                labels, stride=self.stride, first=begin, samples=samples
-            )
+            window_target = self.objective.target(labels, Crop(begin, samples, self.stride))
             if target is None:
                 target = np.zeros((*shape, window_target.shape[1]), dtype=np.float32)
             target[row, :size] = window_target

@@ -16,12 +16,5 @@ class SquaredMass(Objective):
     def scores(self, logits, target):
         return (logits.float() - target) ** 2
 
-    def _target(self, labels, stride, first, samples):
-        return targets.event_targets(
-            labels.events,
-            Hard(),
-            period=labels.period,
-            stride=stride,
-            first=first,
-            samples=samples,
-        )
+    def exact_target(self, labels, crop):
+        return targets.event_targets(labels.events, Hard(), crop, period=labels.period)
