@@ -12,6 +12,7 @@ from scipy.ndimage import gaussian_filter1d
 from bdl.decoding import Peaks
 from bdl.decoding.maxima import local_maxima, separate
 from bdl.decoding.peaks import find_peaks
+from bdl.decoding.smoothed_maxima import smoothed_maxima
 from bdl.decoding.smoothing import smooth
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
@@ -147,6 +148,14 @@ def test_blocks_leave_no_seams() -> None:
             smooth(values.astype(float), sigma, stride=stride, samples=samples, side="trailing")
         )
         assert trailing.tolist() == ((first + last) // 2).tolist()
+
+
+def test_rounding_can_leave_more_maxima_than_bins() -> None:
+    values = 0.7 + 1e-13 * np.random.default_rng(0).random(100)
+    places, _ = smoothed_maxima(values, 300.0, stride=40, samples=4000)
+    first, last = local_maxima(smooth(values, 300.0, stride=40, samples=4000))
+    assert len(places) > len(values)
+    assert places.tolist() == ((first + last) // 2).tolist()
 
 
 def test_bins_are_a_clock_of_their_own() -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bdl.decoding.alternation import alternate
-from bdl.decoding.candidates import ByType, to_events, unique
+from bdl.decoding.candidates import ByType, above, to_events, unique
 from bdl.decoding.decoder import Decoder, interval_types
 from bdl.decoding.grid import Grid
 from bdl.density import Density
@@ -158,8 +158,7 @@ def calibrate(
     tried = []
     for alternating in sorted(set(grid.alternations)):
         for number, decoder in enumerate(decoders):
-            score = _score_alternating if alternating else _score_plain
-            scores = score(matcher, decoded, number, thresholds, metric)
+            scores = _scores(matcher, decoded, number, thresholds, metric, alternating)
             for threshold, value in zip(thresholds, scores, strict=True):
                 setting = decoder.replace(threshold=threshold, alternate=alternating)
                 tried.append(Trial(setting, value))
@@ -176,35 +175,24 @@ class _Decoded:
     candidates: list[ByType]
 
 
-def _score_plain(
+def _scores(
     matcher: Matcher,
     decoded: list[_Decoded],
     number: int,
     thresholds: list[float],
     metric: Metric,
+    alternating: bool,
 ) -> list[float]:
-    """Score of one decoder at each threshold, from one matching."""
-    events = to_events((part.recording, part.candidates[number]) for part in decoded)
-    matches = matcher.match(events)
-    return [metric.value(matches.above(threshold)) for threshold in thresholds]
-
-
-def _score_alternating(
-    matcher: Matcher,
-    decoded: list[_Decoded],
-    number: int,
-    thresholds: list[float],
-    metric: Metric,
-) -> list[float]:
-    """Score of one decoder at each threshold, followed by alternation."""
+    """Score of one decoder of the grid at each threshold."""
+    if not alternating:
+        events = to_events((part.recording, part.candidates[number]) for part in decoded)
+        matches = matcher.match(events)
+        return [metric.value(matches.above(threshold)) for threshold in thresholds]
     scores = []
     for threshold in thresholds:
-        alternating = []
-        for part in decoded:
-            above = {
-                event: candidates.above(threshold)
-                for event, candidates in part.candidates[number].items()
-            }
-            alternating.append((part.recording, alternate(above, part.intervals)))
-        scores.append(metric.value(matcher.match(to_events(alternating))))
+        detected = (
+            (part.recording, alternate(above(part.candidates[number], threshold), part.intervals))
+            for part in decoded
+        )
+        scores.append(metric.value(matcher.match(to_events(detected))))
     return scores

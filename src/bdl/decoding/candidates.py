@@ -46,6 +46,11 @@ class Candidates(NamedTuple):
 ByType = dict[str, Candidates]
 
 
+def above(candidates: ByType, threshold: float) -> ByType:
+    """The candidates of each type whose score is at least the threshold."""
+    return {event: part.above(threshold) for event, part in candidates.items()}
+
+
 def to_events(decoded: Iterable[tuple[str, Mapping[str, Candidates]]]) -> Events:
     """One table of events: recordings in the order given, types in theirs, then by time.
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 from pydantic import NonNegativeFloat
 
 from bdl.decoding.alternation import alternate
-from bdl.decoding.candidates import ByType, to_events, unique
+from bdl.decoding.candidates import ByType, above, to_events, unique
 from bdl.density import Density, Kind
 from bdl.errors import ConfigError
 from bdl.events import Events
@@ -82,10 +82,7 @@ class Decoder(Variant):
         """Times and scores by event type, after threshold and alternation."""
         self.check_reads(density)
         concerned = interval_types(density, intervals)
-        detected = {
-            event: candidates.above(self.threshold)
-            for event, candidates in self.candidates(density, concerned).items()
-        }
+        detected = above(self.candidates(density, concerned), self.threshold)
         return alternate(detected, concerned) if self.alternate else detected
 
     def decode(self, density: Density, intervals: tuple[IntervalType, ...] = ()) -> Events:

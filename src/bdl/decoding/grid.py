@@ -154,12 +154,8 @@ def default_grid(
 
     Parameters
     ----------
-    kind
-        Kind of density: ``events`` or ``state``.
-    tolerances
-        Tolerances of the metric in seconds.
-    separation
-        Least time between two detections of one type in seconds, for decoders that need it.
+    kind, tolerances, separation
+        As in `bdl.decoding.default_decoder`.
     alternations
         Whether to alternate, as in `Grid`.
 

@@ -18,7 +18,7 @@ any range of samples is an exact integer.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,28 +61,30 @@ def take(
     """
     start = per_sample(values, windows, stride=stride, samples=samples)
     bins = len(start)
-    # Bins between a bin and the last one that its window touches, at most.
-    widths = (windows // 2 + stride) // stride + 1
     residual = np.repeat(start[None], len(windows), axis=0)
-    inside = np.zeros_like(residual)
-    score, prefix = np.zeros(bins, np.int64), np.zeros(bins + 1, np.int64)
-    for k in range(len(windows)):
-        _update(k, 0, bins - 1, windows, widths, stride, samples, residual, inside, score, prefix)
-    reach = max(2 * (int(widths.max()) + 1), distance // stride + 1)
-    blocked, path = np.zeros(bins, np.bool_), np.empty(bins + 1, np.int64)
-    parts: list[tuple[Ints, Ints]] = []
+    state = _State(
+        windows=windows,
+        widths=(windows // 2 + stride) // stride + 1,
+        stride=stride,
+        samples=samples,
+        start=start,
+        residual=residual,
+        inside=np.zeros_like(residual),
+        score=np.zeros(bins, np.int64),
+        prefix=np.zeros(bins + 1, np.int64),
+        blocked=np.zeros(bins, np.bool_),
+        path=np.empty(bins + 1, np.int64),
+    )
+    reach = max(2 * (int(state.widths.max()) + 1), distance // stride + 1)
+    taken, scores = np.empty(CHUNK, np.int64), np.empty(CHUNK, np.int64)
+    parts = [(taken[:0], scores[:0])]
     position = 0
     while position < bins:
-        taken, scores = np.empty(CHUNK, np.int64), np.empty(CHUNK, np.int64)
-        position, count = _search(
-            position, max(1, least), distance, reach, start, windows, widths, stride, samples,
-            residual, inside, score, prefix, blocked, path, taken, scores,
-        )  # fmt: skip
-        parts.append((taken[:count], scores[:count]))
-    all_taken = np.concatenate([np.zeros(0, np.int64), *(taken for taken, _ in parts)])
-    all_scores = np.concatenate([np.zeros(0, np.int64), *(scores for _, scores in parts)])
-    order = np.lexsort((all_taken, -start[all_taken], -all_scores))
-    return all_taken[order], all_scores[order] / (UNIT * len(windows))
+        position, count = _search(state, position, reach, max(1, least), distance, taken, scores)
+        parts.append((taken[:count].copy(), scores[:count].copy()))
+    all_bins, all_scores = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.lexsort((all_bins, -start[all_bins], -all_scores))
+    return all_bins[order], all_scores[order] / (UNIT * len(windows))
 
 
 def per_sample(values: Masses, windows: Ints, *, stride: int, samples: int) -> Ints:
@@ -102,28 +104,39 @@ def per_sample(values: Masses, windows: Ints, *, stride: int, samples: int) -> I
     return np.minimum(share, most).astype(np.int64)
 
 
+class _State(NamedTuple):
+    """Arrays that the search reads and changes; masses and scores in units of 2**-40."""
+
+    windows: Ints  # (tolerances,) twice the tolerance in samples
+    widths: Ints  # (tolerances,) most bins between a bin and the last one its window touches
+    stride: int
+    samples: int
+    start: Ints  # (bins,) mass per sample at the start
+    residual: Ints  # (tolerances, bins) mass per sample that is left
+    inside: Ints  # (tolerances, bins) mass inside the window of each bin
+    score: Ints  # (bins,) sum over tolerances of the mass inside, each at most one unit
+    prefix: Ints  # (bins + 1,) memory for sums of masses
+    blocked: NDArray[np.bool_]  # (bins,) too close to a bin that was taken
+    path: Ints  # (bins + 1,) memory for the bins of a climb
+
+
 @compiled
 def _search(
+    state: _State,
     position: int,
+    reach: int,
     least: int,
     distance: int,
-    reach: int,
-    start: Ints,
-    windows: Ints,
-    widths: Ints,
-    stride: int,
-    samples: int,
-    residual: Ints,
-    inside: Ints,
-    score: Ints,
-    prefix: Ints,
-    blocked: NDArray[np.bool_],
-    path: Ints,
     taken: Ints,
     scores: Ints,
 ) -> tuple[int, int]:
     """Take detections until ``taken`` is full; where to continue, and how many were taken."""
+    stride, samples = state.stride, state.samples
+    start, score, blocked, path = state.start, state.score, state.blocked, state.path
     bins, count = len(start), 0
+    if position == 0:
+        for k in range(len(state.windows)):
+            _update(state, k, 0, bins - 1)
     for first in range(position, bins):
         path[0], height = first, 1
         while height > 0:
@@ -152,13 +165,10 @@ def _search(
                 return first, count
             taken[count], scores[count] = here, score[here]
             count += 1
-            for k in range(len(windows)):
-                if inside[k, here] > 0:
-                    low, high = _remove(k, here, windows[k], stride, samples, residual, inside)
-                    _update(
-                        k, low, high, windows, widths, stride, samples, residual, inside, score,
-                        prefix,
-                    )  # fmt: skip
+            for k in range(len(state.windows)):
+                if state.inside[k, here] > 0:
+                    low, high = _remove(state, k, here)
+                    _update(state, k, low, high)
             if distance > 0:
                 centre = 2 * here * stride + min(stride, samples - here * stride)
                 away = distance // stride + 1
@@ -170,13 +180,12 @@ def _search(
 
 
 @compiled
-def _remove(
-    k: int, b: int, window: int, stride: int, samples: int, residual: Ints, inside: Ints
-) -> tuple[int, int]:
+def _remove(state: _State, k: int, b: int) -> tuple[int, int]:
     """Remove one unit, or all where there is less, from a window; its first and last bin."""
-    first, after = _span(b, window, stride, samples)
+    stride, samples, residual = state.stride, state.samples, state.residual
+    first, after = _span(b, state.windows[k], stride, samples)
     low, high = first // stride, (after - 1) // stride
-    total = inside[k, b]
+    total = state.inside[k, b]
     share = UNIT / total
     for i in range(low, high + 1):
         begin, end = i * stride, min((i + 1) * stride, samples)
@@ -188,21 +197,11 @@ def _remove(
 
 
 @compiled
-def _update(
-    k: int,
-    low: int,
-    high: int,
-    windows: Ints,
-    widths: Ints,
-    stride: int,
-    samples: int,
-    residual: Ints,
-    inside: Ints,
-    score: Ints,
-    prefix: Ints,
-) -> None:
+def _update(state: _State, k: int, low: int, high: int) -> None:
     """Update the masses inside windows, and scores, after the bins low to high have changed."""
-    bins, window, width = len(score), windows[k], widths[k]
+    stride, samples, residual = state.stride, state.samples, state.residual
+    score, prefix = state.score, state.prefix
+    bins, window, width = len(score), state.windows[k], state.widths[k]
     begin, end = max(low - width, 0), min(high + width + 1, bins)
     # prefix[i] is the mass of the bins base to base + i - 1.
     base, stop = max(begin - width, 0), min(end + width, bins)
@@ -229,8 +228,8 @@ def _update(
             mass = prefix[high - base] - prefix[low - base] - residual[k, low] * low_part
             if high_part > 0:
                 mass += residual[k, high] * high_part
-        score[b] += min(UNIT, mass) - min(UNIT, inside[k, b])
-        inside[k, b] = mass
+        score[b] += min(UNIT, mass) - min(UNIT, state.inside[k, b])
+        state.inside[k, b] = mass
 
 
 @compiled

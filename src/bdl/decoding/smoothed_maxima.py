@@ -37,11 +37,16 @@ def smoothed_maxima(
     block = int(np.clip((1 << 20) // (2 * filter.reach + 1), 16, BLOCK))
     rise, rows = filter.buffers(block + 2)
     peaks, any_peak = np.empty(rows.shape, np.bool_), np.empty(block + 2, np.bool_)
-    places, heights = np.empty(samples // 2 + 1, np.int64), np.empty(samples // 2 + 1)
-    count = _scan(
-        filter.padded, filter.weights, filter.end, samples, block, rise, rows, peaks, any_peak,
-        places, heights,
-    )  # fmt: skip
+    # Smoothing leaves fewer maxima than bins, but for rounding: memory for the worst case is rarely
+    # needed, and slow to get.
+    for most in (len(values), samples):
+        places, heights = np.empty(most + stride, np.int64), np.empty(most + stride)
+        count = _scan(
+            filter.padded, filter.weights, filter.end, samples, block, rise, rows, peaks, any_peak,
+            places, heights,
+        )  # fmt: skip
+        if count >= 0:
+            break
     return places[:count].copy(), heights[:count].copy()
 
 
@@ -59,7 +64,7 @@ def _scan(
     places: Places,
     heights: Floats,
 ) -> int:
-    """Write all maxima to ``places`` and ``heights``; their number."""
+    """Write all maxima to ``places`` and ``heights``; their number, or -1 if there is no room."""
     stride, bins = len(weights), len(padded) - weights.shape[1] - 1
     found = 0
     # A flat top that reaches the end of a block continues in the next: its start and its height.
@@ -85,6 +90,8 @@ def _scan(
         for i in range(1, count + 1):
             if not any_peak[i]:
                 continue
+            if found + stride >= len(places):
+                return -1
             for place in range(stride):
                 first = (begin - 1 + i) * stride + place
                 if not peaks[place, i] or first < 1 or first >= samples - 1:
