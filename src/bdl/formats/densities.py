@@ -1,10 +1,10 @@
-"""Densities on disk: a folder with one ``.npz`` a recording and a ``manifest.json``.
+"""Densities on disk: a folder with one ``.npz`` per recording and a ``manifest.json``.
 
 The manifest lists the recordings in order, each with its file and its clock: id, file, types,
 period (s), stride, samples, kind, bounded. A file holds one array, ``values`` (bins, types)
-float32; it is read without pickle. Files are numbered, so that any id will do. The folder is
-written under another name and renamed when whole; a folder of densities that was there is
-replaced, anything else is left alone.
+float32; it is read without pickle. Files are numbered, so that any id is possible. The folder is
+written under another name and renamed when whole; an existing folder of densities is
+replaced, anything else is an error.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from bdl.formats.files import atomic_folder, reading
 MANIFEST = "manifest.json"
 
 
-class Entry(Value):
-    """One recording of a manifest; its file cannot lie outside the folder.
+class DensityEntry(Value):
+    """One recording of a manifest; its file cannot be outside the folder.
 
+    Examples
+    --------
     >>> shared = {"types": ("beat",), "period": 1.0, "stride": 10, "samples": 15}
-    >>> Entry(id="a", file="000000.npz", kind="events", bounded=False, **shared).stride
+    >>> DensityEntry(id="a", file="000000.npz", kind="events", bounded=False, **shared).stride
     10
     """
 
@@ -43,32 +45,43 @@ class Entry(Value):
     bounded: bool
 
 
-class Manifest(Value):
-    """What a folder of densities holds.
+class DensityManifest(Value):
+    """The recordings of a folder of densities.
 
-    >>> Manifest(recordings=()).version
+    Examples
+    --------
+    >>> DensityManifest(recordings=()).version
     1
     """
 
     format: Literal["bdl-densities"] = "bdl-densities"
     version: Literal[1] = 1
-    recordings: tuple[Entry, ...]
+    recordings: tuple[DensityEntry, ...]
 
 
 def write_densities(path: str | Path, densities: Iterable[Density]) -> None:
     """Write densities, one at a time, to a new folder.
 
+    Parameters
+    ----------
+    path
+        The folder; an existing folder of densities is replaced.
+    densities
+        At most one density per recording.
+
+    Examples
+    --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp()) / "densities"
     >>> values = np.array([[0.0], [0.25]], np.float32)
     >>> write_densities(folder, [Density("night/1", values, ("beat",), 1.0, 10, 15)])
-    >>> [(one.recording, one.values.tolist()) for one in read_densities(folder)]
+    >>> [(d.recording, d.values.tolist()) for d in read_densities(folder)]
     [('night/1', [[0.0], [0.25]])]
     """
     target = Path(path)
     if target.exists() and not (target / MANIFEST).is_file():
         raise InputError(f"{target}: exists and is no folder of densities; give another name")
-    entries: list[Entry] = []
+    entries: list[DensityEntry] = []
     seen: set[str] = set()
     with atomic_folder(target) as temporary:
         for number, density in enumerate(densities):
@@ -78,13 +91,20 @@ def write_densities(path: str | Path, densities: Iterable[Density]) -> None:
             file = f"{number:06d}.npz"
             np.savez(temporary / file, values=density.values)
             entries.append(_entry(density, file))
-        manifest = Manifest(recordings=tuple(entries)).model_dump(mode="json")
+        manifest = DensityManifest(recordings=tuple(entries)).model_dump(mode="json")
         (temporary / MANIFEST).write_text(json.dumps(manifest, indent=1))
 
 
-def read_manifest(path: str | Path) -> Manifest:
-    """What a folder holds, without reading any values.
+def read_manifest(path: str | Path) -> DensityManifest:
+    """The manifest of a folder, without any values.
 
+    Parameters
+    ----------
+    path
+        The folder.
+
+    Examples
+    --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp()) / "densities"
     >>> write_densities(folder, [])
@@ -93,10 +113,10 @@ def read_manifest(path: str | Path) -> Manifest:
     """
     file = Path(path) / MANIFEST
     if not file.is_file():
-        raise InputError(f"{path}: no folder of densities: {MANIFEST} is not there")
+        raise InputError(f"{path}: no folder of densities: {MANIFEST} is missing")
     with reading(file, "a manifest of densities"):
         data = json.loads(file.read_text())
-    manifest: Manifest = validate(Manifest, data, str(file))
+    manifest: DensityManifest = validate(DensityManifest, data, str(file))
     ids = [entry.id for entry in manifest.recordings]
     if len(set(ids)) != len(ids):
         raise InputError(f"{file}: recording ids repeat")
@@ -104,20 +124,31 @@ def read_manifest(path: str | Path) -> Manifest:
 
 
 def read_densities(path: str | Path, ids: Iterable[str] | None = None) -> Iterator[Density]:
-    """The densities of a folder, one at a time, in its order or in that of ``ids``.
+    """The densities of a folder, one at a time.
 
+    Parameters
+    ----------
+    path
+        The folder.
+    ids
+        Recordings, in this order; all in the order of the folder by default.
+
+    Examples
+    --------
     >>> next(read_densities("/no/such"))
     Traceback (most recent call last):
-    bdl.errors.InputError: /no/such: no folder of densities: manifest.json is not there
+    bdl.errors.InputError: /no/such: no folder of densities: manifest.json is missing
     """
     entries = read_manifest(path).recordings
     if ids is not None:
-        named = {entry.id: entry for entry in entries}
+        by_id = {entry.id: entry for entry in entries}
         wanted = list(ids)
-        lost = [id for id in wanted if id not in named]
-        if lost:
-            raise InputError(f"{path}: no density of recording {lost[0]!r} ({len(lost)} missing)")
-        entries = tuple(named[id] for id in wanted)
+        missing = [id for id in wanted if id not in by_id]
+        if missing:
+            raise InputError(
+                f"{path}: no density of recording {missing[0]!r} ({len(missing)} missing)"
+            )
+        entries = tuple(by_id[id] for id in wanted)
     for entry in entries:
         file = Path(path) / entry.file
         with reading(file, "a density file"), np.load(file, allow_pickle=False) as arrays:
@@ -128,8 +159,8 @@ def read_densities(path: str | Path, ids: Iterable[str] | None = None) -> Iterat
         yield Density(entry.id, values, **shared)
 
 
-def _entry(density: Density, file: str) -> Entry:
-    return Entry(
+def _entry(density: Density, file: str) -> DensityEntry:
+    return DensityEntry(
         id=density.recording,
         file=file,
         types=density.types,

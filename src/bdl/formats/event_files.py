@@ -72,9 +72,9 @@ def recognise(path: str | Path, options: Mapping[str, Any] | None = None) -> Eve
         format = parse_format(kind, options or {})
         if format.recognises(place, columns):
             return format
-    found = f"has the columns {', '.join(columns)}" if columns else "is not recognised"
+    problem = f"has the columns {', '.join(columns)}" if columns else "is not recognised"
     raise InputError(
-        f"{place}: it {found}, which no event format has; name the format, one of "
+        f"{place}: it {problem}, which no event format has; name the format, one of "
         f"{', '.join(kinds)} (format=, --format, --from), or the columns of the table "
         "(columns=, --columns '{time: NAME}')"
     )
@@ -90,8 +90,7 @@ def parse_format(format: str | EventFormat, options: Mapping[str, Any]) -> Event
 def _with_defaults(
     format: EventFormat, options: Mapping[str, Any], defaults: Mapping[str, Any] | None
 ) -> EventFormat:
-    given = defaults or {}
-    unset = {name: given[name] for name in given if options.get(name) is None}
+    unset = {name: value for name, value in (defaults or {}).items() if options.get(name) is None}
     return parse_format(format, unset)
 
 

@@ -1,9 +1,9 @@
-"""Files: whole-or-nothing writing, ids as file names, finding and hashing sources.
+"""Files: written whole or not at all, named by ids, found and hashed.
 
-A writer works on a temporary file in the target's own folder and renames it when it is whole:
-a killed or failed write leaves the old file, or none. A recording's id becomes a file name only
-if it cannot leave the folder. What a library raises on a damaged file becomes an `InputError`
-that names the file.
+A writer works on a temporary file in the target's folder, which is renamed when it is whole: a
+killed or failed write leaves the old file, or none. A recording's id becomes a file name only if
+that cannot leave the folder. What a library raises on a damaged file becomes an `InputError` that
+names the file.
 """
 
 from __future__ import annotations
@@ -26,9 +26,16 @@ BLOCK = 1 << 20
 def atomic(path: str | Path) -> Iterator[Path]:
     """A temporary path beside ``path``, renamed to it when the block ends without an error.
 
-    Parent folders are made. Trouble with the disk (no space left, no permission) becomes an
+    Parent folders are created. An error of the disk (no space left, no permission) becomes an
     `OutputError`; the target is then as it was before.
 
+    Parameters
+    ----------
+    path
+        The target.
+
+    Examples
+    --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> with atomic(folder / "a.txt") as temporary:
@@ -47,8 +54,15 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: str | Path) -> Iterator[Path]:
-    """The same for a folder: a new, empty one that takes the place of what was there.
+    """A temporary, empty folder that replaces ``path`` when the block ends without an error.
 
+    Parameters
+    ----------
+    path
+        The target.
+
+    Examples
+    --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp()) / "many"
     >>> for name in ("a.txt", "b.txt"):
@@ -74,7 +88,7 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def _beside(path: str | Path) -> Iterator[tuple[Path, Path]]:
-    """The target, its parents made, and a temporary path; trouble becomes an `OutputError`."""
+    """The target, its parents created, and a temporary path; errors become `OutputError`."""
     target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -83,39 +97,60 @@ def _beside(path: str | Path) -> Iterator[tuple[Path, Path]]:
         if isinstance(error, BdlError):
             raise
         raise OutputError(
-            f"{target}: cannot be written: {error.strerror or error}; nothing was changed there"
+            f"{target}: cannot be written: {error.strerror or error}; nothing was changed"
         ) from error
 
 
 def safe_name(id: str) -> str:
-    """The id itself, if it can be a file name that stays in its folder; else an error.
+    """An id that can be a file name in any folder; any other is an error.
 
+    Parameters
+    ----------
+    id
+        Id of a recording.
+
+    Returns
+    -------
+    str
+        The id itself.
+
+    Examples
+    --------
     >>> safe_name("night 1")
     'night 1'
     >>> safe_name("../../x")
     Traceback (most recent call last):
     bdl.errors.InputError: the id '../../x' cannot be a file name
     """
-    why = None
+    problem = None
     if id in ("", ".", ".."):
-        why = "it is not a name"
+        problem = "it is not a name"
     elif any(mark in id for mark in "/\\"):
-        why = "it holds a path separator and could leave the folder"
+        problem = "it holds a path separator and could leave the folder"
     elif any(ord(mark) < 32 or 0xD800 <= ord(mark) < 0xE000 for mark in id):
-        why = "it holds a control character"
+        problem = "it holds a control character"
     elif id.startswith("."):
-        why = "it starts with a dot, as hidden and temporary files do"
+        problem = "it starts with a dot, as hidden and temporary files do"
     elif len(id.encode()) > 200:
-        why = "it is longer than 200 bytes"
-    if why:
-        raise InputError(f"the id {id!r} cannot be a file name: {why}; rename the recording")
+        problem = "it is longer than 200 bytes"
+    if problem:
+        raise InputError(f"the id {id!r} cannot be a file name: {problem}; rename the recording")
     return id
 
 
 @contextmanager
 def reading(path: str | Path, what: str) -> Iterator[None]:
-    """Turn whatever a library raises on a damaged file into an `InputError` naming the file.
+    """Turn any error that a library raises on a damaged file into an `InputError`.
 
+    Parameters
+    ----------
+    path
+        The file, which the message names.
+    what
+        What it is read as, such as ``an EDF file``.
+
+    Examples
+    --------
     >>> with reading("x.edf", "an EDF file"):
     ...     raise KeyError("odd")
     Traceback (most recent call last):
@@ -128,16 +163,23 @@ def reading(path: str | Path, what: str) -> Iterator[None]:
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file") from error
     except Exception as error:
-        told = " ".join(str(error).split())[:300]
+        message = " ".join(str(error).split())[:300]
         raise InputError(
-            f"{path}: cannot be read as {what}: {type(error).__name__}: {told} "
+            f"{path}: cannot be read as {what}: {type(error).__name__}: {message} "
             "(is it truncated, damaged or of another kind?)"
         ) from error
 
 
 def existing(path: str | Path) -> Path:
-    """The path of a file that is there and is not empty.
+    """The path of a file that exists and is not empty; otherwise an error.
 
+    Parameters
+    ----------
+    path
+        The file.
+
+    Examples
+    --------
     >>> existing("/no/such")
     Traceback (most recent call last):
     bdl.errors.InputError: /no/such: no such file
@@ -158,21 +200,31 @@ def existing(path: str | Path) -> Path:
 
 
 def matching(path: str | Path, suffixes: Iterable[str], pattern: str | None = None) -> list[Path]:
-    """The files that a path, a folder or a glob stands for, sorted by name.
+    """The files of a path, a folder or a glob, sorted by name.
 
-    A folder gives its files with one of ``suffixes``, or those that match ``pattern`` (which
-    may hold ``**``). Hidden files are left out.
+    Parameters
+    ----------
+    path
+        A file, a folder or a glob.
+    suffixes
+        Suffixes of the files of a folder.
+    pattern
+        Pattern of the files of a folder, instead of suffixes; it may hold ``**``. Hidden files
+        are left out.
     """
     wanted = tuple(suffixes)
     place = Path(path)
     if place.is_dir():
-        found = place.glob(pattern) if pattern else place.iterdir()
-        files = [file for file in found if file.is_file() and not file.name.startswith(".")]
+        entries = place.glob(pattern) if pattern else place.iterdir()
+        files = [file for file in entries if file.is_file() and not file.name.startswith(".")]
         if pattern is None:
             files = [file for file in files if file.suffix.lower() in wanted]
-        told = pattern or f"a suffix among {', '.join(wanted)}"
         if not files:
-            raise InputError(f"{place}: the folder has no file matching {told}")
+            expected = pattern or f"a suffix among {', '.join(wanted)}"
+            raise InputError(
+                f"{place}: the folder has no file matching {expected}; give a pattern such as "
+                "'**/*.parquet' for files below it (--pattern)"
+            )
     elif glob.has_magic(str(path)) and not place.exists():
         files = [Path(name) for name in glob.glob(str(path), recursive=True)]
         files = [file for file in files if file.is_file()]
@@ -186,6 +238,13 @@ def matching(path: str | Path, suffixes: Iterable[str], pattern: str | None = No
 def content_hash(files: Iterable[Path]) -> str:
     """SHA-256 over the names and contents of files, in sorted order.
 
+    Parameters
+    ----------
+    files
+        The files.
+
+    Examples
+    --------
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "a"
     >>> _ = file.write_text("x")
@@ -194,9 +253,9 @@ def content_hash(files: Iterable[Path]) -> str:
     """
     total = hashlib.sha256()
     for file in sorted(files):
-        one = hashlib.sha256()
+        content = hashlib.sha256()
         with reading(file, "a file"), open(file, "rb") as stream:
             while block := stream.read(BLOCK):
-                one.update(block)
-        total.update(file.name.encode() + b"\0" + one.digest())
+                content.update(block)
+        total.update(file.name.encode() + b"\0" + content.digest())
     return total.hexdigest()

@@ -1,6 +1,6 @@
-"""What recordings and events hold, at a glance: the figures behind ``bdl inspect``.
+"""Summaries of recordings and events, as ``bdl inspect`` shows them.
 
-Missing share is the share of NaN among all values, which are read once, some rows at a time.
+The missing share is the share of NaN among all values, which are read once, some rows at a time.
 A duplicate repeats the recording, type and time of another event. The closest pair is the two
 events of one recording, duplicates left out, with the least time between them.
 """
@@ -21,7 +21,7 @@ from bdl.recording import Recordings
 
 @dataclass(frozen=True)
 class RecordingSummary:
-    """Figures on recordings; ``missing`` is None where values were not read."""
+    """Summary of recordings; ``missing`` is None if values were not read."""
 
     recordings: int
     hours: float
@@ -38,7 +38,7 @@ class RecordingSummary:
 
 @dataclass(frozen=True)
 class EventSummary:
-    """Figures on events; those that need recordings are None without them."""
+    """Summary of events; fields that need recordings are None without them."""
 
     events: int
     types: dict[str, int]
@@ -56,7 +56,7 @@ class EventSummary:
 
 @dataclass(frozen=True)
 class Summary:
-    """All that `inspect` found."""
+    """Summaries of recordings and of events."""
 
     recordings: RecordingSummary | None
     events: EventSummary | None
@@ -77,13 +77,22 @@ def inspect(
 
     Parameters
     ----------
-    values : read all values for the missing share.
-    progress : called with the numbers of read and of all samples.
+    recordings
+        The recordings, or None.
+    events
+        Their events, or None.
+    values
+        Whether to read all values, for the missing share.
+    progress
+        Called with the numbers of read and of all samples.
 
+    Examples
+    --------
     >>> from bdl.recording import Recording
-    >>> one = Recordings.of([Recording.of(np.array([1.0, np.nan]), id="a", period=1800.0)])
-    >>> found = inspect(one, Events.of("a", "beat", [0.0, 1800.0, 4000.0]))
-    >>> found.recordings.hours, found.recordings.missing, found.events.outside
+    >>> recording = Recording.of(np.array([1.0, np.nan]), id="a", period=1800.0)
+    >>> events = Events.of("a", "beat", [0.0, 1800.0, 4000.0])
+    >>> summary = inspect(Recordings.of([recording]), events)
+    >>> summary.recordings.hours, summary.recordings.missing, summary.events.outside
     (1.0, 0.5, 1)
     """
     return Summary(
@@ -134,8 +143,8 @@ def _events(events: Events, recordings: Recordings | None) -> EventSummary:
     )
     same = recording[1:] == recording[:-1]
     repeat = same & (kind[1:] == kind[:-1]) & (time[1:] == time[:-1])
-    kept = np.concatenate([[True], ~repeat]) if len(time) else np.zeros(0, dtype=bool)
-    recording, kind, time = recording[kept], kind[kept], time[kept]
+    distinct = np.concatenate([[True], ~repeat]) if len(time) else np.zeros(0, dtype=bool)
+    recording, kind, time = recording[distinct], kind[distinct], time[distinct]
     gaps = np.where(recording[1:] == recording[:-1], np.diff(time), np.inf)
     near = int(np.argmin(gaps)) if len(gaps) and np.isfinite(gaps.min()) else None
     known = None if recordings is None else [id for id in used if id in recordings]

@@ -1,10 +1,11 @@
 """The MIT annotation format of WFDB, decoded in one bounded pass.
 
-A file is a row of little-endian 16-bit words: six bits of code, ten of interval in samples since
-the annotation before. Code 59 (skip) is followed by a 32-bit interval, high word first; 60 to 62
-set fields that are no part of an event; 63 is followed by a note of so many bytes, padded to an
-even number. A zero word ends the file. Notes at sample 0 that begin with ``##`` define the sampling
-rate and labels of the file's own. (The reader of wfdb itself can loop for ever on a damaged file.)
+A file is a sequence of little-endian 16-bit words: six bits of code, ten of interval in samples
+since the annotation before. Code 59 (skip) is followed by a 32-bit interval, high word first; 60
+to 62 set fields that are no part of an event; 63 is followed by a note of so many bytes, padded to
+an even number. A zero word ends the file. Notes at sample 0 that begin with ``##`` define the
+sampling rate and labels of the file's own. The library wfdb is not used, as it can loop for ever
+on a damaged file.
 """
 
 from __future__ import annotations
@@ -27,8 +28,16 @@ _OWN = re.compile(r"^([0-9]+) (\S+) ?(.*)$")
 
 
 @dataclass
-class Annotations:
-    """Sample, symbol and note of each annotation, and the rate that the file itself tells."""
+class MitAnnotations:
+    """The annotations of one file.
+
+    Parameters
+    ----------
+    samples, symbols, notes
+        Sample, symbol and note of each annotation.
+    rate
+        Sampling rate that the file defines, or None.
+    """
 
     samples: NDArray[np.int64]
     symbols: list[str]
@@ -43,9 +52,16 @@ class _Row:
     note: str = field(default="")
 
 
-def read_annotation_file(path: str | Path) -> Annotations:
+def read_annotation_file(path: str | Path) -> MitAnnotations:
     """Decode an annotation file; one that ends early or runs backwards is an error.
 
+    Parameters
+    ----------
+    path
+        The file.
+
+    Examples
+    --------
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "a.atr"
     >>> _ = file.write_bytes(bytes([100, 4, 50, 20, 0, 0]))
@@ -55,50 +71,50 @@ def read_annotation_file(path: str | Path) -> Annotations:
     file = existing(path)
     rows = _rows(file.read_bytes(), file)
     rate, own = _definitions(rows)
-    kept = [row for row in rows if row.code and not _is_definition(row)]
-    samples = np.array([row.sample for row in kept], dtype=np.int64)
+    events = [row for row in rows if row.code and not _is_definition(row)]
+    samples = np.array([row.sample for row in events], dtype=np.int64)
     if len(samples) and (samples[0] < 0 or (np.diff(samples) < 0).any()):
         raise InputError(f"{file}: annotations run backwards in time; the file is damaged")
     symbols = []
-    for row in kept:
-        plain = _SYMBOLS[row.code] if row.code < len(_SYMBOLS) else " "
-        symbol = own.get(row.code, plain)
+    for row in events:
+        standard = _SYMBOLS[row.code] if row.code < len(_SYMBOLS) else " "
+        symbol = own.get(row.code, standard)
         if symbol == " ":
             raise InputError(
                 f"{file}: annotation code {row.code} at sample {row.sample} has no meaning; the "
                 "file is damaged"
             )
         symbols.append(symbol)
-    return Annotations(samples, symbols, [row.note for row in kept], rate)
+    return MitAnnotations(samples, symbols, [row.note for row in events], rate)
 
 
 def _rows(raw: bytes, file: Path) -> list[_Row]:
     rows: list[_Row] = []
-    at, time = 0, 0
-    while at + 2 <= len(raw):
-        word = raw[at] | raw[at + 1] << 8
-        at += 2
+    byte, sample = 0, 0
+    while byte + 2 <= len(raw):
+        word = raw[byte] | raw[byte + 1] << 8
+        byte += 2
         code, interval = word >> 10, word & 0x3FF
         if word == 0:
             return rows
         if code == _SKIP:
-            high, low = (raw[at + i : at + i + 2] for i in (0, 2))
+            high, low = (raw[byte + i : byte + i + 2] for i in (0, 2))
             if len(low) < 2:
                 break
             skip = int.from_bytes(high, "little") << 16 | int.from_bytes(low, "little")
-            time += skip - (1 << 32) if skip >= 1 << 31 else skip
-            at += 4
+            sample += skip - (1 << 32) if skip >= 1 << 31 else skip
+            byte += 4
         elif code == _AUX:
-            text = raw[at : at + interval]
+            text = raw[byte : byte + interval]
             if len(text) < interval or not rows:
                 break
             rows[-1].note = text.decode("utf-8", "replace").replace("\x00", "").strip()
-            at += interval + interval % 2
+            byte += interval + interval % 2
         elif _NUMBER <= code <= _CHANNEL:
             continue
         else:
-            time += interval
-            rows.append(_Row(time, code))
+            sample += interval
+            rows.append(_Row(sample, code))
     raise InputError(f"{file}: the file ends within its annotations; it is truncated")
 
 
@@ -112,12 +128,12 @@ def _definitions(rows: list[_Row]) -> tuple[float | None, dict[int, str]]:
     for row in rows:
         if not _is_definition(row):
             continue
-        if found := _RATE.match(row.note):
-            rate = float(found.group(1)) or None
+        if match := _RATE.match(row.note):
+            rate = float(match[1]) or None
         elif row.note == "## annotation type definitions":
             inside = True
         elif row.note == "## end of definitions":
             inside = False
-        elif inside and (found := _OWN.match(row.note)) and int(found.group(1)) < _SKIP:
-            own[int(found.group(1))] = found.group(2)
+        elif inside and (match := _OWN.match(row.note)) and int(match[1]) < _SKIP:
+            own[int(match[1])] = match[2]
     return rate, own

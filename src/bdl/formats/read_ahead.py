@@ -1,4 +1,4 @@
-"""Reading ahead: the next batches are decoded in a thread while the present one is used."""
+"""Reading ahead: a thread decodes the next batches while the current one is used."""
 
 from __future__ import annotations
 
@@ -13,17 +13,27 @@ _POLL = 0.05  # seconds until a waiting thread looks whether it is still wanted
 
 
 class _End:
-    """What comes after the last item: nothing, or the error that ended the flow."""
+    """The end of the items, with the error that ended them, if any."""
 
     def __init__(self, error: BaseException | None = None) -> None:
         self.error = error
 
 
 def read_ahead(flow: Iterator[T], depth: int = 4) -> Iterator[T]:
-    """The items of ``flow``, up to ``depth`` of them made before they are asked for.
+    """The items of an iterator, some of which are computed before they are asked for.
 
-    Errors come where they would have come; a flow that is left early is closed.
+    An error is raised after the same items as without reading ahead. An iterator that is left
+    early is closed.
 
+    Parameters
+    ----------
+    flow
+        The iterator; a generator is closed when it is no longer needed.
+    depth
+        Largest number of items that are computed ahead.
+
+    Examples
+    --------
     >>> [*read_ahead(iter("abc"))]
     ['a', 'b', 'c']
     """

@@ -195,28 +195,28 @@ class ClockScan:
 
     def _irregularities(self, samples: int) -> tuple[str, ...]:
         gaps, late, shared = (self._irregular.get(what, 0) for what in ("gaps", "late", "shared"))
-        found = []
+        problems = []
         if missing := samples - self._rows + shared:
-            found.append(
+            problems.append(
                 f"{missing:,} missing samples in {gaps:,} gaps, first {self._first['gaps']}"
             )
         if late:
-            found.append(f"{late:,} times off the regular clock, first {self._first['late']}")
+            problems.append(f"{late:,} times off the regular clock, first {self._first['late']}")
         if shared:
-            found.append(f"{shared:,} rows share a sample with the row before")
-        if not found:
+            problems.append(f"{shared:,} rows share a sample with the row before")
+        if not problems:
             return ()
-        problems = (
-            f"{self.where}: the clock is not regular at {self.period:g} s: {'; '.join(found)}"
+        message = (
+            f"{self.where}: the clock is not regular at {self.period:g} s: {'; '.join(problems)}"
         )
         if not self.regular:
             raise InputError(
-                f"{problems}. Ask for a regular clock (regular=True, --regular) to fill gaps with "
+                f"{message}. Ask for a regular clock (regular=True, --regular) to fill gaps with "
                 "missing values, or give another period (--period)"
             )
         if samples > _SPARSE * self._rows + 1000:
             raise InputError(
-                f"{problems}. {self._rows:,} rows would become {samples:,} samples; is the period "
+                f"{message}. {self._rows:,} rows would become {samples:,} samples; is the period "
                 "or the time's unit right (--period, --unit)?"
             )
-        return (f"{problems}; gaps were filled with missing values",)
+        return (f"{message}; gaps were filled with missing values",)

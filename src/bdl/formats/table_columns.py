@@ -69,22 +69,22 @@ def columns_of(table: TableFile, options: TableFormat) -> TableColumns:
     options
         The columns that the user names; others are recognised by their plain names.
     """
-    given = {name: getattr(options, name) for name in ("recording", "sample", "time", "group")}
-    table.need([column for column in given.values() if column is not None])
+    named = {name: getattr(options, name) for name in ("recording", "sample", "time", "group")}
+    table.need([column for column in named.values() if column is not None])
     table.need(options.channels or ())
-    taken = {*given.values(), *(options.channels or ())}
-    found = {
+    taken = {*named.values(), *(options.channels or ())}
+    columns = {
         name: column or (name if name in table.columns and name not in taken else None)
-        for name, column in given.items()
+        for name, column in named.items()
     }
     channels = options.channels
     if channels is None:
-        channels = tuple(name for name in table.columns if name not in found.values())
+        channels = tuple(name for name in table.columns if name not in columns.values())
     if not channels:
         raise InputError(
             f"{table.path}: no column is left for the values; it has {', '.join(table.columns)}"
         )
-    clock, zone = _clock(table, options, found["time"])
+    clock, zone = _clock(table, options, columns["time"])
     offset = None
     if options.zone is not None:
         east = named_zone(options.zone).utcoffset(None)
@@ -95,7 +95,7 @@ def columns_of(table: TableFile, options: TableFormat) -> TableColumns:
             )
         offset = None if east is None else int(east.total_seconds())
     return TableColumns(
-        channels, **found, clock=clock, unit=options.unit, zone=zone, default_offset=offset
+        channels, **columns, clock=clock, unit=options.unit, zone=zone, default_offset=offset
     )
 
 

@@ -3,7 +3,7 @@
 One file per recording: the id is the file's name without ``_events.tsv``. ``duration`` 0 or
 ``n/a`` is a point; `bdl.formats.events.annotation_format` says what is an interval. The end of an
 interval is onset + duration in decimal arithmetic, so that times survive the way there and back
-exactly. Files with the columns of `bdl.formats.events.seizures` are read as such.
+exactly. Files with the columns of `bdl.formats.events.seizure_bids` are read as such.
 """
 
 from __future__ import annotations
