@@ -2,7 +2,7 @@
 
 A run trains one model on the training part, chooses its decoder on the calibration part, and
 detects in the test part, whose labels neither step sees. Its detections are kept as a CSV file,
-so that an interrupted experiment goes on where it stopped.
+so that an interrupted experiment resumes.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def run(
     seed: int = 0,
     **parameters: Any,
 ) -> Events:
-    """Detections in the test part; label and number (of a fold or seed) name the kept files."""
+    """Detections in the test part; label and number (of a fold or seed) name the cached files."""
     out = asked.out / f"{label}-{asked.epochs}-{asked.batch}-{number}"
     table, record = out.with_suffix(".csv"), out.with_suffix(".json")
     if record.exists():
@@ -106,8 +106,8 @@ def run(
         intervals=dataset.intervals,
         types=settings.types,
     )
-    fitted = time.perf_counter() - begin
-    told: dict[str, Any] = {"seconds": fitted, "loss": detector.history_[-1].loss}
+    seconds = time.perf_counter() - begin
+    summary: dict[str, Any] = {"seconds": seconds, "loss": detector.history_[-1].loss}
     if grid is not None:
         chosen = detector.calibrate(
             dataset.recordings.select(part.calibration),
@@ -115,18 +115,18 @@ def run(
             grid=grid,
             event_free=settings.event_free,
         )
-        told |= {"calibration": chosen.score, "decoder": chosen.decoder.model_dump(mode="json")}
-    found = detector.detect(dataset.recordings.select(part.test))
+        summary |= {"calibration": chosen.score, "decoder": chosen.decoder.model_dump(mode="json")}
+    detections = detector.detect(dataset.recordings.select(part.test))
     table.parent.mkdir(parents=True, exist_ok=True)
-    write_events(found, table)
-    record.write_text(json.dumps(told))
-    return found
+    write_events(detections, table)
+    record.write_text(json.dumps(summary))
+    return detections
 
 
 def run_folds(
     asked: argparse.Namespace, dataset: Benchmark, parts: Sequence[Part], label: str, **options: Any
 ) -> list[Events]:
-    """Out-of-fold detections, a `run` a fold."""
+    """Out-of-fold detections, one `run` per fold."""
     return [run(asked, dataset, part, label, j, **options) for j, part in enumerate(parts)]
 
 
@@ -135,12 +135,12 @@ def in_memory(dataset: Benchmark) -> Benchmark:
     return replace(dataset, recordings=Recordings.of(dataset.recordings))
 
 
-def pooled(dataset: Benchmark, found: Sequence[Events], parts: Sequence[Part]) -> Matches:
+def pooled(dataset: Benchmark, detections: Sequence[Events], parts: Sequence[Part]) -> Matches:
     """Out-of-fold detections of all folds, matched together."""
     ids = [id for part in parts for id in part.test]
     return match(
         dataset.events.select(recordings=ids),
-        Events.concat(found),
+        Events.concat(detections),
         dataset.settings.tolerances,
         types=dataset.settings.types,
         event_free=dataset.settings.event_free,
@@ -178,5 +178,5 @@ def row(name: str, values: Sequence[float], spread: Sequence[float] | None = Non
     """A row of the table; with a spread, mean ± standard deviation."""
     cells = [f"{value:.3f}" for value in values]
     if spread is not None:
-        cells = [f"{cell} ± {one:.3f}" for cell, one in zip(cells, spread, strict=True)]
+        cells = [f"{cell} ± {deviation:.3f}" for cell, deviation in zip(cells, spread, strict=True)]
     return "| " + " | ".join([name, *cells]) + " |"

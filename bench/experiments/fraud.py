@@ -46,31 +46,30 @@ def main() -> None:
     print(heading(dataset.settings.tolerances, more=("mean of folds", "one clock", "paper")))
     with Budget(asked.limit) as budget:
         for name in asked.objectives:
-            found = run_folds(
+            detections = run_folds(
                 asked,
                 dataset,
                 parts,
                 f"{name}-{asked.scaling}",
                 budget=budget,
                 objective=name,
-                statistics=("mean",),
-                features={"scaling": asked.scaling},
+                features={"statistics": ("mean",), "scaling": asked.scaling},
                 decoder=Peaks(separation=dataset.settings.separation),
             )
-            every = zip(found, parts, strict=True)
-            each = [figures(pooled(dataset, [one], [part]))[0] for one, part in every]
-            line = row(name, figures(pooled(dataset, found, parts)))
-            more = [np.mean(each), one_clock(dataset, found), PAPER[name]]
+            every = zip(detections, parts, strict=True)
+            each = [figures(pooled(dataset, [fold], [part]))[0] for fold, part in every]
+            line = row(name, figures(pooled(dataset, detections, parts)))
+            more = [np.mean(each), one_clock(dataset, detections), PAPER[name]]
             print(line, *(f"{value:.3f} |" for value in more), flush=True)
 
 
-def one_clock(dataset: Benchmark, found: Sequence[Events]) -> float:
+def one_clock(dataset: Benchmark, detections: Sequence[Events]) -> float:
     """AP when hours are forgotten: all events on the clock of one series."""
-    truth, detections = (
+    truth, pooled_detections = (
         Events.of("all", events.event.tolist(), events.time, score=events.score)
-        for events in (dataset.events, Events.concat(found))
+        for events in (dataset.events, Events.concat(detections))
     )
-    return match(truth, detections, dataset.settings.tolerances).mean_average_precision()
+    return match(truth, pooled_detections, dataset.settings.tolerances).mean_average_precision()
 
 
 if __name__ == "__main__":

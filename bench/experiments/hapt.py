@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from bdl.datasets import load
 from bdl.decoding import PeakGrid, TransitionGrid
+from bdl.objectives import Objective
 from bench.experiments.common import (
     Budget,
     arguments,
@@ -28,10 +29,12 @@ OBJECTIVES = ("bdl-hard", "bdl-gaussian", "bce-hard", "seg-ce")
 TOLERANCES = (0.2, 0.5, 1.0, 2.0, 3.0)
 SMOOTHS = (0.0, 0.1, 0.3)
 TURNS = (False, True)
-EVENTS = PeakGrid(thresholds=3, smooths=SMOOTHS, separation=1.0, alternations=TURNS)
-STATE = TransitionGrid(
-    thresholds=3, windows=(1.0, 3.0), smooths=SMOOTHS, separation=1.0, alternations=TURNS
-)
+GRIDS = {
+    "events": PeakGrid(thresholds=3, smooths=SMOOTHS, separation=1.0, alternations=TURNS),
+    "state": TransitionGrid(
+        thresholds=3, windows=(1.0, 3.0), smooths=SMOOTHS, separation=1.0, alternations=TURNS
+    ),
+}
 
 
 def main() -> None:
@@ -49,8 +52,8 @@ def main() -> None:
             parts = group_folds(dataset.recordings, folds=5, seed=0, calibration=0.2)
             print(f"\n{task}\n\n{heading(TOLERANCES)}")
             for name in asked.objectives:
-                grid = STATE if name == "seg-ce" else EVENTS
-                found = run_folds(
+                grid = GRIDS[Objective.parse(name).density_kind]
+                detections = run_folds(
                     asked,
                     dataset,
                     parts,
@@ -59,7 +62,7 @@ def main() -> None:
                     objective=name,
                     grid=grid,
                 )
-                print(row(name, figures(pooled(dataset, found, parts))), flush=True)
+                print(row(name, figures(pooled(dataset, detections, parts))), flush=True)
 
 
 if __name__ == "__main__":

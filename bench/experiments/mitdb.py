@@ -39,7 +39,7 @@ def main() -> None:
     print(heading(settings.tolerances))
     with Budget(asked.limit) as budget:
         for name in asked.objectives:
-            found = run_folds(
+            detections = run_folds(
                 asked,
                 dataset,
                 parts,
@@ -49,7 +49,7 @@ def main() -> None:
                 grid=GRID,
                 features={"scaling": "robust"},
             )
-            print(row(name, figures(pooled(dataset, found, parts))), flush=True)
+            print(row(name, figures(pooled(dataset, detections, parts))), flush=True)
 
 
 if __name__ == "__main__":
