@@ -166,6 +166,10 @@ def test_scaling_is_learned_from_what_is_given_and_only_if_robust():
     for scaling in (NoScaling(), Divisor(by=2.0)):
         kept = Features(stride=5, scaling=scaling)
         assert kept.fit(both) == kept
+    own = Features(stride=5, scaling=Robust(median=(1.0,), spread=(2.0,)))
+    assert own.fit(both) == own
+    with pytest.raises(ConfigError, match="given together"):
+        Robust(median=(1.0,))
     flat = Recordings.of([Recording.of(np.ones(9), id="flat", period=1.0)])
     assert Features(stride=5, scaling=Robust()).fit(flat).scaling.spread == (1.0,)
 

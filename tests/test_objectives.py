@@ -185,6 +185,7 @@ def test_segmentation_weights_are_the_capped_class_ratio():
     rare = Labels("b", 5.0, 100_000, (), (np.array([[0, 5]]),))
     assert Segmentation().resolve([half], stride=1).ratio == (3.0,)
     assert Segmentation().resolve([rare], stride=1).ratio == (100.0,)
+    assert Segmentation(weighting="class", ratio=(2.0,)).resolve([half], stride=1).ratio == (2.0,)
     weighted = Segmentation(weighting="class").resolve([half], stride=1)
     logits, target = torch.zeros(1, 2, 1), torch.tensor([[[1.0], [0.0]]])
     torch.testing.assert_close(

@@ -40,7 +40,7 @@ class LocalizedMSE(BoundaryObjective):
     rate
         Events per bin; set by `resolve`.
     scale
-        Expected root mean square of the map; set by `resolve`.
+        Expected root mean square of the map; None to compute it from the rate.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class LocalizedMSE(BoundaryObjective):
         """Return a copy with reference spacing, rate and the scale of the map."""
         listed = [*labels]
         resolved = super().resolve(listed, stride=stride)
-        if not self.prior:
+        if not self.prior or self.scale is not None:
             return resolved
         period = common_period(listed)
         first, weights = self.kernel.weights(period)

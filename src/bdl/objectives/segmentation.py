@@ -38,7 +38,7 @@ class Segmentation(Objective):
     alpha, gamma
         Parameters of the focal loss (weighting ``focal``).
     ratio
-        Class ratio of each interval type; set by `resolve`.
+        Class ratio of each interval type; None to learn it from training labels.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class Segmentation(Objective):
         return tuple(interval.name for interval in intervals)
 
     def resolve(self, labels: Iterable[Labels], *, stride: int) -> Self:
-        """Return a copy with class ratios."""
+        """Return a copy with class ratios, if not given."""
         listed = [*labels]
         inside = np.array(
             [
@@ -101,6 +101,8 @@ class Segmentation(Objective):
                 "segmentation needs at least one paired interval of every type in the training "
                 f"part; samples inside intervals by type: {inside.tolist()}"
             )
+        if self.ratio is not None:
+            return self
         total = sum(recording.samples for recording in listed)
         ratio = np.clip((total - inside) / inside, 1 / self.cap, self.cap)
         return self.replace(ratio=tuple(ratio.tolist()))

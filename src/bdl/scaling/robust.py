@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, Self
 
 import numpy as np
-from pydantic import PositiveFloat
+from pydantic import PositiveFloat, model_validator
 
 from bdl.errors import ConfigError, InputError
 from bdl.recording import Recordings
@@ -22,8 +22,8 @@ class Robust(Scaling):
     Parameters
     ----------
     median, spread
-        One number per channel, set by `fit`. A channel whose interquartile range is zero has a
-        spread of one.
+        One number per channel; None to learn both. A channel whose interquartile range is zero
+        gets a spread of one.
 
     Examples
     --------
@@ -37,8 +37,16 @@ class Robust(Scaling):
     median: tuple[float, ...] | None = None
     spread: tuple[PositiveFloat, ...] | None = None
 
+    @model_validator(mode="after")
+    def _both_or_none(self) -> Self:
+        if (self.median is None) != (self.spread is None):
+            raise ValueError("median and spread are given together, or neither to learn both")
+        return self
+
     def fit(self, recordings: Recordings) -> Self:
-        """Return a copy with the median and interquartile range of each channel."""
+        """Return a copy with the median and interquartile range of each channel, if not given."""
+        if self.median is not None:
+            return self
         values = quartiles(recordings)
         spread = values[:, 2] - values[:, 0]
         spread = np.where(spread > 0, spread, 1.0)
