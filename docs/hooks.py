@@ -31,9 +31,9 @@ def _marked(formula: str) -> str:
 def _variants(line: re.Match[str]) -> str:
     """The family and its variants, each under the name of the module that defines it."""
     family = getattr(import_module(line[1]), line[2])
-    variants = [f"{kind.__module__}.{kind.__qualname__}" for kind in family.kinds().values()]
-    sections = [f"::: {line[1]}.{line[2]}"]
-    sections += [f"::: {name}\n    options: {{heading_level: 3}}" for name in variants]
+    head, *names = (f"{c.__module__}.{c.__qualname__}" for c in (family, *family.kinds().values()))
+    sections = [f"::: {head}"]
+    sections += [f"::: {name}\n    options: {{heading_level: 3}}" for name in names]
     return "\n\n".join(sections)
 
 
