@@ -91,24 +91,16 @@ class Events(Tabular):
         >>> Events.of(["a", "b"], "beat", [1.0, 2.0]).recordings
         ('a', 'b')
         """
-        columns: dict[str, Any] = {
-            "recording": recording,
-            "event": event,
-            "time": np.array(time, dtype=np.float64, ndmin=1),
-        }
-        if score is not None:
-            columns["score"] = np.array(score, dtype=np.float64, ndmin=1)
-        for name in ("recording", "event"):
-            if isinstance(columns[name], str):
-                columns[name] = [columns[name]] * len(columns["time"])
-        lengths = {name: len(column) for name, column in columns.items()}
+        times = np.array(time, dtype=np.float64, ndmin=1)
+        scores = None if score is None else np.array(score, dtype=np.float64, ndmin=1)
+        names = [[n] * len(times) if isinstance(n, str) else n for n in (recording, event)]
+        columns = {"recording": names[0], "event": names[1], "time": times, "score": scores}
+        lengths = {name: len(column) for name, column in columns.items() if column is not None}
         if len(set(lengths.values())) != 1:
             raise InputError(f"events need columns of one length, got {lengths}")
-        recordings, recording_code = encode_names(columns["recording"], "recording")
-        types, type_code = encode_names(columns["event"], "event")
-        events = cls(
-            recordings, types, recording_code, type_code, columns["time"], columns.get("score")
-        )
+        recordings, recording_code = encode_names(names[0], "recording")
+        types, type_code = encode_names(names[1], "event")
+        events = cls(recordings, types, recording_code, type_code, times, scores)
         return events._checked("error", "event table")
 
     @classmethod
@@ -239,15 +231,15 @@ class Events(Tabular):
         >>> Events.of(["a", "b"], "beat", [1.0, 2.0]).select(recordings=["b"]).time.tolist()
         [2.0]
         """
-        keep = np.ones(len(self), dtype=bool)
+        chosen = np.ones(len(self), dtype=bool)
         for wanted, names, codes in (
             (recordings, self.recordings, self.recording_code),
             (types, self.types, self.type_code),
         ):
             if wanted is not None:
-                chosen = set(wanted)
-                keep &= np.array([name in chosen for name in names], dtype=bool)[codes]
-        return self._rows(keep)
+                among = set(wanted)
+                chosen &= np.array([name in among for name in names], dtype=bool)[codes]
+        return self._rows(chosen)
 
     def above(self, threshold: float) -> Events:
         """The rows with at least this score; all rows where there are no scores.
@@ -271,16 +263,9 @@ class Events(Tabular):
         types, type_code = merge([(p.types, p.type_code) for p in listed])
         scores = [p.score for p in listed if p.score is not None]
         score = np.concatenate(scores) if len(scores) == len(listed) else None
-        return cls(
-            recordings,
-            types,
-            recording_code,
-            type_code,
-            np.concatenate([p.time for p in listed]),
-            score,
-            sum(p.dropped for p in listed),
-            listed[0].backend,
-        )
+        time = np.concatenate([p.time for p in listed])
+        dropped, backend = sum(p.dropped for p in listed), listed[0].backend
+        return cls(recordings, types, recording_code, type_code, time, score, dropped, backend)
 
     def __len__(self) -> int:
         return len(self.time)
@@ -288,15 +273,9 @@ class Events(Tabular):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Events):
             return NotImplemented
-        if (self.score is None) != (other.score is None) or len(self) != len(other):
-            return False
-        same = np.array_equal(self.time, other.time)
-        if self.score is not None and other.score is not None:
-            same = same and np.array_equal(self.score, other.score)
-        return bool(
-            same
-            and np.array_equal(self.recording, other.recording)
-            and np.array_equal(self.event, other.event)
+        ours, theirs = self.columns(), other.columns()
+        return ours.keys() == theirs.keys() and all(
+            np.array_equal(ours[name], theirs[name]) for name in ours
         )
 
     __hash__ = None  # type: ignore[assignment]

@@ -10,7 +10,7 @@ import pytest
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation import Tally
 from bdl.evaluation.collar import collar_f, interval_collar_f
-from bdl.evaluation.seizures import ANY_OVERLAP, EventRule, event_overlap, sample_overlap
+from bdl.evaluation.interval_overlap import ANY_OVERLAP, EventRule, event_overlap, sample_overlap
 from bdl.events import Events
 from bdl.intervals import Intervals, IntervalType
 from bdl.pairing import pair

@@ -65,7 +65,12 @@ def seizure_scores(
     any_overlap: bool,
 ) -> OtherScore:
     """Event and sample scores of intervals with false positives per day."""
-    from bdl.evaluation.seizures import ANY_OVERLAP, EventRule, event_overlap, sample_overlap
+    from bdl.evaluation.interval_overlap import (
+        ANY_OVERLAP,
+        EventRule,
+        event_overlap,
+        sample_overlap,
+    )
     from bdl.formats.events.annotation_format import found_types
     from bdl.pairing import pair
 

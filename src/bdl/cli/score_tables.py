@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bdl.evaluation import Regions, Score
     from bdl.evaluation.matching import EventFree, Unknown
     from bdl.events import Events
+    from bdl.formats.table_file import TableFile
 
 
 @dataclass(frozen=True)
@@ -206,25 +207,19 @@ def _about(path: Path) -> dict[str, dict[str, str]]:
 
 
 def _regions(path: Path) -> Regions:
+    import pyarrow as pa
+
     from bdl.evaluation import Regions
 
-    spans: dict[str, list[tuple[float, float]]] = {}
-    for name, row in _rows(path, ("start", "end")):
-        if len(row) < 2:
-            raise InputError(f"{path}: a region of recording {name!r} lacks its start or end")
-        pair = _number(row["start"], "start"), _number(row["end"], "end")
-        spans.setdefault(name, []).append(pair)
-    return Regions.of(spans)
+    source, key = _open(path)
+    columns = [key, *(name for name in ("start", "end") if name in source.columns)]
+    table = pa.Table.from_batches(source.batches(columns))
+    return Regions.from_frame(table, recording=key, source=str(path))
 
 
 def _rows(path: Path, wanted: tuple[str, ...]) -> list[tuple[str, dict[str, str]]]:
     """Recording and the wanted columns of each row, as text, as far as they exist."""
-    from bdl.formats.recordings.table_format import open_table
-
-    source = open_table(path)
-    key = "series_id" if "series_id" in source.columns else "recording"
-    if key not in source.columns:
-        raise InputError(f"{path}: no column 'recording'; it has {', '.join(source.columns)}")
+    source, key = _open(path)
     columns = [name for name in wanted if name in source.columns]
     rows = []
     for batch in source.batches([key, *columns]):
@@ -232,6 +227,17 @@ def _rows(path: Path, wanted: tuple[str, ...]) -> list[tuple[str, dict[str, str]
             texts = {name: str(row[name]) for name in columns if row[name] is not None}
             rows.append((str(row[key]), texts))
     return rows
+
+
+def _open(path: Path) -> tuple[TableFile, str]:
+    """A table, and its column of recordings."""
+    from bdl.formats.recordings.table_format import open_table
+
+    source = open_table(path)
+    key = "series_id" if "series_id" in source.columns else "recording"
+    if key not in source.columns:
+        raise InputError(f"{path}: no column 'recording'; it has {', '.join(source.columns)}")
+    return source, key
 
 
 def _number(text: str, what: str) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +22,6 @@ from bdl.frames import Tabular
 from bdl.sampling import nearest_sample
 
 Floats = NDArray[np.float64]
-
-
-class CalibrationRow(NamedTuple):
-    """Recordings and types with similar predicted counts."""
-
-    size: int
-    predicted: float
-    observed: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,24 +81,6 @@ class Counts(Tabular):
         return replace(
             self, types=(type,), predicted=self.predicted[:, j], observed=self.observed[:, j]
         )
-
-    def calibration(self, rows: int = 10) -> list[CalibrationRow]:
-        """Mean predicted and observed counts in groups of nearly equal size, by prediction.
-
-        >>> table = Counts(("a", "b"), ("x",), np.array([[3.0], [1.0]]), np.array([[2.0], [0.0]]))
-        >>> table.calibration(2)
-        [CalibrationRow(size=1, predicted=1.0, observed=0.0),
-         CalibrationRow(size=1, predicted=3.0, observed=2.0)]
-        """
-        if rows < 1:
-            raise ConfigError(f"calibration: at least one row expected, got {rows}")
-        order = np.argsort(self.predicted, axis=None, kind="stable")
-        parts = np.array_split(order, min(rows, len(order)))
-        predicted, observed = self.predicted.ravel(), self.observed.ravel()
-        return [
-            CalibrationRow(len(p), float(predicted[p].mean()), float(observed[p].mean()))
-            for p in parts
-        ]
 
     def to_dict(self) -> dict[str, float | None]:
         """The three errors as plain data."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bdl.errors import InputError
 from bdl.events import Frame
+from bdl.frames import encode, numbers
 
 Span = tuple[float, float]
 
@@ -60,7 +61,13 @@ class Regions:
 
     @classmethod
     def from_frame(
-        cls, frame: Frame, *, recording: str = "recording", start: str = "start", end: str = "end"
+        cls,
+        frame: Frame,
+        *,
+        recording: str = "recording",
+        start: str = "start",
+        end: str = "end",
+        source: str = "table of regions",
     ) -> Regions:
         """Regions from a table with one span per row.
 
@@ -70,6 +77,8 @@ class Regions:
             A pandas, polars or pyarrow table.
         recording, start, end
             Names of the columns.
+        source
+            What the table is, for error messages.
 
         Examples
         --------
@@ -81,15 +90,17 @@ class Regions:
         for name in (recording, start, end):
             if name not in table.columns:
                 raise InputError(
-                    f"table of regions: column {name!r} is missing; it has "
-                    f"{', '.join(table.columns)}"
+                    f"{source}: column {name!r} is missing; it has {', '.join(table.columns)}"
                 )
+        names, codes = encode(table[recording], f"{source}: column {recording!r}")
+        starts = numbers(table[start], f"{source}: column {start!r}")
+        ends = numbers(table[end], f"{source}: column {end!r}")
+        lacking = np.flatnonzero(~np.isfinite(starts) | ~np.isfinite(ends))
+        if len(lacking):
+            raise InputError(f"{source}: row {lacking[0]} lacks its start or end")
         spans: dict[str, list[Span]] = {}
-        rows = zip(table[recording], table[start], table[end], strict=True)
-        for number, (name, begin, finish) in enumerate(rows):
-            if begin is None or finish is None:
-                raise InputError(f"table of regions: row {number} lacks its start or end")
-            spans.setdefault(str(name), []).append((float(begin), float(finish)))
+        for code, *span in zip(codes.tolist(), starts.tolist(), ends.tolist(), strict=True):
+            spans.setdefault(names[code], []).append((span[0], span[1]))
         return cls.of(spans)
 
     @property
