@@ -17,7 +17,7 @@ from bdl.study.steps import StepOutput, StudyStep
 from bdl.study.workers import limit_threads
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # joblib hashes functions for Dask: by identity, as any other
 class StepWorker:
     """What every worker is sent.
 
@@ -29,6 +29,13 @@ class StepWorker:
         The data.
     threads
         Number of threads to use; None for no limit.
+
+    Examples
+    --------
+    >>> source = DataSource(dataset="hapt", path="hapt", settings={"stride": 5})
+    >>> worker = StepWorker("run", source, threads=1)
+    >>> worker in {worker}
+    True
     """
 
     run: str
