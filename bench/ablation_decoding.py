@@ -3,7 +3,7 @@
     python -m bench.ablation_decoding sleep
     python -m bench.ablation_decoding hapt --data FOLDER
 
-One model is trained a fold (sleep: one split of simulated recordings); the densities of its
+One model is trained per fold (sleep: one split of simulated recordings); the densities of its
 calibration and test recordings are kept in the folder ``--out``, so that decoding again trains
 nothing. Every row of the table is one grid: its setting is chosen on the calibration recordings,
 then the test recordings are scored once. HAPT's rows pool the test parts of five folds of users.
@@ -100,7 +100,7 @@ def hapt(
 
 
 def densities(out: Path, dataset: Benchmark, part: Part, detector: Detector) -> Fold:
-    """Densities of the calibration and the test recordings, trained for where they are not kept."""
+    """Densities of the calibration and the test recordings, training where they are missing."""
     if not (out / "test").exists():
         begin = perf_counter()
         detector.fit(
@@ -116,12 +116,12 @@ def densities(out: Path, dataset: Benchmark, part: Part, detector: Detector) -> 
 
 
 def measure(
-    dataset: Benchmark, folds: list[Fold], found: Callable[[Fold], Events]
+    dataset: Benchmark, folds: list[Fold], detect: Callable[[Fold], Events]
 ) -> tuple[list[float], int]:
     """mAP, mF1 and the mean AP at each tolerance of all folds' test parts, pooled."""
-    ids = [one.recording for _, test in folds for one in test]
+    ids = [density.recording for _, test in folds for density in test]
     settings = dataset.settings
-    events = Events.concat(found(fold) for fold in folds)
+    events = Events.concat(detect(fold) for fold in folds)
     matches = match(
         dataset.events.select(recordings=ids),
         events,
@@ -135,7 +135,7 @@ def measure(
 
 
 def table(dataset: Benchmark, folds: list[Fold], rows: dict[str, Grid]) -> str:
-    """The figures in Markdown; the setting chosen in the first fold stands last."""
+    """The figures in Markdown; the last column is the setting chosen in the first fold."""
     settings = dataset.settings
     heads = ["decoder", "mAP", "mF1", *(f"AP@{t:g} s" for t in settings.tolerances), "detections"]
     lines = [
@@ -154,7 +154,7 @@ def table(dataset: Benchmark, folds: list[Fold], rows: dict[str, Grid]) -> str:
     for name, grid in rows.items():
         chosen = []
 
-        def found(fold: Fold, grid: Grid = grid, chosen: list[str] = chosen) -> Events:
+        def detect(fold: Fold, grid: Grid = grid, chosen: list[str] = chosen) -> Events:
             best = calibrate(
                 fold[0],
                 truth,
@@ -163,24 +163,24 @@ def table(dataset: Benchmark, folds: list[Fold], rows: dict[str, Grid]) -> str:
                 intervals=dataset.intervals,
                 event_free=settings.event_free,
             )
-            told = best.decoder.model_dump(mode="json", exclude={"kind", "tolerances"})
+            setting = best.decoder.model_dump(mode="json", exclude={"kind", "tolerances"})
             plain = type(best.decoder).model_fields
             chosen.append(
                 ", ".join(
                     f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}"
-                    for k, v in told.items()
+                    for k, v in setting.items()
                     if v != plain[k].default
                 )
             )
             return decode(fold[1], best.decoder, dataset.intervals)
 
-        figures, count = measure(dataset, folds, found)
+        figures, count = measure(dataset, folds, detect)
         add(name, figures, count, chosen[0])
     return "\n".join(lines)
 
 
 def main() -> None:
-    """Train what is missing and print one table a task, objective and seed."""
+    """Train what is missing and print one table per task, objective and seed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("dataset", choices=["sleep", "hapt"])
     parser.add_argument("--data", type=Path, help="folder of HAPT")
@@ -191,13 +191,13 @@ def main() -> None:
     asked = parser.parse_args()
     out = asked.out / asked.dataset
     if asked.dataset == "sleep":
-        made = sleep(out, asked.objective, asked.seed)
+        prepared = sleep(out, asked.objective, asked.seed)
     else:
         if asked.data is None:
             parser.error("hapt needs --data FOLDER")
-        made = hapt(out, asked.objective, asked.seed, asked.data, asked.task)
+        prepared = hapt(out, asked.objective, asked.seed, asked.data, asked.task)
     print(f"\n{asked.dataset} {asked.task if asked.data else ''} {asked.objective}\n")
-    print(table(*made), flush=True)
+    print(table(*prepared), flush=True)
 
 
 if __name__ == "__main__":

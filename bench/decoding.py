@@ -34,7 +34,7 @@ SETTINGS = [(turns, width, level) for turns in (0, 1) for width in (0, 10) for l
 
 
 def density(rng: np.random.Generator, number: int, bins: int = BINS) -> Density:
-    """A correlated, rough background with two events a day, as a trained model gives them."""
+    """A correlated, rough background with two events per day, as a trained model gives them."""
     logit = rng.normal(-9, 1, (bins + 2, 2))
     logit = np.log(np.exp(logit[:-2]) + np.exp(logit[1:-1]) + np.exp(logit[2:]))
     values = np.exp(logit)
@@ -58,11 +58,11 @@ def ours(densities: list[Density], top: float) -> list[list[ByType]]:
     decoders = GRID.decoders(TOLERANCES)
     thresholds = GRID.threshold_values(top)
     out: list[list[ByType]] = [[] for _ in SETTINGS]
-    for one in densities:
-        found = GRID.candidates(one, decoders, (SLEEP,))
+    for recording in densities:
+        candidates_of_each = GRID.candidates(recording, decoders, (SLEEP,))
         cut = [
             {event: candidates.above(threshold) for event, candidates in types.items()}
-            for types in found
+            for types in candidates_of_each
             for threshold in thresholds
         ]
         for into, types in zip(out, [*cut, *(alternate(c, (SLEEP,)) for c in cut)], strict=True):
@@ -73,23 +73,25 @@ def ours(densities: list[Density], top: float) -> list[list[ByType]]:
 def plain(densities: list[Density], top: float) -> list[list[ByType]]:
     """The same, one setting after another on the raw clock."""
     out: list[list[ByType]] = [[] for _ in SETTINGS]
-    for one in densities:
+    for recording in densities:
         for into, (turns, width, level) in zip(out, SETTINGS, strict=True):
             types = {}
-            for j, event in enumerate(one.types):
-                raw: NDArray[np.float64] = np.repeat(one.values[:, j].astype(np.float64), STRIDE)
+            for j, event in enumerate(recording.types):
+                raw: NDArray[np.float64] = np.repeat(
+                    recording.values[:, j].astype(np.float64), STRIDE
+                )
                 if width:
                     raw = gaussian_filter1d(raw, width)
-                places, found = find_peaks(raw, height=level * top / 2, distance=360)
-                types[event] = Candidates(places * PERIOD, found["peak_heights"])
+                places, properties = find_peaks(raw, height=level * top / 2, distance=360)
+                types[event] = Candidates(places * PERIOD, properties["peak_heights"])
             into.append(alternate(types, (SLEEP,)) if turns else types)
     return out
 
 
-def check(one: list[list[ByType]], other: list[list[ByType]]) -> int:
+def check(first: list[list[ByType]], other: list[list[ByType]]) -> int:
     """Raise unless both hold the same detections; how many there are."""
     count = 0
-    for a, b in zip(one, other, strict=True):
+    for a, b in zip(first, other, strict=True):
         for x, y in zip(a, b, strict=True):
             for event in x:
                 np.testing.assert_array_equal(x[event].time, y[event].time)
@@ -108,23 +110,23 @@ def scan(values: NDArray[np.float64], decoder: ExpectedAP) -> int:
     taken = 0
     while True:
         inside = [np.convolve(r, k, "same") for r, k in zip(residual, kernels, strict=True)]
-        score = np.mean([np.minimum(one, 1) for one in inside], axis=0)
+        score = np.mean([np.minimum(mass, 1) for mass in inside], axis=0)
         at = int(score.argmax())
         if score[at] < decoder.threshold:
             return taken
         taken += 1
         low, high = max(0, at - reach), min(len(values), at + reach + 1)
-        for r, k, one in zip(residual, kernels, inside, strict=True):
-            if one[at] > 0:
+        for r, k, mass in zip(residual, kernels, inside, strict=True):
+            if mass[at] > 0:
                 share = k[low - at + reach : high - at + reach]
-                r[low:high] *= 1 - share * min(1.0, 1 / one[at])
+                r[low:high] *= 1 - share * min(1.0, 1 / mass[at])
 
 
 def run() -> list[Row]:
     """Measure."""
     rng = np.random.default_rng(0)
     densities = [density(rng, i) for i in range(RECORDINGS)]
-    top = max(float(one.values.max()) for one in densities)
+    top = max(float(recording.values.max()) for recording in densities)
     bdl.compiled.PATIENCE = 0
     ours(densities[:2], top)  # compiled before timing
     step = RECORDINGS // SAMPLED
@@ -136,9 +138,9 @@ def run() -> list[Row]:
     begin = process_time()
     reference = plain(sampled, top)
     plain_took = (process_time() - begin) / SAMPLED * RECORDINGS
-    count = check([one[::step][:SAMPLED] for one in all_found], reference)
-    # Every bin must at least be read once a width, from memory at about 10 GB/s, and every
-    # smoothed sample be made from 9 bins at about 8 multiply-adds a nanosecond.
+    count = check([detected[::step][:SAMPLED] for detected in all_found], reference)
+    # Every bin must at least be read once per width, from memory at about 10 GB/s, and every
+    # smoothed sample be made from 9 bins at about 8 multiply-adds per nanosecond.
     cells = RECORDINGS * BINS * 2
     limit = cells * 2 * 4 / 10e9 + cells * STRIDE * 9 / 8e9
     rows = [
@@ -164,13 +166,13 @@ def run() -> list[Row]:
     scanned = scan(column, decoder)
     slow = process_time() - begin
     if abs(scanned - picks) > 1:
-        raise AssertionError(f"the scan takes {scanned} detections, the heap {picks}")
+        raise AssertionError(f"the scan takes {scanned} detections, the search {picks}")
     rows.append(
         Row(
             "expected AP: 10,000 bins, 10 tolerances",
             quick,
             slow,
-            note=f"against a scan of all bins a detection; {picks} detections",
+            note=f"against a scan of all bins per detection; {picks} detections",
         )
     )
     return rows

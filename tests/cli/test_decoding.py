@@ -19,11 +19,12 @@ from bdl.intervals import IntervalType
 from calling import call, call_json
 
 SLEEP = IntervalType("sleep", "onset", "wakeup")
+DECODE = ("decode", "{}/densities", "--out", "{}/x.csv")
 CALIBRATE = ("calibrate", "{}/densities", "{}/truth.csv", "--out", "{}/x.json")
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> tuple[list[Density], Events]:
+def saved(tmp_path: Path) -> tuple[list[Density], Events]:
     rng = np.random.default_rng(1)
     densities, parts = [], []
     for id in ("a", "b"):
@@ -40,32 +41,32 @@ def made(tmp_path: Path) -> tuple[list[Density], Events]:
 
 
 def test_decode_writes_what_the_library_decodes(
-    tmp_path: Path, made: tuple[list[Density], Events]
+    tmp_path: Path, saved: tuple[list[Density], Events]
 ) -> None:
     decoder = Peaks(threshold=0.1, smooth=5.0, alternate=True)
     (tmp_path / "decoder.json").write_text(json.dumps(decoder.model_dump(mode="json")))
-    out = tmp_path / "found.csv"
-    told = call_json(
+    out = tmp_path / "detections.csv"
+    result = call_json(
         *("decode", tmp_path / "densities", "--out", out, "--decoder", tmp_path / "decoder.json"),
         *("--interval", "sleep=onset,wakeup", "--pairs", tmp_path / "pairs.csv"),
     )
-    want = decode(made[0], decoder, (SLEEP,))
+    want = decode(saved[0], decoder, (SLEEP,))
     assert formats.read_events(out) == want
-    assert told["events"]["onset"] == int((want.event == "onset").sum())
+    assert result["events"]["onset"] == int((want.event == "onset").sum())
     table = pl.read_csv(tmp_path / "pairs.csv")
     assert table.columns == ["recording", "name", "start", "end", "score"]
     assert set(table["recording"]) == {"a", "b"}
 
 
 def test_decode_without_a_decoder_uses_the_default(
-    tmp_path: Path, made: tuple[list[Density], Events]
+    tmp_path: Path, saved: tuple[list[Density], Events]
 ) -> None:
-    out = tmp_path / "found.parquet"
+    out = tmp_path / "detections.parquet"
     call("decode", tmp_path / "densities", "--out", out, "--tolerance", 20, "--tolerance", 50)
-    assert formats.read_events(out) == decode(made[0], ExpectedAP(tolerances=(20.0, 50.0)))
+    assert formats.read_events(out) == decode(saved[0], ExpectedAP(tolerances=(20.0, 50.0)))
 
 
-def test_calibrate_then_decode(tmp_path: Path, made: tuple[list[Density], Events]) -> None:
+def test_calibrate_then_decode(tmp_path: Path, saved: tuple[list[Density], Events]) -> None:
     grid = PeakGrid(smooths=(0.0, 10.0), separation=50.0, alternations=(False, True))
     (tmp_path / "grid.yaml").write_text(json.dumps(grid.model_dump(mode="json")))
     arguments = (
@@ -74,34 +75,34 @@ def test_calibrate_then_decode(tmp_path: Path, made: tuple[list[Density], Events
         *("--grid", tmp_path / "grid.yaml", "--tolerance", 12, "--interval", "sleep=onset,wakeup"),
     )
     assert "chosen" in call(*arguments)
-    want = calibrate(made[0], made[1], grid, tolerances=[12.0], intervals=(SLEEP,))
+    want = calibrate(saved[0], saved[1], grid, tolerances=[12.0], intervals=(SLEEP,))
     assert json.loads((tmp_path / "best.json").read_text()) == want.to_dict()
     assert call_json(*arguments) == want.to_dict()
-    out = tmp_path / "found.csv"
+    out = tmp_path / "detections.csv"
     call(
         *("decode", tmp_path / "densities", "--out", out, "--decoder", tmp_path / "best.json"),
         *("--interval", "sleep=onset,wakeup"),
     )
-    assert formats.read_events(out) == decode(made[0], want.decoder, (SLEEP,))
+    assert formats.read_events(out) == decode(saved[0], want.decoder, (SLEEP,))
 
 
 def test_decoders_are_named_or_written_as_a_mapping(
-    tmp_path: Path, made: tuple[list[Density], Events]
+    tmp_path: Path, saved: tuple[list[Density], Events]
 ) -> None:
-    out = tmp_path / "found.csv"
+    out = tmp_path / "detections.csv"
     call("decode", tmp_path / "densities", "--out", out, "--decoder", "peaks", "--threshold", 0.2)
-    assert formats.read_events(out) == decode(made[0], Peaks(threshold=0.2))
+    assert formats.read_events(out) == decode(saved[0], Peaks(threshold=0.2))
     mapping = "{kind: peaks, smooth: 5}"
     call("decode", tmp_path / "densities", "--out", out, "--decoder", mapping)
-    assert formats.read_events(out) == decode(made[0], Peaks(smooth=5.0))
+    assert formats.read_events(out) == decode(saved[0], Peaks(smooth=5.0))
     call(
         *("decode", tmp_path / "densities", "--out", out),
         *("--decoder", "expected-ap", "--tolerance", 20),
     )
-    assert formats.read_events(out) == decode(made[0], ExpectedAP(tolerances=(20.0,)))
+    assert formats.read_events(out) == decode(saved[0], ExpectedAP(tolerances=(20.0,)))
 
 
-def test_grids_are_known_by_name(tmp_path: Path, made: tuple[list[Density], Events]) -> None:
+def test_grids_are_known_by_name(tmp_path: Path, saved: tuple[list[Density], Events]) -> None:
     for grid in ("expected-ap", "fraud", "{kind: peaks, smooths: [0, 5]}"):
         call(
             *("calibrate", tmp_path / "densities", tmp_path / "truth.csv"),
@@ -111,7 +112,7 @@ def test_grids_are_known_by_name(tmp_path: Path, made: tuple[list[Density], Even
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["decode", "{}/densities", "--out", "{}/x.csv"], "--tolerance"),
         (["decode", "{}/nothing", "--out", "{}/x.csv", "--tolerance", "5"], "manifest.json"),
@@ -125,13 +126,18 @@ def test_grids_are_known_by_name(tmp_path: Path, made: tuple[list[Density], Even
         ([*CALIBRATE, "--tolerance", "5", "--grid", "slep"], "sleep"),
         ([*CALIBRATE, "--tolerance", "5", "--grid", "{kind: peaks, smoth: 5}"], "smoth"),
         (["decode", "{}/densities", "--out", "{}/x.csv", "--decoder", "peeks"], "peaks"),
+        ([*DECODE, "--decoder", "peaks", "--tolerance", "5"], "--tolerance has no effect"),
+        ([*DECODE, "--tolerance", "5", "--min-gap", "3"], "--min-gap.*--pairs"),
         ([*CALIBRATE, "--tolerance", "5", "--metric", "mAPP"], "mF1"),
     ],
 )
-def test_what_is_wrong_is_told_and_nothing_is_written(
-    tmp_path: Path, made: tuple[list[Density], Events], arguments: list[str], told: str
+def test_an_error_is_reported_and_nothing_is_written(
+    tmp_path: Path,
+    saved: tuple[list[Density], Events],
+    arguments: list[str],
+    message: str,
 ) -> None:
     before = sorted(tmp_path.iterdir())
-    with pytest.raises(BdlError, match=told):
+    with pytest.raises(BdlError, match=message):
         call(*(argument.replace("{}", str(tmp_path)) for argument in arguments))
     assert sorted(tmp_path.iterdir()) == before

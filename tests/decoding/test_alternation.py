@@ -61,9 +61,9 @@ def test_each_interval_type_alternates_by_itself_and_other_types_are_left_alone(
     values[[2, 6], 3] = 0.3  # beat: belongs to no interval
     names = ("onset", "wakeup", "run:onset", "beat", "run:offset")
     density = Density("a", values, names, 1.0, 1, 9)
-    found = Peaks(alternate=True).decode(density, (SLEEP, IntervalType.named("run")))
-    assert found.times("a", "onset").tolist() == [1.0]
-    assert found.times("a", "beat").tolist() == [2.0, 6.0]
+    detections = Peaks(alternate=True).decode(density, (SLEEP, IntervalType.named("run")))
+    assert detections.times("a", "onset").tolist() == [1.0]
+    assert detections.times("a", "beat").tolist() == [2.0, 6.0]
 
 
 def test_alternation_needs_interval_types_that_are_decoded() -> None:

@@ -90,7 +90,7 @@ def test_shared_work_gives_the_scores_of_every_setting(
     rng = np.random.default_rng(1)
     for _ in range(4):
         densities, truth = world(rng, grid.kind == "transitions")
-        found = calibrate(
+        calibration = calibrate(
             iter(densities),
             truth,
             grid,
@@ -102,23 +102,26 @@ def test_shared_work_gives_the_scores_of_every_setting(
         scores = naive.grid_search(
             densities,
             truth,
-            [trial.decoder for trial in found.tried],
+            [trial.decoder for trial in calibration.tried],
             tolerances=TOLERANCES,
             metric=metric,
             intervals=(SLEEP,),
             event_free=event_free,
         )
-        assert [trial.score for trial in found.tried] == scores
+        assert [trial.score for trial in calibration.tried] == scores
         first = scores.index(max(scores))
-        assert (found.decoder, found.score) == (found.tried[first].decoder, max(scores))
+        assert (calibration.decoder, calibration.score) == (
+            calibration.tried[first].decoder,
+            max(scores),
+        )
 
 
 def test_all_settings_are_tried_from_simple_to_less_simple() -> None:
     densities, truth = world(np.random.default_rng(2), False)
     grid = Sleep.grids()["events"].replace(separation=30.0)
-    found = calibrate(densities, truth, grid, tolerances=TOLERANCES, intervals=(SLEEP,))
-    top = max(float(one.values.max()) for one in densities)
-    tried = [trial.decoder for trial in found.tried]
+    calibration = calibrate(densities, truth, grid, tolerances=TOLERANCES, intervals=(SLEEP,))
+    top = max(float(density.values.max()) for density in densities)
+    tried = [trial.decoder for trial in calibration.tried]
     assert [(d.alternate, d.smooth, d.threshold) for d in tried] == [
         (turns, width, threshold)
         for turns in (False, True)
@@ -133,8 +136,8 @@ def test_bounded_outputs_are_cut_from_zero_to_one() -> None:
         Density(d.recording, np.minimum(d.values, 0.5), d.types, 1.0, 5, d.samples, bounded=True)
         for d in densities
     ]
-    found = calibrate(bounded, truth, PeakGrid(thresholds=3), tolerances=TOLERANCES)
-    assert [trial.decoder.threshold for trial in found.tried] == [0.0, 0.5, 1.0]
+    calibration = calibrate(bounded, truth, PeakGrid(thresholds=3), tolerances=TOLERANCES)
+    assert [trial.decoder.threshold for trial in calibration.tried] == [0.0, 0.5, 1.0]
 
 
 def test_ties_fall_to_the_simpler_setting() -> None:
@@ -143,20 +146,22 @@ def test_ties_fall_to_the_simpler_setting() -> None:
     density = Density("a", values, ("onset", "wakeup"), 1.0, 1, 30)
     truth = Events.of("a", ["onset", "wakeup"], [10.0, 20.0])
     grid = PeakGrid(smooths=(0.0, 2.0), alternations=(False, True))
-    found = calibrate([density], truth, grid, tolerances=[3.0], intervals=(SLEEP,))
-    assert found.score == 1.0
-    assert sum(trial.score == 1.0 for trial in found.tried) > 3
-    assert found.decoder == Peaks()
+    calibration = calibrate([density], truth, grid, tolerances=[3.0], intervals=(SLEEP,))
+    assert calibration.score == 1.0
+    assert sum(trial.score == 1.0 for trial in calibration.tried) > 3
+    assert calibration.decoder == Peaks()
 
 
 def test_the_chosen_decoder_goes_to_json_and_back() -> None:
     densities, truth = world(np.random.default_rng(4), False)
     for grid in (GRIDS[0], GRIDS[4]):
-        found = calibrate(densities, truth, grid, tolerances=TOLERANCES, intervals=(SLEEP,))
-        data = json.loads(json.dumps(found.to_dict()))
+        calibration = calibrate(densities, truth, grid, tolerances=TOLERANCES, intervals=(SLEEP,))
+        data = json.loads(json.dumps(calibration.to_dict()))
         again = Decoder.parse(data["decoder"])
-        assert again == found.decoder
-        assert decode(densities, again, (SLEEP,)) == decode(densities, found.decoder, (SLEEP,))
+        assert again == calibration.decoder
+        assert decode(densities, again, (SLEEP,)) == decode(
+            densities, calibration.decoder, (SLEEP,)
+        )
         assert Grid.parse(json.loads(json.dumps(grid.model_dump(mode="json")))) == grid
 
 

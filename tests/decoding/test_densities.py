@@ -14,7 +14,7 @@ from bdl.errors import BdlError, ConfigError, InputError, OutputError
 from bdl.formats.densities import read_densities, read_manifest, write_densities
 
 
-def some(count: int = 3, seed: int = 0) -> list[Density]:
+def random_densities(count: int = 3, seed: int = 0) -> list[Density]:
     rng = np.random.default_rng(seed)
     out = []
     for i in range(count):
@@ -26,8 +26,8 @@ def some(count: int = 3, seed: int = 0) -> list[Density]:
     return out
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
-    written = some(20)
+def test_densities_are_read_as_they_were_written(tmp_path: Path) -> None:
+    written = random_densities(20)
     write_densities(tmp_path / "x" / "d", iter(written))
     read = list(read_densities(tmp_path / "x" / "d"))
     assert len(read) == 20
@@ -37,7 +37,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
             (b.recording, b.types, b.period, b.stride, b.samples, b.kind, b.bounded)
         )
     chosen = [written[5].recording, written[2].recording]
-    assert [one.recording for one in read_densities(tmp_path / "x" / "d", chosen)] == chosen
+    assert [density.recording for density in read_densities(tmp_path / "x" / "d", chosen)] == chosen
     with pytest.raises(InputError, match="nobody"):
         list(read_densities(tmp_path / "x" / "d", ["nobody"]))
 
@@ -48,19 +48,19 @@ def test_no_recordings_is_an_empty_folder(tmp_path: Path) -> None:
 
 
 def test_a_failed_write_leaves_what_was_there(tmp_path: Path) -> None:
-    write_densities(tmp_path / "d", some(2))
+    write_densities(tmp_path / "d", random_densities(2))
 
     def broken() -> Iterator[Density]:
-        yield from some(1)
+        yield from random_densities(1)
         raise RuntimeError("the model stopped")
 
     with pytest.raises(RuntimeError):
         write_densities(tmp_path / "d", broken())
     with pytest.raises(InputError, match="two densities"):
-        write_densities(tmp_path / "d", some(1) * 2)
+        write_densities(tmp_path / "d", random_densities(1) * 2)
     assert len(list(read_densities(tmp_path / "d"))) == 2
     assert [entry.name for entry in tmp_path.iterdir()] == ["d"]
-    write_densities(tmp_path / "d", some(5))
+    write_densities(tmp_path / "d", random_densities(5))
     assert len(list(read_densities(tmp_path / "d"))) == 5
     assert [entry.name for entry in tmp_path.iterdir()] == ["d"]
 
@@ -68,14 +68,14 @@ def test_a_failed_write_leaves_what_was_there(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(OutputError, match="cannot be written"):
-        write_densities(tmp_path / "file" / "d", some())
+        write_densities(tmp_path / "file" / "d", random_densities())
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "precious.txt").write_text("x")
     with pytest.raises(InputError, match="no folder of densities"):
-        write_densities(tmp_path / "d", some())
+        write_densities(tmp_path / "d", random_densities())
     with pytest.raises(InputError, match=r"manifest\.json"):
         read_manifest(tmp_path / "d")
 
@@ -94,7 +94,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_manifest_is_refused(tmp_path: Path, change: object) -> None:
-    write_densities(tmp_path / "d", some())
+    write_densities(tmp_path / "d", random_densities())
     file = tmp_path / "d" / "manifest.json"
     manifest = json.loads(file.read_text())
     change(manifest)  # type: ignore[operator]
@@ -104,7 +104,7 @@ def test_a_wrong_manifest_is_refused(tmp_path: Path, change: object) -> None:
 
 
 def test_damaged_files_are_refused(tmp_path: Path) -> None:
-    write_densities(tmp_path / "d", some())
+    write_densities(tmp_path / "d", random_densities())
     values = tmp_path / "d" / "000001.npz"
     whole = values.read_bytes()
     for damaged in (b"", b"junk", whole[: len(whole) // 2]):

@@ -59,10 +59,10 @@ def test_detections_equal_those_of_the_full_scan() -> None:
             spacing=samples / most if most == 3 and samples % 3 == 0 else 0.0,
             refine="none",
         )
-        got_bins, got = decoder.take(density(values, stride, samples), 0)
+        taken_bins, scores = decoder.take(density(values, stride, samples), 0)
         if decoder.spacing == 0:
-            got_bins, got = got_bins[:most], got[:most]
-        assert list(zip(got_bins.tolist(), got.tolist(), strict=True)) == want
+            taken_bins, scores = taken_bins[:most], scores[:most]
+        assert list(zip(taken_bins.tolist(), scores.tolist(), strict=True)) == want
 
 
 def test_scores_never_rise_and_masses_are_spent() -> None:
@@ -91,12 +91,14 @@ def test_the_window_is_open_and_a_bin_counts_with_its_share() -> None:
     assert scores[:1].tolist() == [0.5]
 
 
-def test_a_crowd_is_told_as_often_as_it_has_units() -> None:
-    found = ExpectedAP(tolerances=(3.0,), threshold=0.1, refine="none").decode(density([0, 2.5, 0]))
-    assert found.time.tolist() == [1.0, 1.0, 1.0]
-    assert found.score.tolist() == [1.0, 1.0, 0.5]
-    apart = ExpectedAP(tolerances=(3.0,), threshold=0.1, refine="none", separation=1.0)
-    assert apart.decode(density([0, 2.5, 0])).time.tolist() == [0.0, 1.0, 2.0]
+def test_a_bin_is_taken_once_per_unit_of_its_mass() -> None:
+    detections = ExpectedAP(tolerances=(3.0,), threshold=0.1, refine="none").decode(
+        density([0, 2.5, 0])
+    )
+    assert detections.time.tolist() == [1.0, 1.0, 1.0]
+    assert detections.score.tolist() == [1.0, 1.0, 0.5]
+    separated = ExpectedAP(tolerances=(3.0,), threshold=0.1, refine="none", separation=1.0)
+    assert separated.decode(density([0, 2.5, 0])).time.tolist() == [0.0, 1.0, 2.0]
 
 
 def test_a_larger_unit_is_a_smaller_density() -> None:
@@ -113,13 +115,13 @@ def test_a_larger_unit_is_a_smaller_density() -> None:
 
 def test_spacing_truncates_by_duration() -> None:
     rng = np.random.default_rng(3)
-    one = density(rng.random(100).astype(np.float32) / 4, stride=10)
+    recording = density(rng.random(100).astype(np.float32) / 4, stride=10)
     whole = ExpectedAP(tolerances=(20.0,), refine="none")
-    bins, scores = whole.take(one, 0)
-    kept_bins, kept = whole.replace(spacing=300.0).take(one, 0)
-    assert len(kept) == 4
-    assert kept_bins.tolist() == bins[:4].tolist()
-    assert kept.tolist() == scores[:4].tolist()
+    bins, scores = whole.take(recording, 0)
+    spaced_bins, spaced = whole.replace(spacing=300.0).take(recording, 0)
+    assert len(spaced) == 4
+    assert spaced_bins.tolist() == bins[:4].tolist()
+    assert spaced.tolist() == scores[:4].tolist()
 
 
 @pytest.mark.parametrize("values", [[], [0.0], [0.0] * 50])
@@ -128,16 +130,16 @@ def test_no_mass_no_detections(values: list[float]) -> None:
 
 
 def test_one_bin_and_a_short_last_bin() -> None:
-    found = ExpectedAP(tolerances=(5.0,)).decode(density([0.5], stride=4, samples=3))
-    assert found.time.tolist() == [1.0]
-    assert found.score.round(9).tolist() == [0.5]
+    detections = ExpectedAP(tolerances=(5.0,)).decode(density([0.5], stride=4, samples=3))
+    assert detections.time.tolist() == [1.0]
+    assert detections.score.round(9).tolist() == [0.5]
 
 
 def test_absurd_masses_do_not_overflow() -> None:
     decoder = ExpectedAP(tolerances=(5.0, 500.0), spacing=10.0)
-    found = decoder.decode(density(np.full(100, 1e30), stride=10))
-    assert len(found) == 100
-    assert (found.score == 1.0).all()
+    detections = decoder.decode(density(np.full(100, 1e30), stride=10))
+    assert len(detections) == 100
+    assert (detections.score == 1.0).all()
 
 
 @pytest.mark.parametrize(

@@ -46,13 +46,15 @@ def rough(rng: np.random.Generator, bins: int) -> Array:
 
 
 def test_the_peak_of_bin_b_at_stride_10_lies_on_sample_10_b_plus_4() -> None:
-    found = Peaks().decode(density([0, 0, 1, 0, 2, 0], stride=10, period=5.0))
-    assert found.time.tolist() == [24 * 5.0, 44 * 5.0]
+    detections = Peaks().decode(density([0, 0, 1, 0, 2, 0], stride=10, period=5.0))
+    assert detections.time.tolist() == [24 * 5.0, 44 * 5.0]
 
 
-def test_a_lone_bin_smoothed_keeps_its_flat_top() -> None:
-    found = Peaks(smooth=50.0).decode(density([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0], 10, period=5.0))
-    assert found.time.tolist() == [54 * 5.0]
+def test_a_single_bin_smoothed_keeps_its_flat_top() -> None:
+    detections = Peaks(smooth=50.0).decode(
+        density([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0], 10, period=5.0)
+    )
+    assert detections.time.tolist() == [54 * 5.0]
 
 
 def test_smoothing_agrees_with_scipy_on_the_expanded_timeline() -> None:
@@ -94,7 +96,7 @@ def test_peaks_agree_with_find_peaks_on_the_expanded_timeline(sigma: float) -> N
         values = (rng.random(bins) ** 4).astype(np.float32)
         distance, threshold = int(rng.integers(0, 60)), float(rng.choice([0.0, 0.1, 0.4]))
         decoder = Peaks(smooth=sigma, separation=distance, threshold=threshold)
-        found = decoder.decode(density(values, stride, samples))
+        detections = decoder.decode(density(values, stride, samples))
         place, height = naive.paper_peaks(
             values,
             stride=stride,
@@ -103,9 +105,9 @@ def test_peaks_agree_with_find_peaks_on_the_expanded_timeline(sigma: float) -> N
             distance=distance,
             threshold=threshold,
         )
-        assert found.time.tolist() == place.tolist()
-        assert found.score is not None
-        np.testing.assert_allclose(found.score, height, rtol=1e-12)
+        assert detections.time.tolist() == place.tolist()
+        assert detections.score is not None
+        np.testing.assert_allclose(detections.score, height, rtol=1e-12)
 
 
 def agree_before_separation(
@@ -163,12 +165,12 @@ def test_bins_are_a_clock_of_their_own() -> None:
     for _ in range(500):
         bins = int(rng.integers(1, 80))
         values = rng.random(bins).astype(np.float32)
-        one = density(values, stride=10)
-        found = Peaks(clock="bins", smooth=20.0, separation=50.0).decode(one)
+        binned = density(values, stride=10)
+        detections = Peaks(clock="bins", smooth=20.0, separation=50.0).decode(binned)
         place, _ = naive.paper_peaks(
             values, stride=1, samples=bins, sigma=2.0, distance=5, threshold=0.0
         )
-        assert found.time.tolist() == one.times[place].tolist()
+        assert detections.time.tolist() == binned.times[place].tolist()
 
 
 def test_maxima_and_separation_equal_their_oracles() -> None:
@@ -181,8 +183,8 @@ def test_maxima_and_separation_equal_their_oracles() -> None:
         )
         places = np.sort(rng.choice(80, len(values), replace=False))
         distance = int(rng.integers(0, 20))
-        kept = separate(places, values, distance)
-        assert kept.tolist() == naive.separate(places.tolist(), values.tolist(), distance)
+        rows = separate(places, values, distance)
+        assert rows.tolist() == naive.separate(places.tolist(), values.tolist(), distance)
 
 
 def test_cutting_before_or_after_separation_is_the_same() -> None:
@@ -227,18 +229,16 @@ def test_keeping_the_higher_peak_looks_ahead_and_says_so() -> None:
 
 @pytest.mark.parametrize("values", [[], [0.5], [0.5, 0.5], [0.3] * 100, [0.0] * 7])
 @pytest.mark.parametrize("smooth", [0.0, 3.0])
-def test_nothing_stands_out_of_an_empty_or_level_density(
-    values: list[float], smooth: float
-) -> None:
+def test_an_empty_or_level_density_has_no_peaks(values: list[float], smooth: float) -> None:
     for decoder in (Peaks(smooth=smooth), Peaks(smooth=smooth, clock="bins", separation=1e6)):
-        found = decoder.decode(density(values, stride=4))
-        assert len(found) == 0
-        assert found.score is not None
+        detections = decoder.decode(density(values, stride=4))
+        assert len(detections) == 0
+        assert detections.score is not None
 
 
 def test_a_recording_shorter_than_the_separation_keeps_one_peak() -> None:
-    found = Peaks(separation=1e9).decode(density([0, 1, 0, 3, 0, 2, 0]))
-    assert found.time.tolist() == [3.0]
+    detections = Peaks(separation=1e9).decode(density([0, 1, 0, 3, 0, 2, 0]))
+    assert detections.time.tolist() == [3.0]
 
 
 def test_a_million_peaks() -> None:
@@ -246,18 +246,18 @@ def test_a_million_peaks() -> None:
     values = np.zeros(2_000_001, np.float32)
     values[1::2] = 1 + rng.random(1_000_000)
     assert len(Peaks().decode(density(values))) == 1_000_000
-    kept = Peaks(separation=100.0).decode(density(values))
-    assert (np.diff(kept.time) >= 100).all()
+    separated = Peaks(separation=100.0).decode(density(values))
+    assert (np.diff(separated.time) >= 100).all()
     ramp = np.where(np.arange(2_000_001) % 2, np.arange(2_000_001) / 2e6, 0)
     assert len(Peaks(separation=100.0).decode(density(ramp))) == 20_000
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "message"),
     [([0.1, np.nan], "nan"), ([0.1, -0.5], "-0.5"), ([np.inf, 0.0], "inf")],
 )
-def test_impossible_densities_are_refused(values: list[float], told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_impossible_densities_are_refused(values: list[float], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         density(values)
 
 

@@ -19,8 +19,8 @@ def bump(centre: float, sigma: float = 12.0, stride: int = 10, samples: int = 20
 
 def test_the_parabola_is_exact_for_a_gaussian() -> None:
     for centre in np.random.default_rng(1).uniform(60, 140, 300):
-        found = Peaks(clock="bins", refine="parabola").decode(bump(centre))
-        assert found.time.tolist() == pytest.approx([centre], abs=1e-3)
+        detections = Peaks(clock="bins", refine="parabola").decode(bump(centre))
+        assert detections.time.tolist() == pytest.approx([centre], abs=1e-3)
 
 
 def test_refinement_brings_the_expected_ap_decoder_nearer() -> None:

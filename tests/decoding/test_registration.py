@@ -32,11 +32,11 @@ class Toy(Decoder):
     count: int = 1
 
     def candidates(self, density, intervals):
-        found = {}
+        by_type = {}
         for column, event in enumerate(density.types):
             rows = np.sort(np.argsort(-density.values[:, column], kind="stable")[: self.count])
-            found[event] = Candidates(density.times[rows], density.values[rows, column])
-        return found
+            by_type[event] = Candidates(density.times[rows], density.values[rows, column])
+        return by_type
 
 
 class ToyGrid(Grid):
@@ -57,7 +57,8 @@ def test_a_toy_decoder_is_known_by_name() -> None:
     assert Decoder.parse("toy") == Toy()
     assert Decoder.parse({"kind": "toy", "count": 2}).decode(DENSITY).time.tolist() == [1.0, 3.0]
     assert decode([DENSITY], "toy").time.tolist() == [1.0]
-    assert [*Decoder.kinds()] == ["expected-ap", "peaks", "transitions", "toy"]
+    assert [*Decoder.kinds()][:3] == ["expected-ap", "peaks", "transitions"]
+    assert "toy" in Decoder.kinds()
 
 
 def test_a_toy_grid_is_calibrated() -> None:

@@ -49,7 +49,7 @@ def test_transitions_equal_their_oracle(scorer: str, clock: str) -> None:
             separation=distance * step,
             clock=clock,
         )
-        found = decoder.decode(density(values, stride, samples), (SLEEP,))
+        detections = decoder.decode(density(values, stride, samples), (SLEEP,))
         raw = values if clock == "bins" else naive.expanded(values, stride, samples)
         want = naive.transitions(
             [round(v * 8) for v in raw],
@@ -59,11 +59,11 @@ def test_transitions_equal_their_oracle(scorer: str, clock: str) -> None:
             distance=distance,
         )
         for name, pairs in zip(("onset", "wakeup"), want, strict=True):
-            rows = found.event == name
-            assert found.time[rows].tolist() == [place * step for place, _ in pairs]
+            rows = detections.event == name
+            assert detections.time[rows].tolist() == [place * step for place, _ in pairs]
             length = min(window, len(raw))
             scores = [score / (8 * length) for _, score in pairs]
-            np.testing.assert_allclose(found.score[rows], scores, rtol=1e-12)
+            np.testing.assert_allclose(detections.score[rows], scores, rtol=1e-12)
 
 
 def test_smoothed_transitions_use_the_smoothed_timeline() -> None:
@@ -75,14 +75,14 @@ def test_smoothed_transitions_use_the_smoothed_timeline() -> None:
         levels = [round(v * UNIT) for v in raw.tolist()]
         for scorer in ("threshold", "difference"):
             decoder = Transitions(scorer=scorer, window=6.0, smooth=3.0, separation=4.0)
-            found = decoder.decode(density(values, stride), (SLEEP,))
+            detections = decoder.decode(density(values, stride), (SLEEP,))
             want = naive.transitions(levels, window=6, scorer=scorer, level=UNIT // 2, distance=4)
             length = min(6, bins * stride)
             for name, pairs in zip(("onset", "wakeup"), want, strict=True):
-                rows = found.event == name
-                assert found.time[rows].tolist() == [place for place, _ in pairs]
+                rows = detections.event == name
+                assert detections.time[rows].tolist() == [place for place, _ in pairs]
                 scores = [score / (length * UNIT) for _, score in pairs]
-                np.testing.assert_allclose(found.score[rows], scores, atol=1e-8)
+                np.testing.assert_allclose(detections.score[rows], scores, atol=1e-8)
 
 
 def test_the_time_is_the_first_sample_of_the_new_state() -> None:
@@ -90,9 +90,9 @@ def test_the_time_is_the_first_sample_of_the_new_state() -> None:
     for scorer in ("threshold", "difference"):
         for clock in ("samples", "bins"):
             decoder = Transitions(scorer=scorer, window=30.0, clock=clock)
-            found = decoder.decode(density(values, stride=10), (SLEEP,))
-            assert found.time.tolist() == [20.0, 50.0]
-            assert found.score.tolist() == [1.0, 1.0]
+            detections = decoder.decode(density(values, stride=10), (SLEEP,))
+            assert detections.time.tolist() == [20.0, 50.0]
+            assert detections.score.tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize("scorer", ["threshold", "difference"])
@@ -105,11 +105,11 @@ def test_a_level_occupancy_has_no_transitions(values: list[float], scorer: str) 
 
 def test_alternation_and_threshold() -> None:
     values = [0, 1, 0, 1, 0, 0.4, 0, 0, 0]
-    found = Transitions(
+    detections = Transitions(
         scorer="difference", window=1.0, threshold=0.5, alternate=True, clock="bins"
     ).decode(density(values), (SLEEP,))
-    assert found.times("a", "onset").tolist() == [1.0, 3.0]
-    assert found.times("a", "wakeup").tolist() == [2.0, 4.0]
+    assert detections.times("a", "onset").tolist() == [1.0, 3.0]
+    assert detections.times("a", "wakeup").tolist() == [2.0, 4.0]
 
 
 def test_an_occupancy_needs_its_interval_type() -> None:

@@ -33,12 +33,12 @@ def paper_peaks(
     raw = expanded(values, stride, samples)
     if sigma > 0:
         raw = gaussian_filter1d(raw, sigma)
-    places, found = find_peaks(raw, height=threshold, distance=max(distance, 1))
-    return places, found["peak_heights"]
+    places, properties = find_peaks(raw, height=threshold, distance=max(distance, 1))
+    return places, properties["peak_heights"]
 
 
 def trailing(values: Array, sigma: float) -> Array:
-    """Trailing Gaussian mean, one sample at a time; before the start stands the first value."""
+    """Trailing Gaussian mean per sample; the first value is repeated before the start."""
     reach = int(4 * sigma + 0.5)
     weights = [float(np.exp(-0.5 * (k / sigma) ** 2)) for k in range(reach + 1)]
     out = []
@@ -50,24 +50,24 @@ def trailing(values: Array, sigma: float) -> Array:
 
 def maxima(values: Sequence[float]) -> list[tuple[int, int]]:
     """First and last place of each run of equal values with lower neighbours on both sides."""
-    found = []
+    runs = []
     for i in range(1, len(values) - 1):
         for j in range(i, len(values) - 1):
             if any(values[k] != values[i] for k in range(i, j + 1)):
                 break
             if values[i - 1] < values[i] and values[j + 1] < values[i]:
-                found.append((i, j))
-    return found
+                runs.append((i, j))
+    return runs
 
 
 def separate(places: Sequence[int], heights: Sequence[float], distance: int) -> list[int]:
     """Take the highest that is left, the later of equals; drop all that are too near; repeat."""
-    left, kept = list(range(len(places))), []
+    left, chosen = list(range(len(places))), []
     while left:
         best = max(left, key=lambda i: (heights[i], i))
-        kept.append(best)
+        chosen.append(best)
         left = [i for i in left if i != best and abs(places[i] - places[best]) >= distance]
-    return sorted(kept)
+    return sorted(chosen)
 
 
 def alternation(onset: list[tuple[int, int]], offset: list[tuple[int, int]]) -> set[int]:
@@ -115,8 +115,8 @@ def transitions(
         else:
             places = [(a + b) // 2 for a, b in maxima(score)]
         places = [s for s in places if score[s] > 0]
-        kept = separate(places, [score[s] for s in places], distance)
-        out.append([(places[i], score[places[i]]) for i in kept])
+        rows = separate(places, [score[s] for s in places], distance)
+        out.append([(places[i], score[places[i]]) for i in rows])
     return out[0], out[1]
 
 
@@ -131,20 +131,20 @@ def expected_ap(
     most: int,
     unit: int = 1 << 40,
 ) -> list[tuple[int, float]]:
-    """Bins taken and their scores: every score is found afresh, sample by sample, for each pick.
+    """Bins taken and their scores: every score is computed anew for each detection.
 
-    Tolerances are in samples. Masses are whole multiples of 1 / unit, so much a sample.
+    Tolerances are in samples. Masses are whole multiples of 1 / unit, stored per sample.
     """
     bins = len(values)
     members = [range(b * stride, min((b + 1) * stride, samples)) for b in range(bins)]
-    centre = [sum(one) / len(one) for one in members]
+    centre = [sum(bin_samples) / len(bin_samples) for bin_samples in members]
     start = [floor(float(values[b]) * unit / len(members[b])) for b in range(bins)]
     residual = [list(start) for _ in tolerances]
 
     def inside(b: int, k: int) -> dict[int, int]:
         near = {}
-        for i, one in enumerate(members):
-            count = sum(1 for s in one if abs(s - centre[b]) < tolerances[k])
+        for i, bin_samples in enumerate(members):
+            count = sum(1 for s in bin_samples if abs(s - centre[b]) < tolerances[k])
             if count:
                 near[i] = residual[k][i] * count
         return near
@@ -190,7 +190,7 @@ def pairs(
     for size in range(1, min(len(onset), len(offset)) + 1):
         for chosen in combinations(sorted(possible), size):
             if all(y[0] - x[1] >= min_gap for x, y in pairwise(chosen)):
-                best = max(best, sum(one[2] for one in chosen))
+                best = max(best, sum(interval[2] for interval in chosen))
     return best
 
 
@@ -205,7 +205,7 @@ def grid_search(
     event_free: Any,
 ) -> list[float]:
     """Score of every setting: decode all, match all, read the figure."""
-    ids = [one.recording for one in densities]
+    ids = [density.recording for density in densities]
     out = []
     for decoder in settings:
         events = decode(densities, decoder, intervals)

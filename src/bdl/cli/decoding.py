@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +14,7 @@ from bdl.cli.options import Intervals, Json, interval_types, parse_variant
 from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from bdl.decoding import Calibration, Grid
+    from bdl.decoding import Calibration, Decoder, Grid
     from bdl.density import Kind
     from bdl.events import Events
     from bdl.intervals import IntervalType
@@ -53,9 +53,15 @@ def decode(
     pairs: Annotated[
         Path | None, typer.Option(help="Also pair events to intervals and write them here (.csv).")
     ] = None,
-    min_duration: Annotated[float, typer.Option(help="Shortest interval in seconds.")] = 0.0,
-    max_duration: Annotated[float, typer.Option(help="Longest interval in seconds.")] = math.inf,
-    min_gap: Annotated[float, typer.Option(help="Least gap between intervals in seconds.")] = 0.0,
+    min_duration: Annotated[
+        float | None, typer.Option(help="Shortest interval of --pairs in seconds; default 0.")
+    ] = None,
+    max_duration: Annotated[
+        float | None, typer.Option(help="Longest interval of --pairs in seconds; default any.")
+    ] = None,
+    min_gap: Annotated[
+        float | None, typer.Option(help="Least gap between --pairs in seconds; default 0.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Turn saved densities into ranked events."""
@@ -63,19 +69,13 @@ def decode(
     from bdl.formats.densities import read_densities, read_manifest
 
     intervals = interval_types(interval)
+    given = {"min_duration": min_duration, "max_duration": max_duration, "min_gap": min_gap}
+    limits = {name: limit for name, limit in given.items() if limit is not None}
+    if limits and pairs is None:
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in limits)
+        raise ConfigError(f"{flags}: limits of intervals have no effect without --pairs FILE")
     entries = read_manifest(densities).recordings
-    if decoder is not None:
-        family = decoding.Decoder
-        named = parse_variant(family, decoder, "--decoder", key="decoder")  # type: ignore[type-abstract]
-        chosen = named.complete(tolerance or ())
-    elif tolerance:
-        kind = entries[0].kind if entries else "events"
-        chosen = decoding.default_decoder(kind, tolerances=tolerance)
-    else:
-        raise ConfigError(
-            "name a decoder (--decoder), or give the tolerances of the metric (--tolerance "
-            "SECONDS) for the default one"
-        )
+    chosen = parse_decoder(decoder, entries[0].kind if entries else "events", tolerance or ())
     if threshold is not None:
         chosen = chosen.replace(threshold=threshold)
     detections = decoding.decode(
@@ -89,7 +89,6 @@ def decode(
         defaults={"intervals": intervals or None},
     )
     if pairs is not None:
-        limits = {"min_duration": min_duration, "max_duration": max_duration, "min_gap": min_gap}
         write_pairs(detections, intervals, pairs, limits)
     if as_json:
         counts = {name: int((detections.event == name).sum()) for name in detections.types}
@@ -164,6 +163,26 @@ def calibrate(
         console.print_json(calibration.to_dict())
     else:
         show(calibration)
+
+
+def parse_decoder(text: str | None, kind: Kind, tolerances: Sequence[float]) -> Decoder:
+    """A decoder from its command-line form, completed, or the default one."""
+    from bdl.decoding import Decoder, default_decoder
+
+    if text is None and not tolerances:
+        raise ConfigError(
+            "name a decoder (--decoder), or give the tolerances of the metric (--tolerance "
+            "SECONDS) for the default one"
+        )
+    if text is None:
+        return default_decoder(kind, tolerances=tolerances)
+    named = parse_variant(Decoder, text, "--decoder", key="decoder")  # type: ignore[type-abstract]
+    completed = named.complete(tolerances)
+    if tolerances and completed == named:
+        raise ConfigError(
+            f"--tolerance has no effect: no parameter of the decoder {named.kind} is left open"
+        )
+    return completed
 
 
 def parse_grid(text: str, kind: Kind) -> Grid:

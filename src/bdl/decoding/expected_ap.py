@@ -187,17 +187,17 @@ class ExpectedAPGrid(Grid):
         self, density: Density, decoders: Sequence[Any], intervals: tuple[IntervalType, ...]
     ) -> list[ByType]:
         """Candidates of each decoder; spacing and refinement need no new search."""
-        found: list[ByType] = [{} for _ in decoders]
+        candidates: list[ByType] = [{} for _ in decoders]
         for column, event in enumerate(density.types):
             taken: dict[ExpectedAP, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
-            for decoder, by_type in zip(decoders, found, strict=True):
+            for decoder, by_type in zip(decoders, candidates, strict=True):
                 search = decoder.replace(spacing=0.0, refine="none")
                 if search not in taken:
                     taken[search] = search.take(density, column)
                 bins, scores = taken[search]
                 most = decoder.most(density)
                 by_type[event] = decoder.place(density, column, bins[:most], scores[:most])
-        return found
+        return candidates
 
 
 def doubled_windows(density: Density, tolerances: Sequence[float]) -> NDArray[np.int64]:

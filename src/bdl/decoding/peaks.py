@@ -103,7 +103,7 @@ class Peaks(Decoder):
         """Separated peaks by event type."""
         step = density.period * (density.stride if self.clock == "bins" else 1)
         distance = steps(self.separation, step)
-        found = {}
+        by_type = {}
         for column, event in enumerate(density.types):
             places, heights = find_peaks(density, column, self)
             rows = separate(places, heights, distance, self.keep)
@@ -112,8 +112,8 @@ class Peaks(Decoder):
                 times = places * density.period
             else:
                 times = refine(density, column, places, self.refine)
-            found[event] = Candidates(times, heights)
-        return found
+            by_type[event] = Candidates(times, heights)
+        return by_type
 
 
 class PeakGrid(Grid):

@@ -1,11 +1,11 @@
-"""Sub-bin refinement: where within its bin (or near it) a detection most likely lies.
+"""Refinement: where within its bin (or near it) a detection most likely is.
 
 ``parabola``
-    the top of the parabola through the logarithms of the density in the bin and its two
-    neighbours: exact for a Gaussian bump. Moves by at most half a bin, and only where the bin is
-    at least as high as both neighbours and higher than one; bins of zero density leave it alone.
+    The top of the parabola through the logarithms of the density in the bin and its two
+    neighbours: exact for a Gaussian peak. A detection moves by at most half a bin, and only where
+    the bin is at least as high as both neighbours, higher than one of them, and none is zero.
 ``centroid``
-    the centre of mass of the bin and its two neighbours.
+    The centre of mass of the bin and its two neighbours.
 
 Both leave a detection in the first or the last bin at the bin's centre.
 """
@@ -19,27 +19,41 @@ from numpy.typing import NDArray
 
 from bdl.density import Density
 
-Floats = NDArray[np.float64]
 Refine = Literal["none", "parabola", "centroid"]
 
 
-def refine(density: Density, column: int, bins: NDArray[np.int64], how: Refine) -> Floats:
+def refine(
+    density: Density, column: int, bins: NDArray[np.int64], method: Refine
+) -> NDArray[np.float64]:
     """Times in seconds of detections in the given bins of one column.
 
+    Parameters
+    ----------
+    density, column
+        The density and the column of the event type.
+    bins
+        Bins of the detections.
+    method
+        ``none`` for the centres of the bins, ``parabola`` or ``centroid``.
+
+    Examples
+    --------
     >>> values = np.exp(-0.5 * (np.arange(5.0) - 2.25)[:, None] ** 2).astype(np.float32)
     >>> density = Density("a", values, ("beat",), 1.0, stride=4, samples=20)
-    >>> [refine(density, 0, np.array([2]), how).round(4).tolist() for how in ("none", "parabola")]
-    [[9.5], [10.5]]
+    >>> refine(density, 0, np.array([2]), "none").tolist()
+    [9.5]
+    >>> refine(density, 0, np.array([2]), "parabola").round(4).tolist()
+    [10.5]
     """
     times = density.times
-    if how == "none" or len(times) < 3:
+    if method == "none" or len(times) < 3:
         return times[bins]
     inner = np.clip(bins, 1, len(times) - 2)
     left, here, right = (
         density.values[inner + shift, column].astype(np.float64) for shift in (-1, 0, 1)
     )
     before, centre, after = times[inner - 1], times[inner], times[inner + 1]
-    if how == "centroid":
+    if method == "centroid":
         mass = left + here + right
         moved = np.divide(
             left * before + here * centre + right * after, mass, out=centre.copy(), where=mass > 0

@@ -66,7 +66,7 @@ def _scan(
 ) -> int:
     """Write all maxima to ``places`` and ``heights``; their number, or -1 if there is no room."""
     stride, bins = len(weights), len(padded) - weights.shape[1] - 1
-    found = 0
+    number = 0
     # A flat top that reaches the end of a block continues in the next: its start and its height.
     flat_start, flat_height = -1, 0.0
     for begin in range(0, bins, block):
@@ -84,13 +84,13 @@ def _scan(
             last = _flat_end(rows, flat_height, begin * stride, stop, begin)
             if last < stop:
                 if rows[last % stride, last // stride - begin + 1] < flat_height:
-                    places[found], heights[found] = (flat_start + last - 1) // 2, flat_height
-                    found += 1
+                    places[number], heights[number] = (flat_start + last - 1) // 2, flat_height
+                    number += 1
                 flat_start = -1
         for i in range(1, count + 1):
             if not any_peak[i]:
                 continue
-            if found + stride >= len(places):
+            if number + stride >= len(places):
                 return -1
             for place in range(stride):
                 first = (begin - 1 + i) * stride + place
@@ -99,16 +99,16 @@ def _scan(
                 height = rows[place, i]
                 later = rows[place + 1, i] if place + 1 < stride else rows[0, i + 1]
                 if later < height:
-                    places[found], heights[found] = first, height
-                    found += 1
+                    places[number], heights[number] = first, height
+                    number += 1
                     continue
                 last = _flat_end(rows, height, first + 1, stop, begin)
                 if last == stop:
                     flat_start, flat_height = first, height
                 elif rows[last % stride, last // stride - begin + 1] < height:
-                    places[found], heights[found] = (first + last - 1) // 2, height
-                    found += 1
-    return found
+                    places[number], heights[number] = (first + last - 1) // 2, height
+                    number += 1
+    return number
 
 
 @compiled

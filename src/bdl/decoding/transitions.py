@@ -103,11 +103,11 @@ class Transitions(Decoder):
 
     def candidates(self, density: Density, intervals: tuple[IntervalType, ...]) -> ByType:
         """Separated transitions by event type."""
-        found = {}
+        by_type = {}
         for column, interval in enumerate(intervals):
             onsets, offsets = find_transitions(occupancy(density, column, self), density, self)
-            found[interval.onset], found[interval.offset] = onsets, offsets
-        return found
+            by_type[interval.onset], by_type[interval.offset] = onsets, offsets
+        return by_type
 
 
 class TransitionGrid(Grid):
@@ -173,15 +173,15 @@ class TransitionGrid(Grid):
         self, density: Density, decoders: Sequence[Any], intervals: tuple[IntervalType, ...]
     ) -> list[ByType]:
         """Candidates of each decoder; each width smooths the occupancy once."""
-        found: list[ByType] = [{} for _ in decoders]
+        candidates: list[ByType] = [{} for _ in decoders]
         for column, interval in enumerate(intervals):
             smoothed: dict[float, Fixed] = {}
-            for decoder, by_type in zip(decoders, found, strict=True):
+            for decoder, by_type in zip(decoders, candidates, strict=True):
                 if decoder.smooth not in smoothed:
                     smoothed[decoder.smooth] = occupancy(density, column, decoder)
                 onsets, offsets = find_transitions(smoothed[decoder.smooth], density, decoder)
                 by_type[interval.onset], by_type[interval.offset] = onsets, offsets
-        return found
+        return candidates
 
     def simplest(self) -> Self:
         """The grid of an untuned decoder; both scorers are tried, as in the paper."""
@@ -207,8 +207,8 @@ def find_transitions(
     >>> values = np.array([[0.0], [1.0], [1.0], [0.0]], np.float32)
     >>> density = Density("a", values, ("sleep",), 1.0, stride=5, samples=20, kind="state")
     >>> decoder = Transitions(window=5.0)
-    >>> found = find_transitions(occupancy(density, 0, decoder), density, decoder)
-    >>> [side.time.tolist() for side in found]
+    >>> sides = find_transitions(occupancy(density, 0, decoder), density, decoder)
+    >>> [side.time.tolist() for side in sides]
     [[5.0], [15.0]]
     """
     if decoder.window is None:
@@ -220,7 +220,7 @@ def find_transitions(
     window = min(max(1, round(decoder.window / step)), max(1, len(occupied)))
     rise = difference(occupied, window)
     level = int(np.ceil(decoder.level * UNIT))
-    found = []
+    sides = []
     for sign in (1, -1):
         score = sign * rise
         if decoder.scorer == "threshold":
@@ -232,8 +232,8 @@ def find_transitions(
         place = place[score[place] > 0]
         height = score[place] / (window * UNIT)
         rows = separate(place, height, steps(decoder.separation, step))
-        found.append(Candidates(place[rows] * step, height[rows]))
-    return found[0], found[1]
+        sides.append(Candidates(place[rows] * step, height[rows]))
+    return sides[0], sides[1]
 
 
 def difference(occupied: Fixed, window: int) -> Fixed:

@@ -1,10 +1,10 @@
-"""Densities on disk: a folder with one ``.npz`` per recording and a ``manifest.json``.
+"""Densities on disk: a folder with one ``.npz`` file per recording and a ``manifest.json``.
 
 The manifest lists the recordings in order, each with its file and its clock: id, file, types,
-period (s), stride, samples, kind, bounded. A file holds one array, ``values`` (bins, types)
-float32; it is read without pickle. Files are numbered, so that any id is possible. The folder is
-written under another name and renamed when whole; an existing folder of densities is
-replaced, anything else is an error.
+period (s), stride, samples, kind, bounded. A file contains one array, ``values`` (bins, types)
+float32; it is read without pickle. Files are numbered, so that every id is allowed. The folder is
+written under another name and renamed when it is complete. An existing folder of densities is
+replaced; anything else of that name is not touched.
 """
 
 from __future__ import annotations
@@ -26,7 +26,16 @@ MANIFEST = "manifest.json"
 
 
 class DensityEntry(Value):
-    """One recording of a manifest; its file cannot be outside the folder.
+    """One recording of a manifest.
+
+    Parameters
+    ----------
+    id
+        Id of the recording.
+    file
+        Name of its file, without a folder.
+    types, period, stride, samples, kind, bounded
+        As in `bdl.density.Density`.
 
     Examples
     --------
@@ -45,8 +54,18 @@ class DensityEntry(Value):
     bounded: bool
 
 
+_CLOCK = tuple(name for name in DensityEntry.model_fields if name not in ("id", "file"))
+
+
 class DensityManifest(Value):
-    """The recordings of a folder of densities.
+    """Contents of a folder of densities.
+
+    Parameters
+    ----------
+    format, version
+        Identify the layout of the folder.
+    recordings
+        The recordings in order.
 
     Examples
     --------
@@ -65,9 +84,9 @@ def write_densities(path: str | Path, densities: Iterable[Density]) -> None:
     Parameters
     ----------
     path
-        The folder; an existing folder of densities is replaced.
+        The folder.
     densities
-        At most one density per recording.
+        One density per recording.
 
     Examples
     --------
@@ -75,7 +94,7 @@ def write_densities(path: str | Path, densities: Iterable[Density]) -> None:
     >>> folder = Path(tempfile.mkdtemp()) / "densities"
     >>> values = np.array([[0.0], [0.25]], np.float32)
     >>> write_densities(folder, [Density("night/1", values, ("beat",), 1.0, 10, 15)])
-    >>> [(d.recording, d.values.tolist()) for d in read_densities(folder)]
+    >>> [(density.recording, density.values.tolist()) for density in read_densities(folder)]
     [('night/1', [[0.0], [0.25]])]
     """
     target = Path(path)
@@ -90,18 +109,14 @@ def write_densities(path: str | Path, densities: Iterable[Density]) -> None:
             seen.add(density.recording)
             file = f"{number:06d}.npz"
             np.savez(temporary / file, values=density.values)
-            entries.append(_entry(density, file))
+            clock = {name: getattr(density, name) for name in _CLOCK}
+            entries.append(DensityEntry(id=density.recording, file=file, **clock))
         manifest = DensityManifest(recordings=tuple(entries)).model_dump(mode="json")
         (temporary / MANIFEST).write_text(json.dumps(manifest, indent=1))
 
 
 def read_manifest(path: str | Path) -> DensityManifest:
-    """The manifest of a folder, without any values.
-
-    Parameters
-    ----------
-    path
-        The folder.
+    """The manifest of a folder of densities; no values are read.
 
     Examples
     --------
@@ -113,7 +128,7 @@ def read_manifest(path: str | Path) -> DensityManifest:
     """
     file = Path(path) / MANIFEST
     if not file.is_file():
-        raise InputError(f"{path}: no folder of densities: {MANIFEST} is missing")
+        raise InputError(f"{path}: no folder of densities: it has no {MANIFEST}")
     with reading(file, "a manifest of densities"):
         data = json.loads(file.read_text())
     manifest: DensityManifest = validate(DensityManifest, data, str(file))
@@ -131,42 +146,28 @@ def read_densities(path: str | Path, ids: Iterable[str] | None = None) -> Iterat
     path
         The folder.
     ids
-        Recordings, in this order; all in the order of the folder by default.
+        Recordings to read, in this order; None for all, in the order of the folder.
 
     Examples
     --------
     >>> next(read_densities("/no/such"))
     Traceback (most recent call last):
-    bdl.errors.InputError: /no/such: no folder of densities: manifest.json is missing
+    bdl.errors.InputError: /no/such: no folder of densities: it has no manifest.json
     """
     entries = read_manifest(path).recordings
     if ids is not None:
-        by_id = {entry.id: entry for entry in entries}
+        entry_of = {entry.id: entry for entry in entries}
         wanted = list(ids)
-        missing = [id for id in wanted if id not in by_id]
+        missing = [id for id in wanted if id not in entry_of]
         if missing:
             raise InputError(
                 f"{path}: no density of recording {missing[0]!r} ({len(missing)} missing)"
             )
-        entries = tuple(by_id[id] for id in wanted)
+        entries = tuple(entry_of[id] for id in wanted)
     for entry in entries:
         file = Path(path) / entry.file
         with reading(file, "a density file"), np.load(file, allow_pickle=False) as arrays:
             values = arrays["values"]
         if values.dtype != np.float32:
             raise InputError(f"{file}: float32 values expected, got {values.dtype}")
-        shared = entry.model_dump(exclude={"id", "file"})
-        yield Density(entry.id, values, **shared)
-
-
-def _entry(density: Density, file: str) -> DensityEntry:
-    return DensityEntry(
-        id=density.recording,
-        file=file,
-        types=density.types,
-        period=density.period,
-        stride=density.stride,
-        samples=density.samples,
-        kind=density.kind,
-        bounded=density.bounded,
-    )
+        yield Density(entry.id, values, **{name: getattr(entry, name) for name in _CLOCK})
