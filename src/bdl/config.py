@@ -51,6 +51,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
 def mapping(data: object, what: str) -> dict[str, Any]:
     """The data, if it is a mapping.
 
+    Examples
+    --------
     >>> mapping([1], "a.yaml")
     Traceback (most recent call last):
     bdl.errors.ConfigError: a.yaml: a mapping of keys expected, got list
@@ -63,6 +65,8 @@ def mapping(data: object, what: str) -> dict[str, Any]:
 class Value(BaseModel):
     """An immutable configuration value.
 
+    Examples
+    --------
     >>> class Box(Value):
     ...     side: float = 1.0
     >>> Box(side=2.0)

@@ -152,6 +152,8 @@ class Density(Tabular):
 def _highest(values: NDArray[np.float32], group: int) -> NDArray[np.int64]:
     """Return the index of the largest value of each group of successive bins.
 
+    Examples
+    --------
     >>> _highest(np.array([0.0, 2.0, 1.0, 0.0, 3.0], np.float32), 2).tolist()
     [1, 2, 4]
     """

@@ -45,6 +45,8 @@ class StudyError(BdlError, RuntimeError):
 def require(module: str, extra: str) -> ModuleType:
     """Import ``module``, or say in one line which extra brings it.
 
+    Examples
+    --------
     >>> require("json", "all").dumps([1])
     '[1]'
     >>> require("no_such_module", "eeg")

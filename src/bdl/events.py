@@ -107,6 +107,8 @@ class Events(Tabular):
     def empty(cls, *, scored: bool = False) -> Events:
         """No events at all.
 
+        Examples
+        --------
         >>> len(Events.empty())
         0
         """
@@ -208,6 +210,8 @@ class Events(Tabular):
     def times(self, recording: str, event: str) -> Floats:
         """Sorted times of one recording and type; empty where there are none.
 
+        Examples
+        --------
         >>> Events.of("a", "beat", [2.0, 1.0]).times("a", "beat").tolist()
         [1.0, 2.0]
         """
@@ -244,6 +248,8 @@ class Events(Tabular):
     def above(self, threshold: float) -> Events:
         """The rows with at least this score; all rows where there are no scores.
 
+        Examples
+        --------
         >>> Events.of("a", "beat", [1.0, 2.0], [0.9, 0.1]).above(0.5).time.tolist()
         [1.0]
         """
@@ -253,6 +259,8 @@ class Events(Tabular):
     def concat(cls, parts: Iterable[Events]) -> Events:
         """All rows of several tables, scored only if each of them is.
 
+        Examples
+        --------
         >>> len(Events.concat([Events.of("a", "beat", [1.0]), Events.empty()]))
         1
         """

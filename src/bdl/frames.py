@@ -23,6 +23,8 @@ Floats = NDArray[np.float64]
 def encode(column: nw.Series[Any], where: str) -> tuple[tuple[str, ...], Codes]:
     """Sorted distinct names of a text column, and each row's index among them.
 
+    Examples
+    --------
     >>> encode(nw.new_series("id", ["b", "a", "b"], backend="pyarrow"), "ids")
     (('a', 'b'), array([1, 0, 1], dtype=int32))
     """
@@ -82,6 +84,8 @@ def encode_names(names: Sequence[str] | NDArray[Any], what: str) -> tuple[tuple[
 def numbers(column: nw.Series[Any], where: str) -> Floats:
     """A column as float64, NaN where it is null; text is an error that names the row.
 
+    Examples
+    --------
     >>> numbers(nw.new_series("time", ["1.5", None], backend="pyarrow"), "times").tolist()
     [1.5, nan]
     """
@@ -106,6 +110,8 @@ def backend_of(table: nw.DataFrame[Any]) -> Backend:
 def merge(parts: list[tuple[tuple[str, ...], Codes]]) -> tuple[tuple[str, ...], Codes]:
     """One code book for several.
 
+    Examples
+    --------
     >>> merge([(("b",), np.array([0], np.int32)), (("a",), np.array([0], np.int32))])
     (('a', 'b'), array([1, 0], dtype=int32))
     """

@@ -35,19 +35,30 @@ def logits(
     outputs: int,
     tile: int = WHOLE,
 ) -> NDArray[np.float32]:
-    """Logits (bins, outputs) of one recording; the module's mode is set back afterwards.
+    """Logits of one recording; the module's mode is restored afterwards.
 
     Parameters
     ----------
-    module : an encoder; see `bdl.encoders` for how it is called.
-    binned : features of the recording.
-    outputs : channels that the module must give.
-    tile : most bins at once, for an encoder that is neither causal nor of fixed length.
+    module
+        An encoder; see `bdl.encoders` for how it is called.
+    binned
+        Features of the recording.
+    outputs
+        Number of columns that the module must give.
+    tile
+        Most bins at once, for an encoder that is neither causal nor of fixed length.
 
+    Returns
+    -------
+    ndarray
+        (bins, outputs) float32.
+
+    Examples
+    --------
     >>> from bdl.encoders import Recurrent
     >>> module = Recurrent(width=4).build(inputs=1, outputs=2, calendar=False)
-    >>> one = Binned(np.zeros((1, 1), np.float32), None, None, np.zeros(1, bool))
-    >>> logits(module, one, outputs=2).shape
+    >>> single = Binned(np.zeros((1, 1), np.float32), None, None, np.zeros(1, bool))
+    >>> logits(module, single, outputs=2).shape
     (1, 2)
     """
     bins = len(binned)

@@ -54,6 +54,8 @@ class IntervalType:
     def parse(cls, text: str) -> IntervalType:
         """An interval type from ``NAME=ONSET,OFFSET``, or ``NAME`` for ``NAME:onset`` and so on.
 
+        Examples
+        --------
         >>> IntervalType.parse("sleep=onset,wakeup")
         IntervalType(name='sleep', onset='onset', offset='wakeup')
         """

@@ -167,6 +167,8 @@ def label(
 def mean_spacing(labels: Iterable[Labels]) -> float:
     """Return recorded seconds per event of a type, averaged over types.
 
+    Examples
+    --------
     >>> mean_spacing([Labels("a", 2.0, 500, (np.array([3, 9]), np.array([7, 8])))])
     500.0
     """
@@ -184,6 +186,8 @@ def mean_spacing(labels: Iterable[Labels]) -> float:
 def common_period(labels: Sequence[Labels]) -> float:
     """Return the sampling period that all labels share, in seconds.
 
+    Examples
+    --------
     >>> common_period([Labels("a", 2.0, 500, ()), Labels("b", 2.0, 90, ())])
     2.0
     """

@@ -170,6 +170,8 @@ def _gap(events: Events, spacing: float) -> float:
 def _round(value: float) -> float:
     """Return the nearest of 1, 1.5, 2, 3, 5, 7 times a power of ten.
 
+    Examples
+    --------
     >>> _round(1790.0), _round(0.021)
     (2000.0, 0.02)
     """
@@ -181,6 +183,8 @@ def _round(value: float) -> float:
 def _round_down(value: float) -> float:
     """Return at most ``value``, with four significant digits: no window outgrows a recording.
 
+    Examples
+    --------
     >>> _round_down(12345.6), _round_down(0.25)
     (12340.0, 0.25)
     """

@@ -165,6 +165,8 @@ class Recordings:
     def concat(cls, parts: Iterable[Recordings]) -> Recordings:
         """Several collections as one; ids must be unique over all of them.
 
+        Examples
+        --------
         >>> parts = [Recordings.of([Recording.of(np.ones(9), id=i, period=1.0)]) for i in "ab"]
         >>> Recordings.concat(parts).ids
         ('a', 'b')
@@ -199,6 +201,8 @@ class Recordings:
 
         A source that can be read piece by piece is; any other is read whole and sliced.
 
+        Examples
+        --------
         >>> pair = Recordings.of([Recording.of(np.ones(9), id=i, period=1.0) for i in "ab"])
         >>> [chunk.shape for chunk in pair.chunks("a")]
         [(9, 1)]

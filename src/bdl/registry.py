@@ -14,6 +14,8 @@ Wherever a family is the type of a field or an argument, three forms are accepte
 mapping with the key ``kind`` (as ``model_dump`` writes it), or a name. A name is the ``kind`` of a
 variant with its defaults, or one of its `Variant.shorthands`.
 
+Examples
+--------
 >>> class Shape(Variant):
 ...     package = "bdl.doctest_shapes"
 >>> class Square(Shape):
@@ -153,6 +155,8 @@ class Variant(Value):
 def exports(family: type[Variant]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The functions ``__getattr__`` and ``__dir__`` of a package that offers its variants by name.
 
+    Examples
+    --------
     >>> from bdl.registry import Variant
     >>> class Animal(Variant):
     ...     package = "bdl.doctest_animals"
@@ -178,6 +182,8 @@ def field_help(kind: type[Value]) -> dict[str, str]:
 
     The docstrings are those of the class and of its base classes.
 
+    Examples
+    --------
     >>> class Box(Value):
     ...     '''A box.
     ...

@@ -50,6 +50,8 @@ def _is_plain(kind: Any) -> bool:
 def parse_yaml(text: str) -> Any:
     """A value in YAML: a number, a name, a list, a mapping; ``none`` is None.
 
+    Examples
+    --------
     >>> parse_yaml("[0, 1]"), parse_yaml("bf16-mixed")
     ([0, 1], 'bf16-mixed')
     """

@@ -184,6 +184,8 @@ def parse_options(texts: list[str]) -> dict[str, Any]:
 def interval_types(texts: list[str] | None) -> tuple[IntervalType, ...]:
     """Interval types from their command-line form.
 
+    Examples
+    --------
     >>> interval_types(["sleep=onset,wakeup", "seizure"])
     (IntervalType(name='sleep', onset='onset', offset='wakeup'),
      IntervalType(name='seizure', onset='seizure:onset', offset='seizure:offset'))

@@ -175,6 +175,8 @@ def read(path: Path) -> tuple[Events, str]:
 def convert(events: Events, unit: str, wanted: str, period: float | None, path: Path) -> Events:
     """Events with their times in the wanted unit; two units need the period of a step.
 
+    Examples
+    --------
     >>> from bdl.events import Events
     >>> events = convert(Events.of("a", "x", [12.0]), "steps", "seconds", 5.0, Path("a.csv"))
     >>> events.time.tolist()

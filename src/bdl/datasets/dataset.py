@@ -6,6 +6,8 @@ declares an entry point of the group ``bdl.datasets``. Its fields are its option
 attributes (licence, what data it needs, scales of a study) and the methods
 `Dataset.simulator`, `Dataset.download` and `Dataset.grids`.
 
+Examples
+--------
 >>> import tempfile
 >>> import numpy as np
 >>> from bdl.datasets import Benchmark, Settings

@@ -154,6 +154,8 @@ class DetectorSettings(Value):
 def merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return fields with changes; of features and training only the given fields change.
 
+    Examples
+    --------
     >>> merge({"features": {"stride": 5}, "tile": 9}, {"features": {"calendar": True}})
     {'features': {'stride': 5, 'calendar': True}, 'tile': 9}
     """

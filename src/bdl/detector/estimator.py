@@ -1,5 +1,7 @@
 """The detector: the object that most users work with.
 
+Examples
+--------
 >>> import numpy as np
 >>> from bdl import Events, Recording, Recordings
 >>> rng = np.random.default_rng(0)

@@ -33,6 +33,8 @@ class NestedParameters(BaseEstimator):  # type: ignore[misc]
 def _with_field(value: Value, name: str, path: str, new: object) -> Any:
     """Return the field of a value that ``name`` begins with, changed at ``path``.
 
+    Examples
+    --------
     >>> from bdl.detector import DetectorSettings
     >>> _with_field(DetectorSettings(), "features__stride", "stride", 5).stride
     5

@@ -5,6 +5,8 @@ is called as ``module(values, hour, weekday, mask)`` with values (batch, bins, i
 and weekday (batch, bins) int64 or None, and mask (batch, bins) bool, True where a bin holds data,
 or None. It returns logits of shape (batch, bins, outputs).
 
+Examples
+--------
 >>> from bdl.encoders import Encoder, Recurrent
 >>> Encoder.parse("forward-gru") == Recurrent(bidirectional=False)
 True

@@ -24,6 +24,8 @@ class Encoder(Variant):
     A variant must define ``causal`` (a field or a property, True if no output depends on a later
     bin) and ``build``. Everything else has a default that it may override.
 
+    Examples
+    --------
     >>> Encoder.names()[:4]
     ('recurrent', 'gru', 'chbmit-gru', 'forward-gru')
     """

@@ -27,6 +27,8 @@ def keep_buffers() -> bool:
 
     Calling it again costs nothing.
 
+    Examples
+    --------
     >>> keep_buffers() == keep_buffers()
     True
     """

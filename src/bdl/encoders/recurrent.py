@@ -60,6 +60,8 @@ class Recurrent(Encoder):
     def seconds_per_bin(self, window: int) -> float:
         """Rough core-seconds of a training pass per bin: 7e-6 for ``gru``, 8e-5 for ``chbmit-gru``.
 
+        Examples
+        --------
         >>> Recurrent().seconds_per_bin(window=12_096)
         7e-06
         """
@@ -69,6 +71,8 @@ class Recurrent(Encoder):
     def tiny(self) -> Self:
         """At most 8 units, and one block fewer.
 
+        Examples
+        --------
         >>> Recurrent().tiny()
         Recurrent(kind='recurrent', width=8, blocks=1, bidirectional=True, cell='gru', fused=True)
         """

@@ -76,6 +76,8 @@ class Transformer(Encoder):
     def seconds_per_bin(self, window: int) -> float:
         """Rough core-seconds of a training pass per bin, in proportion to the window.
 
+        Examples
+        --------
         >>> round(Transformer().seconds_per_bin(window=12_096), 5)
         0.0007
         """

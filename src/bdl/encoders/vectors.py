@@ -20,6 +20,8 @@ VARIABLE = "BDL_VECTOR_BITS"
 def available_bits() -> tuple[int, ...]:
     """Widths in bits of the vectors that this processor has, narrowest first.
 
+    Examples
+    --------
     >>> available_bits()[0]
     128
     """
@@ -33,6 +35,8 @@ def available_bits() -> tuple[int, ...]:
 def vector_bits() -> int:
     """Width in bits of the vectors in use: the widest, or what ``BDL_VECTOR_BITS`` says.
 
+    Examples
+    --------
     >>> vector_bits() in available_bits()
     True
     """

@@ -85,6 +85,8 @@ class Estimate:
 def plain(value: float) -> float | None:
     """A finite number for JSON, or None.
 
+    Examples
+    --------
     >>> plain(float("nan")), plain(0.5)
     (None, 0.5)
     """

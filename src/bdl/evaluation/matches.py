@@ -79,6 +79,8 @@ class LeftOut:
     def lines(self) -> list[str]:
         """One line for each reason that occurred.
 
+        Examples
+        --------
         >>> LeftOut(detections_outside_regions=3).lines()
         ['3 detections outside regions']
         """
@@ -279,6 +281,8 @@ class Matches:
 def find_tolerance(tolerances: Sequence[float], tolerance: float) -> int | None:
     """Place of a tolerance among others, to nine digits; None if it is not there.
 
+    Examples
+    --------
     >>> find_tolerance([0.1, 0.3], 3 * 0.1)
     1
     """
@@ -289,6 +293,8 @@ def find_tolerance(tolerances: Sequence[float], tolerance: float) -> int | None:
 def mean(table: Floats) -> float:
     """Mean over tolerances, then over the types whose row is not NaN.
 
+    Examples
+    --------
     >>> mean(np.array([[0.5, 1.0], [np.nan, np.nan]]))
     0.75
     """

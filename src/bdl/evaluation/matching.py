@@ -256,6 +256,8 @@ class Matcher:
 def check_tolerances(tolerances: Sequence[float]) -> tuple[float, ...]:
     """Tolerances as floats; they must be positive, finite and distinct.
 
+    Examples
+    --------
     >>> check_tolerances([60, 60])
     Traceback (most recent call last):
     bdl.errors.ConfigError: tolerances must be distinct, got 60 twice

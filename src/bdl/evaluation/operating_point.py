@@ -37,6 +37,8 @@ class OperatingPoint(Tally[float]):
     def to_dict(self) -> dict[str, float | None]:
         """Counts and rates; a rate without a denominator is None.
 
+        Examples
+        --------
         >>> point = OperatingPoint(detections=4, truths=5, hits=3, days=2.0)
         >>> point.to_dict()["false_alarms_per_day"]
         0.5

@@ -67,6 +67,8 @@ def rank(
 def arrange(group: Longs, time: Floats, groups: int) -> tuple[Longs, Floats]:
     """Times by group and in increasing order: first place of each group (groups + 1,), and times.
 
+    Examples
+    --------
     >>> arrange(np.array([1, 0, 1]), np.array([5.0, 9.0, 3.0]), 2)
     (array([0, 1, 3]), array([9., 3., 5.]))
     """
@@ -81,6 +83,8 @@ def arrange(group: Longs, time: Floats, groups: int) -> tuple[Longs, Floats]:
 def tie_ends(start: Longs, score: Floats) -> Ints:
     """For each ranked row, the row after the last one of the same type and score.
 
+    Examples
+    --------
     >>> tie_ends(np.array([0, 3]), np.array([0.9, 0.5, 0.5]))
     array([1, 3, 3], dtype=int32)
     """

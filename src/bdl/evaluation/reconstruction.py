@@ -186,6 +186,8 @@ def candidates(
 ) -> list[Reconstruction]:
     """A grid of parameters to choose from on calibration recordings.
 
+    Examples
+    --------
     >>> len(candidates("direct"))
     19
     """

@@ -113,6 +113,8 @@ class Regions:
     ) -> NDArray[np.bool_]:
         """Which of the rows (code into ``names``, time) are in a region; negative codes are not.
 
+        Examples
+        --------
         >>> regions = Regions.of({"a": [(0, 10)]})
         >>> regions.holds(("a", "b"), np.array([0, 0, 1], np.int32), np.array([0.0, 10.0, 5.0]))
         array([ True, False, False])

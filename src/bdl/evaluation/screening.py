@@ -39,6 +39,8 @@ class Screening(Tabular):
     def sensitivity_at(self, false_alarms_per_day: float) -> float:
         """Highest sensitivity at no more than so many false alarms per 24 hours.
 
+        Examples
+        --------
         >>> curve = Screening(np.array([0.9, 0.5]), np.array([0.5, 1.0]), np.array([0.0, 3.0]))
         >>> curve.sensitivity_at(1.0), curve.sensitivity_at(3.0)
         (0.5, 1.0)

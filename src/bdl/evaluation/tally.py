@@ -69,6 +69,8 @@ Tallies = Tally[NDArray[Any]]  # many counts at once
 def ratio(part: Count, whole: Count) -> Count:
     """Quotient of two numbers or arrays, NaN where the denominator is zero.
 
+    Examples
+    --------
     >>> ratio(1, 0), ratio(1, 4)
     (nan, 0.25)
     """

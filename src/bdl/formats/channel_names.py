@@ -11,6 +11,8 @@ from bdl.errors import InputError
 def unique_names(labels: Iterable[str | None]) -> list[str]:
     """Labels of signals as unique names: a repeated one gets a number, an empty one a name.
 
+    Examples
+    --------
     >>> unique_names(["C3", "", "C3", "C3"])
     ['C3', '(no name)', 'C3 (2)', 'C3 (3)']
     """
@@ -33,6 +35,8 @@ def chosen_names(
 ) -> tuple[str, ...]:
     """The names that the user wants, or all; one that is missing is an error.
 
+    Examples
+    --------
     >>> chosen_names(["C3", "C4"], ("C4",), Path("a.edf"))
     ('C4',)
     """

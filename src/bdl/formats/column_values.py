@@ -62,6 +62,8 @@ def first_null(array: pa.Array) -> int:
 def numbers(array: pa.Array, place: ColumnPlace) -> NDArray[np.float64]:
     """A column as float64, NaN where it is missing.
 
+    Examples
+    --------
     >>> numbers(pa.array(["1.5", "n/a"]), ColumnPlace("a.csv", "x")).tolist()
     [1.5, nan]
     >>> numbers(pa.array(["1", "one"]), ColumnPlace("a.csv", "x"))
@@ -114,6 +116,8 @@ def _first_invalid(array: pa.Array) -> int:
 def integers(array: pa.Array, place: ColumnPlace) -> NDArray[np.int64]:
     """A column of whole numbers as int64; a missing or fractional one is an error.
 
+    Examples
+    --------
     >>> integers(pa.array([0.0, 1.0]), ColumnPlace("a.csv", "step")).tolist()
     [0, 1]
     """
@@ -131,6 +135,8 @@ def integers(array: pa.Array, place: ColumnPlace) -> NDArray[np.int64]:
 def values32(array: pa.Array, place: ColumnPlace) -> NDArray[np.float32]:
     """A channel as float32, NaN where it is missing; an infinite value is an error.
 
+    Examples
+    --------
     >>> values32(pa.array([1.0, float("inf")]), ColumnPlace("a.parquet", "x"))
     Traceback (most recent call last):
     bdl.errors.InputError: a.parquet: column 'x', row 1: a finite number expected, got inf
@@ -155,6 +161,8 @@ def names(array: pa.Array, place: ColumnPlace) -> tuple[list[str], NDArray[np.in
 
     Whole numbers are taken as text (a numeric id keeps its digits).
 
+    Examples
+    --------
     >>> names(pa.array(["b", "b", "a"]), ColumnPlace("a.csv", "id"))
     (['b', 'a'], array([0, 0, 1]))
     """

@@ -17,6 +17,8 @@ from bdl.formats.files import atomic, existing, reading
 def read_rows(path: Path, delimiter: str) -> tuple[list[str], list[list[str]]]:
     """Header and rows; every row has as many fields as the header. Empty lines are left out.
 
+    Examples
+    --------
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "a.tsv"
     >>> write_rows(file, ["a", "b"], [["1", "x\\ty"]], "\\t")

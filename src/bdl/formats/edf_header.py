@@ -85,6 +85,8 @@ class EdfHeader:
 def read_header(path: str | Path) -> EdfHeader:
     """Read and verify a header; an error says what does not fit.
 
+    Examples
+    --------
     >>> read_header("/no/such.edf")
     Traceback (most recent call last):
     bdl.errors.InputError: /no/such.edf: no such file

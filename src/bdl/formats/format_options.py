@@ -14,6 +14,8 @@ F = TypeVar("F", bound=Variant)
 def option_names(kind: type[Variant]) -> tuple[str, ...]:
     """The options of a format: its fields without ``kind``.
 
+    Examples
+    --------
     >>> from bdl.formats.events import KaggleEvents
     >>> option_names(KaggleEvents)
     ('period', 'missing')

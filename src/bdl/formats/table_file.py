@@ -68,6 +68,8 @@ class TableFile(ABC):
 def skip_rows(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
     """The batches without their first rows.
 
+    Examples
+    --------
     >>> batches = (pa.record_batch({"x": [i, i + 1]}) for i in range(0, 6, 2))
     >>> [batch["x"].to_pylist() for batch in skip_rows(batches, 3)]
     [[3], [4, 5]]

@@ -13,6 +13,8 @@ OffsetChanges = tuple[tuple[int, int], ...]
 def named_zone(name: str) -> timezone | ZoneInfo:
     """A time zone from ``UTC``, an offset such as ``+02:00`` or an IANA name.
 
+    Examples
+    --------
     >>> named_zone("-0430").utcoffset(None).total_seconds()
     -16200.0
     """

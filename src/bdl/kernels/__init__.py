@@ -7,6 +7,8 @@ from it. A reach is inclusive (``|r| * period <= reach``); a reach that is a who
 samples up to rounding counts as whole. A kernel narrower than one sample equals `Hard`.
 `bdl.targets` cuts kernels at the edges of a crop and renormalises them.
 
+Examples
+--------
 >>> from bdl.kernels import Gaussian, Kernel
 >>> Kernel.parse("gaussian").complete(sigma=30.0) == Gaussian(sigma=30.0)
 True

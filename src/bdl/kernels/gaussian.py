@@ -59,6 +59,8 @@ def known_sigma(kind: str, sigma: float | None) -> float:
 def bell(distance: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
     """Gaussian weights at the given distances, with unit sum.
 
+    Examples
+    --------
     >>> bell(np.arange(2), 1.0).round(3).tolist()
     [0.622, 0.378]
     """

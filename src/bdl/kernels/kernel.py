@@ -93,6 +93,8 @@ def cumulative(kernel: Kernel, period: float) -> Weights:
 def reach_in_samples(reach: float, period: float) -> int:
     """Whole samples within ``reach`` seconds, inclusive.
 
+    Examples
+    --------
     >>> reach_in_samples(0.3, 0.1), reach_in_samples(0.29, 0.1)
     (3, 2)
     """

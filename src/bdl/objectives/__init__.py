@@ -16,6 +16,8 @@ fills in what depends on training labels or the clock (event frequency, class ra
 Names are shorthand for values. For every registered kernel there are ``bdl-``, ``bce-`` and
 ``mse-`` names:
 
+Examples
+--------
 >>> import numpy as np
 >>> from bdl.labels import Labels
 >>> from bdl.objectives import BDL, Objective

@@ -60,6 +60,8 @@ class BDL(BoundaryObjective):
 def softplus_inverse(rate: float) -> float:
     """Return the number whose softplus is ``rate``, exact for small and large rates.
 
+    Examples
+    --------
     >>> softplus_inverse(math.log(2))
     0.0
     """

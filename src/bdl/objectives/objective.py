@@ -136,6 +136,8 @@ class Objective(Variant):
 def at_least_single(logits: Tensor) -> Tensor:
     """Return logits in single or double precision: half precision cannot hold a sparse rate.
 
+    Examples
+    --------
     >>> import torch
     >>> at_least_single(torch.zeros(1, dtype=torch.bfloat16)).dtype
     torch.float32
@@ -150,6 +152,8 @@ def ordered_sum(values: Tensor) -> Tensor:
 
     Torch splits a sum to a single number among its threads, but computes the sum of a row in one.
 
+    Examples
+    --------
     >>> import torch
     >>> ordered_sum(torch.ones(2, 3_000)).item()
     6000.0

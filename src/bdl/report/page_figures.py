@@ -57,6 +57,8 @@ def _places(names: Iterable[str]) -> dict[str, int]:
 def _ticks(values: Sequence[float]) -> dict[str, Any]:
     """A logarithmic axis with ticks at those values whose labels do not overlap.
 
+    Examples
+    --------
     >>> _ticks([60.0, 180.0, 200.0, 1800.0])["ticktext"]
     ['60', '180', '1800']
     """

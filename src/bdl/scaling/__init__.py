@@ -4,6 +4,8 @@ Each scaling is one class in one file of this package (see `bdl.registry`). A sc
 channel: ``(x - shift) / scale``. What it needs to know of the data it learns from the training
 recordings, and from nothing else.
 
+Examples
+--------
 >>> from bdl.scaling import Robust, Scaling
 >>> Scaling.parse("robust") == Robust()
 True

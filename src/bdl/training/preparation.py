@@ -73,6 +73,8 @@ def check_like(info: RecordingInfo, channels: Sequence[str], period: float, what
 def same_period(period: float, other: float) -> bool:
     """Return whether two periods in seconds are the same up to rounding.
 
+    Examples
+    --------
     >>> same_period(1 / 256, 0.00390625000001)
     True
     """
@@ -102,6 +104,8 @@ def choose_types(
 
     These are the given ones, or the endpoints of intervals, then all others that occur.
 
+    Examples
+    --------
     >>> sleep = IntervalType("sleep", "onset", "wakeup")
     >>> choose_types(Events.of("a", ["wakeup", "nap", "onset"], [3, 2, 1]), [sleep], None)
     ('onset', 'wakeup', 'nap')

@@ -60,6 +60,8 @@ def claim(directory: Path, identity: dict[str, Any]) -> Path | None:
 def weights_name(epoch: int) -> str:
     """Return the file name of the weights of a kept epoch.
 
+    Examples
+    --------
     >>> weights_name(5)
     'epoch-005.safetensors'
     """

@@ -35,6 +35,8 @@ from bdl.encoders.fused.setting import allowed
 class Linear(nn.Linear):
     """torch.nn.Linear.
 
+    Examples
+    --------
     >>> x = torch.randn(2, 5, 3)
     >>> ours, torchs = Linear(3, 4), nn.Linear(3, 4)
     >>> _ = ours.load_state_dict(torchs.state_dict())
@@ -83,6 +85,8 @@ def _rows(x: Tensor) -> Tensor:
 class LayerNorm(nn.LayerNorm):
     """torch.nn.LayerNorm over the last dimension.
 
+    Examples
+    --------
     >>> x = torch.randn(2, 5, 3)
     >>> torch.allclose(LayerNorm(3)(x), nn.LayerNorm(3)(x))
     True

@@ -165,6 +165,8 @@ def outer_sum(left: Tensor, right: Tensor) -> Tensor:
 def column_sum(x: Tensor) -> Tensor:
     """Sum over all rows of (groups, rows, columns): (columns,).
 
+    Examples
+    --------
     >>> column_sum(torch.ones(2, 3, 2)).tolist()
     [6.0, 6.0]
     """

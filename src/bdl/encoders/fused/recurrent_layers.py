@@ -123,6 +123,8 @@ class _Fused(nn.RNNBase):
 class FusedGRU(_Fused, nn.GRU):
     """torch.nn.GRU of one layer with ``batch_first``; ``forward`` also takes ``lengths``.
 
+    Examples
+    --------
     >>> ours, torchs = FusedGRU(3, 8, batch_first=True), nn.GRU(3, 8, batch_first=True)
     >>> _ = ours.load_state_dict(torchs.state_dict())
     >>> x = torch.randn(2, 50, 3)
@@ -134,6 +136,8 @@ class FusedGRU(_Fused, nn.GRU):
 class FusedLSTM(_Fused, nn.LSTM):
     """torch.nn.LSTM of one layer with ``batch_first``; ``forward`` also takes ``lengths``.
 
+    Examples
+    --------
     >>> ours, torchs = FusedLSTM(3, 8, batch_first=True), nn.LSTM(3, 8, batch_first=True)
     >>> _ = ours.load_state_dict(torchs.state_dict())
     >>> x = torch.randn(2, 50, 3)

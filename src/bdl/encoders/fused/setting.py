@@ -10,6 +10,8 @@ def use_fused(allowed: bool) -> None:
 
     Without them everything is computed by torch, and results may depend on the number of threads.
 
+    Examples
+    --------
     >>> use_fused(False)
     >>> use_fused(True)
     """
@@ -19,6 +21,8 @@ def use_fused(allowed: bool) -> None:
 def allowed() -> bool:
     """Whether the package's own kernels may be used.
 
+    Examples
+    --------
     >>> allowed()
     True
     """

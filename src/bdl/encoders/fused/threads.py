@@ -55,6 +55,8 @@ def shares(jobs: Sequence[Job], threads: int) -> list[list[Callable[[], object]]
 def run(jobs: Sequence[Job]) -> None:
     """Do all jobs, in as many threads as torch may use and the work is worth.
 
+    Examples
+    --------
     >>> done = []
     >>> run([(1, lambda: done.append("a")), (1, lambda: done.append("b"))])
     >>> sorted(done)

@@ -22,14 +22,18 @@ CALENDAR_WIDTH = 4
 
 
 class EncoderModule(nn.Module, ABC):
-    """Base of the package's encoders: each brings ``encode``; a causal one, its state as well.
+    """Base of the package's modules: each defines ``encode``; a causal one, its state as well.
 
     Parameters
     ----------
-    inputs : numbers a bin in ``values``.
-    calendar : hour of day and weekday come along and are embedded by tables of 24 rows of 4
+    inputs
+        Numbers per bin in ``values``.
+    calendar
+        Whether hour of day and weekday are given; they are embedded by tables of 24 rows of 4
         numbers each (weekday uses 7 of its rows, as published).
 
+    Examples
+    --------
     >>> from bdl.encoders import Recurrent
     >>> module = Recurrent().build(inputs=8, outputs=2, calendar=True)
     >>> module.features, module.causal, module.fixed_bins
@@ -42,14 +46,14 @@ class EncoderModule(nn.Module, ABC):
     def __init__(self, inputs: int, calendar: bool) -> None:
         super().__init__()
         if inputs < 1:
-            raise ConfigError(f"encoder: at least one input a bin expected, got {inputs}")
+            raise ConfigError(f"encoder: at least one input per bin expected, got {inputs}")
         self.inputs = inputs
         self.hour = nn.Embedding(HOURS, CALENDAR_WIDTH) if calendar else None
         self.weekday = nn.Embedding(HOURS, CALENDAR_WIDTH) if calendar else None
 
     @property
     def features(self) -> int:
-        """Numbers a bin after the calendar is embedded."""
+        """Numbers per bin after the calendar is embedded."""
         return self.inputs + (2 * CALENDAR_WIDTH if self.hour is not None else 0)
 
     def embed(self, values: Tensor, hour: Tensor | None, weekday: Tensor | None) -> Tensor:
@@ -116,6 +120,8 @@ def lengths_of(mask: Tensor | None) -> Tensor | None:
 
     A hole before the last valid bin stays inside the length: it is a gap, not padding.
 
+    Examples
+    --------
     >>> lengths_of(torch.tensor([[True, False, True], [True, False, False]])).tolist()
     [3, 1]
     >>> lengths_of(torch.ones(2, 3, dtype=torch.bool)) is None
@@ -130,6 +136,8 @@ def lengths_of(mask: Tensor | None) -> Tensor | None:
 def valid_of(lengths: Tensor | None, bins: int) -> Tensor | None:
     """Lengths → (batch, bins) bool, True before each item's end.
 
+    Examples
+    --------
     >>> valid_of(torch.tensor([1, 2]), 2).tolist()
     [[True, False], [True, True]]
     """

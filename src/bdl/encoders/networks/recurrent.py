@@ -52,6 +52,8 @@ class RecurrentBlock(nn.Module):
 class RecurrentEncoder(EncoderModule):
     """Module of `bdl.encoders.Recurrent`.
 
+    Examples
+    --------
     >>> module = Recurrent(bidirectional=False).build(inputs=3, outputs=1, calendar=False).eval()
     >>> x = torch.randn(2, 10, 3)
     >>> first, state = module.step(x[:, :4], module.initial_state(2))

@@ -26,6 +26,8 @@ STEP_QUERIES = 512  # queries a slice in a step: bounds the size of its mask
 def positions(first: int, bins: int, width: int, like: Tensor) -> Tensor:
     """Sinusoidal positions (bins, width) of the bins from ``first`` on.
 
+    Examples
+    --------
     >>> positions(0, 2, 2, torch.zeros(1)).argmax(dim=1).tolist()
     [1, 0]
     """
@@ -116,6 +118,8 @@ class Layer(nn.Module):
 class TransformerEncoder(EncoderModule):
     """Module of `bdl.encoders.Transformer`.
 
+    Examples
+    --------
     >>> module = Transformer(causal=True).build(inputs=3, outputs=1, calendar=False).eval()
     >>> x = torch.randn(1, 9, 3)
     >>> first, state = module.step(x[:, :4], module.initial_state(1))

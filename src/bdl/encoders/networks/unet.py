@@ -26,6 +26,8 @@ from bdl.encoders.unet import UNet
 class Norm(nn.BatchNorm1d):
     """Batch norm whose statistics are those of the valid bins.
 
+    Examples
+    --------
     >>> norm = Norm(1)
     >>> x = torch.tensor([[[1.0, 3.0, 99.0]]])
     >>> norm(x, torch.tensor([[True, True, False]])).detach().round(decimals=2).tolist()
@@ -69,6 +71,8 @@ class DoubleConv(nn.Module):
 class UNetEncoder(EncoderModule):
     """Module of `bdl.encoders.UNet`.
 
+    Examples
+    --------
     >>> module = UNet(channels=(4, 8, 8)).build(inputs=3, outputs=1, calendar=False)
     >>> module(torch.randn(2, 11, 3)).shape
     torch.Size([2, 11, 1])

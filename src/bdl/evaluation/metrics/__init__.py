@@ -7,6 +7,8 @@ one tolerance); ``sensitivity@60>=0.5``, ``precision@60>=0.5``, ``F1@60>=0.5``,
 ``median@60``, ``p95@60`` (timing error of hits, with or without a threshold). ``:onset`` at the end
 selects one event type.
 
+Examples
+--------
 >>> from bdl.evaluation.metrics import AveragePrecision, Metric
 >>> Metric.parse("AP@60:onset") == AveragePrecision(tolerance=60.0, type="onset")
 True

@@ -100,6 +100,8 @@ class Metric(Variant):
     def parse(cls, given: object, what: str | None = None) -> Self:
         """A metric from a value, a text form, or a mapping with ``kind``.
 
+        Examples
+        --------
         >>> Metric.parse("accuracy")
         Traceback (most recent call last):
         bdl.errors.ConfigError: metric 'accuracy' is not known; expected one of ...
@@ -152,6 +154,8 @@ class Metric(Variant):
 def number(value: float) -> str:
     """A number as short text that reads back as the same number.
 
+    Examples
+    --------
     >>> number(60.0), number(0.1)
     ('60', '0.1')
     """

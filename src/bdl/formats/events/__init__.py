@@ -1,5 +1,7 @@
 """Event formats: each is one class in one file of this package (see `bdl.registry`).
 
+Examples
+--------
 >>> from bdl.formats.events import EventFormat
 >>> EventFormat.names()[:7]
 ('bdl', 'bids', 'dcase', 'edf', 'kaggle', 'seizures', 'wfdb')

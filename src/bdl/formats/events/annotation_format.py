@@ -107,6 +107,8 @@ def to_events(
 def found_types(events: Events) -> tuple[IntervalType, ...]:
     """Interval types that the names of the events themselves tell.
 
+    Examples
+    --------
     >>> found_types(Events.of("a", ["x:onset", "x:offset", "y"], [1.0, 2.0, 3.0]))
     (IntervalType(name='x', onset='x:onset', offset='x:offset'),)
     """

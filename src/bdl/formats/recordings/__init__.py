@@ -1,5 +1,7 @@
 """Recording formats: each is one class in one file of this package (see `bdl.registry`).
 
+Examples
+--------
 >>> from bdl.formats.recordings import RecordingFormat
 >>> RecordingFormat.names()[:7]
 ('arrow', 'csv', 'edf', 'npz', 'parquet', 'store', 'wfdb')

@@ -74,6 +74,8 @@ GroupPattern = Annotated[str | None, AfterValidator(_checked)]
 def group_of(id: str, pattern: str | None) -> str | None:
     """The group that a recording's id tells, by the first group of a regular expression.
 
+    Examples
+    --------
     >>> group_of("exp01_user01", "_(user[0-9]+)")
     'user01'
     """

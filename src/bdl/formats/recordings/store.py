@@ -39,6 +39,8 @@ class PreparedStore(RecordingFormat):
     def recognises(cls, path: Path) -> bool:
         """Whether a folder is a prepared store, finished or not.
 
+        Examples
+        --------
         >>> PreparedStore.recognises(Path("/no/such"))
         False
         """
@@ -53,6 +55,8 @@ class PreparedStore(RecordingFormat):
     def read(self, path: Path) -> Recordings:
         """Open a store: only its manifest is read.
 
+        Examples
+        --------
         >>> PreparedStore().read(Path("/no/such"))
         Traceback (most recent call last):
         bdl.errors.InputError: /no/such: no prepared store: manifest.json is missing
