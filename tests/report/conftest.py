@@ -39,7 +39,7 @@ def make_content(
     rng = np.random.default_rng(seed)
     samples = int(days * 86400 / period)
     length = samples * period
-    truth, found, dense = [], [[] for _ in range(systems)], [{} for _ in range(systems)]
+    truth, detections, densities_of = [], [[] for _ in range(systems)], [{} for _ in range(systems)]
     listed = []
     for i in range(recordings):
         if signals:
@@ -53,15 +53,18 @@ def make_content(
                 near = times + rng.normal(size=events) * 200 * (s + 1)
                 at = np.clip(np.append(near, rng.uniform(0, length, events)), 0, length - 1)
                 # Two digits, so that equal scores are common.
-                found[s].append(Events.of(ids(i), name, at, rng.uniform(0, 1, 2 * events).round(2)))
+                detections[s].append(
+                    Events.of(ids(i), name, at, rng.uniform(0, 1, 2 * events).round(2))
+                )
         if densities:
             bins = -(-samples // stride)
             for s in range(systems):
                 values = rng.gamma(0.2, 0.05, (bins, len(types))).astype(np.float32)
-                dense[s][ids(i)] = Density(ids(i), values, types, period, stride, samples)
+                densities_of[s][ids(i)] = Density(ids(i), values, types, period, stride, samples)
     curves = {"loss": ([1.0, 2.0], [0.5, 0.2]), "mAP": ([2.0], [0.4])}
     parts = tuple(
-        System(names(s), Events.concat(found[s]), dense[s], curves) for s in range(systems)
+        System(names(s), Events.concat(detections[s]), densities_of[s], curves)
+        for s in range(systems)
     )
     options = {"title": "A test", "replicates": 50, "provenance": {"seed": str(seed)}, **more}
     return Content(
@@ -75,9 +78,9 @@ def make_content(
 
 def embedded(html: str) -> dict[str, Any]:
     """The data inside a page."""
-    found = re.search(r'<script id="report-data"[^>]*>(.*?)</script>', html, re.DOTALL)
-    assert found is not None
-    data: dict[str, Any] = json.loads(found[1])
+    match = re.search(r'<script id="report-data"[^>]*>(.*?)</script>', html, re.DOTALL)
+    assert match is not None
+    data: dict[str, Any] = json.loads(match[1])
     return data
 
 
@@ -123,7 +126,7 @@ def open_page(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
         page = browser.new_page(viewport={"width": width, "height": height}, **options)
         page.set_default_timeout(180_000)  # a busy machine is slow, not wrong
         pages.append(page)
-        page.on("console", lambda said: heard.append(f"console {said.type}: {said.text}"))
+        page.on("console", lambda message: heard.append(f"console {message.type}: {message.text}"))
         page.on("pageerror", lambda error: heard.append(f"error: {error}"))
         page.on(
             "request",

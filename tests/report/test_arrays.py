@@ -87,10 +87,10 @@ def test_curves_fit_the_room_and_use_it() -> None:
     curves = [DrawnCurve(str(i), 0.0, 1.0, rng.normal(size=20_000).astype("f4")) for i in range(10)]
     for room in (40_000, 100_000, 10_000_000):
         packed = fit_curves(curves, room)
-        size = sum(len(one["y"]["data"]) for one in packed)
+        size = sum(len(curve["y"]["data"]) for curve in packed)
         assert size <= room
         points = len(unpack(packed[0]["y"]))
         assert points == 20_000 or size > 0.7 * room
     few = fit_curves(curves, 10)
-    assert {len(unpack(one["y"])) for one in few} == {FEWEST}
+    assert {len(unpack(curve["y"])) for curve in few} == {FEWEST}
     assert fit_curves([], 100) == []

@@ -232,9 +232,11 @@ def test_axe_finds_nothing_serious(
 ) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = open_page(content, width=width, height=height)
-    found = axe.run(page).response["violations"]
-    grave = [one for one in found if one["impact"] in ("serious", "critical")]
-    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in grave] == []
+    violations = axe.run(page).response["violations"]
+    grave = [
+        violation for violation in violations if violation["impact"] in ("serious", "critical")
+    ]
+    assert [(violation["id"], violation["nodes"][0]["html"][:200]) for violation in grave] == []
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
@@ -257,9 +259,9 @@ def test_a_page_of_many_systems_and_a_protocol(
     )
     assert min(page.evaluate(drawn)) > 120
     grave = [
-        one["id"]
-        for one in axe.run(page).response["violations"]
-        if one["impact"] in ("serious", "critical")
+        violation["id"]
+        for violation in axe.run(page).response["violations"]
+        if violation["impact"] in ("serious", "critical")
     ]
     assert grave == []
 
@@ -350,13 +352,15 @@ def test_an_hour_at_256_hz_and_many_events_stay_fluid(open_page: Opened) -> None
     values = rng.normal(size=(samples, 4)).astype(np.float32)
     recording = Recording.of(values, id="eeg", period=period, channels=("a", "b", "c", "d"))
     truth = Events.of("eeg", "spike", np.sort(rng.uniform(0, 3600, 5000)))
-    found = Events.of("eeg", "spike", rng.uniform(0, 3600, 200_000), rng.uniform(0, 1, 200_000))
+    detections = Events.of(
+        "eeg", "spike", rng.uniform(0, 3600, 200_000), rng.uniform(0, 1, 200_000)
+    )
     bins = samples // 8
     density = Density(
         "eeg", rng.gamma(0.2, 0.1, (bins, 1)).astype("f4"), ("spike",), period, 8, samples
     )
     content = Content(
-        "Long", truth, (System("mine", found, {"eeg": density}),), (0.1, 0.5),
+        "Long", truth, (System("mine", detections, {"eeg": density}),), (0.1, 0.5),
         recordings=Recordings.of([recording]), replicates=0,
     )  # fmt: skip
     page = open_page(content)

@@ -1,4 +1,4 @@
-"""What the page is told about hits agrees with the matches, recording by recording."""
+"""The data of the page about hits agrees with the matches, recording by recording."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_hits_of_detections_and_truths_are_the_same_pairs(
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"systems": ()}, "at least one table"),
         ({"tolerances": ()}, "1 to 31 tolerances, got 0"),
@@ -59,8 +59,8 @@ def test_hits_of_detections_and_truths_are_the_same_pairs(
         ({"systems": (FOUND, FOUND)}, "distinct names"),
     ],
 )
-def test_impossible_contents_are_refused(change: dict[str, object], told: str) -> None:
-    with pytest.raises(ConfigError, match=told):
+def test_impossible_contents_are_refused(change: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         replace(Content("t", ONE, (FOUND,), (2.0,)), **change)
 
 

@@ -90,9 +90,9 @@ def test_a_system_that_detects_nothing(embedded: Callable[[str], Any]) -> None:
 
 
 def test_a_report_without_truth_says_why() -> None:
-    found = System("mine", Events.of("a", "beat", [1.0], score=[1.0]))
+    system = System("mine", Events.of("a", "beat", [1.0], score=[1.0]))
     with pytest.raises(InputError, match="no truths at all"):
-        render(Content("t", Events.empty(), (found,), (2.0,)))
+        render(Content("t", Events.empty(), (system,), (2.0,)))
 
 
 def test_names_from_outside_stay_text(
@@ -129,8 +129,8 @@ def test_recordings_are_sorted_by_errors(content: Content) -> None:
 
 def test_length_of_a_recording_without_signal_is_its_own(embedded: Callable[[str], Any]) -> None:
     truth = Events.of(["a", "b"], "beat", [3600.0, 36000.0])
-    found = System("mine", Events.of("a", "beat", [7200.0], score=[1.0]))
-    views = embedded(render(Content("t", truth, (found,), (2.0,))))["recordings"]
+    system = System("mine", Events.of("a", "beat", [7200.0], score=[1.0]))
+    views = embedded(render(Content("t", truth, (system,), (2.0,))))["recordings"]
     assert [view["hours"] for view in views] == pytest.approx([2 * 1.02, 10 * 1.02])
 
 

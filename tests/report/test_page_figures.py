@@ -11,12 +11,12 @@ HOSTILE = '<a href="https://example.org">x</a><img src=x onerror=alert(1)>'
 
 
 def test_names_are_text_to_plotly() -> None:
-    one = np.array([0.5])
+    values = np.array([0.5])
     made = (
-        page_figures.ap_over_tolerance([1.0], [(HOSTILE, one, one, one)]),
-        page_figures.precision_recall([(HOSTILE, HOSTILE, one, one)]),
-        page_figures.timing_errors([(HOSTILE, one)]),
-        page_figures.count_calibration([(HOSTILE, one, one)]),
+        page_figures.ap_over_tolerance([1.0], [(HOSTILE, values, values, values)]),
+        page_figures.precision_recall([(HOSTILE, HOSTILE, values, values)]),
+        page_figures.timing_errors([(HOSTILE, values)]),
+        page_figures.count_calibration([(HOSTILE, values, values)]),
         page_figures.by_epoch("loss", [(0, HOSTILE, [1.0], [0.5])], log=True),
     )
     for figure in made:
@@ -44,8 +44,8 @@ def test_values_that_are_not_finite_become_gaps() -> None:
 
 
 def test_a_system_has_one_colour_and_a_type_one_dash() -> None:
-    one = np.array([0.5])
-    named = [(system, name, one, one) for system in "ab" for name in ("on", "off")]
+    values = np.array([0.5])
+    named = [(system, name, values, values) for system in "ab" for name in ("on", "off")]
     lines = [trace["line"] for trace in page_figures.precision_recall(named)["data"]]
     assert lines[0]["color"] == lines[1]["color"] != lines[2]["color"] == lines[3]["color"]
     assert lines[0]["dash"] == lines[2]["dash"] != lines[1]["dash"] == lines[3]["dash"]

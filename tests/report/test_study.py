@@ -111,12 +111,12 @@ def test_nested_curves_are_those_of_the_final_models(
         assert loss["y"] == pytest.approx(mean(finals))
         assert loss["x"] == [float(i + 1) for i in range(len(loss["y"]))]
         scored = []
-        for choice in (one for one in chosen if one["row"] == name):
+        for choice in (choice for choice in chosen if choice["row"] == name):
             rate, fold = choice["learning_rate"], choice["fold"]
             file = next(run.glob(f"steps/select/{slug}/fold-{fold}/rate-{rate:g}-*/done.json"))
             result = json.loads(file.read_text())["result"]
             assert len(result["losses"]) == 3
-            scored.append([one["score"] for one in result["tried"]])
+            scored.append([checkpoint["score"] for checkpoint in result["tried"]])
         assert progress["x"] == [1.0, 3.0]
         assert progress["y"] == pytest.approx(np.mean(scored, axis=0).tolist())
 
@@ -130,16 +130,16 @@ def test_validation_curves_are_those_of_the_chosen_rate(
     drawn = embedded(html)["figures"]
     assert drawn["progress"]["layout"]["yaxis"]["title"]["text"] == "validation mAP"
     assert "chosen on the recordings that are reported" in html
-    kept = []
+    selected = []
     for seed in (7, 8):
         by_rate = [
             results(run, "validate", "00-density-b", rate=f"seed-{seed}-rate-{rate}")
             for rate in ("0.003", "0.1")
         ]
-        kept += max(by_rate, key=lambda some: sum(one["score"] for one in some))
-    assert len(kept) == 4
-    assert drawn["loss"]["data"][0]["y"] == pytest.approx(mean([one["losses"] for one in kept]))
-    tried = [[t["score"] for t in one["tried"]] for one in kept]
+        selected += max(by_rate, key=lambda fits: sum(fit["score"] for fit in fits))
+    assert len(selected) == 4
+    assert drawn["loss"]["data"][0]["y"] == pytest.approx(mean([fit["losses"] for fit in selected]))
+    tried = [[t["score"] for t in fit["tried"]] for fit in selected]
     assert drawn["progress"]["data"][0]["y"] == pytest.approx(np.mean(tried, axis=0).tolist())
 
 

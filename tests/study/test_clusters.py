@@ -78,8 +78,8 @@ def test_a_ray_worker_that_is_killed_costs_a_retry(
         ray.shutdown()
     assert killed
     assert contents(tmp_path) == alone
-    told = [entry["event"] for entry in RunDirectory(tmp_path).ledger()]
-    assert "worker died" in told
+    events = [entry["event"] for entry in RunDirectory(tmp_path).ledger()]
+    assert "worker died" in events
 
 
 def test_an_unreachable_cluster_is_said(sleep: Path, nested: Protocol, tmp_path: Path):

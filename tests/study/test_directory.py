@@ -114,16 +114,16 @@ def test_a_full_disk_is_said_and_leaves_no_half_step(tmp_path: Path):
         "    print(type(error).__name__, error)\n"
         "print(run.done(step.id))\n"
     )
-    said = subprocess.run(
+    printed = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
         check=True,
     ).stdout
-    assert said.startswith("StudyError")
-    assert "run the same command again" in said
-    assert said.endswith("None\n")
+    assert printed.startswith("StudyError")
+    assert "run the same command again" in printed
+    assert printed.endswith("None\n")
     assert not [file for file in tmp_path.rglob("*") if file.is_file()]
 
 

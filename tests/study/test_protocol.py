@@ -108,7 +108,7 @@ def test_the_hash_covers_what_changes_a_figure_and_nothing_else(nested: Protocol
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"epochs": 3}, "epochs: Extra inputs"),
         ({"rows": [{"name": "a", "objective": "bdl-soft"}]}, "rows.0: "),
@@ -130,11 +130,11 @@ def test_the_hash_covers_what_changes_a_figure_and_nothing_else(nested: Protocol
         ({"grid": "peeks"}, "grid"),
     ],
 )
-def test_a_wrong_protocol_is_refused_by_key(nested: Protocol, change: dict, said: str):
+def test_a_wrong_protocol_is_refused_by_key(nested: Protocol, change: dict, message: str):
     data = {**nested.model_dump(mode="json"), **change}
     with pytest.raises(ConfigError) as caught:
         parse_protocol(data, "mine.yaml")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert str(caught.value).startswith("mine.yaml: ")
 
 

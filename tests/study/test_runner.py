@@ -55,12 +55,13 @@ def test_every_row_has_every_figure(finished: tuple[Path, Results], nested: Prot
             for fold in (None, 0, 1):
                 values = results.values(row.name, "tuned", metric.name, seed=0, fold=fold)
                 assert 0 <= values[0] <= 1
-    (one,) = [d for d in results.differences if (d.stage, d.metric) == ("tuned", "mAP")]
+    [difference] = [d for d in results.differences if (d.stage, d.metric) == ("tuned", "mAP")]
     pair = [
-        results.values(name, "tuned", "mAP", seed=0, fold=None)[0] for name in (one.row, one.minus)
+        results.values(name, "tuned", "mAP", seed=0, fold=None)[0]
+        for name in (difference.row, difference.minus)
     ]
-    assert one.estimate.value == pytest.approx(pair[0] - pair[1])
-    assert one.estimate.low <= one.estimate.high
+    assert difference.estimate.value == pytest.approx(pair[0] - pair[1])
+    assert difference.estimate.low <= difference.estimate.high
 
 
 def test_a_pooled_score_is_that_of_the_detections_on_disk(
@@ -74,9 +75,9 @@ def test_a_pooled_score_is_that_of_the_detections_on_disk(
     dataset = load("sleep", sleep)
     files = sorted(folder.glob("steps/final/00-bdl/fold-*/seed-0-*/detections/tuned.csv"))
     assert len(files) == 2
-    found = Events.concat(Events.from_frame(pl.read_csv(file)) for file in files)
+    detections = Events.concat(Events.from_frame(pl.read_csv(file)) for file in files)
     matches = match(
-        dataset.events, found, dataset.settings.tolerances, recordings=dataset.recordings.ids
+        dataset.events, detections, dataset.settings.tolerances, recordings=dataset.recordings.ids
     )
     ours = results.values("BDL", "tuned", "mAP", seed=0, fold=None)[0]
     assert ours == pytest.approx(matches.mean_average_precision())
@@ -85,8 +86,8 @@ def test_a_pooled_score_is_that_of_the_detections_on_disk(
 def test_the_test_part_is_opened_once_and_after_the_freeze(finished: tuple[Path, Results]):
     run = RunDirectory(finished[0])
     ledger = run.ledger()
-    told = [entry["event"] for entry in ledger if entry["event"] != "step"]
-    assert told == ["started", "frozen", "test opened", "finished"]
+    noted = [entry["event"] for entry in ledger if entry["event"] != "step"]
+    assert noted == ["started", "frozen", "test opened", "finished"]
     opened = next(entry for entry in ledger if entry["event"] == "test opened")
     assert opened["frozen"] == run.get_json("frozen.json")["digest"]
     before = [e["kind"] for e in ledger if e["event"] == "step" and e["time"] < opened["time"]]
@@ -206,11 +207,11 @@ def test_no_leak(sleep: Path, nested: Protocol, tmp_path: Path, contents: Conten
 
 
 def test_status_reads_the_directory_alone(finished: tuple[Path, Results], nested: Protocol):
-    found = status_of(str(finished[0]))
-    assert found.done == found.total == {"select": 8, "final": 4, "score": 1}
-    assert found.seconds_left == 0
-    assert set(found.live) == {"BDL", "Segmentation"}
-    assert all(score is not None for row in found.live.values() for score in row)
+    status = status_of(str(finished[0]))
+    assert status.done == status.total == {"select": 8, "final": 4, "score": 1}
+    assert status.seconds_left == 0
+    assert set(status.live) == {"BDL", "Segmentation"}
+    assert all(score is not None for row in status.live.values() for score in row)
 
 
 def test_status_of_a_study_half_done(copied: Path):
@@ -222,18 +223,18 @@ def test_status_of_a_study_half_done(copied: Path):
         step = json.loads(entry.read_text())["step"]
         if step.startswith(("final/01", "score")):
             entry.unlink()
-    found = status_of(str(copied))
-    assert (found.done["final"], found.results) == (2, None)
-    assert found.seconds_left > 0
+    status = status_of(str(copied))
+    assert (status.done["final"], status.results) == (2, None)
+    assert status.seconds_left > 0
 
 
 def test_the_command_line(copied: Path, sleep: Path):
     runner = CliRunner()
     listed = json.loads(runner.invoke(app, ["study", "list", "--json"]).stdout)
-    assert {"sleep-nested", "fraud"} <= {one["name"] for one in listed}
-    assert all(one["trainings"] > 0 and one["needs"] for one in listed)
-    told = json.loads(runner.invoke(app, ["study", "status", str(copied), "--json"]).stdout)
-    assert told["finished"]
+    assert {"sleep-nested", "fraud"} <= {study["name"] for study in listed}
+    assert all(study["trainings"] > 0 and study["needs"] for study in listed)
+    status = json.loads(runner.invoke(app, ["study", "status", str(copied), "--json"]).stdout)
+    assert status["finished"]
     assert "fold 0" in runner.invoke(app, ["study", "status", str(copied)]).stdout
     printed = runner.invoke(app, ["study", "table", str(copied)]).stdout
     assert printed == (copied / "tables.md").read_text()
@@ -253,15 +254,15 @@ def test_options_of_the_data_set_reach_the_protocol(tmp_path: Path):
 
 def test_the_command_line_refuses_what_it_cannot_do(tmp_path: Path):
     runner = CliRunner()
-    found = runner.invoke(app, ["study", "run", "sleep-nested", "--out", str(tmp_path / "run")])
-    assert isinstance(found.exception, ConfigError)
-    found = runner.invoke(app, ["study", "status", str(tmp_path)])
-    assert isinstance(found.exception, StudyError)
+    result = runner.invoke(app, ["study", "run", "sleep-nested", "--out", str(tmp_path / "run")])
+    assert isinstance(result.exception, ConfigError)
+    result = runner.invoke(app, ["study", "status", str(tmp_path)])
+    assert isinstance(result.exception, StudyError)
 
 
 def test_figures_have_their_data(finished: tuple[Path, Results]):
     figures = json.loads((finished[0] / "figures.json").read_text())
-    assert {one["row"] for one in figures["ap_over_tolerance"]} == {"BDL", "Segmentation"}
+    assert {curve["row"] for curve in figures["ap_over_tolerance"]} == {"BDL", "Segmentation"}
     assert len(figures["fold_differences"][0]["folds"]) == 2
     window = figures["window"]
     assert window["truths"]["onset"]

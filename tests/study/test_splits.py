@@ -73,7 +73,7 @@ GROUPS = {"a": "x", "b": "x", "c": "y", "d": "z"}
 
 
 @pytest.mark.parametrize(
-    ("part", "said"),
+    ("part", "message"),
     [
         (Fold(train=("a",), calibration=("c",), test=("a",)), "train and test overlap"),
         (Fold(train=("a",), calibration=("a",), test=("c",)), "train and calibration overlap"),
@@ -85,8 +85,8 @@ GROUPS = {"a": "x", "b": "x", "c": "y", "d": "z"}
         (Fold(train=("a",), calibration=("c",), test=("b",)), "group 'x' is divided"),
     ],
 )
-def test_a_wrong_part_is_refused(part: Fold, said: str):
-    with pytest.raises(ConfigError, match=said):
+def test_a_wrong_part_is_refused(part: Fold, message: str):
+    with pytest.raises(ConfigError, match=message):
         make_split(ListedFolds(by="group", parts=(part,)), GROUPS, calibrate=True)
 
 

@@ -11,16 +11,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Literal
 
 from bdl.datasets import Benchmark
 from bdl.density import Density
 from bdl.evaluation import match
 from bdl.evaluation.adapter import adapt
+from bdl.evaluation.estimate import plain
 from bdl.evaluation.reconstruction import candidates
 from bdl.evaluation.states import StateScore, choose, states
 from bdl.events import Events
-from bdl.study.results import ScoreRecord, defined
+from bdl.study.results import ScoreRecord
 
 Conversion = Literal["exponential", "integrated", "peaks", "direct"]
 DensityFolds = Sequence[Sequence[Density]]
@@ -60,7 +62,7 @@ def state_records(
                 others = [density for j, f in enumerate(folds) if j != number for density in f]
                 selected = choose(others, truth, interval, candidates(conversion))
                 scores.append(states(fold, truth, interval, selected.reconstruction))
-            score = _sum(scores)
+            score = StateScore(*map(sum, zip(*map(astuple, scores), strict=True)))
         else:
             pooled = [density for fold in folds for density in fold]
             score = choose(pooled, truth, interval, candidates(conversion)).score
@@ -106,7 +108,7 @@ def count_records(
         recordings=ids,
     )
     records = [
-        ScoreRecord(row, stage, f"count {name}", defined(value), seed)
+        ScoreRecord(row, stage, f"count {name}", plain(value), seed)
         for stage, counts in (("tuned", adaptation.before), ("adapted", adaptation.after))
         for name, value in (
             ("MAE", counts.mae),
@@ -114,15 +116,5 @@ def count_records(
             ("ratio", counts.ratio),
         )
     ]
-    value = defined(adapted.mean_average_precision())
+    value = plain(adapted.mean_average_precision())
     return [*records, ScoreRecord(row, "adapted", "mAP", value, seed)]
-
-
-def _sum(scores: Sequence[StateScore]) -> StateScore:
-    return StateScore(
-        hits=sum(score.hits for score in scores),
-        detections=sum(score.detections for score in scores),
-        truths=sum(score.truths for score in scores),
-        squared=sum(score.squared for score in scores),
-        samples=sum(score.samples for score in scores),
-    )

@@ -16,11 +16,12 @@ import numpy as np
 from bdl.datasets import Benchmark
 from bdl.errors import StudyError
 from bdl.evaluation import Matches, Metric, bootstrap, match
+from bdl.evaluation.estimate import plain
 from bdl.events import Events
 from bdl.study.analyses import count_records, state_records
 from bdl.study.label_vault import LabelVault
 from bdl.study.protocol import BootstrapSettings
-from bdl.study.results import Results, RowDifference, ScoreRecord, ToleranceCurve, defined
+from bdl.study.results import Results, RowDifference, ScoreRecord, ToleranceCurve
 from bdl.study.run_reader import RunReader, StepId
 from bdl.study.step_files import read_step_densities, unpack_events
 from bdl.study.steps import RowRun, StepData, StepOutput, StudyStep
@@ -117,7 +118,7 @@ class ScoreStep(StudyStep):
                 for metric in self._metrics(seed_matches):
                     values = metric.values(seed_matches, weights.astype(np.float64))
                     for fold, value in zip([None, *numbers], values.tolist(), strict=True):
-                        yield ScoreRecord(row, stage, metric.name, defined(value), seed, fold)
+                        yield ScoreRecord(row, stage, metric.name, plain(value), seed, fold)
 
     def _metrics(self, matches: Matches) -> list[Metric]:
         """The metrics of the protocol whose tolerance was matched."""
@@ -185,6 +186,6 @@ def _curves(matches: SeedMatches) -> Iterable[ToleranceCurve]:
             row,
             stage,
             tolerances=tuple(float(value) for value in first.tolerances),
-            mean=tuple(defined(value) for value in np.mean(tables, axis=0).tolist()),
-            sd=tuple(defined(value) for value in np.std(tables, axis=0).tolist()),
+            mean=tuple(plain(value) for value in np.mean(tables, axis=0).tolist()),
+            sd=tuple(plain(value) for value in np.std(tables, axis=0).tolist()),
         )

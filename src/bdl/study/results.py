@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from bdl.evaluation import Estimate
+from bdl.evaluation.estimate import plain
 from bdl.study.paper_tables import TableCell
 
 # How values of some metrics are written; the others have a fixed number of digits.
@@ -173,7 +174,7 @@ class Results:
         estimate = self._estimate(cell)
         if estimate is None:
             return CellValue(_mean(values), sd, signed=signed, form=None if signed else form)
-        low, high = defined(estimate.low), defined(estimate.high)
+        low, high = plain(estimate.low), plain(estimate.high)
         return CellValue(_mean(values), sd if low is None else None, low, high, signed=True)
 
     def _values(self, cell: TableCell, fold: int | None) -> dict[int | None, float]:
@@ -222,7 +223,7 @@ class Results:
         content = asdict(self)
         for difference in content["differences"]:
             bounds = difference.pop("estimate")
-            difference.update({name: defined(value) for name, value in bounds.items()})
+            difference.update({name: plain(value) for name, value in bounds.items()})
         return content
 
     @classmethod
@@ -257,14 +258,3 @@ def _mean(values: Iterable[float | None]) -> float | None:
     """The mean of the defined values; None if there are none."""
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known else None
-
-
-def defined(value: float) -> float | None:
-    """A finite number; None for any other.
-
-    Examples
-    --------
-    >>> defined(float("nan")) is None
-    True
-    """
-    return float(value) if math.isfinite(value) else None

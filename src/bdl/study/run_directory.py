@@ -26,12 +26,7 @@ from bdl.study.steps import StepOutput, StudyStep
 
 
 class RunDirectory(RunReader):
-    """A run directory that can be written.
-
-    Parameters
-    ----------
-    url
-        Folder or any fsspec path.
+    """A run directory that can be written; see `RunReader`.
 
     Examples
     --------

@@ -21,12 +21,7 @@ from bdl.study.step_files import read_step_densities, unpack_events
 
 
 class StudyReader(RunReader):
-    """A study in its run directory, to be read.
-
-    Parameters
-    ----------
-    url
-        Folder or any fsspec path.
+    """A study in its run directory, to be read; see `RunReader`.
 
     Examples
     --------
