@@ -36,10 +36,6 @@ def test_densities_are_read_as_they_were_written(tmp_path: Path) -> None:
         assert (a.recording, a.types, a.period, a.stride, a.samples, a.kind, a.bounded) == (
             (b.recording, b.types, b.period, b.stride, b.samples, b.kind, b.bounded)
         )
-    chosen = [written[5].recording, written[2].recording]
-    assert [density.recording for density in read_densities(tmp_path / "x" / "d", chosen)] == chosen
-    with pytest.raises(InputError, match="nobody"):
-        list(read_densities(tmp_path / "x" / "d", ["nobody"]))
 
 
 def test_no_recordings_is_an_empty_folder(tmp_path: Path) -> None:

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bdl.cli import console
+from bdl.cli.fit_config import EventFree
 from bdl.cli.options import Intervals, Json, interval_types, parse_variant
 from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
     from bdl.decoding import Calibration, Decoder, Grid
     from bdl.density import Kind
-    from bdl.events import Events
-    from bdl.intervals import IntervalType
 
 commands = typer.Typer()
 
@@ -51,7 +50,8 @@ def decode(
         float | None, typer.Option(help="Seconds per step, for Kaggle tables.")
     ] = None,
     pairs: Annotated[
-        Path | None, typer.Option(help="Also pair events to intervals and write them here (.csv).")
+        Path | None,
+        typer.Option(help="Also pair events to intervals and write them here (.csv, .parquet)."),
     ] = None,
     min_duration: Annotated[
         float | None, typer.Option(help="Shortest interval of --pairs in seconds; default 0.")
@@ -89,7 +89,11 @@ def decode(
         defaults={"intervals": intervals or None},
     )
     if pairs is not None:
-        write_pairs(detections, intervals, pairs, limits)
+        from bdl.formats.table_writing import write_table
+        from bdl.pairing import pair
+
+        paired = pair(detections, intervals, rule="best", **limits)
+        write_table(paired.to_frame("pyarrow"), pairs)
     if as_json:
         counts = {name: int((detections.event == name).sum()) for name in detections.types}
         console.print_json({"recordings": len(entries), "events": counts, "out": str(out)})
@@ -119,7 +123,7 @@ def calibrate(
     ] = "mAP",
     interval: Intervals = None,
     event_free: Annotated[
-        str, typer.Option(help="Detections in event-free recordings: ignore or count.")
+        EventFree, typer.Option(help="Whether detections in event-free recordings count.")
     ] = "ignore",
     format: Annotated[str | None, typer.Option(help="Format of the annotated events.")] = None,
     period: Annotated[
@@ -155,7 +159,7 @@ def calibrate(
         tolerances=tolerance,
         metric=metric,
         intervals=intervals,
-        event_free=event_free,  # type: ignore[arg-type]
+        event_free=event_free,
     )
     with formats.atomic(out) as temporary:
         temporary.write_text(json.dumps(calibration.to_dict(), indent=1) + "\n")
@@ -221,22 +225,3 @@ def short_text(value: object) -> str:
     ('0.25', 'True')
     """
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def write_pairs(
-    detections: Events, intervals: tuple[IntervalType, ...], path: Path, limits: dict[str, float]
-) -> None:
-    """Pair onsets and offsets, and write the intervals as a CSV table."""
-    import polars as pl
-
-    from bdl.formats import atomic
-    from bdl.pairing import pair
-
-    columns = ["recording", "name", "start", "end", "score"]
-    paired = list(pair(detections, intervals, rule="best", **limits))
-    table = pl.DataFrame(
-        {column: [getattr(interval, column) for interval in paired] for column in columns},
-        schema={c: pl.String if c in ("recording", "name") else pl.Float64 for c in columns},
-    )
-    with atomic(path) as temporary:
-        table.write_csv(temporary)

@@ -138,15 +138,8 @@ def read_manifest(path: str | Path) -> DensityManifest:
     return manifest
 
 
-def read_densities(path: str | Path, ids: Iterable[str] | None = None) -> Iterator[Density]:
-    """The densities of a folder, one at a time.
-
-    Parameters
-    ----------
-    path
-        The folder.
-    ids
-        Recordings to read, in this order; None for all, in the order of the folder.
+def read_densities(path: str | Path) -> Iterator[Density]:
+    """The densities of a folder, one at a time, in its order.
 
     Examples
     --------
@@ -154,17 +147,7 @@ def read_densities(path: str | Path, ids: Iterable[str] | None = None) -> Iterat
     Traceback (most recent call last):
     bdl.errors.InputError: /no/such: no folder of densities: it has no manifest.json
     """
-    entries = read_manifest(path).recordings
-    if ids is not None:
-        entry_of = {entry.id: entry for entry in entries}
-        wanted = list(ids)
-        missing = [id for id in wanted if id not in entry_of]
-        if missing:
-            raise InputError(
-                f"{path}: no density of recording {missing[0]!r} ({len(missing)} missing)"
-            )
-        entries = tuple(entry_of[id] for id in wanted)
-    for entry in entries:
+    for entry in read_manifest(path).recordings:
         file = Path(path) / entry.file
         with reading(file, "a density file"), np.load(file, allow_pickle=False) as arrays:
             values = arrays["values"]
