@@ -77,10 +77,10 @@ def test_select_and_concat_agree_with_lists(
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"time": ["soon", "later"]}, "column 'time': row 0: a number expected, got 'soon'"),
+        ({"time": ["soon", "later"]}, "column 'time', row 0: a number expected, got 'soon'"),
         ({"time": [1.0, float("inf")]}, "row 1 has no finite time"),
         ({"time": [None, 1.0]}, "row 0 has no finite time"),
-        ({"recording": ["a", None]}, "column 'recording': row 1 is empty"),
+        ({"recording": ["a", None]}, "column 'recording', row 1: a name expected, got None"),
         ({"score": [1.0, float("nan")]}, "row 1 has no finite time or no score"),
     ],
 )
@@ -106,7 +106,7 @@ def test_other_bad_tables() -> None:
     with pytest.raises(InputError, match="texts"):
         Events.of([1, 2], "x", [1.0, 2.0])  # type: ignore[list-item]
     mixed = pd.DataFrame({"recording": ["a", 1], "event": ["x", "x"], "time": [1.0, 2.0]})
-    with pytest.raises(InputError, match="names of one type"):
+    with pytest.raises(InputError, match="values of one type"):
         Events.from_frame(mixed)
 
 

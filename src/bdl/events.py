@@ -15,6 +15,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bdl.column_values import ColumnPlace
 from bdl.errors import InputError
 from bdl.frames import (
     Backend,
@@ -162,12 +163,12 @@ class Events(Tabular):
                 raise InputError(
                     f"{source}: column {name!r} is missing; it has {', '.join(table.columns)}"
                 )
-        recordings, recording_code = encode(table[recording], f"{source}: column {recording!r}")
-        types, type_code = encode(table[event], f"{source}: column {event!r}")
-        times = numbers(table[time], f"{source}: column {time!r}")
+        recordings, recording_code = encode(table[recording], ColumnPlace(source, recording))
+        types, type_code = encode(table[event], ColumnPlace(source, event))
+        times = numbers(table[time], ColumnPlace(source, time))
         scores = None
         if score is not None and score in table.columns:
-            scores = numbers(table[score], f"{source}: column {score!r}")
+            scores = numbers(table[score], ColumnPlace(source, score))
         backend = backend_of(table)
         events = cls(recordings, types, recording_code, type_code, times, scores, 0, backend)
         return events._checked(missing, source)

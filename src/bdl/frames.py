@@ -12,7 +12,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bdl.arrow import from_numpy, from_texts, to_numpy
+from bdl import column_values
+from bdl.arrow import from_numpy, from_texts
+from bdl.column_values import ColumnPlace, is_text
 from bdl.errors import InputError, MissingExtraError
 
 Backend = Literal["pandas", "polars", "pyarrow"]
@@ -20,34 +22,30 @@ Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 
-def encode(column: nw.Series[Any], where: str) -> tuple[tuple[str, ...], Codes]:
+def encode(column: nw.Series[Any], place: ColumnPlace) -> tuple[tuple[str, ...], Codes]:
     """Sorted distinct names of a text column, and each row's index among them.
+
+    Parameters
+    ----------
+    column
+        A column of texts, or of numbers, which are taken as text.
+    place
+        Where it is, for error messages.
 
     Examples
     --------
-    >>> encode(nw.new_series("id", ["b", "a", "b"], backend="pyarrow"), "ids")
+    >>> column = nw.new_series("id", ["b", "a", "b"], backend="pyarrow")
+    >>> encode(column, ColumnPlace("table", "id"))
     (('a', 'b'), array([1, 0, 1], dtype=int32))
     """
-    try:
-        arrow = column.to_arrow()
-    except (pa.ArrowException, UnicodeError, TypeError) as error:
-        raise InputError(f"{where}: names of one type expected: {error}") from error
-    if isinstance(arrow, pa.ChunkedArray):
-        arrow = arrow.combine_chunks()
-    if pa.types.is_dictionary(arrow.type):
-        arrow = arrow.cast(pa.string())
-    if arrow.null_count:
-        row = int(np.flatnonzero(to_numpy(arrow.is_null()))[0])
-        raise InputError(f"{where}: row {row} is empty, a name expected")
-    if not (pa.types.is_string(arrow.type) or pa.types.is_large_string(arrow.type)):
-        arrow = arrow.cast(pa.string())
-    encoded = arrow.dictionary_encode()
-    names = encoded.dictionary.to_pylist()
-    order = sorted(range(len(names)), key=names.__getitem__)
-    rank = np.empty(len(names), np.int32)
-    rank[order] = np.arange(len(names), dtype=np.int32)
-    codes = to_numpy(encoded.indices)
-    return tuple(names[i] for i in order), rank[codes]
+    array = _arrow_array(column, place)
+    if not is_text(array.type):
+        array = array.cast(pa.string())
+    distinct, codes = column_values.names(array, place)
+    order = sorted(range(len(distinct)), key=distinct.__getitem__)
+    rank = np.empty(len(distinct), np.int32)
+    rank[order] = np.arange(len(distinct), dtype=np.int32)
+    return tuple(distinct[i] for i in order), rank[codes]
 
 
 def encode_names(names: Sequence[str] | NDArray[Any], what: str) -> tuple[tuple[str, ...], Codes]:
@@ -81,24 +79,33 @@ def encode_names(names: Sequence[str] | NDArray[Any], what: str) -> tuple[tuple[
     return tuple(order), rank[codes]
 
 
-def numbers(column: nw.Series[Any], where: str) -> Floats:
-    """A column as float64, NaN where it is null; text is an error that names the row.
+def numbers(column: nw.Series[Any], place: ColumnPlace) -> Floats:
+    """A column as float64, NaN where it is missing; text is an error that names the row.
+
+    Parameters
+    ----------
+    column
+        A column of numbers, or of texts that are numbers.
+    place
+        Where it is, for error messages.
 
     Examples
     --------
-    >>> numbers(nw.new_series("time", ["1.5", None], backend="pyarrow"), "times").tolist()
+    >>> column = nw.new_series("time", ["1.5", None], backend="pyarrow")
+    >>> numbers(column, ColumnPlace("table", "time")).tolist()
     [1.5, nan]
     """
-    if not column.dtype.is_numeric() and len(column):
-        values = column.to_list()
-        out = np.full(len(values), np.nan)
-        for row, value in enumerate(values):
-            try:
-                out[row] = np.nan if value is None else float(value)
-            except (TypeError, ValueError):
-                raise InputError(f"{where}: row {row}: a number expected, got {value!r}") from None
-        return out
-    return np.array(to_numpy(column.to_arrow()), dtype=np.float64)
+    return np.array(column_values.numbers(_arrow_array(column, place), place))
+
+
+def _arrow_array(column: nw.Series[Any], place: ColumnPlace) -> pa.Array:
+    try:
+        array = column.to_arrow()
+    except (pa.ArrowException, UnicodeError, TypeError) as error:
+        raise InputError(
+            f"{place.path}: column {place.column!r}: values of one type expected: {error}"
+        ) from error
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
 def backend_of(table: nw.DataFrame[Any]) -> Backend:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bdl.column_values import ColumnPlace
 from bdl.errors import InputError
 from bdl.formats import timestamps
-from bdl.formats.column_values import ColumnPlace
 from bdl.formats.timestamps import parse_iso
 
 PLACE = ColumnPlace("a.csv", "t")

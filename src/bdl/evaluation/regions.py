@@ -13,6 +13,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.column_values import ColumnPlace
 from bdl.errors import InputError
 from bdl.events import Frame
 from bdl.frames import encode, numbers
@@ -92,9 +93,9 @@ class Regions:
                 raise InputError(
                     f"{source}: column {name!r} is missing; it has {', '.join(table.columns)}"
                 )
-        names, codes = encode(table[recording], f"{source}: column {recording!r}")
-        starts = numbers(table[start], f"{source}: column {start!r}")
-        ends = numbers(table[end], f"{source}: column {end!r}")
+        names, codes = encode(table[recording], ColumnPlace(source, recording))
+        starts = numbers(table[start], ColumnPlace(source, start))
+        ends = numbers(table[end], ColumnPlace(source, end))
         lacking = np.flatnonzero(~np.isfinite(starts) | ~np.isfinite(ends))
         if len(lacking):
             raise InputError(f"{source}: row {lacking[0]} lacks its start or end")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from bdl.column_values import ColumnPlace, integers, is_text
 from bdl.errors import InputError
-from bdl.formats.column_values import ColumnPlace, integers, is_text
 from bdl.formats.sample_clock import ClockRows
 from bdl.formats.table_file import TableFile
 from bdl.formats.time_zones import named_zone

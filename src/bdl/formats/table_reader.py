@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from bdl.column_values import ColumnPlace, names, values32
 from bdl.errors import InputError
-from bdl.formats.column_values import ColumnPlace, names, values32
 from bdl.formats.read_ahead import read_ahead
 from bdl.formats.recordings.recording_format import group_of
 from bdl.formats.recordings.table_format import TableFormat

@@ -7,7 +7,6 @@ counted from 1970-01-01 UTC, in 64 bits: years 1678 to 2261.
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 
 import numpy as np
@@ -15,9 +14,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bdl.arrow import from_numpy, to_numpy
+from bdl.column_values import ColumnPlace, decoded, first_null, is_text, numbers
 from bdl.compiled import compiled
 from bdl.errors import InputError
-from bdl.formats.column_values import ColumnPlace, decoded, first_null, is_text, numbers
 
 Longs = NDArray[np.int64]
 OffsetRuns = list[tuple[int, int]]
@@ -25,7 +24,6 @@ NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 LONG = 4096  # rows from which compiled code, which takes time to load, pays
 _LIMIT = 2.0**62
 _EXPECTED = "an ISO 8601 time with UTC offset, such as 2018-08-14T15:30:00-0400,"
-_OFFSET = re.compile(r"(?:Z|([+-])(\d\d)(?::?(\d\d))?)$")
 
 
 def parse_iso(
@@ -141,7 +139,7 @@ def _parse(array: pa.Array, place: ColumnPlace, default: int | None) -> tuple[Lo
         return np.zeros(0, np.int64), []
     if not array.null_count:
         with suppress(ValueError):  # Arrow's errors are such, too
-            return _integers(array, pa.timestamp("ns", "UTC")), _offsets(array)
+            return _with_offsets(array)
         if default is not None:
             with suppress(ValueError):
                 local = _integers(array, pa.timestamp("ns"))
@@ -163,29 +161,17 @@ def _integers(array: pa.Array, kind: pa.DataType) -> Longs:
     return np.array(to_numpy(array.cast(kind).cast(pa.int64())))
 
 
-def _offsets(array: pa.Array) -> OffsetRuns:
-    """UTC offsets in seconds; texts that end in different forms are a ValueError."""
+def _with_offsets(array: pa.Array) -> tuple[Longs, OffsetRuns]:
+    """Times and offsets of texts that all have one; otherwise a ValueError."""
     import pyarrow.compute as pc
 
-    ending = _OFFSET.search(array[0].as_py())
-    if ending is None:
-        raise ValueError("no offset")
-    runs = pc.run_end_encode(pc.binary_slice(array.cast(pa.binary()), -len(ending[0])))
-    starts = [0, *runs.run_ends.to_pylist()]
-    texts = [value.decode() for value in runs.values.to_pylist()]
-    return [(row, _seconds(text)) for row, text in zip(starts, texts, strict=False)]
-
-
-def _seconds(offset: str) -> int:
-    match = _OFFSET.fullmatch(offset)
-    if match is None:
-        raise ValueError(offset)
-    if offset == "Z":
-        return 0
-    seconds = int(f"{match[1]}1") * (int(match[2]) * 3600 + int(match[3] or 0) * 60)
-    if not -43200 <= seconds <= 50400:
-        raise ValueError(offset)  # no place on earth is further from UTC
-    return seconds
+    times = _integers(array, pa.timestamp("ns", "UTC"))
+    local = pc.binary_slice(array.cast(pa.binary()), 0, 19).cast(pa.string())
+    offsets = _integers(local, pa.timestamp("s")) - times // NANOSECONDS["s"]
+    if offsets.min() < -43200 or offsets.max() > 50400:
+        raise ValueError("no place on earth is further from UTC")
+    rows = np.concatenate([[0], np.flatnonzero(offsets[1:] != offsets[:-1]) + 1])
+    return times, [(row, int(offsets[row])) for row in rows.tolist()]
 
 
 def nanoseconds(array: pa.Array, place: ColumnPlace, unit: str) -> Longs:

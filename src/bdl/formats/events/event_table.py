@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pyarrow as pa
 from pydantic import Field, field_validator
 
-from bdl.arrow import from_numpy, from_texts
 from bdl.errors import ConfigError
 from bdl.events import Events
-from bdl.formats.column_values import ColumnPlace, names, numbers
 from bdl.formats.events.event_format import EventFormat
 from bdl.formats.recordings.table_format import open_table
 from bdl.formats.table_writing import write_table
@@ -97,25 +95,15 @@ def read_columns(
     period
         Seconds per unit of the time column.
     """
-    table = open_table(path, columns[:2])
+    table = open_table(path)
     used = [*columns] if columns[3] in table.columns else [*columns[:3]]
     table.need(used)
     if len(set(used)) != len(used):
         raise ConfigError(f"{path}: different columns expected, got {', '.join(used)}")
-    parts, row = [], 0
-    for batch in table.batches(used):
-        arrays: dict[str, Any] = {}
-        for name, column in zip(COLUMNS, used, strict=False):
-            place = ColumnPlace(path, column, row)
-            if name in ("recording", "event"):
-                distinct, codes = names(batch.column(column), place)
-                arrays[name] = from_texts(distinct).take(from_numpy(codes))
-            else:
-                values = numbers(batch.column(column), place)
-                arrays[name] = from_numpy(values * period if name == "time" else values)
-        parts.append(pa.table(arrays))
-        row += len(batch)
-    if not parts:
+    batches = [*table.batches(used)]
+    if not batches:
         return Events.empty(scored=len(used) == 4)
-    events = Events.from_frame(pa.concat_tables(parts), missing=missing, source=str(path))
-    return replace(events, backend="polars")
+    names = dict(zip(COLUMNS, columns, strict=True))
+    frame = pa.Table.from_batches(batches)
+    events = Events.from_frame(frame, missing=missing, source=str(path), **names)
+    return replace(events, time=events.time * period, backend="polars")
