@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from bdl.config import validate
 from bdl.errors import ConfigError
-from bdl.kernels import Gaussian, Hard, Kernel, RightGaussian, Tolerance, cumulative
+from bdl.kernels import Gaussian, Hard, Kernel, Narrowing, RightGaussian, Tolerance, cumulative
+from bdl.objectives import BDL
 from naive import targets as naive
 
 widths = st.floats(0.01, 60.0)
@@ -94,3 +95,20 @@ def test_a_kernel_below_one_sample_is_hard():
 def test_impossible_kernels_are_refused_by_name(data, key):
     with pytest.raises(ConfigError, match=key):
         validate(Kernel, data, "kernel")
+
+
+def test_a_narrowing_kernel_ends_hard():
+    kernel = Narrowing(share=0.5).complete(sigma=10.0)
+    widths = [kernel.at(progress).sigma for progress in (0.0, 0.25, 0.4)]
+    assert widths == pytest.approx([10.0, 5.0, 2.0])
+    assert kernel.at(0.5) == kernel.at(1.0) == Hard()
+    first, weights = kernel.weights(period=1.0)
+    assert (first, weights.tolist()) == (-15, Gaussian(sigma=5.0).weights(period=1.0)[1].tolist())
+
+
+def test_an_objective_follows_its_kernel_through_training():
+    objective = BDL(kernel=Narrowing(sigma=10.0))
+    assert objective.at(0.0).kernel == Gaussian(sigma=10.0)
+    assert objective.at(0.9).kernel == Hard()
+    hard = BDL()
+    assert hard.at(0.5) is hard

@@ -50,7 +50,15 @@ def objective(data: list[TrainingRecording]):
 
 
 def batches(data: list[TrainingRecording], epoch: int = 0, **changes) -> Batches:
-    settings = {"stride": STRIDE, "window": 30, "fixed": False, "size": 3, "jitter": 0, "seed": 5}
+    settings = {
+        "stride": STRIDE,
+        "window": 30,
+        "fixed": False,
+        "size": 3,
+        "jitter": 0,
+        "seed": 5,
+        "epochs": 9,
+    }
     return Batches(data, objective(data), epoch=lambda: epoch, **{**settings, **changes})
 
 
@@ -174,6 +182,7 @@ def test_the_next_batch_is_made_ahead_and_is_the_same():
         window=30,
         fixed=False,
         size=3,
+        epochs=9,
         jitter=0,
         seed=5,
         epoch=lambda: now[0],
@@ -544,3 +553,14 @@ def test_tensorboard_gets_the_history(tmp_path):
         tensorboard=True,
     )
     assert [*(tmp_path / "run" / "tensorboard").glob("events.out.tfevents.*")]
+
+
+def test_long_recordings_give_as_many_windows_as_fit():
+    data = prepared()
+    lengths = [len(recording.binned) for recording in data]
+    drawn = batches(data, window=10, per_length=True)
+    assert len(drawn.draws) == sum(max(1, round(length / 10)) for length in lengths)
+    rows = [batch.values for batch in drawn]
+    assert sum(len(values) for values in rows) == len(drawn.draws)
+    again = [batch.values for batch in batches(data, window=10, per_length=True)]
+    assert all(torch.equal(one, other) for one, other in zip(rows, again, strict=True))

@@ -137,7 +137,7 @@ def bin_features(recording: Recording, features: Features) -> Binned:
     channels, stride = len(info.channels), features.stride
     bins = bin_count(info.samples, stride)
     try:
-        shift, scale = features.scaling.affine(channels)
+        shift, scale = features.scaling.affine(recording)
     except InputError as error:
         raise InputError(f"recording {info.id!r}: {error}") from error
     columns = np.array(

@@ -69,8 +69,10 @@ def density_of(module: nn.Module, model: Model, recording: Recording, binned: Bi
     """Return the density of one recording, given its features."""
     keep_buffers()
     raw = logits(module, binned, outputs=len(model.outputs), tile=model.tile)
-    with torch.inference_mode():
-        values = model.objective.density(torch.from_numpy(raw)).numpy()
+    values = raw
+    if not getattr(module, "gives_density", False):
+        with torch.inference_mode():
+            values = model.objective.density(torch.from_numpy(raw)).numpy()
     return Density(
         recording.id,
         values,

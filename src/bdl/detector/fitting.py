@@ -28,6 +28,7 @@ from bdl.labels import Labels, mean_spacing
 from bdl.recording import Recordings
 from bdl.sampling import bin_count
 from bdl.training import preparation
+from bdl.training.encoder_training import train_encoder
 from bdl.training.history import Epoch
 from bdl.windows import window_bins
 
@@ -60,8 +61,6 @@ def fit_model(
 
     All settings, and everything that can be wrong with the data, are checked before the first step.
     """
-    from bdl.training.loop import train  # here, because Lightning takes seconds to import
-
     complete = settings.complete()
     assert complete.decoder is not None
     if event_free != "ignore" and validation is None:
@@ -107,7 +106,8 @@ def fit_model(
     with torch.random.fork_rng():
         torch.manual_seed(complete.training.seed)
         module = model.build()
-    result = train(
+    result = train_encoder(
+        complete.encoder,
         module,
         model.objective,
         prepared,

@@ -74,5 +74,8 @@ class Model(Value):
     def build(self, encoder: Encoder | None = None) -> nn.Module:
         """Return a new module with random weights, of the model's or another encoder."""
         inputs = self.features.width(len(self.channels))
-        chosen = encoder or self.settings.encoder
-        return chosen.build(inputs, len(self.outputs), self.features.calendar)
+        chosen = (encoder or self.settings.encoder).complete(self.features.statistics)
+        module = chosen.build(inputs, len(self.outputs), self.features.calendar)
+        if hasattr(module, "link"):
+            module.link = self.objective.density  # type: ignore[assignment]
+        return module

@@ -8,6 +8,7 @@ importing torch.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from bdl.registry import Variant
@@ -26,11 +27,13 @@ class Encoder(Variant):
 
     Examples
     --------
-    >>> Encoder.names()[:4]
+    >>> Encoder.names()[2:6]
     ('recurrent', 'gru', 'chbmit-gru', 'forward-gru')
     """
 
     package: ClassVar[str] = "bdl.encoders"
+    #: Whether the module is trained by gradient steps; if not, `bdl.training` fits it directly.
+    by_gradient: ClassVar[bool] = True
 
     if TYPE_CHECKING:  # pydantic allows no field of this name in a variant if it exists here
 
@@ -59,6 +62,10 @@ class Encoder(Variant):
 
     def with_bins(self, bins: int) -> Self:
         """The encoder for windows of ``bins`` bins; only one of fixed length differs."""
+        return self
+
+    def complete(self, statistics: Sequence[str]) -> Self:
+        """Return a copy that knows the statistics per channel that it reads."""
         return self
 
     def tile(self, window: int) -> int:

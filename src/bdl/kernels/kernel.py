@@ -39,6 +39,10 @@ class Kernel(Variant):
             sum to one.
         """
 
+    def at(self, progress: float) -> Kernel:
+        """Return the kernel to train with after a share of the training, from 0 to 1."""
+        return self
+
     def complete(self, *, sigma: float | None = None, tolerances: Sequence[float] = ()) -> Self:
         """Return a copy in which fields that are None are filled in.
 

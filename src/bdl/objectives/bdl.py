@@ -44,6 +44,11 @@ class BDL(BoundaryObjective):
     kind: Literal["bdl"] = "bdl"
     floor: PositiveFloat = 1e-8
 
+    @property
+    def tree_loss(self) -> Literal["poisson", "bernoulli"] | None:
+        """Loss of boosted trees on the same targets."""
+        return "poisson"
+
     def density(self, logits: Tensor) -> Tensor:
         """Return expected events per bin."""
         from torch.nn import functional as F

@@ -81,6 +81,11 @@ class BoundaryObjective(Objective):
             )
         return self.replace(reference_spacing=spacing, rate=rate)
 
+    def at(self, progress: float) -> Self:
+        """Return a copy with the kernel to train with after a share of the training."""
+        kernel = self.kernel.at(progress)
+        return self if kernel is self.kernel else self.replace(kernel=kernel)
+
     def known_rate(self) -> float:
         """Return the prior rate, or raise an error before `resolve`."""
         if self.rate is None:

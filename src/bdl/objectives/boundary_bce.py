@@ -43,6 +43,11 @@ class BoundaryBCE(BoundaryObjective):
         """Return the event mass of each bin, at most one."""
         return np.minimum(super().exact_target(labels, crop), 1.0)
 
+    @property
+    def tree_loss(self) -> Literal["poisson", "bernoulli"] | None:
+        """Loss of boosted trees on the same targets."""
+        return "bernoulli"
+
     def density(self, logits: Tensor) -> Tensor:
         """Return the probability of an event in the bin."""
         return self._shifted(logits).sigmoid()

@@ -42,6 +42,11 @@ class EventClassifier(Objective):
         """Return one in bins that contain an event."""
         return targets.event_points(labels.events, crop)
 
+    @property
+    def tree_loss(self) -> Literal["poisson", "bernoulli"] | None:
+        """Loss of boosted trees on the same targets."""
+        return "bernoulli"
+
     def density(self, logits: Tensor) -> Tensor:
         """Return the probability of an event in the bin."""
         return at_least_single(logits).sigmoid()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,11 @@ class Objective(Variant):
     bounded: ClassVar[bool] = False
     #: Whether interval types (name, onset, offset) are needed.
     needs_intervals: ClassVar[bool] = False
+
+    @property
+    def tree_loss(self) -> Literal["poisson", "bernoulli"] | None:
+        """Loss of boosted trees on the same targets; None if trees have none like it."""
+        return None
 
     def outputs(
         self, types: Sequence[str], intervals: Sequence[IntervalType] = ()
@@ -80,6 +85,10 @@ class Objective(Variant):
         stride
             Samples per bin.
         """
+        return self
+
+    def at(self, progress: float) -> Self:
+        """Return the objective to train with after a share of the training, from 0 to 1."""
         return self
 
     def target(self, labels: Labels, crop: Crop) -> NDArray[np.float32]:

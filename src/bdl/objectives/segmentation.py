@@ -111,6 +111,11 @@ class Segmentation(Objective):
         """Return the share of each bin inside intervals."""
         return targets.occupancy(labels.intervals, crop)
 
+    @property
+    def tree_loss(self) -> Literal["poisson", "bernoulli"] | None:
+        """Loss of boosted trees on the same targets."""
+        return "bernoulli" if self.weighting == "none" else None
+
     def density(self, logits: Tensor) -> Tensor:
         """Return the probability that the bin is inside an interval."""
         return at_least_single(logits).sigmoid()

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from pydantic import PositiveFloat
 
+from bdl.recording import Recording
 from bdl.scaling.scaling import Affine, Scaling
 
 
@@ -28,6 +29,7 @@ class Divisor(Scaling):
     kind: Literal["divisor"] = "divisor"
     by: PositiveFloat
 
-    def affine(self, channels: int) -> Affine:
+    def affine(self, recording: Recording) -> Affine:
         """Return zero shift and the divisor for every channel."""
+        channels = len(recording.info.channels)
         return np.zeros(channels), np.full(channels, self.by)

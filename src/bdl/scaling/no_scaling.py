@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from bdl.recording import Recording
 from bdl.scaling.scaling import Affine, Scaling
 
 
@@ -20,6 +21,7 @@ class NoScaling(Scaling):
 
     kind: Literal["none"] = "none"
 
-    def affine(self, channels: int) -> Affine:
+    def affine(self, recording: Recording) -> Affine:
         """Return zero shift and unit scale."""
+        channels = len(recording.info.channels)
         return np.zeros(channels), np.ones(channels)

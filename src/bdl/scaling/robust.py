@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import PositiveFloat, model_validator
 
 from bdl.errors import ConfigError, InputError
-from bdl.recording import Recordings
+from bdl.recording import Recording, Recordings
 from bdl.scaling.quartiles import quartiles
 from bdl.scaling.scaling import Affine, Scaling
 
@@ -47,17 +47,28 @@ class Robust(Scaling):
         """Return a copy with the median and interquartile range of each channel, if not given."""
         if self.median is not None:
             return self
-        values = quartiles(recordings)
-        spread = values[:, 2] - values[:, 0]
-        spread = np.where(spread > 0, spread, 1.0)
-        return self.replace(median=tuple(values[:, 1].tolist()), spread=tuple(spread.tolist()))
+        median, spread = median_and_spread(recordings)
+        return self.replace(median=tuple(median.tolist()), spread=tuple(spread.tolist()))
 
-    def affine(self, channels: int) -> Affine:
+    def affine(self, recording: Recording) -> Affine:
         """Return medians and interquartile ranges."""
         if self.median is None or self.spread is None:
             raise ConfigError("robust scaling has not learned its median yet: call fit first")
+        channels = len(recording.info.channels)
         if not len(self.median) == len(self.spread) == channels:
             raise InputError(
                 f"a scaling learned on {len(self.median)} channels cannot be used on {channels}"
             )
         return np.array(self.median, np.float64), np.array(self.spread, np.float64)
+
+
+def median_and_spread(recordings: Recordings) -> Affine:
+    """Median and interquartile range of each channel; a range of zero counts as one.
+
+    >>> from bdl.recording import Recording
+    >>> median_and_spread(Recordings.of([Recording.of(np.arange(5.0), id="a", period=1.0)]))
+    (array([2.]), array([2.]))
+    """
+    values = quartiles(recordings)
+    spread = values[:, 2] - values[:, 0]
+    return values[:, 1], np.where(spread > 0, spread, 1.0)

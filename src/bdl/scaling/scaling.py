@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bdl.recording import Recordings
+from bdl.recording import Recording, Recordings
 from bdl.registry import Variant
 
 Affine = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -19,18 +19,18 @@ class Scaling(Variant):
 
     package: ClassVar[str] = "bdl.scaling"
 
-    def fit(self, recordings: Recordings) -> Self:
-        """Return a copy that has learned what it needs from the training recordings."""
+    def fit(self, recordings: Recordings) -> Scaling:
+        """Return a scaling that has learned what it needs from the training recordings."""
         return self
 
     @abstractmethod
-    def affine(self, channels: int) -> Affine:
-        """Return the shift and the scale of each channel.
+    def affine(self, recording: Recording) -> Affine:
+        """Return the shift and the scale of each channel of a recording.
 
         Parameters
         ----------
-        channels
-            Number of channels of the recording that is scaled.
+        recording
+            The recording that is scaled.
 
         Returns
         -------

@@ -67,6 +67,10 @@ class Batches:
         Whether every window is padded to the full length (encoders of fixed length).
     size
         Windows per batch, over all devices together.
+    epochs
+        Epochs of the whole training, for objectives that change during training.
+    per_length
+        Draw as many windows of a recording per epoch as fit into it, at least one; otherwise one.
     jitter
         Largest random shift of a label in samples.
     seed
@@ -86,6 +90,8 @@ class Batches:
         window: int,
         fixed: bool,
         size: int,
+        epochs: int,
+        per_length: bool = False,
         jitter: int,
         seed: int,
         epoch: Callable[[], int],
@@ -97,6 +103,13 @@ class Batches:
         self.window = window
         self.fixed = fixed
         self.size = size
+        self.epochs = epochs
+        repeats = [
+            max(1, round(len(recording.binned) / window)) if per_length else 1
+            for recording in recordings
+        ]
+        # Every window of an epoch as (recording, repeat).
+        self.draws = [(i, repeat) for i, count in enumerate(repeats) for repeat in range(count)]
         self.jitter = jitter
         self.seed = seed
         self.epoch = epoch
@@ -107,7 +120,7 @@ class Batches:
         self.worker = ThreadPoolExecutor(1, thread_name_prefix="batches")
 
     def __len__(self) -> int:
-        return -(-len(self.recordings) // self.size)
+        return -(-len(self.draws) // self.size)
 
     def __iter__(self) -> Iterator[Batch]:
         epoch = self.epoch()
@@ -127,16 +140,18 @@ class Batches:
             yield batch
 
     def shares(self, epoch: int) -> list[NDArray[np.int64]]:
-        """Return the indices of the recordings of each batch of an epoch, for this process."""
+        """Return the indices of the draws of each batch of an epoch, for this process."""
         rank, ranks = self.rank()
-        order = np.random.default_rng([self.seed, epoch]).permutation(len(self.recordings))
+        order = np.random.default_rng([self.seed, epoch]).permutation(len(self.draws))
         batches = [order[first : first + self.size] for first in range(0, len(order), self.size)]
         # A process without a share of a small last batch repeats its first window.
         return [batch[rank::ranks] if len(batch) > rank else batch[:1] for batch in batches]
 
     def make(self, epoch: int, indices: Sequence[int] | NDArray[np.int64]) -> Batch:
-        """Return the batch of the recordings with the given indices."""
-        bins = [min(self.window, len(self.recordings[index].binned)) for index in indices]
+        """Return the batch of the draws with the given indices."""
+        draws = [self.draws[index] for index in indices]
+        bins = [min(self.window, len(self.recordings[i].binned)) for i, _ in draws]
+        objective = self.objective.at(epoch / self.epochs)
         shape = (len(bins), self.window if self.fixed else max(bins))
         first = self.recordings[0].binned
         values = np.zeros((*shape, first.values.shape[1]), dtype=np.float32)
@@ -144,13 +159,13 @@ class Batches:
         hour = None if first.hour is None else np.zeros(shape, dtype=np.int64)
         weekday = None if first.weekday is None else np.zeros(shape, dtype=np.int64)
         target: NDArray[np.float32] | None = None
-        for row, (index, size) in enumerate(zip(indices, bins, strict=True)):
-            binned = self.recordings[index].binned
-            rng = np.random.default_rng([self.seed, epoch, int(index)])
+        for row, ((i, repeat), size) in enumerate(zip(draws, bins, strict=True)):
+            binned = self.recordings[i].binned
+            rng = np.random.default_rng([self.seed, epoch, i, *([repeat] if repeat else [])])
             start = random_start(len(binned), size, rng)
-            labels = self.recordings[index].labels.jittered(self.jitter, rng)
+            labels = self.recordings[i].labels.jittered(self.jitter, rng)
             begin, samples = span(start, size, stride=self.stride, samples=labels.samples)
-            window_target = self.objective.target(labels, Crop(begin, samples, self.stride))
+            window_target = objective.target(labels, Crop(begin, samples, self.stride))
             if target is None:
                 target = np.zeros((*shape, window_target.shape[1]), dtype=np.float32)
             target[row, :size] = window_target

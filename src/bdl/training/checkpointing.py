@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,12 +17,10 @@ import torch
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
-from bdl.training.history import Epoch, TrainingResult, best_epoch, history_csv
+from bdl.training.history import Epoch, TrainingResult, Validate, best_epoch, history_csv
 from bdl.training.hyperparameters import Training
 from bdl.training.lightning_module import TrainableEncoder
 from bdl.training.training_run import LAST, weights_name, write
-
-Validate = Callable[[nn.Module], float]
 
 
 class Checkpointing(L.Callback):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     Weights = dict[str, Tensor]
+
+#: Score of a module on validation recordings; larger is better.
+Validate = Callable[..., float]
 
 
 @dataclass(frozen=True)

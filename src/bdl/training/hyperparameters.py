@@ -15,7 +15,10 @@ class Training(Value):
     Parameters
     ----------
     epochs
-        Passes over the training recordings; each recording gives one random window per epoch.
+        Passes over the training recordings.
+    per_length
+        Draw as many random windows of a recording per epoch as fit into it, so that long recordings
+        count more; otherwise one per recording, as published.
     batch
         Windows per step.
     learning_rate
@@ -48,6 +51,7 @@ class Training(Value):
     """
 
     epochs: PositiveInt = 20
+    per_length: bool = False
     batch: PositiveInt = 32
     learning_rate: PositiveFloat = 3e-3
     clip: PositiveFloat | None = 0.1

@@ -14,8 +14,8 @@ from bdl.encoders.memory import keep_buffers
 from bdl.errors import BdlError, ConfigError, InputError
 from bdl.objectives import Objective
 from bdl.training.batches import Batches, TrainingRecording
-from bdl.training.checkpointing import Checkpointing, Validate
-from bdl.training.history import TrainingResult
+from bdl.training.checkpointing import Checkpointing
+from bdl.training.history import TrainingResult, Validate
 from bdl.training.hyperparameters import Training
 from bdl.training.lightning_context import interruptible, quiet
 from bdl.training.lightning_module import TrainableEncoder
@@ -85,6 +85,8 @@ def train(
         window=fixed or window,
         fixed=fixed is not None,
         size=training.batch,
+        epochs=training.epochs,
+        per_length=training.per_length,
         jitter=training.jitter,
         seed=training.seed,
         epoch=lambda: trainer.current_epoch,

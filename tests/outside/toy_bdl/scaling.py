@@ -14,5 +14,6 @@ class LargestValue(Scaling):
     def fit(self, recordings):
         return self.replace(by=max(float(np.abs(each.values).max()) for each in recordings))
 
-    def affine(self, channels):
+    def affine(self, recording):
+        channels = len(recording.info.channels)
         return np.zeros(channels), np.full(channels, self.by)

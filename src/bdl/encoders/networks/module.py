@@ -41,6 +41,8 @@ class EncoderModule(nn.Module, ABC):
     """
 
     causal: bool = False
+    #: Whether outputs are densities; otherwise they are logits, for the objective to interpret.
+    gives_density: bool = False
     fixed_bins: int | None = None
 
     def __init__(self, inputs: int, calendar: bool) -> None:

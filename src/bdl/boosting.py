@@ -1,0 +1,200 @@
+"""Gradient-boosted trees: fitted by LightGBM, kept as plain arrays, applied by compiled code.
+
+A fitted ensemble is a handful of arrays, so that a model file holds numbers only and detecting
+needs no LightGBM. The sum over the trees is the raw score: the logarithm of the rate for the
+Poisson loss, the logit for the Bernoulli loss.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.compiled import compiled
+from bdl.errors import InputError, require
+
+Loss = Literal["poisson", "bernoulli"]
+LEAF = -1
+# LightGBM writes a threshold of its own into splits on "is it zero"; such splits never occur here.
+_OBJECTIVES = {"poisson": "poisson", "bernoulli": "cross_entropy"}
+
+
+@dataclass(frozen=True, eq=False)
+class TreeEnsemble:
+    """Trees as arrays with one entry per node; children of a tree follow its root.
+
+    Parameters
+    ----------
+    root
+        Node at which each tree begins, int32.
+    column
+        Column that a node compares, int32; -1 for a leaf.
+    threshold
+        A value of at most the threshold goes left, float64; the value of a leaf.
+    left, right
+        Child nodes, int32.
+    missing
+        What happens to NaN, int8: 0 it counts as zero, 1 it goes left, 2 it goes right.
+
+    Examples
+    --------
+    >>> stump = TreeEnsemble(
+    ...     root=np.array([0], np.int32), column=np.array([0, -1, -1], np.int32),
+    ...     threshold=np.array([0.5, -1.0, 2.0]), left=np.array([1, 0, 0], np.int32),
+    ...     right=np.array([2, 0, 0], np.int32), missing=np.array([1, 0, 0], np.int8),
+    ... )
+    >>> stump.raw_scores(np.array([[0.5], [0.6], [np.nan]], np.float32)).tolist()
+    [-1.0, 2.0, -1.0]
+    """
+
+    root: NDArray[np.int32]
+    column: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    missing: NDArray[np.int8]
+
+    def raw_scores(self, table: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Sum over the trees for each row of a table (rows, columns)."""
+        arrays = (getattr(self, field.name) for field in fields(self))
+        return _raw_scores(np.ascontiguousarray(table, dtype=np.float32), *arrays)
+
+    def check(self, columns: int) -> None:
+        """Refuse arrays in which a walk from a root could leave the arrays or never end."""
+        nodes = len(self.column)
+        if any(len(getattr(self, field.name)) != nodes for field in fields(self)[1:]):
+            raise InputError("the arrays of the trees differ in length: damaged weights")
+        inner = self.column != LEAF
+        places = np.arange(nodes)
+        ordered = (self.left > places) & (self.right > places)  # so that every walk ends
+        inside = (self.left < nodes) & (self.right < nodes)
+        good = (
+            bool(np.all((self.root >= 0) & (self.root < nodes)))
+            and bool(np.all(~inner | (ordered & inside)))
+            and bool(np.all((self.column >= LEAF) & (self.column < columns)))
+            and bool(np.all(np.isfinite(self.threshold)))
+        )
+        if not good:
+            raise InputError("the arrays of the trees do not describe trees: damaged weights")
+
+
+def fit_trees(
+    table: NDArray[np.float32],
+    target: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    *,
+    loss: Loss,
+    trees: int,
+    leaves: int,
+    learning_rate: float,
+    columns_per_tree: float,
+    rows_per_tree: float,
+    least_rows: int,
+    seed: int,
+    threads: int,
+) -> TreeEnsemble:
+    """Fit an ensemble; the same arguments give the same trees for any number of threads.
+
+    Parameters
+    ----------
+    table, target, weight
+        Arrays (rows, columns), (rows,) and (rows,). Targets are expected counts (Poisson) or
+        probabilities (Bernoulli).
+    loss
+        ``poisson`` or ``bernoulli``.
+    trees, leaves, learning_rate
+        Number of trees, most leaves of a tree, and the factor on each tree.
+    columns_per_tree, rows_per_tree
+        Share of columns and rows that each tree sees, in (0, 1].
+    least_rows
+        Least rows of a leaf.
+    seed
+        Seed of the random shares.
+    threads
+        Number of threads.
+    """
+    lightgbm = require("lightgbm", "train")
+    settings = {
+        "objective": _OBJECTIVES[loss],
+        "num_leaves": leaves,
+        "learning_rate": learning_rate,
+        "feature_fraction": columns_per_tree,
+        "bagging_fraction": rows_per_tree,
+        "bagging_freq": int(rows_per_tree < 1),
+        "min_data_in_leaf": least_rows,
+        "lambda_l2": 1.0,
+        "max_bin": 63,
+        "seed": seed,
+        "num_threads": threads,
+        "deterministic": True,
+        "force_col_wise": True,
+        "verbose": -1,
+    }
+    data = lightgbm.Dataset(table, target, weight=weight, free_raw_data=True)
+    booster = lightgbm.train(settings, data, num_boost_round=trees)
+    return _arrays(booster.dump_model())
+
+
+def _arrays(dump: dict[str, Any]) -> TreeEnsemble:
+    """The trees of LightGBM's own description as arrays, parents before children."""
+    roots: list[int] = []
+    rows: list[list[float]] = []
+
+    def add(node: dict[str, Any]) -> int:
+        place = len(rows)
+        if "split_feature" not in node:
+            rows.append([LEAF, node["leaf_value"], 0, 0, 0])
+            return place
+        if node["decision_type"] != "<=":
+            raise InputError(f"trees: a split of type {node['decision_type']!r} is not supported")
+        missing = 0
+        if node["missing_type"] == "NaN":
+            missing = 1 if node["default_left"] else 2
+        rows.append([node["split_feature"], node["threshold"], 0, 0, missing])
+        rows[place][2] = add(node["left_child"])
+        rows[place][3] = add(node["right_child"])
+        return place
+
+    for tree in dump["tree_info"]:
+        roots.append(len(rows))
+        add(tree["tree_structure"])
+    table = np.array(rows, dtype=np.float64).reshape(-1, 5)
+    return TreeEnsemble(
+        root=np.array(roots, dtype=np.int32),
+        column=table[:, 0].astype(np.int32),
+        threshold=np.ascontiguousarray(table[:, 1]),
+        left=table[:, 2].astype(np.int32),
+        right=table[:, 3].astype(np.int32),
+        missing=table[:, 4].astype(np.int8),
+    )
+
+
+@compiled
+def _raw_scores(
+    table: NDArray[np.float32],
+    root: NDArray[np.int32],
+    column: NDArray[np.int32],
+    threshold: NDArray[np.float64],
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    missing: NDArray[np.int8],
+) -> NDArray[np.float64]:
+    scores = np.zeros(len(table))
+    # Trees outside, rows inside: the nodes of a tree stay in the cache.
+    for t in range(len(root)):
+        for row in range(len(table)):
+            node = root[t]
+            while column[node] >= 0:
+                x = np.float64(table[row, column[node]])
+                if x == x:
+                    goes_left = x <= threshold[node]
+                elif missing[node] == 0:
+                    goes_left = threshold[node] >= 0.0
+                else:
+                    goes_left = missing[node] == 1
+                node = left[node] if goes_left else right[node]
+            scores[row] += threshold[node]
+    return scores

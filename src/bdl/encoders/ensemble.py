@@ -1,0 +1,99 @@
+"""Several encoders whose densities are averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, PositiveFloat, model_validator
+
+from bdl.encoders.encoder import Encoder
+
+if TYPE_CHECKING:
+    from bdl.encoders.networks.ensemble import EnsembleEncoder
+
+
+class Ensemble(Encoder):
+    """Several encoders, each trained with a seed of its own; the density is their weighted mean.
+
+    Densities of all members have the same unit, expected events per bin, so that they can be
+    averaged whatever the members are.
+
+    Parameters
+    ----------
+    members
+        Encoders: values or names of `bdl.encoders`. The same one may occur several times.
+    weights
+        Weight of each member in the mean; none for equal weights.
+
+    Examples
+    --------
+    >>> Encoder.parse("gru-and-trees").members[1].kind
+    'trees'
+    """
+
+    by_gradient: ClassVar[bool] = False
+
+    kind: Literal["ensemble"] = "ensemble"
+    members: Annotated[tuple[Encoder, ...], Field(min_length=1)]
+    weights: tuple[PositiveFloat, ...] | None = None
+
+    @classmethod
+    def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:
+        """Ensembles that have proved themselves."""
+        return {
+            "gru-and-trees": {"members": ("gru", "trees")},
+            "three-grus-and-trees": {
+                "members": ("gru", "gru", "gru", "trees"),
+                "weights": (1.0, 1.0, 1.0, 2.0),
+            },
+        }
+
+    @model_validator(mode="after")
+    def _weighted(self) -> Self:
+        if self.weights is not None and len(self.weights) != len(self.members):
+            raise ValueError(f"{len(self.weights)} weights for {len(self.members)} members")
+        return self
+
+    @property
+    def causal(self) -> bool:
+        """Whether no output of any member depends on a later bin."""
+        return all(member.causal for member in self.members)
+
+    @property
+    def fixed_bins(self) -> int | None:
+        """The window length of the members that have a fixed one."""
+        return next((member.fixed_bins for member in self.members if member.fixed_bins), None)
+
+    def with_bins(self, bins: int) -> Self:
+        """The ensemble of the members for windows of ``bins`` bins."""
+        return self.replace(members=tuple(member.with_bins(bins) for member in self.members))
+
+    def complete(self, statistics: Sequence[str]) -> Self:
+        """Return a copy whose members know the statistics that they read."""
+        return self.replace(members=tuple(member.complete(statistics) for member in self.members))
+
+    def tile(self, window: int) -> int:
+        """The smallest tile of the members."""
+        return min(member.tile(window) for member in self.members)
+
+    def seconds_per_bin(self, window: int) -> float:
+        """Rough core-seconds of a training pass per bin: the sum over the members."""
+        return sum(member.seconds_per_bin(window) for member in self.members)
+
+    def tiny(self) -> Self:
+        """An ensemble of the tiny versions of its members."""
+        return self.replace(members=tuple(member.tiny() for member in self.members))
+
+    def build(self, inputs: int, outputs: int, calendar: bool) -> EnsembleEncoder:
+        """A new module with a new module of each member, each from a seed of its own."""
+        import torch
+
+        from bdl.encoders.networks.ensemble import EnsembleEncoder
+
+        seed, modules = torch.initial_seed(), []
+        with torch.random.fork_rng():
+            for j, member in enumerate(self.members):
+                torch.manual_seed(seed + j)
+                modules.append(member.build(inputs, outputs, calendar))
+        return EnsembleEncoder(modules, self.weights or (1.0,) * len(modules), self.fixed_bins)

@@ -1,0 +1,132 @@
+"""Boosted trees as a torch module, so that they are stored and applied like every encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bdl.boosting import TreeEnsemble
+from bdl.encoders.networks.module import EncoderModule
+from bdl.errors import ConfigError
+from bdl.window_statistics import WindowStatistics, statistics_per_channel
+
+if TYPE_CHECKING:
+    from bdl.encoders.trees import Trees
+
+# Bins whose statistics are in memory at a time.
+CHUNK = 1 << 14
+FIELDS = ("root", "column", "threshold", "left", "right", "missing")
+TYPES = (torch.int32, torch.int32, torch.float64, torch.int32, torch.int32, torch.int8)
+
+
+class TreeEncoder(EncoderModule):
+    """Module of `bdl.encoders.Trees`: its outputs are densities, not logits.
+
+    The trees of output ``j`` are the buffers ``root_j``, ``column_j`` and so on; a module without
+    trees gives a density of one event per bin.
+    """
+
+    gives_density = True
+
+    def __init__(self, settings: Trees, inputs: int, outputs: int, calendar: bool) -> None:
+        super().__init__(inputs, calendar=False)
+        if settings.statistics is None:
+            raise ConfigError("trees: the statistics per channel are not known yet: call complete")
+        self.settings = settings
+        self.outputs = outputs
+        self.calendar = calendar
+        self.causal = False  # windows carry no state from tile to tile
+        self.channels = inputs // len(settings.statistics)
+        self.register_buffer("probability", torch.zeros(1, dtype=torch.bool))
+        for j in range(outputs):
+            for name, kind in zip(FIELDS, TYPES, strict=True):
+                self.register_buffer(f"{name}_{j}", torch.zeros(0, dtype=kind))
+
+    @property
+    def columns(self) -> int:
+        """Columns of the table that the trees read."""
+        per_channel = statistics_per_channel(len(self.settings.widths), causal=self.settings.causal)
+        return self.channels * per_channel + (2 if self.calendar else 0)
+
+    def set_trees(self, ensembles: list[TreeEnsemble], *, bernoulli: bool) -> None:
+        """Use these ensembles, one per output."""
+        self.probability = torch.tensor([bernoulli])
+        for j, ensemble in enumerate(ensembles):
+            for name in FIELDS:
+                setattr(self, f"{name}_{j}", torch.from_numpy(np.array(getattr(ensemble, name))))
+
+    def trees(self, output: int) -> TreeEnsemble:
+        """The ensemble of one output."""
+        arrays = {name: getattr(self, f"{name}_{output}").numpy() for name in FIELDS}
+        return TreeEnsemble(**arrays)
+
+    def table(
+        self,
+        values: NDArray[np.float32],
+        hour: NDArray[np.int64] | None,
+        weekday: NDArray[np.int64] | None,
+    ) -> Callable[[int, int], NDArray[np.float32]]:
+        """Function (first, stop) → table of these bins, for one recording."""
+        names = self.settings.statistics
+        assert names is not None
+        by_channel = values.reshape(len(values), self.channels, len(names))
+        means, spreads = (by_channel[:, :, names.index(name)] for name in ("mean", "std"))
+        widths, causal = self.settings.widths, self.settings.causal
+        statistics = WindowStatistics(means, spreads, widths, causal=causal)
+
+        def rows(first: int, stop: int) -> NDArray[np.float32]:
+            table = statistics.rows(first, stop)
+            if not self.calendar:
+                return table
+            assert hour is not None
+            assert weekday is not None
+            calendar = np.stack([hour[first:stop], weekday[first:stop]], axis=1)
+            return np.concatenate([table, calendar.astype(np.float32)], axis=1)
+
+        return rows
+
+    def forward(
+        self,
+        values: Tensor,
+        hour: Tensor | None = None,
+        weekday: Tensor | None = None,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """Densities (batch, bins, outputs)."""
+        batch, bins, _ = values.shape
+        density = torch.zeros(batch, bins, self.outputs)
+        ensembles = [self.trees(j) for j in range(self.outputs)]
+        for item in range(batch):
+            table = self.table(
+                values[item].numpy(),
+                None if hour is None else hour[item].numpy(),
+                None if weekday is None else weekday[item].numpy(),
+            )
+            for first in range(0, bins, CHUNK):
+                stop = min(first + CHUNK, bins)
+                rows = table(first, stop)
+                for j, ensemble in enumerate(ensembles):
+                    raw = ensemble.raw_scores(rows)
+                    part = 1 / (1 + np.exp(-raw)) if bool(self.probability) else np.exp(raw)
+                    density[item, first:stop, j] = torch.from_numpy(part.astype(np.float32))
+        return density
+
+    def encode(self, x: Tensor, lengths: Tensor | None) -> Tensor:
+        """Densities of bins without a calendar."""
+        return self.forward(x)
+
+    def _load_from_state_dict(self, state: Mapping[str, Any], prefix: str, *rest: Any) -> None:
+        # Ensembles differ in size, so the buffers take the size of what is loaded.
+        for j in range(self.outputs):
+            for name in FIELDS:
+                key = f"{prefix}{name}_{j}"
+                if key in state:
+                    setattr(self, f"{name}_{j}", torch.empty_like(state[key]))
+        super()._load_from_state_dict(state, prefix, *rest)
+        for j in range(self.outputs):
+            self.trees(j).check(self.columns)

@@ -1,0 +1,90 @@
+"""Gradient-boosted trees on statistics of windows around each bin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
+
+from pydantic import Field, PositiveFloat, PositiveInt
+
+from bdl.encoders.encoder import Encoder
+from bdl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bdl.encoders.networks.trees import TreeEncoder
+
+Share = Annotated[float, Field(gt=0, le=1)]
+
+
+class Trees(Encoder):
+    """Boosted trees that read means and spreads of windows before and after each bin.
+
+    The trees are fitted by LightGBM on the objective's own targets: with a Poisson loss on event
+    mass, with a Bernoulli loss where the density is a probability. They see every bin near an
+    event and a weighted sample of the others. Checkpoints of a training with ``epochs`` epochs are
+    the first trees in proportion: after half of the epochs, half of the trees.
+
+    Parameters
+    ----------
+    widths
+        Window widths in bins, on each side of a bin.
+    trees
+        Number of trees per output.
+    leaves
+        Largest number of leaves per tree.
+    learning_rate
+        Factor on the values of each tree.
+    columns_per_tree, rows_per_tree
+        Share of columns and rows that each tree is fitted on.
+    least_rows
+        Smallest number of rows in a leaf.
+    rows
+        Rows to fit on: bins near events, then a weighted sample of the others up to this number.
+    causal
+        Use windows that end at the bin itself.
+    statistics
+        Statistics per channel of the input; taken from the features. They include mean and std.
+
+    Examples
+    --------
+    >>> Trees(causal=True).causal
+    True
+    """
+
+    by_gradient: ClassVar[bool] = False
+
+    kind: Literal["trees"] = "trees"
+    widths: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1, 2, 4, 8, 16, 32, 64, 128)
+    trees: PositiveInt = 200
+    leaves: Annotated[int, Field(ge=2)] = 31
+    learning_rate: PositiveFloat = 0.1
+    columns_per_tree: Share = 0.3
+    rows_per_tree: Share = 0.7
+    least_rows: PositiveInt = 20
+    rows: PositiveInt = 50_000
+    causal: bool = False
+    statistics: tuple[str, ...] | None = None
+
+    def complete(self, statistics: Sequence[str]) -> Self:
+        """Return a copy that knows the columns of its input."""
+        missing = {"mean", "std"} - {*statistics}
+        if missing:
+            raise ConfigError(
+                f"trees read the mean and the std of each bin; features.statistics has no "
+                f"{' and no '.join(sorted(missing))}"
+            )
+        return self.replace(statistics=tuple(statistics))
+
+    def seconds_per_bin(self, window: int) -> float:
+        """Rough core-seconds per bin; the cost follows the sampled rows, so this is generous."""
+        return 1e-5
+
+    def tiny(self) -> Self:
+        """A few small trees on few windows."""
+        return self.replace(trees=min(self.trees, 10), widths=self.widths[:3], rows=5_000)
+
+    def build(self, inputs: int, outputs: int, calendar: bool) -> TreeEncoder:
+        """A module without trees, which gives zeros."""
+        from bdl.encoders.networks.trees import TreeEncoder
+
+        return TreeEncoder(self, inputs, outputs, calendar)

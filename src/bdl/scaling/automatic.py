@@ -1,0 +1,53 @@
+"""The choice between one scaling for all recordings and one for each."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from bdl.errors import ConfigError
+from bdl.recording import Recording, Recordings
+from bdl.scaling.per_recording import PerRecording
+from bdl.scaling.robust import Robust
+from bdl.scaling.scaling import Affine, Scaling
+
+# Standard deviation over recordings of their gain (as a logarithm) or of their level (in
+# interquartile ranges) above which recordings are scaled one by one.
+DIFFERENT = 0.5
+
+
+class Automatic(Scaling):
+    """Robust scaling, per recording if levels or gains differ much between training recordings.
+
+    Fitting replaces it by `bdl.scaling.Robust` or `bdl.scaling.PerRecording`. Recordings differ
+    much if, in the median channel, the standard deviation over recordings of the logarithm of the
+    interquartile range, or of the median in units of the common interquartile range, exceeds 0.5.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> def recording(id, gain):
+    ...     return Recording.of(gain * rng.normal(size=100), id=id, period=1.0)
+    >>> Automatic().fit(Recordings.of([recording(str(i), 1.0) for i in range(9)])).kind
+    'robust'
+    >>> Automatic().fit(Recordings.of([recording(str(i), 2.0**i) for i in range(9)])).kind
+    'per-recording'
+    """
+
+    kind: Literal["automatic"] = "automatic"
+
+    def fit(self, recordings: Recordings) -> Scaling:
+        """Return the scaling that suits the training recordings."""
+        common = Robust().fit(recordings)
+        assert common.median is not None
+        assert common.spread is not None
+        own = [PerRecording().affine(recording) for recording in recordings]
+        level = np.array([(shift - common.median) / common.spread for shift, _ in own]).std(axis=0)
+        gain = np.log([scale / np.array(common.spread) for _, scale in own]).std(axis=0)
+        different = float(np.median(np.maximum(level, gain))) > DIFFERENT
+        return PerRecording() if different else common
+
+    def affine(self, recording: Recording) -> Affine:
+        """Raise an error: the choice is made by `fit`."""
+        raise ConfigError("automatic scaling has not been chosen yet: call fit first")

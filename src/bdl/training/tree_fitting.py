@@ -1,0 +1,179 @@
+"""Fitting boosted trees: which bins they are fitted on, and the trees of every kept epoch."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import fields
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bdl.boosting import TreeEnsemble, fit_trees
+from bdl.encoders.networks.trees import CHUNK, TreeEncoder
+from bdl.errors import ConfigError, InputError
+from bdl.objectives import Objective
+from bdl.targets import Crop
+from bdl.training.batches import TrainingRecording
+from bdl.training.history import Epoch, TrainingResult, Validate, best_epoch
+from bdl.training.hyperparameters import Training
+
+# Of the rows to fit on, at most this share are bins near events; the others are drawn.
+NEAR_SHARE = 0.5
+
+
+def fit_tree_encoder(
+    encoder: TreeEncoder,
+    objective: Objective,
+    recordings: Sequence[TrainingRecording],
+    *,
+    training: Training,
+    stride: int,
+    validate: Validate | None = None,
+) -> TrainingResult:
+    """Fit the trees of an encoder in place; at the end it has the trees of the last epoch.
+
+    Parameters
+    ----------
+    encoder
+        The module.
+    objective
+        A resolved objective that has a loss for trees.
+    recordings
+        Training recordings.
+    training
+        Its seed and its epochs are used: after epoch ``e`` of ``n`` the encoder has the first
+        ``e / n`` of its trees.
+    stride
+        Samples per bin.
+    validate
+        Score of the encoder on validation recordings; larger is better.
+    """
+    loss = objective.tree_loss
+    if loss is None:
+        raise ConfigError(f"boosted trees have no loss like that of {objective!r}; use bdl or bce")
+    if not recordings:
+        raise InputError("training needs at least one recording, got none")
+    started = time.perf_counter()
+    settings = encoder.settings
+    table, target, weight = training_rows(
+        encoder, objective, recordings, stride=stride, seed=training.seed
+    )
+    ensembles = [
+        fit_trees(
+            table,
+            np.ascontiguousarray(target[:, j]),
+            weight,
+            loss=loss,
+            trees=settings.trees,
+            leaves=settings.leaves,
+            learning_rate=settings.learning_rate,
+            columns_per_tree=settings.columns_per_tree,
+            rows_per_tree=settings.rows_per_tree,
+            least_rows=settings.least_rows,
+            seed=training.seed % (1 << 31),
+            threads=torch.get_num_threads(),
+        )
+        for j in range(encoder.outputs)
+    ]
+    result = TrainingResult()
+    for epoch in training.kept:
+        trees = max(1, round(settings.trees * epoch / training.epochs))
+        encoder.set_trees([first(each, trees) for each in ensembles], bernoulli=loss == "bernoulli")
+        row = Epoch(
+            epoch=epoch,
+            steps=trees,
+            loss=_loss(encoder, table, target, weight),
+            learning_rate=settings.learning_rate,
+            seconds=time.perf_counter() - started,
+            score=validate(encoder) if validate else None,
+        )
+        result.history.append(row)
+        result.checkpoints[epoch] = {k: v.clone() for k, v in encoder.state_dict().items()}
+    result.best = best_epoch(result.history, training)
+    return result
+
+
+def training_rows(
+    encoder: TreeEncoder,
+    objective: Objective,
+    recordings: Sequence[TrainingRecording],
+    *,
+    stride: int,
+    seed: int,
+) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.float64]]:
+    """Return table, target and weight of the bins to fit on.
+
+    All bins with mass and their neighbours within the widest window are taken as far as they fill
+    at most half of the rows, the nearest first; of the others a random sample, weighted by the
+    inverse of its share, so that sums over rows estimate sums over all bins.
+    """
+    targets = [
+        objective.target(each.labels, Crop(0, each.labels.samples, stride)) for each in recordings
+    ]
+    distances = [_distance(target.sum(axis=1) > 0) for target in targets]
+    distance = np.concatenate(distances)
+    reach = max(encoder.settings.widths)
+    wanted = int(NEAR_SHARE * encoder.settings.rows)
+    nearest = np.sort(distance[distance <= reach])
+    radius = nearest[min(wanted, len(nearest)) - 1] if len(nearest) else -1
+    others = int((distance > radius).sum())
+    share = min(1.0, max(encoder.settings.rows - wanted, 1) / max(others, 1))
+    rng = np.random.default_rng(seed)
+    tables, chosen_targets, weights = [], [], []
+    for each, target, gap in zip(recordings, targets, distances, strict=True):
+        near = gap <= radius
+        keep = near | (rng.random(len(gap)) < share)
+        binned = each.binned
+        rows = encoder.table(binned.values, binned.hour, binned.weekday)
+        for begin in range(0, len(gap), CHUNK):
+            part = slice(begin, begin + CHUNK)
+            if keep[part].any():
+                tables.append(rows(begin, min(begin + CHUNK, len(gap)))[keep[part]])
+        chosen_targets.append(target[keep])
+        weights.append(np.where(near, 1.0, 1.0 / share)[keep])
+    masses = np.concatenate(chosen_targets).astype(np.float64)
+    return np.concatenate(tables), masses, np.concatenate(weights)
+
+
+def first(ensemble: TreeEnsemble, trees: int) -> TreeEnsemble:
+    """Return the ensemble of the first trees."""
+    if trees >= len(ensemble.root):
+        return ensemble
+    end = int(ensemble.root[trees])
+    arrays = {field.name: getattr(ensemble, field.name)[:end] for field in fields(ensemble)}
+    return TreeEnsemble(**{**arrays, "root": ensemble.root[:trees]})
+
+
+def _distance(marked: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Bins from each bin to the nearest marked one; a large number if there is none.
+
+    >>> _distance(np.array([False, True, False, False])).tolist()
+    [1, 0, 1, 2]
+    """
+    places = np.flatnonzero(marked)
+    if not len(places):
+        return np.full(len(marked), np.iinfo(np.int64).max)
+    bins = np.arange(len(marked))
+    after = np.searchsorted(places, bins)
+    right = places[np.minimum(after, len(places) - 1)]
+    left = places[np.maximum(after - 1, 0)]
+    nearest: NDArray[np.int64] = np.minimum(np.abs(right - bins), np.abs(bins - left))
+    return nearest
+
+
+def _loss(
+    encoder: TreeEncoder,
+    table: NDArray[np.float32],
+    target: NDArray[np.float64],
+    weight: NDArray[np.float64],
+) -> float:
+    """Weighted mean loss per bin and output on the rows that were fitted on."""
+    total = 0.0
+    for j in range(encoder.outputs):
+        raw, y = encoder.trees(j).raw_scores(table), target[:, j]
+        bernoulli = bool(encoder.probability)
+        scores = np.logaddexp(0, raw) - y * raw if bernoulli else np.exp(raw) - y * raw
+        total += float(np.average(scores, weights=weight))
+    return total / encoder.outputs

@@ -1,0 +1,179 @@
+"""Statistics of windows of several widths around every bin, for models without memory of their own.
+
+For a width of ``w`` bins and a bin ``b``, the window *before* holds the bins ``[b - w, b)`` and the
+window *after* the bins ``[b, b + w)``, both cut at the ends of the recording. Per channel and width
+there are six numbers: the mean before, the mean after and their difference (after minus before),
+then the same of the population standard deviation. A bin comes as the mean and the standard
+deviation of its samples, and the statistics are those of all samples of the window (of bins with
+equally many samples). In the causal form
+the recent window holds ``[b - w + 1, b + 1)`` and the earlier one ``[b - 2 w + 1, b - w + 1)``, and
+there are four numbers: the mean of the recent window and its difference to that of the earlier one,
+and the same of the standard deviation. A statistic of an empty window is NaN.
+
+Running sums are kept in double precision, so that the cost per bin does not depend on the widths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.compiled import compiled
+from bdl.errors import ConfigError
+
+CENTRED = ("mean before", "mean after", "mean step", "std before", "std after", "std step")
+CAUSAL = ("recent mean", "mean step", "recent std", "std step")
+
+
+class WindowStatistics:
+    """Window statistics of one recording, computed for any range of its bins.
+
+    Parameters
+    ----------
+    means, spreads
+        Arrays (bins, channels): mean and standard deviation of the samples of each bin, finite.
+    widths
+        Window widths in bins, each at least 1.
+    causal
+        Whether statistics of a bin use no later bin.
+
+    Examples
+    --------
+    >>> means, spreads = np.array([[0.0], [2.0], [4.0]], np.float32), np.zeros((3, 1), np.float32)
+    >>> WindowStatistics(means, spreads, (2,)).rows(2, 3).tolist()
+    [[4.0, 0.0, 1.0, 4.0, 3.0, 1.0, 0.0, -1.0]]
+    >>> WindowStatistics(means, spreads, (1,), causal=True).rows(2, 3).tolist()
+    [[4.0, 0.0, 4.0, 2.0, 0.0, 0.0]]
+    """
+
+    def __init__(
+        self,
+        means: NDArray[np.float32],
+        spreads: NDArray[np.float32],
+        widths: Sequence[int],
+        *,
+        causal: bool = False,
+    ) -> None:
+        if means.ndim != 2 or means.shape != spreads.shape:
+            raise ConfigError(
+                "means and spreads of one shape (bins, channels) expected, "
+                f"got {means.shape} and {spreads.shape}"
+            )
+        if any(width < 1 for width in widths):
+            raise ConfigError(f"widths of at least one bin expected, got {tuple(widths)}")
+        self.bins = np.stack([means, spreads], axis=2).astype(np.float32)
+        self.widths = np.array(widths, dtype=np.int64)
+        self.causal = causal
+        self._sums = _running_sums(self.bins)
+
+    @property
+    def columns(self) -> int:
+        """Number of columns of `rows`."""
+        channels: int = self.bins.shape[1]
+        return channels * statistics_per_channel(len(self.widths), causal=self.causal)
+
+    def rows(self, first: int = 0, stop: int | None = None) -> NDArray[np.float32]:
+        """Statistics of the bins ``[first, stop)``, an array (bins, columns).
+
+        Columns are grouped by channel: mean and spread of the bin, then statistics by width.
+        """
+        stop = len(self.bins) if stop is None else min(stop, len(self.bins))
+        table = np.empty((max(stop - first, 0), self.columns), dtype=np.float32)
+        fill = _fill_causal if self.causal else _fill_centred
+        fill(self.bins, self._sums, self.widths, first, table)
+        return table
+
+
+def statistics_per_channel(widths: int, *, causal: bool) -> int:
+    """Numbers per channel: mean and spread of the bin, and the statistics of each width.
+
+    >>> statistics_per_channel(2, causal=False)
+    14
+    """
+    return 2 + widths * len(CAUSAL if causal else CENTRED)
+
+
+@compiled
+def _running_sums(bins: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Sums of means and of mean squares over all bins before each one: (bins + 1, channels, 2)."""
+    sums = np.zeros((len(bins) + 1, bins.shape[1], 2))
+    for b in range(len(bins)):
+        for c in range(bins.shape[1]):
+            mean, spread = np.float64(bins[b, c, 0]), np.float64(bins[b, c, 1])
+            sums[b + 1, c, 0] = sums[b, c, 0] + mean
+            sums[b + 1, c, 1] = sums[b, c, 1] + mean * mean + spread * spread
+    return sums
+
+
+@compiled
+def _fill_centred(
+    bins: NDArray[np.float32],
+    sums: NDArray[np.float64],
+    widths: NDArray[np.int64],
+    first: int,
+    table: NDArray[np.float32],
+) -> None:
+    total, channels = bins.shape[:2]
+    per_channel = 2 + 6 * len(widths)
+    for row in range(len(table)):
+        b = first + row
+        for c in range(channels):
+            table[row, c * per_channel] = bins[b, c, 0]
+            table[row, c * per_channel + 1] = bins[b, c, 1]
+        for k in range(len(widths)):
+            low, high = max(b - widths[k], 0), min(b + widths[k], total)
+            before, after = b - low, high - b
+            for c in range(channels):
+                place = c * per_channel + 2 + 6 * k
+                mean_before = mean_after = std_before = std_after = np.nan
+                if before > 0:
+                    mean_before = (sums[b, c, 0] - sums[low, c, 0]) / before
+                    square = (sums[b, c, 1] - sums[low, c, 1]) / before
+                    std_before = np.sqrt(max(square - mean_before * mean_before, 0.0))
+                if after > 0:
+                    mean_after = (sums[high, c, 0] - sums[b, c, 0]) / after
+                    square = (sums[high, c, 1] - sums[b, c, 1]) / after
+                    std_after = np.sqrt(max(square - mean_after * mean_after, 0.0))
+                table[row, place] = mean_before
+                table[row, place + 1] = mean_after
+                table[row, place + 2] = mean_after - mean_before
+                table[row, place + 3] = std_before
+                table[row, place + 4] = std_after
+                table[row, place + 5] = std_after - std_before
+
+
+@compiled
+def _fill_causal(
+    bins: NDArray[np.float32],
+    sums: NDArray[np.float64],
+    widths: NDArray[np.int64],
+    first: int,
+    table: NDArray[np.float32],
+) -> None:
+    channels = bins.shape[1]
+    per_channel = 2 + 4 * len(widths)
+    for row in range(len(table)):
+        b = first + row
+        end = b + 1
+        for c in range(channels):
+            table[row, c * per_channel] = bins[b, c, 0]
+            table[row, c * per_channel + 1] = bins[b, c, 1]
+        for k in range(len(widths)):
+            middle = max(end - widths[k], 0)
+            low = max(end - 2 * widths[k], 0)
+            for c in range(channels):
+                place = c * per_channel + 2 + 4 * k
+                recent = (sums[end, c, 0] - sums[middle, c, 0]) / (end - middle)
+                square = (sums[end, c, 1] - sums[middle, c, 1]) / (end - middle)
+                spread = np.sqrt(max(square - recent * recent, 0.0))
+                earlier = earlier_spread = np.nan
+                if middle > low:
+                    earlier = (sums[middle, c, 0] - sums[low, c, 0]) / (middle - low)
+                    square = (sums[middle, c, 1] - sums[low, c, 1]) / (middle - low)
+                    earlier_spread = np.sqrt(max(square - earlier * earlier, 0.0))
+                table[row, place] = recent
+                table[row, place + 1] = recent - earlier
+                table[row, place + 2] = spread
+                table[row, place + 3] = spread - earlier_spread

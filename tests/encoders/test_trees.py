@@ -1,0 +1,94 @@
+"""Boosted trees and ensembles as encoders: trained, stored, and applied like any other."""
+
+import numpy as np
+import pytest
+
+from bdl import Detector, Events, Recording, Recordings
+from bdl.encoders import Ensemble, Recurrent, Trees
+from bdl.errors import ConfigError
+from bdl.evaluation import match
+
+pytest.importorskip("lightgbm")
+
+SMALL = Trees(trees=20, leaves=7, widths=(1, 4), rows=5000)
+
+
+def data(seed=0, count=6):
+    rng = np.random.default_rng(seed)
+    recordings, ids, times = [], [], []
+    for i in range(count):
+        values = rng.normal(size=(2000, 2)).astype(np.float32)
+        places = rng.choice(np.arange(50, 1950, 50), 4, replace=False)
+        for place in places:
+            values[place : place + 20, 0] += 5
+        recordings.append(Recording.of(values, id=f"r{i}", period=1.0))
+        ids += [f"r{i}"] * len(places)
+        times += places.tolist()
+    return Recordings.of(recordings), Events.of(ids, "step", times)
+
+
+def detector(encoder, **options):
+    options = {"objective": "bdl-gaussian", **options}
+    return Detector(
+        encoder=encoder,
+        features={"stride": 5},
+        tolerances=(10.0, 20.0),
+        training={"epochs": 4, "batch": 2, "checkpoint_epochs": (2,), "seed": 3},
+        **options,
+    )
+
+
+@pytest.mark.parametrize("encoder", [SMALL, SMALL.replace(causal=True)])
+def test_trees_find_steps(encoder):
+    fitted = detector(encoder).fit(*data())
+    recordings, truth = data(seed=1)
+    matches = match(truth, fitted.detect(recordings), [20.0])
+    assert matches.mean_average_precision() > 0.9
+
+
+@pytest.mark.parametrize("objective", ["bdl-hard", "bce-gaussian", "classifier"])
+def test_densities_have_the_unit_of_the_objective(objective):
+    recordings, events = data()
+    fitted = detector(SMALL, objective=objective).fit(recordings, events)
+    total = sum(float(fitted.density(recording).values.sum()) for recording in recordings)
+    assert total == pytest.approx(len(events), rel=0.3)
+
+
+def test_objectives_without_a_loss_for_trees_are_refused():
+    with pytest.raises(ConfigError, match="no loss like"):
+        detector(SMALL, objective="mse-hard").fit(*data())
+
+
+def test_checkpoints_are_the_first_trees():
+    fitted = detector(SMALL).fit(*data())
+    assert sorted(fitted.checkpoints_) == [2, 4]
+    assert len(fitted.checkpoint(2).module_.trees(0).root) == 10
+    assert len(fitted.module_.trees(0).root) == 20
+
+
+@pytest.mark.parametrize("encoder", [SMALL, Ensemble(members=(Recurrent(width=8), SMALL))])
+def test_a_saved_model_gives_the_same_density(encoder, tmp_path):
+    recordings, events = data()
+    fitted = detector(encoder).fit(recordings, events)
+    fitted.save(tmp_path / "model.safetensors")
+    loaded = Detector.load(tmp_path / "model.safetensors")
+    recording = recordings["r0"]
+    expected = fitted.density(recording).values
+    np.testing.assert_array_equal(loaded.density(recording).values, expected)
+
+
+def test_an_ensemble_is_the_mean_of_its_members():
+    recordings, events = data()
+    members = (Recurrent(width=8), Recurrent(width=8), SMALL)
+    both = detector(Ensemble(members=members, weights=(1.0, 1.0, 2.0))).fit(recordings, events)
+    parts = []
+    for j, member in enumerate(members):
+        one = detector(member).set_params(training__seed=3 + j).fit(recordings, events)
+        parts.append(one.density(recordings["r0"]).values)
+    expected = 0.25 * parts[0] + 0.25 * parts[1] + 0.5 * parts[2]
+    np.testing.assert_allclose(both.density(recordings["r0"]).values, expected, rtol=1e-5)
+
+
+def test_trees_need_mean_and_std():
+    with pytest.raises(ConfigError, match="has no std"):
+        detector(SMALL).set_params(features__statistics=("mean", "max")).fit(*data())
