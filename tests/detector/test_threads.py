@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from bdl import Detector
-from bdl.encoders import Recurrent
+from bdl.encoders import Recurrent, Transformer, UNet
 from bdl.encoders.vectors import VARIABLE, available_bits
 from bdl.intervals import IntervalType
 from learning import bouts, quick
@@ -16,6 +16,8 @@ ENCODERS = {
     "gru": Recurrent(width=32),
     "lstm": Recurrent(width=20, cell="lstm", bidirectional=False),
     "wide": Recurrent(width=128, blocks=1),  # gradients larger than torch's grain of 32,768
+    "unet": UNet(channels=(16, 16, 32)),
+    "transformer": Transformer(width=16, layers=1, heads=2),
 }
 
 

@@ -160,9 +160,10 @@ def test_any_length(name: str, bins: int) -> None:
 def test_upsampling_repeats_every_bin_at_lengths_where_a_ratio_slips() -> None:
     from bdl.encoders.networks.unet import _double, _halve
 
-    x = torch.arange(46_001, dtype=torch.float32)[None, None]
+    x = torch.arange(46_001, dtype=torch.float32)[None, :, None]
     half, _ = _halve(x, None)
-    assert torch.equal(_double(half, x, None)[0, 0], (x[0, 0] // 2 * 2 + 1).clamp(max=46_000))
+    repeated = _double(half, x, None)[0, :, 0]
+    assert torch.equal(repeated, (x[0, :, 0] // 2 * 2 + 1).clamp(max=46_000))
 
 
 @pytest.mark.parametrize(

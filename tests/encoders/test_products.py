@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from bdl.encoders.fused.convolution_layers import BatchNorm, CausalDepthwise, Conv1d
 from bdl.encoders.fused.dense_layers import LayerNorm, Linear
 from bdl.encoders.fused.products import SEGMENT, column_sum, multiply, outer_sum
 
@@ -74,6 +75,55 @@ def test_layers_equal_torchs(width: int, kind: torch.dtype, bits: int) -> None:
         for a, b in zip(*results, strict=True):
             tolerance = 1e-5 if kind == torch.float32 else 1e-13
             assert (a - b).abs().max() <= tolerance * float(b.abs().max())
+
+
+@pytest.mark.parametrize("kernel", [1, 3, 7])
+@pytest.mark.parametrize("bins", [1, 2, 50])
+def test_convolutions_equal_torchs(kernel: int, bins: int, bits: int) -> None:
+    ours, torchs = Conv1d(5, 18, kernel), nn.Conv1d(5, 18, kernel, padding=kernel // 2)
+    ours.load_state_dict(torchs.state_dict())
+    x = torch.randn(3, bins, 5)
+    results = []
+    for module, turned in ((ours, False), (torchs, True)):
+        given = x.clone().requires_grad_()
+        y = module(given.transpose(1, 2)).transpose(1, 2) if turned else module(given)
+        y.backward(torch.randn(y.shape, generator=torch.Generator().manual_seed(0)))
+        results.append([y.detach(), given.grad, *(p.grad for p in module.parameters())])
+    for a, b in zip(*results, strict=True):
+        assert (a - b).abs().max() <= 1e-5 * float(b.abs().max())
+
+
+def test_batch_norms_equal_torchs() -> None:
+    ours, torchs = BatchNorm(6), nn.BatchNorm1d(6)
+    valid = torch.arange(40) < torch.tensor([[40], [17], [1]])
+    for turn in range(3):
+        x = 3 * torch.randn(3, 40, 6) + 1
+        results = []
+        for module in (ours, torchs):
+            given = x.clone().requires_grad_()
+            y = module(given, valid)[valid] if module is ours else module(given[valid])
+            y.backward(torch.randn(y.shape, generator=torch.Generator().manual_seed(turn)))
+            assert given.grad is not None
+            results.append([y.detach(), given.grad, module.running_mean, module.running_var])
+            results[-1] += [p.grad for p in module.parameters()]
+        for a, b in zip(*results, strict=True):
+            torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5)
+    ours.eval(), torchs.eval()
+    torch.testing.assert_close(ours(x)[valid], torchs(x[valid]), rtol=1e-5, atol=1e-5)
+
+
+def test_depthwise_convolutions_equal_torchs() -> None:
+    module = CausalDepthwise(6, 4).double()
+    x = torch.randn(2, 9, 6, dtype=torch.float64, requires_grad=True)
+    torchs = nn.functional.conv1d(x.transpose(1, 2), module.weight, module.bias, groups=6)
+    torch.testing.assert_close(module(x), torchs.transpose(1, 2))
+    assert torch.autograd.gradcheck(module, (x,))
+    assert torch.autograd.gradcheck(
+        lambda weight, bias: torch.func.functional_call(
+            module, {"weight": weight, "bias": bias}, x
+        ),
+        tuple(module.parameters()),
+    )
 
 
 def test_layers_of_other_kinds_are_torchs() -> None:

@@ -45,13 +45,18 @@ class Linear(nn.Linear):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        if not (allowed() and supported(input, self.weight, self.bias)):
-            return super().forward(input)
-        if not needs_gradient(input, self.weight, self.bias):
-            return _linear(input, self.weight, self.bias)
-        apply: Any = _Linear.apply
-        out: Tensor = apply(input, self.weight, self.bias)
-        return out
+        return linear(input, self.weight, self.bias)
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """torch.nn.functional.linear."""
+    if not (allowed() and supported(x, weight, bias)):
+        return F.linear(x, weight, bias)
+    if not needs_gradient(x, weight, bias):
+        return _linear(x, weight, bias)
+    apply: Any = _Linear.apply
+    out: Tensor = apply(x, weight, bias)
+    return out
 
 
 class _Linear(Function):
@@ -74,7 +79,10 @@ class _Linear(Function):
 
 
 def _linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    return multiply(_rows(x), weight.t(), bias).view(*x.shape[:-1], len(weight))
+    out = multiply(_rows(x), weight.t(), bias)
+    # Not a view, so that it may be changed in place; torch's own layer does the same.
+    shaped: Tensor = torch.ops.aten._unsafe_view(out, [*x.shape[:-1], weight.shape[0]])
+    return shaped
 
 
 def _rows(x: Tensor) -> Tensor:

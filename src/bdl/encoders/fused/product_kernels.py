@@ -30,12 +30,12 @@ def _tile_sizes() -> tuple[int, ...]:
 
 @compiled
 def row_product(real: str) -> Kernel:
-    """out[r] = bias + a[r] @ b, for ``rows`` rows and ``panels`` panels of columns.
+    """out[r] = start[r] + a[r] @ b, for ``rows`` rows and ``panels`` panels of columns.
 
-    ``b`` is packed (panels, inner, panel columns), ``bias`` has the columns of all panels.
+    A panel of ``b`` is contiguous (inner, panel columns); panels are ``b_panel`` numbers apart.
     """
-    arguments = ("rows", "inner", "panels", "a*", "a_row", "b*", "bias*", "out*", "out_row")
-    code = Code("row_product", arguments, real, vector_bits() // WORD[real])
+    arguments = ("rows", "inner", "panels", "a*", "a_row", "b*", "b_panel", "start*", "start_row")
+    code = Code("row_product", (*arguments, "out*", "out_row"), real, vector_bits() // WORD[real])
     columns, sizes = PANEL * code.lanes, _tile_sizes()
     block = ROW_TILES * sizes[0]
 
@@ -43,9 +43,8 @@ def row_product(real: str) -> Kernel:
         code.each(code["panels"], lambda panel: panel_of(panel, begin, count))
 
     def panel_of(panel: Any, begin: Any, count: Any) -> None:
-        matrix = code.at(code["b"], code.times(code.times(panel, code["inner"]), columns))
+        matrix = code.at(code["b"], code.times(panel, code["b_panel"]))
         column = code.times(panel, columns)
-        starts = [code.load(code["bias"], column, v * code.lanes) for v in range(PANEL)]
 
         def tile(first: Any, size: int) -> None:
             row = code.plus(begin, first)
@@ -63,7 +62,13 @@ def row_product(real: str) -> Kernel:
                         sums[PANEL * i + v] = code.fma(number, vectors[v], sums[PANEL * i + v])
                 return sums
 
-            sums = code.loop(code["inner"], starts * size, term)
+            starts = [code.times(code.plus(row, i), code["start_row"]) for i in range(size)]
+            sums = [
+                code.load(code["start"], start, column, v * code.lanes)
+                for start in starts
+                for v in range(PANEL)
+            ]
+            sums = code.loop(code["inner"], sums, term)
             for i in range(size):
                 out = code.times(code.plus(row, i), code["out_row"])
                 for v in range(PANEL):

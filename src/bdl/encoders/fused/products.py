@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from operator import mul
 
 import torch
@@ -24,6 +25,8 @@ from bdl.encoders.fused import threads
 from bdl.encoders.fused.llvm import lanes_for
 
 SEGMENT = 2048  # rows whose sum one job adds up: a constant, so that no sum follows the threads
+INNER = 1024  # terms of a product that are added up at once
+COLUMNS = 128  # columns of a sum of outer products per job
 
 
 def real_of(x: Tensor) -> str:
@@ -80,8 +83,7 @@ def multiply(a: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor:
     [[[3.0], [3.0]]]
     """
     groups, rows, inner = a.shape
-    columns, real = matrix.shape[1], real_of(a)
-    panel = kernels.panel_columns(real)
+    columns, panel = matrix.shape[1], kernels.panel_columns(real_of(a))
     panels = -(-columns // panel)
     spare = panels * panel - columns
     if spare:
@@ -89,25 +91,38 @@ def multiply(a: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor:
     packed = matrix.reshape(inner, panels, panel).transpose(0, 1).contiguous()
     start = a.new_zeros(panels * panel) if bias is None else bias.contiguous()
     out = a.new_empty(groups, rows, panels * panel)
-    kernel = kernels.row_product(real)
     many = max(96, -(-groups * rows // (4 * torch.get_num_threads())))
     jobs = []
     for group, first, count in pieces_of(groups, rows, many):
+        from_a, to = (address(a, group, first), a.stride(1)), address(out, group, first)
         work = partial(
-            kernel,
-            count,
-            inner,
-            panels,
-            address(a, group, first),
-            a.stride(1),
-            packed.data_ptr(),
-            start.data_ptr(),
-            address(out, group, first),
-            out.stride(1),
+            _row_product, a, count, inner, panels, from_a, address(packed), inner * panel, start, to
         )
         jobs.append((2 * count * inner * panels * panel, work))
     threads.run(jobs)
-    return out if spare == 0 else out[:, :, :columns].contiguous()
+    return out if spare == 0 else out[:, :, :columns].clone(memory_format=torch.contiguous_format)
+
+
+def _row_product(
+    like: Tensor,
+    rows: int,
+    inner: int,
+    panels: int,
+    a: tuple[int, int],
+    b: int,
+    b_panel: int,
+    start: Tensor,
+    out: int,
+) -> None:
+    """One job of products, in blocks of ``INNER`` terms: so much of the matrix fits the cache."""
+    kernel, size = kernels.row_product(real_of(like)), like.element_size()
+    panel = kernels.panel_columns(real_of(like))
+    before = (address(start), 0)
+    for first in range(0, inner, INNER):
+        terms = min(INNER, inner - first)
+        from_a, from_b = a[0] + first * size, b + first * panel * size
+        kernel(rows, terms, panels, from_a, a[1], from_b, b_panel, *before, out, panels * panel)
+        before = (out, panels * panel)  # goes on where the block before has ended
 
 
 def outer_sum(left: Tensor, right: Tensor) -> Tensor:
@@ -128,35 +143,28 @@ def outer_sum(left: Tensor, right: Tensor) -> Tensor:
     >>> outer_sum(torch.ones(2, 3, 1), torch.ones(2, 3, 2)).tolist()
     [[6.0, 6.0]]
     """
-    real = real_of(left)
-    panel = kernels.panel_columns(real)
-    if right.shape[2] % panel and not left.shape[2] % panel:
-        return outer_sum(right, left).t()  # the same products, without a padded copy
-    groups, rows, m = left.shape
-    n = right.shape[2]
+    panel = kernels.panel_columns(real_of(left))
+    # The narrower side is read again and again: it should fit the cache. A side that does not fill
+    # its panels has to be copied.
+    sides = [(bool(side.shape[2] % panel), side.shape[2]) for side in (left, right)]
+    if sides[0] < sides[1]:
+        return outer_sum(right, left).t()
+    (groups, rows, m), n = left.shape, right.shape[2]
     right = F.pad(right, (0, -n % panel)) if n % panel else right
-    panels = right.shape[2] // panel
+    wide = right.shape[2]
     pieces = [*pieces_of(groups, rows, SEGMENT)]
-    sums = left.new_zeros(len(pieces), m, panels * panel)
-    kernel = kernels.outer_sum(real)
-    # Few segments are also cut across: each part of the result is a job of its own.
-    part = -(-m // min(m, -(-4 * torch.get_num_threads() // max(1, len(pieces)))))
+    sums = left.new_zeros(len(pieces), m, wide)
+    kernel = kernels.outer_sum(real_of(left))
+    parts = -(-4 * torch.get_num_threads() // max(1, len(pieces) * -(-wide // COLUMNS)))
+    part = -(-m // min(m, parts))
     jobs = []
     for i, (group, first, count) in enumerate(pieces):
-        for begin in range(0, m, part):
-            size = min(part, m - begin)
-            work = partial(
-                kernel,
-                count,
-                size,
-                panels,
-                address(left, group, first, begin),
-                left.stride(1),
-                address(right, group, first),
-                right.stride(1),
-                address(sums, i, begin),
-                sums.stride(1),
-            )
+        for begin, column in product(range(0, m, part), range(0, wide, COLUMNS)):
+            size, panels = min(part, m - begin), min(COLUMNS, wide - column) // panel
+            from_left = (address(left, group, first, begin), left.stride(1))
+            from_right = (address(right, group, first, column), right.stride(1))
+            to = (address(sums, i, begin, column), wide)
+            work = partial(kernel, count, size, panels, *from_left, *from_right, *to)
             jobs.append((2 * count * size * panels * panel, work))
     threads.run(jobs)
     return total_of(sums)[:, :n]

@@ -17,6 +17,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from bdl.encoders.fused.convolution_layers import CausalDepthwise
+from bdl.encoders.fused.dense_layers import LayerNorm, Linear
 from bdl.encoders.networks.module import EncoderModule, State, valid_of
 from bdl.encoders.transformer import Transformer
 
@@ -39,7 +41,7 @@ def positions(first: int, bins: int, width: int, like: Tensor) -> Tensor:
     return both.to(dtype=like.dtype, device=like.device)
 
 
-class Layer(nn.Module):
+class TransformerLayer(nn.Module):
     """(batch, bins, width) → the same."""
 
     def __init__(self, settings: Transformer) -> None:
@@ -48,20 +50,16 @@ class Layer(nn.Module):
         hidden = settings.feedforward or 4 * width
         self.heads = settings.heads
         self.causal = settings.causal
-        self.norm1 = nn.LayerNorm(width)
-        self.project = nn.Linear(width, 3 * width)
-        self.merge = nn.Linear(width, width)
-        self.local = (
-            nn.Conv1d(width, width, settings.kernel, groups=width)
-            if settings.local_convolution
-            else None
-        )
-        self.norm2 = nn.LayerNorm(width)
+        self.norm1 = LayerNorm(width)
+        self.project = Linear(width, 3 * width)
+        self.merge = Linear(width, width)
+        self.local = CausalDepthwise(width, settings.kernel) if settings.local_convolution else None
+        self.norm2 = LayerNorm(width)
         self.feedforward = nn.Sequential(
-            nn.Linear(width, hidden),
+            Linear(width, hidden),
             nn.GELU(),
             nn.Dropout(settings.dropout),
-            nn.Linear(hidden, width),
+            Linear(hidden, width),
         )
         self.drop = nn.Dropout(settings.dropout)
 
@@ -76,8 +74,7 @@ class Layer(nn.Module):
         """Add the attention branch, the local one and the feed-forward."""
         branch = self.merge(attended.transpose(1, 2).reshape(x.shape))
         if self.local is not None:
-            seen = torch.cat([past, normed], dim=1).transpose(1, 2)
-            branch = branch + self.local(seen).transpose(1, 2)
+            branch = branch + self.local(torch.cat([past, normed], dim=1))
         x = x + self.drop(branch)
         out: Tensor = x + self.drop(self.feedforward(self.norm2(x)))
         return out
@@ -132,12 +129,10 @@ class TransformerEncoder(EncoderModule):
         super().__init__(inputs, calendar)
         self.causal = settings.causal
         self.width = settings.width
-        self.first = nn.Sequential(
-            nn.Linear(self.features, settings.width), nn.LayerNorm(settings.width)
-        )
-        self.layers = nn.ModuleList(Layer(settings) for _ in range(settings.layers))
-        self.norm = nn.LayerNorm(settings.width)
-        self.last = nn.Linear(settings.width, outputs)
+        self.first = nn.Sequential(Linear(self.features, settings.width), LayerNorm(settings.width))
+        self.layers = nn.ModuleList(TransformerLayer(settings) for _ in range(settings.layers))
+        self.norm = LayerNorm(settings.width)
+        self.last = Linear(settings.width, outputs)
 
     def start(self, x: Tensor, first: int) -> Tensor:
         """Features into the width, with the positions of the bins from ``first`` on."""
@@ -159,7 +154,7 @@ class TransformerEncoder(EncoderModule):
         """Nothing seen: three tensors a layer (keys, values, the local path's past)."""
         state: list[Tensor] = []
         for layer in self.layers:
-            assert isinstance(layer, Layer)
+            assert isinstance(layer, TransformerLayer)
             past = layer.past(batch)
             none = past.new_zeros(batch, layer.heads, 0, self.width // layer.heads)
             state += [none, none, past]
@@ -170,7 +165,7 @@ class TransformerEncoder(EncoderModule):
         x = self.start(x, state[0].shape[2])
         after: list[Tensor] = []
         for i, layer in enumerate(self.layers):
-            assert isinstance(layer, Layer)
+            assert isinstance(layer, TransformerLayer)
             x, own = layer.step(x, state[3 * i : 3 * i + 3])
             after += own
         return self.last(self.norm(x)), tuple(after)
