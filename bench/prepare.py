@@ -75,7 +75,7 @@ def ours(file: Path, out: Path) -> float:
     from bdl.features import Features, bin_features
     from bdl.formats import prepare, read_recordings
 
-    found = read_recordings(
+    recordings = read_recordings(
         file,
         recording="series_id",
         sample="step",
@@ -86,7 +86,7 @@ def ours(file: Path, out: Path) -> float:
     )
     features = Features(stride=STRIDE, calendar=True)
     total = 0.0
-    for recording in prepare(found, out):
+    for recording in prepare(recordings, out):
         binned = bin_features(recording, features)
         assert binned.hour is not None
         total += float(binned.values.sum(dtype=np.float64)) + float(binned.hour.sum())
@@ -109,7 +109,7 @@ def plain(file: Path, out: Path) -> float:
 
 
 def tuned(file: Path, out: Path) -> float:
-    """Pandas by someone who knows where its time goes: no Python object a row."""
+    """Pandas by someone who knows where its time goes: no Python object per row."""
     import pandas as pd
 
     frame = pd.read_parquet(file)
@@ -136,7 +136,7 @@ def _grouped(frame: Any, out: Path) -> float:
 
 
 def decode(file: Path, out: Path) -> float:
-    """Bare decoding of the file: what any way has to pay."""
+    """Decoding of the file alone: the least time of any way."""
     source = pq.ParquetFile(file, read_dictionary=["series_id"])
     return float(sum(len(batch) for batch in source.iter_batches(1 << 17, use_threads=False)))
 
@@ -156,13 +156,13 @@ def run() -> list[Row]:
         once, twice = folder / "once.parquet", folder / "twice.parquet"
         make(once, RECORDINGS)
         make(twice, 2 * RECORDINGS)
-        # The first run of a fresh installation compiles; later ones are what a user meets.
+        # The first run of a fresh installation compiles; users see the time of later ones.
         mine = [measure("ours", once, folder / f"store{i}") for i in range(4)][1:]
         theirs = measure("plain", once, folder / "plain.npy")
         best = measure("tuned", once, folder / "tuned.npy")
         bare = min(measure("decode", once, folder / "none")[0] for _ in range(3))
         doubled = measure("ours", twice, folder / "doubled")
-    fast, peak = min(mine), max(one[1] for one in mine)
+    fast, peak = min(mine), max(run[1] for run in mine)
     for seconds, _, result in (theirs, best):
         assert abs(fast[2] - result) < 1e-6 * abs(result), (fast[2], result, seconds)
     note = f"{RECORDINGS} x {ROWS:,} rows; limit: bare decoding of the file"

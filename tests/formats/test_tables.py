@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -17,12 +19,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bdl.errors import BdlError, ConfigError, InputError
-from bdl.formats import read_recordings
+from bdl.formats import read_recordings, sample_clock, timestamps
 from bdl.formats.recordings.parquet import ParquetFile
 from naive import tables as naive
 
 HAPT = Path(__file__).parents[2] / "../shared/data/hapt"
 SLEEP = {"recording": "series_id", "sample": "step", "time": "timestamp", "period": 5.0}
+
+
+@contextmanager
+def as_if_long(long: bool = True) -> Iterator[None]:
+    """Tables are scanned as if they had many rows: by compiled code."""
+    with pytest.MonkeyPatch.context() as patch:
+        if long:
+            patch.setattr(timestamps, "LONG", 8)
+            patch.setattr(sample_clock, "LONG", 1)
+        yield
 
 
 def save(table: pa.Table, file: Path) -> Path:
@@ -59,10 +71,12 @@ def sleep_table(ids: list[str], rows: int, change: int | None = None) -> pa.Tabl
     )
 
 
+@pytest.mark.parametrize("long", [False, True])
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".feather", ".npz"])
-def test_the_sleep_layout_in_every_format(tmp_path: Path, suffix: str) -> None:
+def test_the_sleep_layout_in_every_format(tmp_path: Path, suffix: str, long: bool) -> None:
     file = save(sleep_table(["x", "y"], 20, change=9), tmp_path / f"long{suffix}")
-    found = read_recordings(file, **SLEEP)
+    with as_if_long(long):
+        found = read_recordings(file, **SLEEP)
     assert found.ids == ("x", "y")
     info = found.info("y")
     assert (info.samples, info.period, info.channels) == (20, 5.0, ("anglez", "enmo"))
@@ -102,8 +116,10 @@ def test_scattered_rows_and_offset_changes_agree_with_a_row_by_row_reader(
     )
     pq.write_table(stored, parquet, row_group_size=data.draw(st.integers(1, 9)))
     expected = naive.read_long(csv, "id", "t", ["x", "y"])
+    long = data.draw(st.booleans())
     for file in (csv, parquet):
-        found = read_recordings(file, recording="id", time="t")
+        with as_if_long(long):
+            found = read_recordings(file, recording="id", time="t")
         assert set(found.ids) == set(expected)
         for id, one in expected.items():
             info = found.info(id)
@@ -209,8 +225,10 @@ def test_a_time_that_disagrees_with_its_step_is_found(tmp_path: Path) -> None:
     stamps = table["timestamp"].to_pylist()
     stamps[7] = stamps[8]
     file = save(table.set_column(2, "timestamp", pa.array(stamps)), tmp_path / "long.parquet")
-    with pytest.raises(InputError, match="1 times off the regular clock, first row 7 is 5 s off"):
-        read_recordings(file, **SLEEP)
+    for long in (False, True):
+        told = "1 times off the regular clock, first row 7 is 5 s off"
+        with as_if_long(long), pytest.raises(InputError, match=told):
+            read_recordings(file, **SLEEP)
 
 
 @pytest.mark.parametrize(
@@ -229,8 +247,9 @@ def test_a_time_that_disagrees_with_its_step_is_found(tmp_path: Path) -> None:
 )
 def test_bad_times_name_row_and_cause(tmp_path: Path, times: str, told: str) -> None:
     rows = "".join(f"{time},1\n" for time in times.split())
-    with pytest.raises(InputError, match=told):
-        read_recordings(csv(tmp_path, "time,x\n" + rows))
+    for long in (False, True):
+        with as_if_long(long), pytest.raises(InputError, match=told):
+            read_recordings(csv(tmp_path, "time,x\n" + rows))
 
 
 def test_steps_that_repeat_or_run_backwards(tmp_path: Path) -> None:
@@ -392,7 +411,8 @@ def test_any_gaps_give_a_regular_clock_or_our_error(
     places = np.cumsum([0, *steps])
     rows = "".join(f"{place * period!r},{i}\n" for i, place in enumerate(places.tolist()))
     file = csv(tmp_path_factory.mktemp("gaps"), "time,x\n" + rows)
-    values = read_recordings(file, period=period, regular=True)["walk"].values[:, 0]
+    with as_if_long(sum(steps) % 2 == 0):
+        values = read_recordings(file, period=period, regular=True)["walk"].values[:, 0]
     np.testing.assert_array_equal(np.flatnonzero(~np.isnan(values)), places)
     np.testing.assert_array_equal(values[places], np.arange(len(places)))
     found = read_recordings(file, regular=True)

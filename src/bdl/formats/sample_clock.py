@@ -16,9 +16,11 @@ from datetime import UTC, datetime, timedelta, timezone
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.compiled import compiled
 from bdl.errors import InputError
 from bdl.formats.period import NANO, infer_period
 from bdl.formats.time_zones import OffsetChanges, start_in_zone
+from bdl.formats.timestamps import LONG
 from bdl.sampling import nearest_sample
 
 Longs = NDArray[np.int64]
@@ -116,6 +118,8 @@ class ClockScan:
             self._origin = first if self.absolute or abs(first) <= step / 2 else 0
             if rows.sample is not None:
                 self._origin = first - round(float(rows.sample[0] - self.first_sample) * step)
+        if self._scan_regular(rows, step):
+            return
         times = None if rows.time is None else rows.time - self._origin
         if rows.sample is not None:
             samples = rows.sample - self.first_sample
@@ -126,25 +130,38 @@ class ClockScan:
             self._check_order(rows.row, times, self._last_time, lambda key: f"{key / NANO:g} s")
         else:
             samples = np.arange(self._rows, self._rows + rows.count)
-        # Increasing samples are consecutive if the last one is as far as their number.
-        if rows.sample is None or samples[-1] - self._last_sample != rows.count:
-            jumps = np.diff(samples, prepend=self._last_sample)
-            gap = "{} missing before row {} (sample {})".format
-            self._note("gaps", jumps > 1, lambda i: gap(jumps[i] - 1, rows.row + i, samples[i]))
-            self._note("shared", jumps < 1, lambda i: f"row {rows.row + i}")
+        jumps = np.diff(samples, prepend=self._last_sample)
+        gap = "{} missing before row {} (sample {})".format
+        self._note("gaps", jumps > 1, lambda i: gap(jumps[i] - 1, rows.row + i, samples[i]))
+        self._note("shared", jumps < 1, lambda i: f"row {rows.row + i}")
         if times is not None:
-            late = times - samples * step
+            late = np.abs(times - samples * step)
             allowed, off = _TOLERANCE * step + 1, "row {} is {:g} s off sample {}".format
-            if late.max() > allowed or late.min() < -allowed:
-                late = np.abs(late)
-                self._note(
-                    "late", late > allowed, lambda i: off(rows.row + i, late[i] / NANO, samples[i])
-                )
+            self._note(
+                "late", late > allowed, lambda i: off(rows.row + i, late[i] / NANO, samples[i])
+            )
             self._last_time = int(times[-1])
-        for i, offset in rows.offsets:
+        self._finish_rows(rows, int(samples[-1]), [int(samples[i]) for i, _ in rows.offsets])
+
+    def _scan_regular(self, rows: ClockRows, step: float) -> bool:
+        """Scan many rows at once if row ``i`` is sample ``i``; False if it is not."""
+        first = self._last_sample + 1
+        if rows.time is None or rows.count < LONG or first != self._rows:
+            return False
+        numbers = rows.time[:0] if rows.sample is None else rows.sample
+        start = (first, first + self.first_sample, self._origin, step, _TOLERANCE * step + 1)
+        if not _is_regular(rows.time, numbers, *start):
+            return False
+        self._last_time = int(rows.time[-1]) - self._origin
+        self._finish_rows(rows, self._rows + rows.count - 1, [first + i for i, _ in rows.offsets])
+        return True
+
+    def _finish_rows(self, rows: ClockRows, last: int, samples: list[int]) -> None:
+        """Note the last sample of some rows, and the samples at which their offsets begin."""
+        for sample, (_, offset) in zip(samples, rows.offsets, strict=True):
             if not self._offsets or self._offsets[-1][1] != offset:
-                self._offsets.append((int(samples[i]), offset))
-        self._last_sample = int(samples[-1])
+                self._offsets.append((sample, offset))
+        self._last_sample = last
         self._rows += rows.count
 
     def _check_order(self, row: int, keys: Longs, last: int, shown: Callable[[int], str]) -> None:
@@ -220,3 +237,23 @@ class ClockScan:
                 "or the time's unit right (--period, --unit)?"
             )
         return (f"{message}; gaps were filled with missing values",)
+
+
+@compiled
+def _is_regular(
+    times: Longs,
+    numbers: Longs,
+    sample: int,
+    number: int,
+    origin: int,
+    step: float,
+    allowed: float,
+) -> bool:
+    """Whether consecutive samples are on time, and numbered so if there are numbers."""
+    for i in range(len(times)):
+        if len(numbers) and numbers[i] != number + i:
+            return False
+        late = float(times[i] - origin) - (sample + i) * step
+        if late > allowed or late < -allowed:
+            return False
+    return True

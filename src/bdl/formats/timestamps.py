@@ -8,6 +8,7 @@ counted from 1970-01-01 UTC, in 64 bits: years 1678 to 2261.
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -75,34 +76,32 @@ def _parse_runs(
     """Times of rows of which most differ from the one before in minutes and seconds only.
 
     Arrow parses the first row of each hour; minutes and seconds of the others are added. None if
-    the texts are not such, or one is invalid.
+    the texts are not such, change by the hour too often, or one is invalid.
     """
     _, ends, text = array.buffers()
     rows = slice(array.offset, array.offset + len(array) + 1)
-    first, seconds = np.empty(len(array), np.int64), np.empty(len(array), np.int64)
+    first, times = np.empty(len(array) // 8, np.int64), np.empty(len(array), np.int64)
     count = _find_runs(
-        np.frombuffer(text, np.uint8), np.frombuffer(ends, np.int32)[rows], first, seconds
+        np.frombuffer(text, np.uint8), np.frombuffer(ends, np.int32)[rows], first, times
     )
     if count < 0:
         return None
     first = first[:count]
     try:
-        times, offsets = _parse(array.take(from_numpy(first)), place, default)
+        starts, offsets = _parse(array.take(from_numpy(first)), place, default)
     except InputError:
         return None
-    seconds *= NANOSECONDS["s"]
-    lengths = np.diff(first, append=len(array))
-    seconds += np.repeat(times - seconds[first], lengths)
-    return seconds, [(int(first[run]), offset) for run, offset in offsets]
+    hours = starts - times[first]
+    for hour, (row, last) in zip(hours, pairwise([*first.tolist(), len(array)]), strict=True):
+        times[row:last] += hour
+    return times, [(int(first[run]), offset) for run, offset in offsets]
 
 
 @compiled
-def _find_runs(
-    text: NDArray[np.uint8], ends: NDArray[np.int32], first: Longs, seconds: Longs
-) -> int:
-    """Number of runs in which only minutes and seconds change, or -1 if they are invalid.
+def _find_runs(text: NDArray[np.uint8], ends: NDArray[np.int32], first: Longs, times: Longs) -> int:
+    """Number of runs in which only minutes and seconds change, or -1 if there are none such.
 
-    Fills ``first`` with the first row of each run and ``seconds`` with those since the hour.
+    Fills ``first`` with the first row of each run and ``times`` with nanoseconds since the hour.
     """
     runs, width = 0, -1
     before = np.uint64(0)
@@ -117,7 +116,7 @@ def _find_runs(
             if digit < 0 or digit > largest:
                 return -1
             total += unit * digit
-        seconds[row] = total
+        times[row] = total * 1_000_000_000
         changed = length != width
         if not changed:
             other = text[start + np.uint64(16)] ^ text[before + np.uint64(16)]
@@ -127,6 +126,8 @@ def _find_runs(
                 other |= text[start + i] ^ text[before + i]
             changed = other != 0
         if changed:
+            if runs == len(first):
+                return -1
             first[runs] = row
             runs += 1
         before, width = start, length
