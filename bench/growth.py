@@ -119,7 +119,7 @@ def learning() -> list[Growth]:
     import torch
 
     from bdl.encoders import Recurrent
-    from bdl.encoders.memory import keep_buffers
+    from bdl.encoders.allocator import keep_buffers
     from bdl.features import Features, bin_features
     from bdl.kernels import Gaussian
     from bdl.recording import Recording

@@ -23,9 +23,9 @@ import torch
 from torch import nn
 
 from bdl.encoders import Encoder
+from bdl.encoders.allocator import keep_buffers
 from bdl.encoders.fused.recurrent_layers import FusedGRU, FusedLSTM
 from bdl.encoders.fused.setting import use_fused
-from bdl.encoders.memory import keep_buffers
 from bench.row import Row, table
 
 KINDS = {"gru": (FusedGRU, nn.GRU, 3), "lstm": (FusedLSTM, nn.LSTM, 4)}

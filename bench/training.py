@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from bdl.encoders import Recurrent
-from bdl.encoders.memory import keep_buffers
+from bdl.encoders.allocator import keep_buffers
 from bdl.features import Binned
 from bdl.labels import Labels
 from bdl.objectives import BDL

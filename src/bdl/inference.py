@@ -1,13 +1,13 @@
-"""Inference: what a model says of every bin of one recording, in bounded memory.
+"""Inference: the logits of every bin of one recording, in bounded memory.
 
-Recordings go through the model one at a time, so that no result depends on what shares a batch.
+Recordings pass through the model one at a time, so that no result depends on what shares a batch.
 
-- A causal encoder runs through tiles of a fixed number of bins and carries its state from one to
-  the next: its output is exact however long the recording is.
-- Any other encoder sees the whole recording where that has at most ``tile`` bins. A longer one is
-  cut into tiles that overlap by half, and every bin is taken from the tile in which it lies
-  deepest: at least a quarter of a tile of context stands on either side, and outputs differ from
-  those of the whole by what lies further off than that.
+- A causal encoder processes tiles of a fixed number of bins and carries its state from tile to
+  tile: its output is exact for a recording of any length.
+- Any other encoder processes a recording of at most ``tile`` bins at once. A longer recording is
+  cut into tiles that overlap by half, and the output of a bin is taken from the tile whose edges
+  are farthest from it: at least a quarter of a tile of context is on either side, and outputs
+  differ from those of the whole recording by the influence of bins beyond that.
 - An encoder of fixed length has tiles of that length; a shorter recording is padded and masked.
 """
 
@@ -25,7 +25,7 @@ from bdl.errors import ConfigError
 from bdl.features import Binned
 from bdl.windows import Tile, stitch, tiles
 
-CARRIED = 1 << 13  # bins a causal encoder takes at a time
+CARRIED = 1 << 13  # bins that a causal encoder processes at a time
 
 
 def logits(
@@ -75,25 +75,35 @@ def logits(
             fixed: int | None = getattr(module, "fixed_bins", None)
             size = fixed or min(tile, bins)
             cover = tiles(bins, size=size, overlap=size // 2)
-            parts = ((one, _tile(module, binned, one, fixed, outputs)) for one in cover)
+            parts = ((part, _tile(module, binned, part, fixed, outputs)) for part in cover)
             return stitch(parts, bins=bins, outputs=outputs)
     finally:
         module.train(mode)
 
 
-def check_output(given: object, values: Tensor, outputs: int) -> Tensor:
-    """The module's output, if it has the shape that training and decoding need."""
+def check_output(output: object, values: Tensor, outputs: int) -> Tensor:
+    """The module's output, if it has the shape that training and decoding need.
+
+    Parameters
+    ----------
+    output
+        What the module returned.
+    values
+        What it was called with, (batch, bins, inputs).
+    outputs
+        Number of columns that it must have.
+    """
     expected = (*values.shape[:2], outputs)
-    if not isinstance(given, Tensor):
+    if not isinstance(output, Tensor):
         raise ConfigError(
-            f"the encoder must give a tensor of shape {expected}, got {type(given).__name__}"
+            f"the encoder must return a tensor of shape {expected}, got {type(output).__name__}"
         )
-    if tuple(given.shape) != expected:
+    if tuple(output.shape) != expected:
         raise ConfigError(
-            f"the encoder must give logits of shape {expected} (batch, bins, outputs) for values "
-            f"of shape {tuple(values.shape)}, got {tuple(given.shape)}"
+            f"the encoder must return logits of shape {expected} (batch, bins, outputs) for values "
+            f"of shape {tuple(values.shape)}, got {tuple(output.shape)}"
         )
-    return given
+    return output
 
 
 def _tile(
@@ -108,16 +118,16 @@ def _tile(
         hour = None if hour is None else torch.nn.functional.pad(hour, (0, pad))
         weekday = None if weekday is None else torch.nn.functional.pad(weekday, (0, pad))
         mask = (torch.arange(fixed, device=values.device) < length)[None]
-    given = check_output(module(values, hour, weekday, mask), values, outputs)
-    return _numpy(given)[:length]
+    output = check_output(module(values, hour, weekday, mask), values, outputs)
+    return _numpy(output)[:length]
 
 
 def _carried(module: nn.Module, binned: Binned, outputs: int) -> Iterator[NDArray[np.float32]]:
     state = module.initial_state(1)  # type: ignore[operator]
     for first in range(0, len(binned), CARRIED):
         values, hour, weekday = _slice(module, binned, first, first + CARRIED)
-        given, state = module.step(values, state, hour, weekday)  # type: ignore[operator]
-        yield _numpy(check_output(given, values, outputs))
+        output, state = module.step(values, state, hour, weekday)  # type: ignore[operator]
+        yield _numpy(check_output(output, values, outputs))
 
 
 def _slice(
@@ -136,6 +146,6 @@ def _slice(
     return values.to(like.dtype), part(binned.hour), part(binned.weekday)
 
 
-def _numpy(given: Tensor) -> NDArray[np.float32]:
-    values: NDArray[np.float32] = given[0].float().cpu().numpy()
+def _numpy(output: Tensor) -> NDArray[np.float32]:
+    values: NDArray[np.float32] = output[0].float().cpu().numpy()
     return values

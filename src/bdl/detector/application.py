@@ -14,7 +14,7 @@ from bdl import decoding, evaluation
 from bdl.density import Density
 from bdl.detector.model import Model
 from bdl.detector.resample import resample as resampled
-from bdl.encoders.memory import keep_buffers
+from bdl.encoders.allocator import keep_buffers
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.features import Binned, bin_features

@@ -1,4 +1,4 @@
-"""The family of encoders: what every encoder says about itself.
+"""The family of encoders: how an encoder describes itself.
 
 To add an encoder, write one file with a subclass of `Encoder` that has a ``kind`` and the methods
 ``build`` and ``causal``; the file may hold the torch module as well. The encoders of this package

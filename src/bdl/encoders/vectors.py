@@ -33,7 +33,7 @@ def available_bits() -> tuple[int, ...]:
 
 
 def vector_bits() -> int:
-    """Width in bits of the vectors in use: the widest, or what ``BDL_VECTOR_BITS`` says.
+    """Width in bits of the vectors in use: the widest, or the value of ``BDL_VECTOR_BITS``.
 
     Examples
     --------

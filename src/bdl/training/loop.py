@@ -10,7 +10,7 @@ import lightning as L
 import torch
 from torch import nn
 
-from bdl.encoders.memory import keep_buffers
+from bdl.encoders.allocator import keep_buffers
 from bdl.errors import BdlError, ConfigError, InputError
 from bdl.objectives import Objective
 from bdl.training.batches import Batches, TrainingRecording

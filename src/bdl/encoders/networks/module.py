@@ -1,10 +1,11 @@
 """What every encoder shares: its inputs, its mask, and how a causal one carries its state.
 
-An encoder maps summary features of the bins to one logit a bin and output channel. Shapes are
-(batch, bins, ...). ``mask`` is True where a bin holds data; padding stands at the end of an item
-and never changes what is said about the bins before it. A causal encoder also runs tile by tile:
-``step`` takes the state that ``initial_state`` or the step before gave, and the tiles together
-give what one ``forward`` over the whole recording gives, up to float rounding.
+An encoder maps features of the bins to one logit per bin and output channel. Shapes are
+(batch, bins, ...). ``mask`` is True where a bin holds data; padding is at the end of an item and
+never changes the outputs of the bins before it. A causal encoder also runs tile by tile: ``step``
+takes the state that ``initial_state`` or the previous step returned. The tiles together are equal
+to one ``forward`` over the whole recording: a recurrent encoder's bit for bit, a Transformer's up
+to rounding.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ class EncoderModule(nn.Module, ABC):
 
 
 def lengths_of(mask: Tensor | None) -> Tensor | None:
-    """Bins up to the last one that holds data, an item; None where no item is padded.
+    """Bins per item up to the last one that holds data; None if no item is padded.
 
     A hole before the last valid bin stays inside the length: it is a gap, not padding.
 

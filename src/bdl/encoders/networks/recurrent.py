@@ -28,7 +28,7 @@ class RecurrentBlock(nn.Module):
         self.recurrence = kind(
             width, width, batch_first=True, bidirectional=two, fused=settings.fused
         )
-        # In place: a norm keeps what came in, not what it gave, and each of these is large.
+        # In place: a norm keeps its input, not its output, and each of these is large.
         self.mix = nn.Sequential(
             Linear(read, 2 * read),
             LayerNorm(2 * read),
@@ -83,7 +83,7 @@ class RecurrentEncoder(EncoderModule):
         return logits
 
     def blank(self, batch: int) -> State:
-        """Zeros: one (1, batch, width) tensor a block, two with an LSTM."""
+        """Zeros: one (1, batch, width) tensor per block, two with an LSTM."""
         like = self.last.weight
         zeros = torch.zeros(1, batch, self.width, dtype=like.dtype, device=like.device)
         return (zeros,) * (self.states * len(self.blocks))

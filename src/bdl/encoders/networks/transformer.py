@@ -2,7 +2,7 @@
 
 Linear → layer norm into the width, plus sinusoidal positions; then layers of attention and
 feed-forward; a final layer norm; a linear output. What the published parameter counts leave open
-is chosen for stable training: each layer norm stands before its branch, the activation is GELU.
+is chosen for stable training: each layer norm is before its branch, the activation is GELU.
 Dropout acts on the residual branches and inside the feed-forward, never on attention weights: that
 would give up the memory-saving attention of torch at 12,096 bins.
 
@@ -22,7 +22,7 @@ from bdl.encoders.fused.dense_layers import LayerNorm, Linear
 from bdl.encoders.networks.module import EncoderModule, State, valid_of
 from bdl.encoders.transformer import Transformer
 
-STEP_QUERIES = 512  # queries a slice in a step: bounds the size of its mask
+STEP_QUERIES = 512  # queries per slice of a step: bounds the size of its mask
 
 
 def positions(first: int, bins: int, width: int, like: Tensor) -> Tensor:
@@ -88,7 +88,7 @@ class TransformerLayer(nn.Module):
     def forward(self, x: Tensor, valid: Tensor | None) -> Tensor:
         normed = self.norm1(x)
         q, k, v = self.split(normed)
-        if self.causal or valid is None:  # padding stands last, a causal layer never sees it
+        if self.causal or valid is None:  # padding is last: a causal layer never reads it
             attended = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
         else:
             attended = F.scaled_dot_product_attention(q, k, v, attn_mask=valid[:, None, None])

@@ -1,12 +1,11 @@
-"""Buffers that stay: large allocations are reused instead of going back to the system.
+"""Settings of the memory allocator: large buffers are reused instead of returned to the system.
 
-glibc hands every large block back when it is freed, so each training step asks for its buffers
-anew and the system clears every page of them again, which can take half of the time. Two settings
-of the allocator stop that. They are made when training or inference begins, never on import; on
-other systems nothing happens, and there is no environment variable to know. The price: what the
-process used at its largest it keeps until it ends, and that is up to twice as much, since glibc
-before 2.38 cannot put an aligned block back into a hole of just its size; after a few steps it
-grows no further.
+glibc returns every large block to the system when it is freed. Each training step then requests its
+buffers again, and the system clears every page of them, which can take half of the time. Two
+settings of the allocator prevent that. They are made when training or inference begins, never on
+import; on systems without glibc nothing happens. The cost: the process keeps the memory that it
+used at its peak, and up to twice as much, since glibc before 2.38 cannot put an aligned block back
+into a hole of exactly its size. After a few steps it does not grow further.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ LARGEST = 2**31 - 1  # mallopt takes an int
 
 @cache
 def keep_buffers() -> bool:
-    """Let the process keep the large buffers it frees; True where the allocator took it.
+    """Let the process keep the large buffers that it frees; True if the allocator accepted it.
 
     Calling it again costs nothing.
 

@@ -10,7 +10,7 @@ import pytest
 
 PROGRAM = """
 import resource, sys, torch
-from bdl.encoders.memory import keep_buffers
+from bdl.encoders.allocator import keep_buffers
 if sys.argv[1] == "keep":
     assert keep_buffers()
 torch.set_num_threads(1)
