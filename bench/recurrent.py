@@ -1,7 +1,7 @@
 """The fused recurrent layers beside torch's own, on one thread and on two; memory and page faults.
 
-Both ways run in one process under the same memory habits, so that the ratio is that of the
-recurrence alone; the habits have rows of their own, each way in a process of its own. The limit
+Both run in one process with the same allocator settings, so that the ratio is that of the
+recurrence alone; the settings have rows of their own, each in a process of its own. The limit
 adds the arithmetic of the layer at the speed of a large matrix product and its buffers' way through
 memory at the speed of a large copy, both measured in the same run.
 
@@ -54,7 +54,7 @@ def timed(work: Callable[[], object], repeats: int) -> list[float]:
 
 
 def speeds() -> tuple[float, float]:
-    """Operations a second of a large product, bytes a second of a large copy, on these threads."""
+    """Operations per second of a large product, bytes per second of a large copy."""
     a = torch.randn(1536, 1536)
     b = torch.empty(32 * 2**20)
     c = torch.ones_like(b)
@@ -70,7 +70,7 @@ def limit(gates: int, batch: int, bins: int, width: int, backward: bool) -> floa
     ways = 3 if backward else 1
     work = ways * 2 * rows * gates * width * 2 * width
     # Forward: inputs in, gates out and in, outputs out. Backward: gates kept, read, their
-    # gradients written and read twice; outputs, their gradients and one more number a unit.
+    # gradients written and read twice; outputs, their gradients and one more number per unit.
     numbers = rows * width * (0.5 + 2 * gates + 1 + ((4 * gates + 6) if backward else 0))
     return work / operations + 4 * numbers / copied
 
@@ -111,7 +111,7 @@ def layers() -> list[Row]:
             note = "" if asked is None else f"at least {asked} asked"
             if not backward:
                 hours = batch * bins * 50 / 3600 / ours
-                note = f"{note}; {hours:,.0f} h of 50 s bins a second".lstrip("; ")
+                note = f"{note}; {hours:,.0f} h of 50 s bins per second".lstrip("; ")
             rows.append(
                 Row(
                     f"{cell} {way}, {batch} x {bins:,} x width {width}, threads {threads}",
@@ -133,9 +133,9 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def step(encoder: str, batch: int, fused: bool, habit: bool) -> tuple[float, int, float]:
+def step(encoder: str, batch: int, fused: bool, keep: bool) -> tuple[float, int, float]:
     """Seconds and page faults of a training step, peak MiB of the process."""
-    if habit:
+    if keep:
         keep_buffers()
     torch.manual_seed(0)
     use_fused(fused)
@@ -153,22 +153,22 @@ def step(encoder: str, batch: int, fused: bool, habit: bool) -> tuple[float, int
     return min(times[1:] or times), faults[-1], peak()
 
 
-def alone(encoder: str, batch: int, fused: bool, habit: bool) -> tuple[float, int, float]:
-    """The same in a process of its own: what the allocator was told cannot be taken back."""
-    told = json.dumps([encoder, batch, fused, habit])
-    command = [sys.executable, "-m", "bench.recurrent", told]
+def alone(encoder: str, batch: int, fused: bool, keep: bool) -> tuple[float, int, float]:
+    """The same in a process of its own: settings of the allocator cannot be undone."""
+    arguments = json.dumps([encoder, batch, fused, keep])
+    command = [sys.executable, "-m", "bench.recurrent", arguments]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     seconds, faults, most = json.loads(done.stdout.splitlines()[-1])
     return seconds, faults, most
 
 
-def habits() -> list[Row]:
-    """Training steps with and without buffers that stay, and peak memory beside torch's."""
+def allocations() -> list[Row]:
+    """Training steps with and without reused buffers, and peak memory beside torch's."""
     rows = []
     for encoder, batch in (("gru", 32), ("unet", 8)):
-        kept, left = (alone(encoder, batch, True, habit) for habit in (True, False))
-        note = f"page faults a step: {kept[1]:,} instead of {left[1]:,}"
-        name = f"{encoder} training step, batch {batch}, buffers that stay"
+        kept, left = (alone(encoder, batch, True, keep) for keep in (True, False))
+        note = f"page faults per step: {kept[1]:,} instead of {left[1]:,}"
+        name = f"{encoder} training step, batch {batch}, reused buffers"
         rows.append(Row(name, kept[0], left[0], note=note))
     ours, torchs = (alone("gru", 8, fused, False) for fused in (True, False))
     rows.append(Row("gru training step, batch 8, whole encoder", ours[0], torchs[0]))
@@ -178,7 +178,7 @@ def habits() -> list[Row]:
 
 def run() -> list[Row]:
     """All rows."""
-    return layers() + habits()
+    return layers() + allocations()
 
 
 if __name__ == "__main__":
