@@ -128,7 +128,7 @@ GUIDES = {
     ),
     "docs/howto/own-data.md": Guide(
         walks,
-        (shorter("project"), ("epochs=20", "epochs=2")),
+        (shorter("project"), ('"epochs": 20', '"epochs": 2')),
         ("held-out.csv", "report.html"),
     ),
     "docs/howto/ray.md": Guide(both_clusters, leaves=("shared/run-ray", "shared/run-dask")),
