@@ -7,6 +7,7 @@ No test depends on the load of the machine, so hypothesis has no deadline.
 
 from contextlib import suppress
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 from hypothesis import settings
@@ -14,6 +15,8 @@ from hypothesis import settings
 import bdl.compiled
 
 collect_ignore = ["tests/outside"]  # another package, which `tests/test_variants.py` installs
+if find_spec("torch") is None:
+    collect_ignore.append("tests/cli/test_models.py")  # bdl fit, bdl detect
 
 bdl.compiled.PATIENCE = 0
 settings.register_profile("bdl", deadline=None)

@@ -27,7 +27,6 @@ from bdl.training import Training
 from calling import call, call_json
 from learning import bouts, spikes
 
-pytest.importorskip("torch")
 ENCODER = {"kind": "recurrent", "width": 4, "blocks": 1}
 
 

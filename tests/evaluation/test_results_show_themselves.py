@@ -61,6 +61,7 @@ def test_names_are_escaped_and_long_tables_cut() -> None:
 
 
 def test_a_score_is_plotted_by_tolerance_and_recall() -> None:
+    pytest.importorskip("plotly")
     figure = SCORE.plot()
     ap, curve = figure.data[0], figure.data[1]
     assert ap.name == curve.name == "off"
