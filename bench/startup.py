@@ -28,6 +28,7 @@ LIBRARIES = "import polars, numba, pydantic, typer"
 def seconds(command: Sequence[str], folder: Path, cache: Path | None = None) -> float:
     """Time of one process from start to end."""
     environment = dict(os.environ)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
     if cache is not None:
         environment["NUMBA_CACHE_DIR"] = str(cache)
     begin = perf_counter()
