@@ -18,7 +18,6 @@ from bdl.errors import InputError, require
 
 Loss = Literal["poisson", "bernoulli"]
 LEAF = -1
-# LightGBM writes a threshold of its own into splits on "is it zero"; such splits never occur here.
 _OBJECTIVES = {"poisson": "poisson", "bernoulli": "cross_entropy"}
 
 

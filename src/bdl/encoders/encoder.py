@@ -32,8 +32,6 @@ class Encoder(Variant):
     """
 
     package: ClassVar[str] = "bdl.encoders"
-    #: Whether the module is trained by gradient steps; if not, `bdl.training` fits it directly.
-    by_gradient: ClassVar[bool] = True
 
     if TYPE_CHECKING:  # pydantic allows no field of this name in a variant if it exists here
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, PositiveFloat, model_validator
 
@@ -31,8 +31,6 @@ class Ensemble(Encoder):
     >>> Encoder.parse("gru-and-trees").members[1].kind
     'trees'
     """
-
-    by_gradient: ClassVar[bool] = False
 
     kind: Literal["ensemble"] = "ensemble"
     members: Annotated[tuple[Encoder, ...], Field(min_length=1)]

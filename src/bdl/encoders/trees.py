@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, PositiveFloat, PositiveInt
 
@@ -50,8 +50,6 @@ class Trees(Encoder):
     >>> Trees(causal=True).causal
     True
     """
-
-    by_gradient: ClassVar[bool] = False
 
     kind: Literal["trees"] = "trees"
     widths: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1, 2, 4, 8, 16, 32, 64, 128)
