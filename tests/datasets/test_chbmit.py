@@ -68,6 +68,26 @@ def test_physionet(physionet):
     assert 5 < values.std() < 300
 
 
+def test_recordings_without_a_seizure_can_be_left_out(physionet, kaggle):
+    for name in ("chb01", "chb02"):
+        files = sorted(file.name for file in (physionet / name).glob("*.edf"))
+        write_summary(physionet, name, *((file, 0, []) for file in files))
+    with pytest.raises(InputError, match="none of the 7 recordings has a seizure"):
+        datasets.load("chbmit", physionet, positive_only=True)
+    parts = [(f"chb01_{k:02d}.edf", k % 2, [(10, 20)] * (k % 2)) for k in range(1, 7)]
+    write_summary(physionet, "chb01", *parts)
+    every = datasets.load("chbmit", physionet)
+    positive = datasets.load("chbmit", physionet, positive_only=True)
+    assert positive.recordings.ids == ("chb01_01", "chb01_03", "chb01_05")
+    assert positive.events == every.events
+    assert positive.settings.event_free == "ignore"
+    assert "left out, without a seizure: 4 recordings" in positive.notes
+    folder = kaggle / "seizure_256Hz_dataset"
+    shutil.copy(folder / "chb01_01.ftr", folder / "chb09_01.ftr")
+    assert "chb09_01" in datasets.load("chbmit", kaggle).recordings
+    assert "chb09_01" not in datasets.load("chbmit", kaggle, positive_only=True).recordings
+
+
 def test_kaggle(kaggle):
     benchmark = datasets.load("chbmit", kaggle, checksums=True)
     assert len(benchmark.recordings) == 3

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pyarrow as pa
+import pyarrow.feather as feather
 import pytest
 
+from bdl.datasets.chbmit import FOLDER, TABLE
+from bdl.datasets.chbmit.cases import SEIZURE_RECORDINGS
+from bdl.datasets.chbmit.eeg_files import CHANNELS
 from bdl.errors import ConfigError
 from bdl.study import catalogue
+from bdl.study.data_source import DataSource
 from bdl.study.splits import Fold, Folds, Holdout, ListedFolds, make_split
 
 SERIES = {f"s{i:03d}": f"s{i:03d}" for i in range(277)}
 
 
-def patients() -> dict[str, str]:
-    """141 recordings of 24 patients."""
-    return {f"chb{i % 24:02d}_{i:03d}": f"chb{i % 24:02d}" for i in range(141)}
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two seconds of each published recording with a seizure, in the form of Kaggle's snapshot."""
+    folder = tmp_path_factory.mktemp("chbmit")
+    (folder / FOLDER).mkdir()
+    flat = pa.table({channel: np.zeros(512, np.float32) for channel in CHANNELS})
+    lines = ["series_id,onset,offset"]
+    for case, count in SEIZURE_RECORDINGS.items():
+        for number in range(count):
+            feather.write_feather(flat, str(folder / FOLDER / f"{case}_{number:02d}.ftr"))
+            lines.append(f"{case}_{number:02d}.edf,0.5,1.5")
+    (folder / TABLE).write_text("\n".join(lines))
+    return folder
 
 
 def test_the_holdout_has_the_published_sizes():
@@ -22,11 +40,28 @@ def test_the_holdout_has_the_published_sizes():
     assert (len(part.train), len(part.calibration), len(part.test)) == (165, 56, 56)
 
 
-def test_the_patient_holdout_has_14_5_and_5_patients():
-    groups = patients()
-    (part,) = make_split(catalogue.load("chbmit-patient-holdout").split, groups, calibrate=True)
-    sizes = [len({groups[id] for id in ids}) for ids in (part.train, part.calibration, part.test)]
-    assert sizes == [14, 5, 5]
+def test_the_patient_holdout_has_the_published_cases_and_recordings(snapshot: Path):
+    protocol = catalogue.load("chbmit-patient-holdout")
+    benchmark = DataSource.of(protocol, snapshot).load()
+    assert "recordings with a seizure: 141 of 24 cases, as published" in benchmark.notes
+    groups = benchmark.recordings.groups
+    (part,) = make_split(protocol.split, groups, calibrate=True)
+    parts = (part.train, part.calibration, part.test)
+    assert [len({groups[id] for id in ids}) for ids in parts] == [14, 5, 5]
+    assert [len(ids) for ids in parts] == [81, 29, 31]
+
+
+@pytest.mark.parametrize("name", ["chbmit-patient-holdout", "chbmit-patient-nested"])
+def test_patient_studies_split_and_resample_24_cases(name: str, snapshot: Path):
+    protocol = catalogue.load(name)
+    assert (protocol.split.by, protocol.bootstrap.by) == ("group", "group")
+    groups = DataSource.of(protocol, snapshot).load().recordings.groups
+    assert len(set(groups.values())) == 24
+    parts = make_split(protocol.split, groups, calibrate=True)
+    for part in parts:
+        assert {groups[id] for id in part.test}.isdisjoint(groups[id] for id in part.not_test)
+    if name.endswith("nested"):
+        assert sorted(id for part in parts for id in part.test) == sorted(groups)
 
 
 def test_nested_folds_are_scikit_learns():

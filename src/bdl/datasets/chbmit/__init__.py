@@ -7,7 +7,7 @@ Two published forms are read, told apart by the contents of the folder.
   the table, and on request of the sorted list of Feather checksums, is compared with the paper's
   and the outcome noted; it is never required. Scored over recordings with a seizure.
 - PhysioNet's own: ``chbNN/chbNN_MM.edf`` and ``chbNN/chbNN-summary.txt``, recordings without
-  seizures included, whose detections count as false alarms.
+  seizures included, whose detections count as false alarms; ``positive_only`` leaves them out.
 
 Missing values and absent channels are zero; values are in microvolts, and the settings divide
 them by 100.
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from bdl.datasets.benchmark import Benchmark, Settings
+from bdl.datasets.chbmit.cases import SEIZURE_RECORDINGS, GroupBy, compare_cases, group_of
 from bdl.datasets.chbmit.eeg_files import CHANNELS, RATE, read_edfs, read_feathers
 from bdl.datasets.chbmit.seizure_lists import Seizures, read_summary, read_table
 from bdl.datasets.chbmit.snapshot_checksums import compare_feathers, compare_table
@@ -56,6 +57,9 @@ class CHBMIT(Dataset):
         whichever the folder contains, and simulates and downloads PhysioNet's.
     group
         ``person`` (chb21 is the person of chb01) or ``case`` (24 cases, as in the paper).
+    positive_only
+        Whether recordings without a seizure are left out, as in the paper: 141 remain, whichever
+        form they are in.
     checksums
         Whether all Feather files (8 GB in the full snapshot) are compared with the paper's.
     strict
@@ -73,7 +77,8 @@ class CHBMIT(Dataset):
 
     kind: Literal["chbmit"] = "chbmit"
     source: Literal["physionet", "kaggle"] | None = None
-    group: Literal["person", "case"] = "person"
+    group: GroupBy = "person"
+    positive_only: bool = False
     checksums: bool = False
     strict: bool = False
 
@@ -83,7 +88,7 @@ class CHBMIT(Dataset):
         "treatment. PhD thesis, MIT, 2009. https://doi.org/10.13026/C2K01R"
     )
     requires = "CHB-MIT, Kaggle snapshot (8.4 GB) or PhysioNet EDF"
-    recordings = 141
+    recordings = sum(SEIZURE_RECORDINGS.values())
     window_bins = 3_600
     settings: ClassVar[Settings] = Settings(
         types=("onset", "offset"),
@@ -155,7 +160,11 @@ class CHBMIT(Dataset):
             if not part.exists():
                 raise InputError(f"{part}: missing; the Kaggle snapshot is {TABLE} and {FOLDER}/")
         seizures = read_table(table)
-        files = {file.stem: file for file in sorted(folder.glob("*.ftr"))}
+        files = {
+            file.stem: file
+            for file in sorted(folder.glob("*.ftr"))
+            if file.stem in seizures or not self.positive_only
+        }
         absent = sorted(seizures.keys() - files.keys())
         if absent:
             raise InputError(
@@ -187,11 +196,23 @@ class CHBMIT(Dataset):
         without_file = sorted(seizures.keys() - files.keys())
         if without_file:
             notes.append(f"in a summary but without a file: {first_of(without_file)}")
-        listed = [file for id, file in files.items() if id in seizures]
+        listed = [
+            file
+            for id, file in files.items()
+            if id in seizures and (seizures[id] or not self.positive_only)
+        ]
+        if self.positive_only and not listed:
+            raise InputError(
+                f"{path}: none of the {len(files)} recordings has a seizure in a summary; "
+                "--option positive_only=no reads them"
+            )
         recordings, channel_notes = read_edfs(listed, strict=self.strict)
         if not len(recordings):
             raise InputError(f"{path}: no .edf file has any of {first_of(CHANNELS)}")
-        settings = self.settings.replace(event_free="count")
+        if self.positive_only:
+            left_out = sum(id in files and not spans for id, spans in seizures.items())
+            notes.append(f"left out, without a seizure: {left_out} recordings")
+        settings = self.settings.replace(event_free="ignore" if self.positive_only else "count")
         return self._benchmark(recordings, seizures, path, notes + channel_notes, settings)
 
     def _benchmark(
@@ -223,17 +244,6 @@ class CHBMIT(Dataset):
         without = len(infos) - len(set(events.recordings))
         if without:
             notes = [*notes, f"{without} recordings without a seizure"]
+        notes = [*notes, compare_cases(events.recordings)]
         grouped = replace(recordings, infos=infos)
         return Benchmark(self.kind, grouped, events, (INTERVAL,), settings, tuple(notes))
-
-
-def group_of(id: str, group: Literal["person", "case"]) -> str:
-    """Case or person of a recording.
-
-    Examples
-    --------
-    >>> group_of("chb21_03", "person"), group_of("chb21_03", "case"), group_of("chb17a_03", "case")
-    ('chb01', 'chb21', 'chb17')
-    """
-    case = id[:5].lower()
-    return "chb01" if case == "chb21" and group == "person" else case
