@@ -18,7 +18,7 @@ import torch
 
 from bdl.encoders import Recurrent
 from bdl.encoders.allocator import keep_buffers
-from bdl.features import Binned
+from bdl.features import Binned, Features
 from bdl.labels import Labels
 from bdl.objectives import BDL
 from bdl.training import Training, loop
@@ -27,6 +27,7 @@ from bdl.training.schedule import learning_rate
 from bench.row import Row, table
 
 STRIDE = 10
+FEATURES = Features(stride=STRIDE)
 DAYS = 1728  # bins
 
 
@@ -72,7 +73,7 @@ def run(batch: int = 32, bins: int = 12_096, steps: int = 8) -> list[Row]:
     original, loop.Batches = loop.Batches, Counted  # type: ignore[misc, attr-defined]
     try:
         result = loop.train(
-            module(), objective, data, training=training, stride=STRIDE, window=bins, outputs=2
+            module(), objective, data, training=training, features=FEATURES, window=bins, outputs=2
         )
     finally:
         loop.Batches = original  # type: ignore[misc, attr-defined]

@@ -19,17 +19,20 @@ from torch import nn
 
 from bdl.encoders import Recurrent, Transformer
 from bdl.errors import ConfigError, InputError, TrainingError
-from bdl.features import Binned
+from bdl.features import Binned, Features
 from bdl.inference import logits
 from bdl.labels import Labels
 from bdl.objectives import BDL, EventClassifier
 from bdl.targets import Crop
 from bdl.training import Training
+from bdl.training.augmentation import Augmentation
 from bdl.training.batches import Batches, TrainingRecording
 from bdl.training.loop import train
 from bdl.training.schedule import learning_rate
 
 STRIDE = 2
+CHANGES = Augmentation(gain=0.2, blanks=0.2, reversal=0.5, symmetric=True)
+FEATURES = Features(stride=STRIDE, statistics=("mean",))
 
 
 def prepared(count: int = 7, seed: int = 0) -> list[TrainingRecording]:
@@ -51,7 +54,7 @@ def objective(data: list[TrainingRecording]):
 
 def batches(data: list[TrainingRecording], epoch: int = 0, **changes) -> Batches:
     settings = {
-        "stride": STRIDE,
+        "features": FEATURES,
         "window": 30,
         "fixed": False,
         "size": 3,
@@ -81,7 +84,7 @@ def go(module, data, *, directory=None, validate=None, window=30, **changes):
         objective(data),
         data,
         training=settings,
-        stride=STRIDE,
+        features=FEATURES,
         window=window,
         outputs=1,
         directory=directory,
@@ -178,7 +181,7 @@ def test_the_next_batch_is_made_ahead_and_is_the_same():
     going = Batches(
         data,
         objective(data),
-        stride=STRIDE,
+        features=FEATURES,
         window=30,
         fixed=False,
         size=3,
@@ -288,13 +291,15 @@ class StopError(Exception):
 
 
 @pytest.mark.parametrize(
-    ("stop", "error"), [(1, StopError), (2, KeyboardInterrupt), (4, StopError)]
+    ("stop", "error", "changes"),
+    [(1, StopError, {}), (2, KeyboardInterrupt, {"augmentation": CHANGES}), (4, StopError, {})],
 )
-def test_a_stopped_run_goes_on_to_the_same_bytes(tmp_path, stop, error):
+def test_a_stopped_run_goes_on_to_the_same_bytes(tmp_path, stop, error, changes):
     data = prepared()
     kind = Transformer(width=8, layers=1, heads=2, dropout=0.3)
     whole = fresh(kind)
-    kept = go(whole, data, checkpoint_epochs=(1, 2, 3), validate=lambda module: 0.5)
+    epochs = {"checkpoint_epochs": (1, 2, 3), **changes}
+    kept = go(whole, data, validate=lambda module: 0.5, **epochs)
     calls = []
 
     def fails(module):
@@ -304,7 +309,6 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(tmp_path, stop, error):
         return 0.5
 
     module = fresh(kind)
-    epochs = {"checkpoint_epochs": (1, 2, 3)}
     handler = signal.getsignal(signal.SIGINT)
     with pytest.raises(error):
         go(module, data, directory=tmp_path / "run", validate=fails, **epochs)
@@ -479,7 +483,15 @@ def test_a_module_of_the_wrong_shape_is_named(output, told):
 
 def test_no_recordings():
     with pytest.raises(InputError, match="at least one recording"):
-        train(fresh(), EventClassifier(), [], training=Training(), stride=1, window=10, outputs=1)
+        train(
+            fresh(),
+            EventClassifier(),
+            [],
+            training=Training(),
+            features=FEATURES,
+            window=10,
+            outputs=1,
+        )
 
 
 @pytest.mark.parametrize(
@@ -516,7 +528,7 @@ def test_a_progress_bar_is_on_standard_error_and_shows_the_loss(capfd):
         objective(data),
         data,
         training=Training(epochs=2, accelerator="cpu"),
-        stride=STRIDE,
+        features=FEATURES,
         window=10,
         outputs=1,
         progress=True,
@@ -535,7 +547,7 @@ def test_tensorboard_gets_the_history(tmp_path):
             objective(data),
             data,
             training=Training(),
-            stride=STRIDE,
+            features=FEATURES,
             window=10,
             outputs=1,
             tensorboard=True,
@@ -545,7 +557,7 @@ def test_tensorboard_gets_the_history(tmp_path):
         objective(data),
         data,
         training=Training(epochs=1, accelerator="cpu"),
-        stride=STRIDE,
+        features=FEATURES,
         window=10,
         outputs=1,
         directory=tmp_path / "run",

@@ -45,6 +45,9 @@ class Labels:
         Number of events outside the recording, over all types.
     unpaired
         Number of endpoints that belong to no interval, over all interval types.
+    partners
+        For each event type, the index of the type at the other end of its interval; None for a
+        type without intervals. Empty if no type has any.
 
     Examples
     --------
@@ -59,6 +62,44 @@ class Labels:
     intervals: tuple[Samples, ...] = ()
     outside: int = 0
     unpaired: int = 0
+    partners: tuple[int | None, ...] = ()
+
+    def reversed(self, first: int, samples: int) -> Labels:
+        """Return the labels of a part of the recording in which time runs backwards.
+
+        Sample ``t`` becomes ``first + samples - 1 - t``. Onsets become offsets and offsets onsets;
+        events of a type without a partner keep their type.
+
+        Parameters
+        ----------
+        first, samples
+            First sample of the part and its length in samples; events outside are left out.
+
+        Examples
+        --------
+        >>> labels = Labels("a", 1.0, 100, (np.array([12]), np.array([15])), partners=(1, 0))
+        >>> [events.tolist() for events in labels.reversed(10, 10).events]
+        [[4], [7]]
+        """
+        last = first + samples - 1
+        partners = self.partners or (None,) * len(self.events)
+        order = [own if other is None else other for own, other in enumerate(partners)]
+
+        def turned(events: Samples) -> Samples:
+            inside = events[(events >= first) & (events <= last)]
+            return last - inside[::-1]
+
+        def turned_pairs(pairs: Samples) -> Samples:
+            # [onset, offset) covers the same samples in both directions.
+            clipped = np.clip(last + 1 - pairs[::-1, ::-1], 0, samples)
+            return clipped[clipped[:, 1] > clipped[:, 0]]
+
+        return replace(
+            self,
+            samples=samples,
+            events=tuple(turned(self.events[k]) for k in order),
+            intervals=tuple(turned_pairs(pairs) for pairs in self.intervals),
+        )
 
     def jittered(self, reach: int, rng: np.random.Generator) -> Labels:
         """Return labels moved by random whole numbers of samples, uniform in ``[-reach, reach]``.
@@ -141,6 +182,7 @@ def label(
     recording_code = {name: code for code, name in enumerate(events.recordings)}
     type_code = {name: code for code, name in enumerate(events.types)}
     paired = pair(events, intervals) if intervals else Intervals.empty()
+    partners = _partners(types, intervals)
     labels: dict[str, Labels] = {}
     for info in infos:
         code = recording_code.get(info.id)
@@ -159,9 +201,32 @@ def label(
             unpaired += ends - 2 * len(spans)
         outside = sum(map(len, placed)) - sum(map(len, inside))
         labels[info.id] = Labels(
-            info.id, info.period, info.samples, tuple(inside), tuple(pairs), outside, unpaired
+            info.id,
+            info.period,
+            info.samples,
+            tuple(inside),
+            tuple(pairs),
+            outside,
+            unpaired,
+            partners,
         )
     return labels
+
+
+def _partners(types: Sequence[str], intervals: Sequence[IntervalType]) -> tuple[int | None, ...]:
+    """The index of the other endpoint of each type; None without one, or with several.
+
+    >>> _partners(["on", "spike", "off"], [IntervalType("spell", "on", "off")])
+    (2, None, 0)
+    """
+    others: dict[str, set[str]] = {name: set() for name in types}
+    for interval in intervals:
+        others.setdefault(interval.onset, set()).add(interval.offset)
+        others.setdefault(interval.offset, set()).add(interval.onset)
+    places = {name: place for place, name in enumerate(types)}
+    return tuple(
+        places.get(next(iter(others[name]))) if len(others[name]) == 1 else None for name in types
+    )
 
 
 def mean_spacing(labels: Iterable[Labels]) -> float:

@@ -112,7 +112,7 @@ def fit_model(
         model.objective,
         prepared,
         training=complete.training,
-        stride=features.stride,
+        features=features,
         window=window,
         outputs=len(outputs),
         validate=validator(model, validation, event_free),

@@ -20,11 +20,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bdl.features import Binned
+from bdl.features import Binned, Features
 from bdl.labels import Labels
 from bdl.objectives import Objective
 from bdl.targets import Crop
+from bdl.training.augmentation import Augmentation
 from bdl.windows import random_start, span
+
+NO_CHANGE = Augmentation()
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +62,8 @@ class Batches:
         The training recordings.
     objective
         Makes the target of a window.
-    stride
-        Samples per bin.
+    features
+        The features: samples per bin, and which columns belong to a channel.
     window
         Longest window in bins.
     fixed
@@ -73,6 +76,8 @@ class Batches:
         Draw as many windows of a recording per epoch as fit into it, at least one; otherwise one.
     jitter
         Largest random shift of a label in samples.
+    augmentation
+        Random changes of the windows.
     seed
         Seed of all random numbers.
     epoch
@@ -86,20 +91,21 @@ class Batches:
         recordings: Sequence[TrainingRecording],
         objective: Objective,
         *,
-        stride: int,
+        features: Features,
         window: int,
         fixed: bool,
         size: int,
         epochs: int,
         per_length: bool = False,
         jitter: int,
+        augmentation: Augmentation = NO_CHANGE,
         seed: int,
         epoch: Callable[[], int],
         rank: Callable[[], tuple[int, int]] = lambda: (0, 1),
     ) -> None:
         self.recordings = recordings
         self.objective = objective
-        self.stride = stride
+        self.stride = features.stride
         self.window = window
         self.fixed = fixed
         self.size = size
@@ -111,6 +117,9 @@ class Batches:
         # Every window of an epoch as (recording, repeat).
         self.draws = [(i, repeat) for i, count in enumerate(repeats) for repeat in range(count)]
         self.jitter = jitter
+        self.augmentation = augmentation
+        augmentation.check([recording.labels for recording in recordings])
+        self.channels = recordings[0].binned.values.shape[1] // len(features.statistics)
         self.seed = seed
         self.epoch = epoch
         self.rank = rank
@@ -165,15 +174,23 @@ class Batches:
             start = random_start(len(binned), size, rng)
             labels = self.recordings[i].labels.jittered(self.jitter, rng)
             begin, samples = span(start, size, stride=self.stride, samples=labels.samples)
-            window_target = objective.target(labels, Crop(begin, samples, self.stride))
+            crop = Crop(begin, samples, self.stride)
+            # Whole bins: a last, partial one becomes the first.
+            turned = self.augmentation.reverses(rng)
+            if turned:
+                labels = labels.reversed(begin, size * self.stride)
+                crop = Crop(0, labels.samples, self.stride)
+            window_target = objective.target(labels, crop)
             if target is None:
                 target = np.zeros((*shape, window_target.shape[1]), dtype=np.float32)
             target[row, :size] = window_target
-            values[row, :size] = binned.values[start : start + size]
+            order = slice(None, None, -1 if turned else 1)
+            values[row, :size] = binned.values[start : start + size][order]
+            self.augmentation.change(values[row, :size], self.channels, rng)
             mask[row, :size] = True
             for category, source in ((hour, binned.hour), (weekday, binned.weekday)):
                 if category is not None and source is not None:
-                    category[row, :size] = source[start : start + size]
+                    category[row, :size] = source[start : start + size][order]
         assert target is not None
         return Batch(
             torch.from_numpy(values),

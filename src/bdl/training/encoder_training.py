@@ -12,6 +12,7 @@ from bdl.encoders import Encoder
 from bdl.encoders.ensemble import Ensemble
 from bdl.encoders.networks.ensemble import EnsembleEncoder
 from bdl.encoders.networks.trees import TreeEncoder
+from bdl.features import Features
 from bdl.objectives import Objective
 from bdl.training.batches import TrainingRecording
 from bdl.training.history import Epoch, TrainingResult, Validate, best_epoch
@@ -25,7 +26,7 @@ def train_encoder(
     recordings: Sequence[TrainingRecording],
     *,
     training: Training,
-    stride: int,
+    features: Features,
     window: int,
     outputs: int,
     validate: Validate | None = None,
@@ -40,7 +41,7 @@ def train_encoder(
     the directory; validation scores are those of the whole ensemble.
     """
     if isinstance(module, TreeEncoder):
-        return fit_trees_of(module, objective, recordings, training, stride, validate)
+        return fit_trees_of(module, objective, recordings, training, features.stride, validate)
     if not isinstance(encoder, Ensemble):
         from bdl.training.loop import train  # here, because Lightning takes seconds to import
 
@@ -49,7 +50,7 @@ def train_encoder(
             objective,
             recordings,
             training=training,
-            stride=stride,
+            features=features,
             window=window,
             outputs=outputs,
             validate=validate,
@@ -66,7 +67,7 @@ def train_encoder(
             objective,
             recordings,
             training=training.replace(seed=training.seed + j),
-            stride=stride,
+            features=features,
             window=window,
             outputs=outputs,
             directory=None if directory is None else directory / f"member-{j}",

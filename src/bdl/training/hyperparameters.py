@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 from bdl.config import Value
+from bdl.training.augmentation import Augmentation
 
 
 class Training(Value):
@@ -27,6 +28,8 @@ class Training(Value):
         Largest norm of the gradient of a step, or none for no limit.
     jitter
         Largest random shift of a label in training, in samples.
+    augmentation
+        Random changes of training windows: gain, blanks, reversed time. None by default.
     seed
         Seed of all random numbers.
     checkpoint_epochs
@@ -56,6 +59,7 @@ class Training(Value):
     learning_rate: PositiveFloat = 3e-3
     clip: PositiveFloat | None = 0.1
     jitter: NonNegativeInt = 0
+    augmentation: Augmentation = Augmentation()
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 0
     checkpoint_epochs: tuple[PositiveInt, ...] = ()
     stop_after: PositiveInt | None = None

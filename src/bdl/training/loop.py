@@ -12,6 +12,7 @@ from torch import nn
 
 from bdl.encoders.allocator import keep_buffers
 from bdl.errors import BdlError, ConfigError, InputError
+from bdl.features import Features
 from bdl.objectives import Objective
 from bdl.training.batches import Batches, TrainingRecording
 from bdl.training.checkpointing import Checkpointing
@@ -28,7 +29,7 @@ def train(
     recordings: Sequence[TrainingRecording],
     *,
     training: Training,
-    stride: int,
+    features: Features,
     window: int,
     outputs: int,
     validate: Validate | None = None,
@@ -49,8 +50,8 @@ def train(
         Training recordings.
     training
         Optimizer, budget and device.
-    stride
-        Samples per bin.
+    features
+        What the bins of the recordings hold.
     window
         Bins per training window.
     outputs
@@ -81,13 +82,14 @@ def train(
     batches = Batches(
         recordings,
         objective,
-        stride=stride,
+        features=features,
         window=fixed or window,
         fixed=fixed is not None,
         size=training.batch,
         epochs=training.epochs,
         per_length=training.per_length,
         jitter=training.jitter,
+        augmentation=training.augmentation,
         seed=training.seed,
         epoch=lambda: trainer.current_epoch,
         rank=lambda: (trainer.global_rank, trainer.world_size),
