@@ -27,6 +27,7 @@ from bdl.targets import Crop
 from bdl.training import Training
 from bdl.training.augmentation import Augmentation
 from bdl.training.batches import Batches, TrainingRecording
+from bdl.training.lightning_module import TrainableEncoder
 from bdl.training.loop import train
 from bdl.training.schedule import learning_rate
 
@@ -292,7 +293,12 @@ class StopError(Exception):
 
 @pytest.mark.parametrize(
     ("stop", "error", "changes"),
-    [(1, StopError, {}), (2, KeyboardInterrupt, {"augmentation": CHANGES}), (4, StopError, {})],
+    [
+        (1, StopError, {}),
+        (2, KeyboardInterrupt, {"augmentation": CHANGES}),
+        (4, StopError, {}),
+        (3, StopError, {"average": 0.4}),
+    ],
 )
 def test_a_stopped_run_goes_on_to_the_same_bytes(tmp_path, stop, error, changes):
     data = prepared()
@@ -576,3 +582,32 @@ def test_long_recordings_give_as_many_windows_as_fit():
     assert sum(len(values) for values in rows) == len(drawn.draws)
     again = [batch.values for batch in batches(data, window=10, per_length=True)]
     assert all(torch.equal(one, other) for one, other in zip(rows, again, strict=True))
+
+
+# Averaged weights
+
+
+@pytest.mark.parametrize("average", [0.01, 0.3, 1.0])
+def test_averaged_weights_are_the_running_mean_of_the_steps(average, monkeypatch):
+    data = prepared()
+    steps: list[dict[str, torch.Tensor]] = []
+    original = TrainableEncoder.on_train_batch_end
+
+    def noted(self, *given):
+        steps.append({k: v.double().clone() for k, v in self.encoder.state_dict().items()})
+        original(self, *given)
+
+    monkeypatch.setattr(TrainableEncoder, "on_train_batch_end", noted)
+    module = fresh()
+    scored = []
+    result = go(
+        module, data, average=average, validate=lambda each: scored.append(digest(each)) or 0
+    )
+    assert scored == [digest(module)]
+    horizon = max(1, average * len(steps))
+    for name, value in module.state_dict().items():
+        mean = steps[0][name]
+        for count, step in enumerate(steps[1:], start=1):
+            mean = mean + (step[name] - mean) / min(count + 1, horizon)
+        torch.testing.assert_close(value.double(), mean, rtol=1e-5, atol=1e-6)
+        assert torch.equal(result.checkpoints[4][name], value)

@@ -61,12 +61,12 @@ class Checkpointing(L.Callback):
             steps=trainer.global_step,
             loss=sum(losses) / len(losses),
             learning_rate=trainer.optimizers[0].param_groups[0]["lr"],
-            score=self.validate(pl_module.encoder) if kept and self.validate else None,
+            score=self.validate(pl_module.result) if kept and self.validate else None,
             seconds=time.perf_counter() - self.started,
         )
         self.result.history.append(row)
         if kept:
-            self.result.checkpoints[epoch] = weights_of(pl_module.encoder)
+            self.result.checkpoints[epoch] = weights_of(pl_module.result)
             self.result.best = best_epoch(self.result.history, self.settings)
         metrics = {key: value for key, value in asdict(row).items() if value is not None}
         for logger in trainer.loggers:

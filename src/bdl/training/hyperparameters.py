@@ -30,6 +30,10 @@ class Training(Value):
         Largest random shift of a label in training, in samples.
     augmentation
         Random changes of training windows: gain, blanks, reversed time. None by default.
+    average
+        Share of the training over which weights are averaged: the mean of all steps so far, and
+        from that share on an exponential moving average of this horizon. The averaged weights are
+        validated, kept and saved. None keeps the weights of the last step.
     seed
         Seed of all random numbers.
     checkpoint_epochs
@@ -60,6 +64,7 @@ class Training(Value):
     clip: PositiveFloat | None = 0.1
     jitter: NonNegativeInt = 0
     augmentation: Augmentation = Augmentation()
+    average: Annotated[float, Field(gt=0, le=1)] | None = None
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 0
     checkpoint_epochs: tuple[PositiveInt, ...] = ()
     stop_after: PositiveInt | None = None

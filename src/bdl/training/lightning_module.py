@@ -10,6 +10,7 @@ import lightning as L
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel
 
 from bdl.errors import TrainingError
 from bdl.inference import check_output
@@ -49,6 +50,15 @@ class TrainableEncoder(L.LightningModule):
         self.outputs = outputs
         self.settings = training  # Lightning uses the name `training` itself
         self.steps = steps
+        # A part of the module, so that it is in every checkpoint of the run.
+        self.averaged: AveragedModel | None = None
+        if training.average is not None:
+            horizon = max(1.0, training.average * steps)
+            self.averaged = AveragedModel(
+                encoder,
+                avg_fn=lambda mean, new, count: mean + (new - mean) / min(count + 1, horizon),
+                use_buffers=True,  # statistics of batch norms belong to the weights
+            ).requires_grad_(False)
         self.first_loss: float | None = None
         self.epoch_losses: list[float] = []
 
@@ -84,9 +94,19 @@ class TrainableEncoder(L.LightningModule):
             self.log("loss", value, prog_bar=True, logger=False)
         return loss
 
+    def on_train_batch_end(self, outputs: Any, batch: Batch, batch_idx: int) -> None:
+        """Add the weights after a step to their average."""
+        if self.averaged is not None:
+            self.averaged.update_parameters(self.encoder)
+
+    @property
+    def result(self) -> nn.Module:
+        """The encoder with the weights to validate and keep."""
+        return self.encoder if self.averaged is None else self.averaged.module
+
     def check_weights(self) -> None:
         """Raise an error if weights are not finite, before they are written anywhere."""
-        for name, weight in self.encoder.state_dict().items():
+        for name, weight in self.result.state_dict().items():
             if weight.is_floating_point() and not bool(torch.isfinite(weight).all()):
                 raise TrainingError(
                     f"weights of {name} are not finite after epoch {self.current_epoch + 1}; "

@@ -38,7 +38,8 @@ def train(
     tensorboard: bool = False,
     progress: bool = False,
 ) -> TrainingResult:
-    """Train an encoder in place; at the end it has the weights of the last epoch.
+    """Train an encoder in place; at the end it has the weights of the last epoch,
+    or their average if the training asks for one.
 
     Parameters
     ----------
@@ -115,6 +116,7 @@ def train(
                     "remove the directory to start anew"
                 ) from error
             raise
+    encoder.load_state_dict(module.result.state_dict())
     encoder.cpu().float()
     return checkpointing.result
 
