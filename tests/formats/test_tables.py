@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -19,22 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bdl.errors import BdlError, ConfigError, InputError
-from bdl.formats import read_recordings, sample_clock, timestamps
+from bdl.formats import read_recordings
 from bdl.formats.recordings.parquet import ParquetFile
 from naive import tables as naive
 
 HAPT = Path(__file__).parents[2] / "../shared/data/hapt"
 SLEEP = {"recording": "series_id", "sample": "step", "time": "timestamp", "period": 5.0}
-
-
-@contextmanager
-def as_if_long(long: bool = True) -> Iterator[None]:
-    """Tables are scanned as if they had many rows: by compiled code."""
-    with pytest.MonkeyPatch.context() as patch:
-        if long:
-            patch.setattr(timestamps, "LONG", 8)
-            patch.setattr(sample_clock, "LONG", 1)
-        yield
 
 
 def save(table: pa.Table, file: Path) -> Path:
@@ -71,12 +59,10 @@ def sleep_table(ids: list[str], rows: int, change: int | None = None) -> pa.Tabl
     )
 
 
-@pytest.mark.parametrize("long", [False, True])
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".feather", ".npz"])
-def test_the_sleep_layout_in_every_format(tmp_path: Path, suffix: str, long: bool) -> None:
+def test_the_sleep_layout_in_every_format(tmp_path: Path, suffix: str) -> None:
     file = save(sleep_table(["x", "y"], 20, change=9), tmp_path / f"long{suffix}")
-    with as_if_long(long):
-        found = read_recordings(file, **SLEEP)
+    found = read_recordings(file, **SLEEP)
     assert found.ids == ("x", "y")
     info = found.info("y")
     assert (info.samples, info.period, info.channels) == (20, 5.0, ("anglez", "enmo"))
@@ -116,10 +102,8 @@ def test_scattered_rows_and_offset_changes_agree_with_a_row_by_row_reader(
     )
     pq.write_table(stored, parquet, row_group_size=data.draw(st.integers(1, 9)))
     expected = naive.read_long(csv, "id", "t", ["x", "y"])
-    long = data.draw(st.booleans())
     for file in (csv, parquet):
-        with as_if_long(long):
-            found = read_recordings(file, recording="id", time="t")
+        found = read_recordings(file, recording="id", time="t")
         assert set(found.ids) == set(expected)
         for id, one in expected.items():
             info = found.info(id)
@@ -225,10 +209,8 @@ def test_a_time_that_disagrees_with_its_step_is_found(tmp_path: Path) -> None:
     stamps = table["timestamp"].to_pylist()
     stamps[7] = stamps[8]
     file = save(table.set_column(2, "timestamp", pa.array(stamps)), tmp_path / "long.parquet")
-    for long in (False, True):
-        told = "1 times off the regular clock, first row 7 is 5 s off"
-        with as_if_long(long), pytest.raises(InputError, match=told):
-            read_recordings(file, **SLEEP)
+    with pytest.raises(InputError, match="1 times off the regular clock, first row 7 is 5 s off"):
+        read_recordings(file, **SLEEP)
 
 
 @pytest.mark.parametrize(
@@ -247,16 +229,15 @@ def test_a_time_that_disagrees_with_its_step_is_found(tmp_path: Path) -> None:
 )
 def test_bad_times_name_row_and_cause(tmp_path: Path, times: str, told: str) -> None:
     rows = "".join(f"{time},1\n" for time in times.split())
-    for long in (False, True):
-        with as_if_long(long), pytest.raises(InputError, match=told):
-            read_recordings(csv(tmp_path, "time,x\n" + rows))
+    with pytest.raises(InputError, match=told):
+        read_recordings(csv(tmp_path, "time,x\n" + rows))
 
 
 def test_steps_that_repeat_or_run_backwards(tmp_path: Path) -> None:
     for steps, told in (
-        ("0 1 1 2", "row 2: duplicated time: sample 1 after sample 1"),
-        ("0 2 1 3", "row 2: unsorted time: sample 1 after sample 2"),
-        ("-1 0 1 2", "sample -1 is before the start, sample 0"),
+        ("0 1 1 2", "row 2: duplicated time: 1 s after 1 s"),
+        ("0 2 1 3", "row 2: unsorted time: 1 s after 2 s"),
+        ("-1 0 1 2", "row 0: -1 s is before the start"),
         ("0 1 2.5 3", "column 'sample', row 2: a whole number below 2.53 expected, got 2.5"),
     ):
         rows = "".join(f"{step},1\n" for step in steps.split())
@@ -290,21 +271,42 @@ def test_epochs_in_every_unit_and_arrow_timestamps(tmp_path: Path) -> None:
     assert info.local_time(np.arange(5))[0].tolist() == [1, 1, 1, 1, 2]
     naive_stamps = pa.array(seconds, pa.timestamp("s"))
     file = save(pa.table({"t": naive_stamps, "x": np.zeros(5)}), tmp_path / "naive.parquet")
-    with pytest.raises(InputError, match="timestamps without UTC offset"):
+    with pytest.raises(InputError, match="the time has no UTC offset; give the zone"):
         read_recordings(file, time="t")
+    info = read_recordings(file, time="t", zone="+01:00").infos[0]
+    assert info.start == datetime.fromtimestamp(begin - 3600, UTC)
 
 
-def test_text_without_offset_needs_a_fixed_zone(tmp_path: Path) -> None:
+def test_text_without_offset_needs_a_zone(tmp_path: Path) -> None:
     file = csv(tmp_path, "time,x\n2020-01-01 00:00:00,1\n2020-01-01 00:00:04,2\n")
-    with pytest.raises(InputError, match=r"column 'time', row 0: .*has no UTC offset"):
+    with pytest.raises(InputError, match=r"row 0: the time has no UTC offset; give the zone"):
         read_recordings(file)
-    with pytest.raises(InputError, match="ambiguous"):
-        read_recordings(file, zone="Europe/Zurich")
     with pytest.raises(InputError, match="zone 'Mars/Base'"):
         read_recordings(file, zone="Mars/Base")
-    info = read_recordings(file, zone="+01:00").infos[0]
-    assert info.start == datetime(2019, 12, 31, 23, tzinfo=UTC)
-    assert info.period == 4
+    for zone in ("+01:00", "Europe/Zurich"):
+        info = read_recordings(file, zone=zone).infos[0]
+        assert info.start == datetime(2019, 12, 31, 23, tzinfo=UTC)
+        assert info.period == 4
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"), [("first", [1, 2, 5]), ("last", [1, 4, 5]), ("mean", [1, 3, 5])]
+)
+def test_rows_of_one_time_follow_the_stated_rule(
+    tmp_path: Path, rule: str, expected: list[float]
+) -> None:
+    file = csv(tmp_path, "time,x,y\n0,1,1\n1,2,\n1,3,6\n1,4,8\n2,5,1\n")
+    with pytest.raises(InputError, match=r"row 2: duplicated time.*--duplicates first"):
+        read_recordings(file)
+    found = read_recordings(file, duplicates=rule)
+    np.testing.assert_array_equal(found["walk"].values[:, 0], expected)
+    assert found["walk"].values[1, 1] == {"last": 8, "mean": 7}.get(
+        rule, pytest.approx(np.nan, nan_ok=True)
+    )
+    assert "2 rows share a sample with the row before, first row 2" in found.notes[0]
+    unsorted = csv(tmp_path, "time,x\n0,1\n2,2\n1,3\n", "unsorted.csv")
+    with pytest.raises(InputError, match="unsorted time"):
+        read_recordings(unsorted, duplicates=rule, period=1.0)
 
 
 def test_a_rate_is_inferred_exactly(tmp_path: Path) -> None:
@@ -411,8 +413,7 @@ def test_any_gaps_give_a_regular_clock_or_our_error(
     places = np.cumsum([0, *steps])
     rows = "".join(f"{place * period!r},{i}\n" for i, place in enumerate(places.tolist()))
     file = csv(tmp_path_factory.mktemp("gaps"), "time,x\n" + rows)
-    with as_if_long(sum(steps) % 2 == 0):
-        values = read_recordings(file, period=period, regular=True)["walk"].values[:, 0]
+    values = read_recordings(file, period=period, regular=True)["walk"].values[:, 0]
     np.testing.assert_array_equal(np.flatnonzero(~np.isnan(values)), places)
     np.testing.assert_array_equal(values[places], np.arange(len(places)))
     found = read_recordings(file, regular=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta, timezone
 
 import numpy as np
@@ -12,8 +13,7 @@ from hypothesis import strategies as st
 
 from bdl.column_values import ColumnPlace
 from bdl.errors import InputError
-from bdl.formats import timestamps
-from bdl.formats.timestamps import parse_iso
+from bdl.formats.timestamps import parse_times
 
 PLACE = ColumnPlace("a.csv", "t")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -26,13 +26,6 @@ def spread(offsets: list[tuple[int, int]], rows: int) -> list[int]:
     starts = [row for row, _ in offsets]
     assert starts[:1] == [0]
     return np.repeat([offset for _, offset in offsets], np.diff([*starts, rows])).tolist()
-
-
-def long_iso(array: pa.Array) -> tuple[np.ndarray, list[tuple[int, int]]]:  # type: ignore[type-arg]
-    """Parse a column as if it were long: by runs of rows of one hour."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(timestamps, "LONG", 1)
-        return parse_iso(array, PLACE)
 
 
 def spell(at: datetime, form: int) -> str:
@@ -53,13 +46,10 @@ def test_agrees_with_the_standard_library(rows: list[tuple[datetime, int]]) -> N
     east = [int(at.utcoffset().total_seconds()) for at, _ in rows]  # type: ignore[union-attr]
     whole = pa.array(["skipped", *texts])[1:]
     for array in (pa.array(texts), pa.array(texts, pa.large_string()), whole):
-        times, offsets = parse_iso(array, PLACE)
+        times, offsets = parse_times(array, PLACE)
         assert times.tolist() == exact
         assert spread(offsets, len(east)) == east
-    times, offsets = parse_iso(pa.array(texts * 2).dictionary_encode(), PLACE)
-    assert times.tolist() == exact * 2
-    assert spread(offsets, 2 * len(east)) == east * 2
-    times, offsets = long_iso(pa.array(texts * 2))
+    times, offsets = parse_times(pa.array(texts * 2).dictionary_encode(), PLACE)
     assert times.tolist() == exact * 2
     assert spread(offsets, 2 * len(east)) == east * 2
 
@@ -67,15 +57,14 @@ def test_agrees_with_the_standard_library(rows: list[tuple[datetime, int]]) -> N
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("2018-08-14T15:30:00", "has no UTC offset"),
-        ("2018-08-14T15:30:00.5", "has no UTC offset"),
+        ("2018-08-14T15:30:00", "some times have a UTC offset and others none"),
         ("2018-08-14T15:30:00+1500", "not on the calendar"),
         ("2018-08-14T15:30:00-12:30", "not on the calendar"),
         ("2018-08-14T15:30:00+0160", "not on the calendar"),
         ("2018-02-29T15:30:00Z", "not on the calendar"),
         ("2018-13-01T15:30:00Z", "not on the calendar"),
         ("2018-08-14T24:00:00Z", "not on the calendar"),
-        ("2018-08-14", "not on the calendar"),
+        ("2018-08-14", "some times have a UTC offset and others none"),
         ("2018-08-14T15:30:00.Z", "not on the calendar"),
         ("2018-08-14T15:30:00Zulu", "not on the calendar"),
         ("01/02/2018 15:30:00+00:00", "not on the calendar"),
@@ -84,35 +73,69 @@ def test_agrees_with_the_standard_library(rows: list[tuple[datetime, int]]) -> N
     ],
 )
 def test_a_bad_time_names_file_column_row_and_cause(text: str, why: str) -> None:
-    for parse in (long_iso, lambda array: parse_iso(array, PLACE)):
-        with pytest.raises(InputError, match=rf"a\.csv: column 't', row 1: .*{why}"):
-            parse(pa.array(["2018-08-14T15:30:00Z", text]))
+    with pytest.raises(InputError, match=rf"a\.csv: column 't', row 1: .*{why}"):
+        parse_times(pa.array(["2018-08-14T15:30:00Z", text]), PLACE)
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(alphabet="0123456789-+:.TZ /", min_size=15, max_size=30))
 def test_nothing_is_accepted_that_the_standard_library_refuses(text: str) -> None:
+    iso = "2018-08-14T15:30:00Z"  # texts after an ISO time are taken as they are
     try:
-        times, offsets = parse_iso(pa.array([text]), PLACE)
+        times, offsets = parse_times(pa.array([iso, text]), PLACE)
     except InputError:
         return
     at = datetime.fromisoformat(text)
-    assert (at - EPOCH) // timedelta(microseconds=1) == times[0] // 1000
-    assert at.utcoffset() == timedelta(seconds=offsets[0][1])
+    assert (at - EPOCH) // timedelta(microseconds=1) == times[1] // 1000
+    assert at.utcoffset() == timedelta(seconds=offsets[-1][1])
 
 
-def test_a_default_offset_serves_times_without_one_only() -> None:
-    texts = pa.array(["2018-08-14T15:30:00", "2018-08-14T15:30:00Z"])
-    times, offsets = parse_iso(texts, PLACE, default=3600)
-    assert np.diff(times).tolist() == [3600 * 10**9]
-    assert offsets == [(0, 3600), (1, 0)]
+FORMS = (
+    ("%d.%m.%Y %H:%M:%S", None),
+    ("%d/%m/%Y %H:%M:%S", "day-first"),
+    ("%m/%d/%Y %I:%M:%S %p", "month-first"),
+    ("%Y/%m/%d %H:%M:%S", None),
+    ("%d-%m-%Y %H:%M:%S", None),
+    ("%d.%m.%y, %H:%M:%S", None),
+    ("%Y-%m-%d %H:%M:%S:000", None),
+    ("%Y-%m-%d %H:%M:%S,000", None),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    rows=st.lists(st.datetimes(datetime(2000, 1, 1), datetime(2060, 1, 1)), min_size=1, max_size=9),
+    form=st.sampled_from(FORMS),
+    pad=st.booleans(),
+)
+def test_common_local_forms_agree_with_strptime(
+    rows: list[datetime], form: tuple[str, str | None], pad: bool
+) -> None:
+    exact = [row.replace(microsecond=0) for row in rows]
+    texts = [row.strftime(form[0]) for row in exact]
+    if not pad:
+        texts = [re.sub(r"(^|[/. ])0(\d[/.:])", r"\1\2", text) for text in texts]
+    times, offsets = parse_times(pa.array(texts), PLACE, form[1])  # type: ignore[arg-type]
+    assert times.tolist() == [int(row.replace(tzinfo=UTC).timestamp()) * 10**9 for row in exact]
+    assert offsets == []
+
+
+def test_the_dates_tell_their_order_or_it_is_asked_for() -> None:
+    march = [datetime(2024, 3, 4, 5, tzinfo=UTC), datetime(2024, 3, 14, 5, tzinfo=UTC)]
+    expected = [int(at.timestamp()) * 10**9 for at in march]
+    for texts in (["4/3/2024 5:00", "14/3/2024 5:00"], ["3/4/2024 5:00 AM", "3/14/2024 5:00 AM"]):
+        assert parse_times(pa.array(texts), PLACE)[0].tolist() == expected
+    with pytest.raises(InputError, match=r"'3/4/2024 5:00'.*--date-order day-first"):
+        parse_times(pa.array(["3/4/2024 5:00"]), PLACE)
+    with pytest.raises(InputError, match="dates of one order"):
+        parse_times(pa.array(["14/3/2024 5:00", "3/14/2024 5:00"]), PLACE)
 
 
 def test_null_and_other_types_are_refused() -> None:
     with pytest.raises(InputError, match="row 1"):
-        parse_iso(pa.array(["2018-08-14T15:30:00Z", None]), PLACE)
+        parse_times(pa.array(["2018-08-14T15:30:00Z", None]), PLACE)
     with pytest.raises(InputError, match="a column of type int64"):
-        parse_iso(pa.array([1, 2]), PLACE)
+        parse_times(pa.array([1, 2]), PLACE)
 
 
 @settings(max_examples=100, deadline=None)
@@ -123,10 +146,10 @@ def test_null_and_other_types_are_refused() -> None:
     change=st.integers(0, 60),
     invalid=st.none() | st.integers(0, 60),
 )
-def test_runs_of_one_hour(
+def test_runs_of_one_offset(
     start: datetime, steps: list[int], form: int, change: int, invalid: int | None
 ) -> None:
-    """Rows in which mostly only minutes and seconds change, with one change of offset."""
+    """Rows of one width with one change of offset."""
     at = start.replace(microsecond=0)
     rows = [at]
     for number, step in enumerate(steps):
@@ -136,9 +159,9 @@ def test_runs_of_one_hour(
     if invalid is not None and invalid < len(texts):
         texts[invalid] = texts[invalid][:17] + "6x" + texts[invalid][19:]
         with pytest.raises(InputError, match=f"row {invalid}: "):
-            long_iso(pa.array(texts))
+            parse_times(pa.array(texts), PLACE)
         return
-    times, offsets = long_iso(pa.array(["", *texts])[1:])
+    times, offsets = parse_times(pa.array(["", *texts])[1:], PLACE)
     assert times.tolist() == [(each - EPOCH) // timedelta(microseconds=1) * 1000 for each in rows]
     east = [int(each.utcoffset().total_seconds()) for each in rows]  # type: ignore[union-attr]
     assert spread(offsets, len(rows)) == east

@@ -6,36 +6,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import InputError
+from bdl.formats.time_zones import NANO
 
 Longs = NDArray[np.int64]
-NANO = 1_000_000_000
 
 
-def infer_period(times: list[Longs], samples: list[Longs], where: str) -> float:
+def infer_period(times: Longs | None, samples: Longs | None, where: str) -> float:
     """Period in seconds: the mean of the steps near the median one, made round if it fits.
 
     Parameters
     ----------
     times
-        Nanoseconds of consecutive rows, in parts.
+        Nanoseconds of consecutive rows.
     samples
-        Their sample numbers, or nothing if rows are samples.
+        Their sample numbers, or None if rows are samples.
     where
         File and recording, for messages.
 
     Examples
     --------
-    >>> 1 / infer_period([np.array([0, 2_777_778, 5_555_556, 8_333_333])], [], "a.csv")
+    >>> 1 / infer_period(np.array([0, 2_777_778, 5_555_556, 8_333_333]), None, "a.csv")
     360.0
     """
-    if not times:
+    if times is None:
         raise InputError(
             f"{where}: no period and no time column to infer it from; give the period in seconds "
             "(period=, --period)"
         )
-    rows = np.concatenate(times)
-    numbers = np.concatenate(samples) if samples else np.arange(len(rows))
-    steps, counts = rows[1:] - rows[:-1], numbers[1:] - numbers[:-1]
+    steps = np.diff(times)
+    counts = np.ones(len(steps), np.int64) if samples is None else np.diff(samples)
     forward = (counts > 0) & (steps > 0)
     if not forward.any():
         raise InputError(

@@ -2,57 +2,70 @@
 
 Times are whole nanoseconds. Sample ``i`` is taken at ``origin + i * period``; a row belongs to its
 nearest sample. A clock is regular if row ``i`` is sample ``i`` and no time is further than a
-quarter period from its sample. Times or sample numbers that repeat or run backwards are always an
-error; gaps and jitter are an error unless a regular clock was asked for, and then they are counted
-in a note.
+quarter period from its sample. Times or sample numbers that run backwards are always an error, and
+so are those that repeat unless a rule for them was given; gaps and jitter are an error unless a
+regular clock was asked for. What is then filled, averaged or dropped is counted in a note.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bdl.compiled import compiled
 from bdl.errors import InputError
-from bdl.formats.period import NANO, infer_period
-from bdl.formats.time_zones import OffsetChanges, start_in_zone
-from bdl.formats.timestamps import LONG
+from bdl.formats.period import infer_period
+from bdl.formats.time_zones import (
+    NANO,
+    SKIPPED,
+    LocalTime,
+    OffsetChanges,
+    local_offsets,
+    start_in_zone,
+)
 from bdl.sampling import nearest_sample
 
 Longs = NDArray[np.int64]
+Duplicates = Literal["error", "first", "last", "mean"]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TOLERANCE = 0.25  # of a period: well inside the half where the nearest sample is certain
 _ENOUGH = 4096  # rows from which a period is inferred
 _SPARSE = 100  # a regular clock may be this many times longer than the rows
 
 
-@dataclass(frozen=True)
-class ClockRows:
-    """Clock columns of consecutive rows; ``row`` is the number of the first in its file."""
+class ClockRows(NamedTuple):
+    """Clock columns of some rows of one recording; ``row`` are their numbers in the file."""
 
-    row: int
-    count: int
+    row: Longs
     sample: Longs | None = None
     time: Longs | None = None  # nanoseconds
-    offsets: Sequence[tuple[int, int]] = ()  # first row of each UTC offset, and its seconds
+    offset: Longs | None = None  # UTC offset in seconds
+    local: bool = False  # whether times are those of a local clock
 
 
 @dataclass(frozen=True)
 class SampleClock:
-    """The verified clock of one recording; ``origin`` and ``step`` are in nanoseconds."""
+    """The verified clock of one recording; row ``rows[k]`` and those after are ``firsts[k]``..."""
 
     samples: int
     period: float
     start: datetime | None
     offset_changes: OffsetChanges
-    origin: int
-    step: float
+    rows: Longs
+    firsts: Longs
     exact: bool  # whether row i is sample i
     notes: tuple[str, ...] = ()
+
+    def samples_of(self, first: int, count: int) -> Longs:
+        """The samples of some consecutive rows of the recording."""
+        rows = np.arange(first, first + count)
+        run = np.searchsorted(self.rows, rows, side="right") - 1
+        return self.firsts[run] + rows - self.rows[run]
 
 
 @dataclass
@@ -69,15 +82,17 @@ class ClockScan:
         Whether times are since 1970 (the first row's is the start) or since the start.
     regular
         Whether gaps and jitter are allowed, and noted.
+    duplicates
+        What becomes of rows with the time of the row before.
     zone
-        Zone that gives the UTC offsets if no row has one; UTC by default.
+        Zone of local times, and of all others if no row has a UTC offset; UTC by default.
     first_sample
         Number of a recording's first sample.
 
     Examples
     --------
     >>> scan = ClockScan("a.csv", period=None, absolute=False)
-    >>> scan.add(ClockRows(0, 3, time=np.array([0, 20, 40]) * 1_000_000))
+    >>> scan.add(ClockRows(np.arange(3), time=np.array([0, 20, 40]) * 1_000_000))
     >>> scan.finish().period
     0.02
     """
@@ -86,112 +101,149 @@ class ClockScan:
     period: float | None
     absolute: bool
     regular: bool = False
+    duplicates: Duplicates = "error"
     zone: str | None = None
     first_sample: int = 0
-    _waiting: list[ClockRows] = field(default_factory=list)
+    _held: list[ClockRows] = field(default_factory=list)
     _rows: int = 0
     _origin: int = 0
+    _last_time: float = -1
     _last_sample: int = -1
-    _last_time: int = -1
+    _local: LocalTime | None = None
+    _runs: list[tuple[Longs, Longs]] = field(default_factory=list)
     _offsets: list[tuple[int, int]] = field(default_factory=list)
-    _irregular: dict[str, int] = field(default_factory=dict)
+    _counts: Counter[str] = field(default_factory=Counter)
     _first: dict[str, str] = field(default_factory=dict)
+    _notes: list[str] = field(default_factory=list)
 
-    def add(self, rows: ClockRows) -> None:
-        """Scan the next rows of the recording."""
-        self._waiting.append(rows)
-        if self.period is not None or sum(part.count for part in self._waiting) >= _ENOUGH:
-            self._scan_waiting()
-
-    def _scan_waiting(self) -> None:
-        waiting, self._waiting = [rows for rows in self._waiting if rows.count], []
-        if self.period is None and waiting:
-            times = [rows.time for rows in waiting if rows.time is not None]
-            samples = [rows.sample for rows in waiting if rows.sample is not None]
-            self.period = infer_period(times, samples, self.where)
-        for rows in waiting:
-            self._scan(rows, (self.period or 0.0) * NANO)
-
-    def _scan(self, rows: ClockRows, step: float) -> None:
-        if not self._rows and rows.time is not None:
-            first = int(rows.time[0])
-            self._origin = first if self.absolute or abs(first) <= step / 2 else 0
-            if rows.sample is not None:
-                self._origin = first - round(float(rows.sample[0] - self.first_sample) * step)
-        if self._scan_regular(rows, step):
+    def add(self, rows: ClockRows, last: bool = False) -> None:
+        """Scan the next rows of the recording, or hold them until more rows tell their clock."""
+        self._held += [rows] if len(rows.row) else []
+        held = sum(len(part.row) for part in self._held)
+        if not held or (self.period is None and held < _ENOUGH and not last):
             return
-        times = None if rows.time is None else rows.time - self._origin
-        if rows.sample is not None:
-            samples = rows.sample - self.first_sample
-            shown = lambda key: f"sample {key + self.first_sample}"  # noqa: E731
-            self._check_order(rows.row, samples, self._last_sample, shown)
-        elif times is not None:
-            samples = nearest_sample(times, step)
-            self._check_order(rows.row, times, self._last_time, lambda key: f"{key / NANO:g} s")
-        else:
-            samples = np.arange(self._rows, self._rows + rows.count)
-        jumps = np.diff(samples, prepend=self._last_sample)
-        gap = "{} missing before row {} (sample {})".format
-        self._note("gaps", jumps > 1, lambda i: gap(jumps[i] - 1, rows.row + i, samples[i]))
-        self._note("shared", jumps < 1, lambda i: f"row {rows.row + i}")
-        if times is not None:
-            late = np.abs(times - samples * step)
-            allowed, off = _TOLERANCE * step + 1, "row {} is {:g} s off sample {}".format
-            self._note(
-                "late", late > allowed, lambda i: off(rows.row + i, late[i] / NANO, samples[i])
-            )
-            self._last_time = int(times[-1])
-        self._finish_rows(rows, int(samples[-1]), [int(samples[i]) for i, _ in rows.offsets])
+        row, sample, time, offset = (_joined([part[i] for part in self._held]) for i in range(4))
+        if self._held[0].local:
+            offset = self._local_offsets(row, time, last)
+            if offset is None:
+                return
+            time = time - offset * NANO
+        self._held = []
+        if self.period is None:
+            self.period = infer_period(time, sample, self.where)
+        samples = self._samples(row, sample, time, self.period * NANO)
+        new = np.diff(samples, prepend=self._last_sample if self._rows else -9) != 1
+        self._runs.append((self._rows + np.flatnonzero(new), samples[new]))
+        if offset is not None:
+            known = self._offsets[-1][1] if self._offsets else None
+            new = np.diff(offset, prepend=offset[0] - 1 if known is None else known) != 0
+            self._offsets += zip(samples[new].tolist(), offset[new].tolist(), strict=True)
+        self._last_sample = int(samples[-1])
+        self._rows += len(samples)
 
-    def _scan_regular(self, rows: ClockRows, step: float) -> bool:
-        """Scan many rows at once if row ``i`` is sample ``i``; False if it is not."""
-        first = self._last_sample + 1
-        if rows.time is None or rows.count < LONG or first != self._rows:
-            return False
-        numbers = rows.time[:0] if rows.sample is None else rows.sample
-        start = (first, first + self.first_sample, self._origin, step, _TOLERANCE * step + 1)
-        if not _is_regular(rows.time, numbers, *start):
-            return False
-        self._last_time = int(rows.time[-1]) - self._origin
-        self._finish_rows(rows, self._rows + rows.count - 1, [first + i for i, _ in rows.offsets])
-        return True
-
-    def _finish_rows(self, rows: ClockRows, last: int, samples: list[int]) -> None:
-        """Note the last sample of some rows, and the samples at which their offsets begin."""
-        for sample, (_, offset) in zip(samples, rows.offsets, strict=True):
-            if not self._offsets or self._offsets[-1][1] != offset:
-                self._offsets.append((sample, offset))
-        self._last_sample = last
-        self._rows += rows.count
-
-    def _check_order(self, row: int, keys: Longs, last: int, shown: Callable[[int], str]) -> None:
-        """Refuse sample numbers or times that are negative, repeat or run backwards."""
-        steps = np.diff(keys, prepend=last)
-        if steps.min() > 0:
-            return
-        i = int(np.argmax(steps <= 0))
-        where, key, before = f"{self.where}: row {row + i}", int(keys[i]), int(keys[i] - steps[i])
-        if key < 0:
+    def _local_offsets(self, row: Longs, local: Longs, last: bool) -> Longs | None:
+        """UTC offsets of local times; None if later rows have to tell."""
+        if self.zone is None:
             raise InputError(
-                f"{where}: {shown(key)} is before the start, {shown(0)}; is it another clock "
-                "(--clock, --first-sample)?"
+                f"{self.where}: row {row[0]}: the time has no UTC offset; give the zone in which "
+                "it was written, such as Europe/Berlin (zone=, --zone)"
             )
-        problem = "unsorted time: {} after {}; sort the rows by time within each recording"
-        if key == before:
-            problem = "duplicated time: {} after {}; are times coarser than the sampling?"
-        raise InputError(f"{where}: {problem.format(shown(key), shown(before))}")
+        offsets, certain = local_offsets(local, self.zone, self._local)
+        skipped = offsets == SKIPPED
+        if skipped.any():
+            i = int(np.argmax(skipped))
+            raise InputError(
+                f"{self.where}: row {row[i]}: {np.datetime64(int(local[i]) // NANO, 's')} does not "
+                f"exist in {self.zone}, where clocks were set forward; if the clock of the device "
+                "is never set, give its own UTC offset (--zone +HH:MM)"
+            )
+        if not certain and not last:
+            return None
+        if not certain:
+            self._notes.append(
+                f"{self.where}: all times are in an hour that comes twice in {self.zone}; they "
+                "were taken as the first, since no UTC offset tells"
+            )
+        self._local = LocalTime(int(local[-1]), int(offsets[-1]))
+        return offsets
 
-    def _note(
-        self, what: str, irregular: NDArray[np.bool_], describe: Callable[[int], str]
-    ) -> None:
+    def _samples(self, row: Longs, number: Longs | None, time: Longs | None, step: float) -> Longs:
+        """The samples of some rows; what is irregular is noted."""
+        samples = np.arange(self._rows, self._rows + len(row))
+        if number is not None:
+            samples = number - self.first_sample
+        if time is not None:
+            if not self._rows:
+                first = int(time[0])
+                self._origin = first if self.absolute or abs(first) <= step / 2 else 0
+                if number is not None:
+                    self._origin = first - round(float(samples[0]) * step)
+            time = time - self._origin
+            if number is None:
+                samples = nearest_sample(time, step)
+        self._check_order(row, samples * step if number is not None or time is None else time)
+        jumps = np.diff(samples, prepend=self._last_sample)
+
+        def gap(i: int) -> str:
+            text = f"{jumps[i] - 1} missing before row {row[i]} (sample {samples[i]})"
+            return text + self._clock_set((jumps[i] - 1) * step)
+
+        self._note("gaps", jumps > 1, gap)
+        self._note("shared", jumps < 1, lambda i: f"row {row[i]}")
+        if time is not None:
+            late = np.abs(time - samples * step)
+            text = "row {} is {:g} s off sample {}".format
+            wrong = late > _TOLERANCE * step + 1
+            self._note("late", wrong, lambda i: text(row[i], late[i] / NANO, samples[i]))
+        return samples
+
+    def _check_order(self, row: Longs, times: NDArray[np.number]) -> None:
+        """Refuse times that are negative, repeat or run backwards."""
+        steps = np.diff(times, prepend=self._last_time)
+        self._last_time = times[-1]
+        wrong = steps <= 0 if self.duplicates == "error" else (steps < 0) | (times < 0)
+        if not wrong.any():
+            return
+        i = int(np.argmax(wrong))
+        time, before = times[i] / NANO, (times[i] - steps[i]) / NANO
+        problem = f"unsorted time: {time:g} s after {before:g} s" + (
+            self._clock_set(-steps[i]) or "; sort the rows by time within each recording"
+        )
+        if time == before:
+            problem = (
+                f"duplicated time: {time:g} s after {before:g} s; say what counts (--duplicates "
+                "first, last or mean), or leave out the times and give the period (--period)"
+            )
+        if time < 0:
+            problem = (
+                f"{time:g} s is before the start; is it another clock (--clock, --first-sample)?"
+            )
+        raise InputError(f"{self.where}: row {row[i]}: {problem}")
+
+    def _clock_set(self, nanoseconds: float) -> str:
+        """What a gap or step back by this much means if local clocks were set there; or nothing."""
+        away = min(abs(nanoseconds / NANO - shift) for shift in (1800, 3600))
+        if self._local is None or away > 1.01 * (self.period or 0):
+            return ""
+        if "/" in (self.zone or ""):
+            return (
+                f"; is the clock of the device not that of {self.zone}? If it is never set, give "
+                "its own UTC offset (--zone +HH:MM)"
+            )
+        return (
+            "; were clocks set there? Then name the zone in which times were written, such as "
+            "--zone Europe/Berlin: nothing is missing or repeated in it"
+        )
+
+    def _note(self, what: str, rows: NDArray[np.bool_], describe: Callable[[int], str]) -> None:
         """Count irregular rows, and describe the first."""
-        if irregular.any():
-            self._first.setdefault(what, describe(int(np.argmax(irregular))))
-            self._irregular[what] = self._irregular.get(what, 0) + int(irregular.sum())
+        if rows.any():
+            self._first.setdefault(what, describe(int(np.argmax(rows))))
+            self._counts[what] += int(rows.sum())
 
     def finish(self) -> SampleClock:
         """The clock, once all rows are scanned."""
-        self._scan_waiting()
+        self.add(ClockRows(np.zeros(0, np.int64)), last=True)
         samples, period = self._last_sample + 1, self.period
         if period is None:
             raise InputError(f"{self.where}: no rows; give the period in seconds (--period)")
@@ -204,29 +256,24 @@ class ClockScan:
                 changes = tuple(self._offsets[1:])
             else:
                 start, changes = start_in_zone(start, self.zone or "UTC", period, samples)
-        exact = samples == self._rows and "shared" not in self._irregular
-        notes = self._irregularities(samples)
-        return SampleClock(
-            samples, period, start, changes, self._origin, period * NANO, exact, notes
-        )
+        rows, firsts = (_joined([run[i] for run in self._runs]) for i in range(2))
+        exact = samples == self._rows and not self._counts["shared"]
+        notes = (*self._notes, *self._irregularities(samples))
+        return SampleClock(samples, period, start, changes, rows, firsts, exact, notes)
 
     def _irregularities(self, samples: int) -> tuple[str, ...]:
-        gaps, late, shared = (self._irregular.get(what, 0) for what in ("gaps", "late", "shared"))
-        problems = []
-        if missing := samples - self._rows + shared:
-            problems.append(
-                f"{missing:,} missing samples in {gaps:,} gaps, first {self._first['gaps']}"
-            )
-        if late:
-            problems.append(f"{late:,} times off the regular clock, first {self._first['late']}")
-        if shared:
-            problems.append(f"{shared:,} rows share a sample with the row before")
-        if not problems:
+        late, shared = self._counts["late"], self._counts["shared"]
+        missing = samples - self._rows + shared
+        problems = {
+            "gaps": f"{missing:,} missing samples in {self._counts['gaps']:,} gaps" * bool(missing),
+            "late": f"{late:,} times off the regular clock" * bool(late),
+            "shared": f"{shared:,} rows share a sample with the row before" * bool(shared),
+        }
+        texts = [f"{text}, first {self._first[what]}" for what, text in problems.items() if text]
+        if not texts:
             return ()
-        message = (
-            f"{self.where}: the clock is not regular at {self.period:g} s: {'; '.join(problems)}"
-        )
-        if not self.regular:
+        message = f"{self.where}: the clock is not regular at {self.period:g} s: {'; '.join(texts)}"
+        if not self.regular and (missing or late or self.duplicates == "error"):
             raise InputError(
                 f"{message}. Ask for a regular clock (regular=True, --regular) to fill gaps with "
                 "missing values, or give another period (--period)"
@@ -236,24 +283,14 @@ class ClockScan:
                 f"{message}. {self._rows:,} rows would become {samples:,} samples; is the period "
                 "or the time's unit right (--period, --unit)?"
             )
-        return (f"{message}; gaps were filled with missing values",)
+        done = ["gaps were filled with missing values"] if missing else []
+        rules = {"mean": "the mean of shared samples", "first": "the first of them"}
+        done += [f"{rules.get(self.duplicates, 'the last of them')} was taken"] if shared else []
+        return (f"{message}; {', '.join(done) or 'times were rounded to it'}",)
 
 
-@compiled
-def _is_regular(
-    times: Longs,
-    numbers: Longs,
-    sample: int,
-    number: int,
-    origin: int,
-    step: float,
-    allowed: float,
-) -> bool:
-    """Whether consecutive samples are on time, and numbered so if there are numbers."""
-    for i in range(len(times)):
-        if len(numbers) and numbers[i] != number + i:
-            return False
-        late = float(times[i] - origin) - (sample + i) * step
-        if late > allowed or late < -allowed:
-            return False
-    return True
+def _joined(parts: list[Any]) -> Any:
+    """Arrays of consecutive rows as one; None if a part has none."""
+    if not parts or any(part is None for part in parts):
+        return None if parts else np.zeros(0, np.int64)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

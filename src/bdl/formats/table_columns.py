@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
+from bdl.column_names import find_columns, guess_notes
 from bdl.column_values import ColumnPlace, integers, is_text
 from bdl.errors import InputError
 from bdl.formats.sample_clock import ClockRows
 from bdl.formats.table_file import TableFile
+from bdl.formats.time_texts import DateOrder, find_date_order, is_iso
 from bdl.formats.time_zones import named_zone
-from bdl.formats.timestamps import OffsetRuns, nanoseconds, parse_iso
+from bdl.formats.timestamps import joined_texts, nanoseconds, parse_times
 
 if TYPE_CHECKING:
     from bdl.formats.recordings.table_format import TableFormat
+
+_ROLES = ("recording", "sample", "date", "time", "group")
 
 
 @dataclass(frozen=True)
@@ -23,40 +28,43 @@ class TableColumns:
     """The columns of one table by what they hold; ``clock`` is None if rows are samples."""
 
     channels: tuple[str, ...]
-    recording: str | None
-    sample: str | None
-    time: str | None
-    group: str | None
+    roles: dict[str, str]
     clock: str | None
     unit: str
     zone: str | None
-    default_offset: int | None
-
-    @property
-    def clocks(self) -> tuple[str, ...]:
-        """Columns that place a row on the clock."""
-        return tuple(name for name in (self.sample, self.time) if name is not None)
+    order: DateOrder | None
+    note: str
 
     @property
     def scanned(self) -> tuple[str, ...]:
         """Columns read on opening; if there are none, one channel, to count rows."""
-        names = (self.recording, self.group, *self.clocks)
-        return tuple(name for name in names if name is not None) or self.channels[:1]
+        return tuple(self.roles.values()) or self.channels[:1]
 
     def clock_rows(self, batch: pa.RecordBatch, path: object, row: int) -> ClockRows:
         """The clock columns of some rows of one recording; ``row`` is the first one's number."""
-        sample = time = None
-        offsets: OffsetRuns = []
-        if self.sample is not None:
-            place = ColumnPlace(path, self.sample, row)
-            sample = integers(batch.column(self.sample), place)
-        if self.time is not None:
-            column, place = batch.column(self.time), ColumnPlace(path, self.time, row)
-            if self.clock == "iso":
-                time, offsets = parse_iso(column, place, default=self.default_offset)
-            else:
-                time = nanoseconds(column, place, self.unit)
-        return ClockRows(row, len(batch), sample, time, offsets)
+        rows = ClockRows(np.arange(row, row + len(batch)))
+        if "sample" in self.roles:
+            place = ColumnPlace(path, self.roles["sample"], row)
+            rows = rows._replace(sample=integers(batch.column(self.roles["sample"]), place))
+        if self.clock is None:
+            return rows
+        column = self._times(batch)
+        place = ColumnPlace(path, self.roles.get("time", self.roles.get("date", "")), row)
+        if self.clock != "iso":
+            local = pa.types.is_timestamp(column.type) and column.type.tz is None
+            return rows._replace(time=nanoseconds(column, place, self.unit), local=local)
+        times, runs = parse_times(column, place, self.order)
+        if not runs:
+            return rows._replace(time=times, local=True)
+        firsts, offsets = zip(*runs, strict=True)
+        counts = np.diff([*firsts, len(times)])
+        return rows._replace(time=times, offset=np.repeat(np.array(offsets, np.int64), counts))
+
+    def _times(self, batch: pa.RecordBatch) -> pa.Array:
+        """The time column, with that of dates before it if there is one."""
+        return joined_texts(
+            [batch.column(self.roles[role]) for role in ("date", "time") if role in self.roles]
+        )
 
 
 def columns_of(table: TableFile, options: TableFormat) -> TableColumns:
@@ -67,61 +75,46 @@ def columns_of(table: TableFile, options: TableFormat) -> TableColumns:
     table
         The table.
     options
-        The columns that the user names; others are recognised by their plain names.
+        The columns that the user names; others are recognised by their names.
     """
-    named = {name: getattr(options, name) for name in ("recording", "sample", "time", "group")}
-    table.need([column for column in named.values() if column is not None])
+    named = {name: getattr(options, name) for name in _ROLES}
+    free = [name for name in table.columns if name not in (options.channels or ())]
+    roles = find_columns(free, named, _ROLES, table.path)
     table.need(options.channels or ())
-    taken = {*named.values(), *(options.channels or ())}
-    columns = {
-        name: column or (name if name in table.columns and name not in taken else None)
-        for name, column in named.items()
-    }
     channels = options.channels
     if channels is None:
-        channels = tuple(name for name in table.columns if name not in columns.values())
+        taken = {*roles.values(), *table.left_out}
+        channels = tuple(name for name in table.columns if name not in taken)
     if not channels:
         raise InputError(
             f"{table.path}: no column is left for the values; it has {', '.join(table.columns)}"
         )
-    clock, zone = _clock(table, options, columns["time"])
-    offset = None
+    note = guess_notes(roles, named, table.path)
+    columns = TableColumns(channels, roles, None, options.unit, options.zone, None, note)
     if options.zone is not None:
-        east = named_zone(options.zone).utcoffset(None)
-        if east is None and clock == "iso":
-            raise InputError(
-                f"{table.path}: zone {options.zone!r}: times without UTC offset are ambiguous in "
-                "it when clocks are set back; give a fixed offset such as +01:00 (--zone +01:00)"
-            )
-        offset = None if east is None else int(east.total_seconds())
-    return TableColumns(
-        channels, **columns, clock=clock, unit=options.unit, zone=zone, default_offset=offset
-    )
+        named_zone(options.zone)
+    if "time" not in roles and "date" not in roles:
+        return columns
+    return _with_clock(table, options, columns)
 
 
-def _clock(
-    table: TableFile, options: TableFormat, time: str | None
-) -> tuple[str | None, str | None]:
-    """Kind of the time column, and the zone that gives its offsets."""
-    if time is None:
-        return None, None
-    batch = next(iter(table.batches([time])), None)
+def _with_clock(table: TableFile, options: TableFormat, columns: TableColumns) -> TableColumns:
+    """The columns with the kind of their times, the zone and the order of dates."""
+    batch = next(iter(table.batches(columns.scanned)), None)
     if batch is None:
-        return options.clock or "seconds", options.zone
-    column = batch.column(0)
-    if pa.types.is_timestamp(column.type):
-        zone = column.type.tz or options.zone
-        if zone is None:
-            raise InputError(
-                f"{table.path}: column {time!r} holds timestamps without UTC offset; give the "
-                "zone they were written in (--zone)"
-            )
+        return replace(columns, clock=options.clock or "seconds")
+    times = columns._times(batch)
+    if pa.types.is_timestamp(times.type):
         if options.clock in ("seconds", "iso"):
-            raise InputError(f"{table.path}: column {time!r} holds timestamps, not {options.clock}")
-        return "epoch", zone
-    if options.clock is not None:
-        return options.clock, options.zone
-    return ("iso" if is_text(column.type) and not _is_number(column) else "seconds"), options.zone
+            raise InputError(f"{table.path}: the times are timestamps, not {options.clock}")
+        return replace(columns, clock="epoch", zone=times.type.tz or options.zone)
+    clock = options.clock
+    if clock is None:
+        clock = "iso" if is_text(times.type) and not _is_number(times) else "seconds"
+    order = options.date_order or table.about.get("date_order")
+    if clock == "iso" and order is None and not is_iso(times):
+        order = find_date_order(times, ColumnPlace(table.path, "time"))
+    return replace(columns, clock=clock, order=order)
 
 
 def _is_number(array: pa.Array) -> bool:

@@ -32,8 +32,10 @@ class TableFile(ABC):
         Number of its rows, if it is known without reading them.
     about
         What the file says about the recording in it: ``period``, ``start``, ``offset_changes``,
-        ``group`` and ``samples``, as far as it does.
+        ``group``, ``samples`` and ``date_order``, as far as it does.
     """
+
+    left_out: tuple[str, ...] = ()  # columns that hold no values
 
     def __init__(
         self,

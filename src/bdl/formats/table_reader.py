@@ -21,13 +21,13 @@ import pyarrow as pa
 
 from bdl.column_values import ColumnPlace, names, values32
 from bdl.errors import InputError
+from bdl.formats.files import existing
 from bdl.formats.read_ahead import read_ahead
 from bdl.formats.recordings.recording_format import group_of
 from bdl.formats.recordings.table_format import TableFormat
 from bdl.formats.sample_clock import ClockScan, SampleClock
 from bdl.formats.table_columns import columns_of
 from bdl.recording import RecordingInfo, Recordings
-from bdl.sampling import nearest_sample
 from bdl.value_readers import ValueReader, Values
 
 _LONG = 1 << 18  # rows from which a second thread pays
@@ -72,6 +72,7 @@ class TableReader(ValueReader):
         self.options = options
         self._clocks: dict[str, SampleClock] = {}
         self._runs: dict[str, list[tuple[int, int]]] = {}
+        self._stamp = self._file_stamp()
         self._open()
 
     def _open(self) -> None:
@@ -81,10 +82,15 @@ class TableReader(ValueReader):
         self._flow: Iterator[pa.RecordBatch] | None = None
         self._batch: pa.RecordBatch | None = None
         self._row = 0  # of the first row of the batch
-        self._with_clock = False
+
+    def _file_stamp(self) -> tuple[int, int]:
+        """Size and time of the last change of the file, which must not change while it is read."""
+        status = existing(self.path).stat()
+        return status.st_size, status.st_mtime_ns
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: vars(self)[name] for name in ("path", "options", "_clocks", "_runs")}
+        names = ("path", "options", "_clocks", "_runs", "_stamp")
+        return {name: vars(self)[name] for name in names}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -97,8 +103,8 @@ class TableReader(ValueReader):
             clock = scan.clock.finish()
             self._clocks[id], self._runs[id] = clock, scan.runs
             infos.append(self._info(id, clock, scan.group))
-        notes = tuple(note for clock in self._clocks.values() for note in clock.notes)
-        return Recordings(tuple(infos), self, notes)
+        notes = [note for clock in self._clocks.values() for note in clock.notes]
+        return Recordings(tuple(infos), self, (*filter(None, [self.columns.note]), *notes))
 
     def _scan(self) -> dict[str, _Scan]:
         scans: dict[str, _Scan] = {}
@@ -117,19 +123,19 @@ class TableReader(ValueReader):
                 self._note_group(scan, id, part, row + first)
             row += len(batch)
         if not scans:
-            if self.columns.recording is not None or self.table.about.get("samples") != 0:
+            if "recording" in self.columns.roles or self.table.about.get("samples") != 0:
                 raise InputError(f"{self.path}: the table has columns but no rows")
             scans[self.path.stem] = _Scan(self._clock_scan(self.path.stem))
         return scans
 
     def _ids(self, batch: pa.RecordBatch, row: int) -> Iterator[tuple[str, int, int]]:
         """Runs of rows with one id: the id, the first row and the row after the last."""
-        if self.columns.recording is None:
+        column = self.columns.roles.get("recording")
+        if column is None:
             if len(batch):
                 yield self.path.stem, 0, len(batch)
             return
-        place = ColumnPlace(self.path, self.columns.recording, row)
-        distinct, codes = names(batch.column(self.columns.recording), place)
+        distinct, codes = names(batch.column(column), ColumnPlace(self.path, column, row))
         edges = [0, *(np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist(), len(codes)]
         for first, last in pairwise(edges):
             if last > first:
@@ -142,12 +148,13 @@ class TableReader(ValueReader):
             period=options.period or self.table.about.get("period"),
             absolute=self.columns.clock in ("epoch", "iso"),
             regular=options.regular,
+            duplicates=options.duplicates,
             zone=self.columns.zone,
             first_sample=options.first_sample,
         )
 
     def _note_group(self, scan: _Scan, id: str, part: pa.RecordBatch, row: int) -> None:
-        column = self.columns.group
+        column = self.columns.roles.get("group")
         if column is None:
             return
         distinct, codes = names(part.column(column), ColumnPlace(self.path, column, row))
@@ -193,7 +200,7 @@ class TableReader(ValueReader):
                     batch = self._next(first, last)
                 yield first, batch
                 first += len(batch)
-        if self.columns.recording is None:
+        if "recording" not in self.columns.roles:
             # Close a file that holds nothing more: thousands may be read one after another.
             with self._lock:
                 self._flow = self._batch = None
@@ -204,14 +211,16 @@ class TableReader(ValueReader):
         The position is kept, so that going forward through the file decodes it once.
         """
         if self._flow is None or first < self._row:
-            columns = self.columns.channels + (self.columns.clocks if self._with_clock else ())
-            self._flow, self._batch, self._row = self.table.batches(columns, first), None, first
+            if self._file_stamp() != self._stamp:
+                raise InputError(f"{self.path}: the file was changed after it was opened")
+            self._flow = self.table.batches(self.columns.channels, first)
+            self._batch, self._row = None, first
         while self._batch is None or self._row + len(self._batch) <= first:
             self._row += 0 if self._batch is None else len(self._batch)
             self._batch = next(self._flow, None)
             if self._batch is None:
                 self._flow = None
-                raise InputError(f"{self.path}: it has fewer rows than before; was it changed?")
+                raise InputError(f"{self.path}: it has fewer rows than before; is it damaged?")
         return self._batch.slice(first - self._row, last - first)
 
     def _values(self, batch: pa.RecordBatch, row: int) -> Values:
@@ -222,20 +231,20 @@ class TableReader(ValueReader):
 
     def _regular(self, info: RecordingInfo) -> Values:
         """Values on the regular clock: each row at its nearest sample, NaN elsewhere."""
-        if not self._with_clock:
-            # Times are read with the values from here on; if rows are samples, never.
-            with self._lock:
-                self._with_clock, self._flow = True, None
-        clock = self._clocks[info.id]
+        clock, rule = self._clocks[info.id], self.options.duplicates
         values = np.full((info.samples, len(info.channels)), np.nan, np.float32)
+        sums = np.zeros((2, *values.shape) if rule == "mean" else 0)
+        done, last = 0, -1
         for row, batch in self._rows(info.id):
-            rows = self.columns.clock_rows(batch, self.path, row)
-            if rows.sample is not None:
-                samples = rows.sample - self.options.first_sample
+            samples, part = clock.samples_of(done, len(batch)), self._values(batch, row)
+            if rule == "mean":
+                known = ~np.isnan(part)
+                np.add.at(sums[0], samples, np.where(known, part, 0.0))
+                np.add.at(sums[1], samples, known)
             else:
-                assert rows.time is not None
-                samples = nearest_sample(rows.time - clock.origin, clock.step)
-            if len(samples) and not 0 <= samples.min() <= samples.max() < info.samples:
-                raise InputError(f"{self.path}: its times are not those of before; changed?")
-            values[samples] = self._values(batch, row)
+                wanted = np.diff(samples, prepend=last) > 0 if rule == "first" else slice(None)
+                values[samples[wanted]] = part[wanted]
+            done, last = done + len(batch), int(samples[-1])
+        if rule == "mean":
+            np.divide(sums[0], sums[1], out=values, where=sums[1] > 0, casting="same_kind")
         return values

@@ -1,13 +1,27 @@
-"""Time zones: a zone by its name, a start in it, and the changes of its UTC offset."""
+"""Time zones: a zone by its name, the changes of its UTC offset, and local times in it.
+
+When clocks are set back, an hour of local times comes twice. Rows in the order of their times tell
+which is which: local times that step back begin the second pass, and a recording that begins in
+the hour and leaves it without a step back is in the second pass.
+"""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bdl.errors import InputError
 
+Longs = NDArray[np.int64]
 OffsetChanges = tuple[tuple[int, int], ...]
+NANO = 1_000_000_000
+SKIPPED = -1  # in place of the UTC offset of a local time that does not exist
+_DAY = 86400
 
 
 def named_zone(name: str) -> timezone | ZoneInfo:
@@ -29,9 +43,108 @@ def named_zone(name: str) -> timezone | ZoneInfo:
         return timezone(offset)
     except Exception as error:
         raise InputError(
-            f"zone {name!r}: UTC, an offset such as +02:00 or an IANA name such as Europe/Zurich "
-            "expected"
+            f"zone {name!r}: an IANA name such as Europe/Zurich, UTC or an offset such as +02:00 "
+            "expected (--zone)"
         ) from error
+
+
+class ZoneChanges(NamedTuple):
+    """The UTC offsets of a zone over some time, in seconds, and when each but the first begins."""
+
+    instants: Longs
+    offsets: Longs
+
+
+@lru_cache(maxsize=64)
+def zone_changes(zone: str, first: int, last: int) -> ZoneChanges:
+    """The changes of a zone's UTC offset between two times, in seconds since 1970 UTC.
+
+    Examples
+    --------
+    >>> march = int(datetime(2024, 3, 1, tzinfo=UTC).timestamp())
+    >>> [part.tolist() for part in zone_changes("Europe/Berlin", march, march + 31 * 86400)]
+    [[1711846800], [3600, 7200]]
+    """
+    place = named_zone(zone)
+    if not isinstance(place, ZoneInfo):
+        last = first
+
+    def offset(second: int) -> int:
+        east = datetime.fromtimestamp(second, place).utcoffset()
+        assert east is not None
+        return int(east.total_seconds())
+
+    instants: list[int] = []
+    offsets = [offset(first)]
+    for low in range(first, last, _DAY):
+        high = min(low + _DAY, last)
+        if offset(high) == offsets[-1]:
+            continue
+        while high - low > 1:  # the change is after low and not after high
+            middle = (low + high) // 2
+            low, high = (middle, high) if offset(middle) == offsets[-1] else (low, middle)
+        instants.append(high)
+        offsets.append(offset(high))
+    return ZoneChanges(np.array(instants, np.int64), np.array(offsets, np.int64))
+
+
+class LocalTime(NamedTuple):
+    """A local time in nanoseconds since 1970 and its UTC offset in seconds."""
+
+    time: int
+    offset: int
+
+
+def local_offsets(times: Longs, zone: str, before: LocalTime | None) -> tuple[Longs, bool]:
+    """UTC offsets of local times in their order.
+
+    Parameters
+    ----------
+    times
+        (n,) nanoseconds since 1970 on the local clock.
+    zone
+        Name of the zone.
+    before
+        The local time before the first, if there is one.
+
+    Returns
+    -------
+    offsets
+        (n,) seconds; `SKIPPED` where clocks were set forward over the time.
+    certain
+        False if all times are in a repeated hour and none steps back: the first pass is taken.
+
+    Examples
+    --------
+    >>> texts = ["2024-10-27T02:59:30", "2024-10-27T02:00:00", "2024-10-27T03:00:00"]
+    >>> times = np.array(texts, "datetime64[ns]").astype(np.int64)
+    >>> local_offsets(times, "Europe/Berlin", None)
+    (array([7200, 3600, 3600]), True)
+    """
+    count = len(times)
+    if before is not None:
+        times = np.concatenate([[before.time], times])
+    seconds = times // NANO
+    first, last = int(seconds.min()) // _DAY - 2, int(seconds.max()) // _DAY + 3
+    changes = zone_changes(zone, first * _DAY, last * _DAY)
+    old, new = changes.offsets[:-1], changes.offsets[1:]
+    # Between these two local times of each change, times are skipped or come twice.
+    early = np.searchsorted(changes.instants + np.maximum(old, new), seconds, side="right")
+    late = np.searchsorted(changes.instants + np.minimum(old, new), seconds, side="right")
+    offsets = changes.offsets[early]
+    offsets[offsets < changes.offsets[late]] = SKIPPED
+    twice = offsets > changes.offsets[late]
+    certain = True
+    for first, last in np.flatnonzero(np.diff(twice, prepend=False, append=False)).reshape(-1, 2):
+        back = first + 1 + np.flatnonzero(np.diff(times[first:last]) < 0)
+        second = back[0] if len(back) else last
+        if first == 0 and before is not None and before.offset == changes.offsets[late[0]]:
+            second = 0
+        elif first == 0 and before is None and not len(back):
+            certain = bool(last < len(times))
+            second = 0 if certain else last
+        offsets[second:last] = changes.offsets[late[second:last]]
+    return offsets[len(times) - count :], certain
 
 
 def start_in_zone(
@@ -65,26 +178,10 @@ def start_in_zone(
     if start is None or zone is None:
         return None, ()
     place = named_zone(zone)
-    local = start.replace(tzinfo=place) if start.tzinfo is None else start.astimezone(place)
-    begin = local.astimezone(UTC)
-
-    def offset(sample: int) -> int:
-        east = (begin + timedelta(seconds=sample * period)).astimezone(place).utcoffset()
-        assert east is not None
-        return int(east.total_seconds())
-
-    changes = []
-    per_day = max(1, int(86400 / period))
-    low, current = 0, offset(0)
-    first = begin.astimezone(timezone(timedelta(seconds=current)))
-    while isinstance(place, ZoneInfo) and low < samples - 1:
-        high = min(low + per_day, samples - 1)
-        if offset(high) == current:
-            low = high
-            continue
-        while high - low > 1:  # the change is after low and not after high
-            middle = (low + high) // 2
-            low, high = (middle, high) if offset(middle) == current else (low, middle)
-        low, current = high, offset(high)
-        changes.append((low, current))
-    return first, tuple(changes)
+    begin = (start.replace(tzinfo=place) if start.tzinfo is None else start).astimezone(UTC)
+    first = begin.timestamp()
+    changes = zone_changes(zone, int(first // 1), int(first + samples * period) + 1)
+    later = np.ceil((changes.instants - first) / period - 1e-6).astype(np.int64)
+    pairs = zip(later.tolist(), changes.offsets[1:].tolist(), strict=True)
+    local = begin.astimezone(timezone(timedelta(seconds=int(changes.offsets[0]))))
+    return local, tuple((sample, east) for sample, east in pairs if sample < samples)

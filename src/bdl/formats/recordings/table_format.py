@@ -1,8 +1,8 @@
 """Recordings in tables: what all table formats share.
 
 A long table has a column of recording ids; otherwise each file is one recording, named by its
-stem. Columns that the user does not name are recognised by their plain names: ``recording``,
-``sample``, ``time``, ``group``. All others are channels.
+stem. Columns that the user does not name are recognised by their names: ``recording``, ``sample``,
+``date``, ``time``, ``group`` (see `bdl.column_names`). All others are channels.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from pydantic import Field, model_validator
 from bdl.errors import ConfigError, InputError
 from bdl.formats.files import existing
 from bdl.formats.recordings.recording_format import GroupPattern, RecordingFormat
+from bdl.formats.sample_clock import Duplicates
 from bdl.formats.table_file import TableFile
+from bdl.formats.time_texts import DateOrder
 from bdl.recording import Recordings
 
 
@@ -36,17 +38,22 @@ class TableFormat(RecordingFormat):
         Number of a recording's first sample, usually 0 or 1.
     time
         Column of times.
+    date
+        Column of dates, if the time column has only times of day.
     clock
         What the time column holds: ``seconds`` from the start, ``epoch`` (numbers since
-        1970-01-01 UTC, in ``unit``) or ``iso`` (ISO 8601 text with UTC offset). By default text
-        is ISO, an Arrow timestamp is an epoch and a number is seconds.
+        1970-01-01 UTC, in ``unit``) or ``iso`` (text: ISO 8601 or a common local form). By
+        default text is ``iso``, an Arrow timestamp is an epoch and a number is seconds.
+    date_order
+        Whether dates such as 1/2/2024 are ``day-first`` or ``month-first``; by default the dates
+        themselves tell.
     unit
         Unit of numbers in the time column.
     period
         Seconds between two samples; inferred from the times by default.
     zone
-        UTC offset such as ``+02:00`` or ``UTC`` of times that have none, or an IANA zone for
-        epochs. Without it, text without UTC offset is an error.
+        Zone of times without UTC offset: an IANA name such as ``Europe/Berlin``, followed over
+        changes of its clocks; or the offset of a clock that is never set, such as ``+01:00``.
     group
         Column of groups (subjects), constant within a recording.
     group_pattern
@@ -54,6 +61,8 @@ class TableFormat(RecordingFormat):
     regular
         Put irregular or missing samples on a regular clock (NaN where there is none); otherwise
         they are an error.
+    duplicates
+        What counts of rows with one time: ``error``, or the ``first``, ``last`` or ``mean``.
     """
 
     recording: str | None = None
@@ -61,17 +70,21 @@ class TableFormat(RecordingFormat):
     sample: str | None = None
     first_sample: int = 0
     time: str | None = None
+    date: str | None = None
     clock: Literal["seconds", "epoch", "iso"] | None = None
+    date_order: DateOrder | None = None
     unit: Literal["s", "ms", "us", "ns"] = "s"
     period: float | None = Field(default=None, gt=0)
     zone: str | None = None
     group: str | None = None
     group_pattern: GroupPattern = None
     regular: bool = False
+    duplicates: Duplicates = "error"
 
     @model_validator(mode="after")
     def _check_columns(self) -> Self:
-        named = [n for n in (self.recording, self.sample, self.time, self.group) if n is not None]
+        columns = (self.recording, self.sample, self.date, self.time, self.group)
+        named = [name for name in columns if name is not None]
         if len(set(named)) != len(named):
             raise ConfigError(f"one column has two parts: {', '.join(named)}")
         if self.channels is not None and len(set(self.channels)) != len(self.channels):

@@ -1,0 +1,103 @@
+"""Common local forms of dates and times, rewritten as ISO 8601.
+
+Known are ``15.01.2024 9:05``, ``1/15/2024 9:05:30 PM``, ``2024/01/15 09:05``, two-digit years, and
+decimals after a comma or a colon. Numbers before a dot or dash are day first; before a slash, a
+number above 12 tells which is the day, or the user does.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bdl.arrow import to_numpy
+from bdl.column_values import ColumnPlace
+from bdl.errors import InputError
+
+DateOrder = Literal["day-first", "month-first"]
+_ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?")
+_HALF_DAY = 12 * 3600 * 10**9
+_REWRITTEN = (
+    (r"(?i)\s*[ap]\.?m\.?$", ""),
+    (r"\b(\d)([/.:,\-])", r"0\1\2"),
+    (r":(\d)$", r":0\1"),
+    (r"(\d\d:\d\d:\d\d)[:,](\d+)$", r"\1.\2"),
+    (r"^(\d{4})[/.](\d\d)[/.](\d\d)", r"\1-\2-\3"),
+    (r"^(\d\d[/.]\d\d[/.])(\d\d)([ ,T]|$)", r"\g<1>20\2\3"),
+)
+
+
+def is_iso(array: pa.Array) -> bool:
+    """Whether the first text that is there has the form of ISO 8601."""
+    first = array.drop_null()[:1].to_pylist()
+    return not first or _ISO.fullmatch(first[0]) is not None
+
+
+def find_date_order(array: pa.Array, place: ColumnPlace) -> DateOrder | None:
+    """Which number of the dates in a column is the day; None if no date tells.
+
+    Examples
+    --------
+    >>> find_date_order(pa.array(["1/2/2024", "1/15/2024"]), ColumnPlace("a.csv", "Date"))
+    'month-first'
+    """
+    import pyarrow.compute as pc
+
+    parts = pc.extract_regex(array, r"^\s*(?P<a>\d{1,2})(?P<mark>[/.\-])(?P<b>\d{1,2})[/.\-]")
+    parts = parts.drop_null()
+    if not len(parts):
+        return "day-first"
+    if not pc.all(pc.equal(parts.field("mark"), "/")).as_py():
+        return "day-first"
+    first, second = (int(pc.max(parts.field(name).cast(pa.int64())).as_py()) for name in "ab")
+    if first > 12 and second > 12:
+        raise place.error(0, "dates of one order", f"{array[0].as_py()} and others", "")
+    return "day-first" if first > 12 else "month-first" if second > 12 else None
+
+
+def rewrite(
+    array: pa.Array, place: ColumnPlace, order: DateOrder | None
+) -> tuple[pa.Array, NDArray[np.int64]]:
+    """Texts as ISO 8601 without AM and PM, and the nanoseconds to add for those.
+
+    Parameters
+    ----------
+    array
+        The texts.
+    place
+        Where they are, for error messages.
+    order
+        Which number of a date is the day, if it is known.
+
+    Examples
+    --------
+    >>> texts, added = rewrite(pa.array(["15.1.2024 9:05 PM"]), ColumnPlace("a.csv", "t"), None)
+    >>> texts.to_pylist(), added.tolist()
+    (['2024-01-15 09:05'], [43200000000000])
+    """
+    import pyarrow.compute as pc
+
+    order = order or find_date_order(array, place)
+    if order is None:
+        raise InputError(
+            f"{place.path}: column {place.column!r}: is {array[0].as_py()!r} the day or the month "
+            "first? Say which (date_order=, --date-order day-first or month-first)"
+        )
+    texts = pc.utf8_trim_whitespace(array)
+    after, before = (to_numpy(pc.match_substring_regex(texts, rf"(?i){m}\.?m\.?$")) for m in "pa")
+    noon = to_numpy(pc.match_substring_regex(texts, r"(^|[ T])12:"))
+    added = np.where(after == 1, _HALF_DAY, 0) - np.where(noon == 1, _HALF_DAY, 0) * (
+        (after == 1) | (before == 1)
+    )
+    for pattern, replacement in _REWRITTEN:
+        texts = pc.replace_substring_regex(texts, pattern, replacement.replace(r"\g<1>", r"\1"))
+    day, month = ("1", "2") if order == "day-first" else ("2", "1")
+    texts = pc.replace_substring_regex(
+        texts, r"^(\d\d)[/.\-](\d\d)[/.\-](\d{4})", rf"\3-\{month}-\{day}"
+    )
+    texts = pc.replace_substring_regex(texts, r"^(\d{4}-\d\d-\d\d)[ ,T]+", r"\1 ")
+    return texts, added.astype(np.int64)
