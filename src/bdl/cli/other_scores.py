@@ -83,8 +83,8 @@ def seizure_scores(
     truth, detections = _events(setup, path, types)
     if setup.unit != "seconds":
         raise ConfigError("--scoring seizures works in seconds: give --unit seconds and --period")
-    durations = setup.durations()
-    if durations is None:
+    durations = setup.rules["durations"]
+    if not durations:
         raise ConfigError(
             "--scoring seizures needs the duration of every recording: give --recordings, a table "
             "with the columns recording and duration (seconds)"
@@ -142,16 +142,13 @@ def screening_scores(
 def _events(setup: Setup, path: Path, types: tuple[IntervalType, ...]) -> tuple[Events, Events]:
     """Truth and detections of the scored recordings and types."""
     truth, detections = setup.truth, setup.detections(path, scored=False)
-    if setup.regions is not None:
+    rules = setup.rules
+    if rules["regions"] is not None:
         raise ConfigError("--regions has no effect on this scoring")
-    if setup.types is not None:
-        if types:
-            raise ConfigError("--type and --interval contradict each other: give one of them")
-        truth, detections = (table.select(types=setup.types) for table in (truth, detections))
-    names = setup.recordings
-    if names is not None:
-        truth, detections = (table.select(recordings=names) for table in (truth, detections))
-    return truth, detections
+    if rules["types"] is not None and types:
+        raise ConfigError("--type and --interval contradict each other: give one of them")
+    chosen = {"types": rules["types"], "recordings": rules["recordings"]}
+    return truth.select(**chosen), detections.select(**chosen)
 
 
 def _rates(tally: Tally[float]) -> dict[str, float | None]:

@@ -16,8 +16,7 @@ import typer
 from bdl.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
-    from bdl.evaluation import Regions, Score
-    from bdl.evaluation.matching import EventFree, Unknown
+    from bdl.evaluation import MatchingRules, Regions, Score
     from bdl.events import Events
     from bdl.formats.table_file import TableFile
 
@@ -69,33 +68,33 @@ class Setup:
     truth_path: Path
     unit: str
     period: float | None
-    event_free: EventFree
-    unknown: Unknown
-    types: list[str] | None
-    about: Mapping[str, Mapping[str, str]] | None
-    regions: Regions | None
-    recordings: tuple[str, ...] | None
+    about: Mapping[str, Mapping[str, str]]
+    rules: MatchingRules
 
     @classmethod
-    def of(cls, truth: Path, rules: Rules) -> Setup:
+    def of(cls, truth: Path, options: Rules) -> Setup:
         """Read everything but the detections."""
         events, table_unit = read(truth)
-        unit = rules.unit or table_unit
-        about = None if rules.recordings is None else _about(rules.recordings)
+        unit = options.unit or table_unit
+        about = {} if options.recordings is None else _about(options.recordings)
         # Saying what becomes of event-free recordings says that there may be some.
-        lenient = rules.event_free is not None and about is None and rules.unknown == "error"
-        return cls(
-            truth=convert(events, table_unit, unit, rules.period, truth),
-            truth_path=truth,
-            unit=unit,
-            period=rules.period,
-            event_free=rules.event_free or "ignore",
-            unknown="event-free" if lenient else rules.unknown,
-            types=rules.types or None,
-            about=about,
-            regions=None if rules.regions is None else _regions(rules.regions),
-            recordings=None if about is None else tuple(about),
-        )
+        lenient = options.event_free is not None and not about and options.unknown == "error"
+        regions = None if options.regions is None else _regions(options.regions)
+        durations = {n: _number(row["duration"]) for n, row in about.items() if "duration" in row}
+        if regions is not None:
+            # Regions may be in steps of unknown length: then durations are not known.
+            seconds = 1.0 if unit == "seconds" else options.period
+            durations = {n: seconds * size for n, size in regions.durations.items() if seconds}
+        rules: MatchingRules = {
+            "types": options.types or None,
+            "event_free": options.event_free or "ignore",
+            "recordings": [*about] or None,
+            "regions": regions,
+            "unknown": "event-free" if lenient else options.unknown,
+            "durations": durations,
+        }
+        events = convert(events, table_unit, unit, options.period, truth)
+        return cls(events, truth, unit, options.period, about, rules)
 
     def detections(self, path: Path, *, scored: bool = True) -> Events:
         """A table of detections in the unit of this setup; ``scored`` ones need scores."""
@@ -106,60 +105,25 @@ class Setup:
 
     def score(self, path: Path, tolerances: list[float]) -> Score:
         """The scores of one table of detections."""
-        from bdl.evaluation import Score, match
+        from bdl.evaluation import score
 
-        matches = match(
-            self.truth,
-            self.detections(path),
-            tolerances,
-            types=self.types,
-            event_free=self.event_free,
-            recordings=self.recordings,
-            regions=self.regions,
-            unknown=self.unknown,
-        )
-        # Regions may be in steps of unknown length: then durations are not known.
-        return Score(replace(matches, durations=self.durations()))
-
-    def knowing(self, paths: list[Path]) -> Setup:
-        """The same with the recordings of all these tables, so that all are scored alike."""
-        if self.unknown != "event-free":
-            return self
-        names = {name for path in paths for name in self.detections(path).recordings}
-        return replace(self, recordings=tuple(sorted(names.union(self.truth.recordings))))
-
-    def durations(self) -> dict[str, float] | None:
-        """Scored seconds of each recording, from the regions or the table of recordings."""
-        if self.regions is not None:
-            unit = 1.0 if self.unit == "seconds" else self.period
-            if unit is None:
-                return None
-            return {name: unit * long for name, long in self.regions.durations.items()}
-        texts = self._column("duration")
-        if texts is None:
-            return None
-        return {name: _number(text, "duration") for name, text in texts.items()}
+        return score(self.truth, self.detections(path), tolerances, **self.rules)
 
     def folds(self) -> dict[str, str] | None:
         """Fold of each recording, where the table of recordings has that column."""
-        return self._column("fold")
+        return {name: row["fold"] for name, row in self.about.items() if "fold" in row} or None
 
     def groups(self) -> dict[str, str]:
         """Group of each recording, from the table of recordings or that of truths."""
-        groups = self._column("group")
-        if groups is None and self.about is None and self.truth_path.is_file():
-            rows = _rows(self.truth_path, ("group",))
-            groups = {name: row["group"] for name, row in rows if row.get("group")} or None
-        if groups is None:
+        rows = [*self.about.items()]
+        if not rows and self.truth_path.is_file():
+            rows += _rows(self.truth_path, ("group",))
+        groups = {name: row["group"] for name, row in rows if row.get("group")}
+        if not groups:
             raise ConfigError(
                 "--cluster group needs a column 'group' in the table of --recordings or of --truth"
             )
         return groups
-
-    def _column(self, column: str) -> dict[str, str] | None:
-        if self.about is None or not any(column in row for row in self.about.values()):
-            return None
-        return {name: row[column] for name, row in self.about.items() if column in row}
 
 
 def read(path: Path) -> tuple[Events, str]:
@@ -242,8 +206,8 @@ def _open(path: Path) -> tuple[TableFile, str]:
     return source, key
 
 
-def _number(text: str, what: str) -> float:
+def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"{what}: a number expected, got {text!r}") from None
+        raise InputError(f"duration: a number expected, got {text!r}") from None

@@ -7,10 +7,9 @@ only where units are mixed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -18,9 +17,6 @@ from bdl.cli import console
 from bdl.cli.options import Intervals, Json, interval_types, takes
 from bdl.cli.score_tables import Rules, Setup
 from bdl.errors import ConfigError
-
-if TYPE_CHECKING:
-    from bdl.evaluation import BootstrapResult, Score
 
 commands = typer.Typer()
 
@@ -49,6 +45,17 @@ class Draws:
     ] = "mAP"
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0
     level: Annotated[float, typer.Option(help="Share of replicates in the interval.")] = 0.95
+
+    def arguments(self, setup: Setup, replicates: int) -> dict[str, Any]:
+        """Arguments of `bdl.evaluation.bootstrap`."""
+        return {
+            "clusters": setup.groups() if self.cluster == "group" else None,
+            "replicates": replicates,
+            "seed": self.seed,
+            "metric": self.metric,
+            "level": self.level,
+            "folds": setup.folds(),
+        }
 
 
 @dataclass(frozen=True)
@@ -139,7 +146,10 @@ def score(
         points = operating_point.operating_points(result.matches, threshold)
     estimates = None
     if bootstrap:
-        estimates = _bootstrap({"detections": [result]}, setup, bootstrap, draws)
+        from bdl import evaluation
+
+        drawn = draws.arguments(setup, bootstrap)
+        estimates = evaluation.bootstrap({"detections": result.matches}, **drawn)
     if as_json:
         shown = {"unit": setup.unit, **result.to_dict(threshold)}
         if points is not None:
@@ -225,23 +235,27 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare two or more systems on the same recordings, with paired intervals."""
+    from bdl import evaluation
+    from bdl.evaluation.event_score import EVENT_FREE
+
     setup = Setup.of(truth, rules)
     paths = _by_system(detections)
     if len(paths) < 2:
         raise ConfigError("compare: at least two systems expected; for one there is `bdl score`")
-    setup = setup.knowing([path for listed in paths.values() for path in listed])
-    scores = {n: [setup.score(path, tolerance) for path in p] for n, p in paths.items()}
-    result = _bootstrap(scores, setup, bootstrap, draws)
+    tables = {name: [setup.detections(path) for path in seeds] for name, seeds in paths.items()}
+    drawn = draws.arguments(setup, bootstrap)
+    result = evaluation.compare(setup.truth, tables, tolerance, **drawn, **setup.rules)
     if as_json:
-        systems = {name: [each.to_dict() for each in seeds] for name, seeds in scores.items()}
+        systems = {
+            name: [evaluation.Score(matches).to_dict() for matches in seeds]
+            for name, seeds in result.matches.items()
+        }
         console.print_json({"unit": setup.unit, "systems": systems, "bootstrap": result.to_dict()})
         return
-    from bdl.evaluation.event_score import EVENT_FREE
-
-    _say(f"times and tolerances in {setup.unit}; {EVENT_FREE[setup.event_free]}")
-    for name, seeds in scores.items():
-        for each in seeds:
-            for line in each.matches.left_out.lines():
+    _say(f"times and tolerances in {setup.unit}; {EVENT_FREE[setup.rules['event_free']]}")
+    for name, seeds in result.matches.items():
+        for matches in seeds:
+            for line in matches.left_out.lines():
                 _say(f"left out of {name}: {line}")
     _say(result.text(draws.cluster))
 
@@ -257,22 +271,6 @@ def _by_system(detections: list[str]) -> dict[str, list[Path]]:
             raise ConfigError(f"two tables are called {label!r}; name them, as in new={table}")
         systems.setdefault(label, []).append(table)
     return systems
-
-
-def _bootstrap(
-    scores: Mapping[str, list[Score]], setup: Setup, replicates: int, draws: Draws
-) -> BootstrapResult:
-    from bdl.evaluation import bootstrap
-
-    return bootstrap(
-        {name: [each.matches for each in seeds] for name, seeds in scores.items()},
-        clusters=setup.groups() if draws.cluster == "group" else None,
-        replicates=replicates,
-        seed=draws.seed,
-        metric=draws.metric,
-        level=draws.level,
-        folds=setup.folds(),
-    )
 
 
 def _say(text: str) -> None:

@@ -8,7 +8,7 @@ from bdl.evaluation.error_table import ErrorTable, error_table
 from bdl.evaluation.estimate import Estimate
 from bdl.evaluation.event_score import Score, score
 from bdl.evaluation.matches import BestThreshold, LeftOut, Matches, PrecisionRecall
-from bdl.evaluation.matching import Matcher, match
+from bdl.evaluation.matching import Matcher, MatchingRules, match
 from bdl.evaluation.metrics import Metric
 from bdl.evaluation.regions import Regions
 from bdl.evaluation.screening import Screening, screening
@@ -23,6 +23,7 @@ __all__ = [
     "LeftOut",
     "Matcher",
     "Matches",
+    "MatchingRules",
     "Metric",
     "PrecisionRecall",
     "Regions",

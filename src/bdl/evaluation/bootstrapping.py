@@ -46,6 +46,8 @@ class BootstrapResult(Tabular):
         (replicates, systems) the metric of every replicate.
     folds
         By fold, each system's metric on the recordings of that fold alone.
+    matches
+        Matches of each system, one for each training seed.
     """
 
     metric: str
@@ -55,6 +57,7 @@ class BootstrapResult(Tabular):
     differences: dict[str, Estimate]
     replicates: Floats = field(repr=False)
     folds: dict[str, dict[str, float]] = field(default_factory=dict)
+    matches: dict[str, list[Matches]] = field(default_factory=dict, repr=False)
 
     @property
     def fold_differences(self) -> dict[str, dict[str, float]]:
@@ -79,14 +82,10 @@ class BootstrapResult(Tabular):
     def text(self, cluster: str = "cluster") -> str:
         """Heading, systems, differences and differences per fold, one per line.
 
-        Parameters
-        ----------
-        cluster
-            What a replicate draws: a recording or a group.
+        ``cluster`` is what a replicate draws: a recording or a group.
         """
-        names = (*self.systems, *self.differences)
-        width = max(map(len, names))
         estimates = {**self.systems, **self.differences}
+        width = max(map(len, estimates))
         folds = [
             f"fold {fold}: {name:<{width}}  {change:+.4f}"
             for fold, changes in self.fold_differences.items()
@@ -193,14 +192,9 @@ def bootstrap(
             label: {name: float(row[i]) for name, row in zip(names, table, strict=True)}
             for i, label in enumerate(labels)
         }
+    clusters_drawn = int(cluster_of.max()) + 1
     return BootstrapResult(
-        chosen.name,
-        level,
-        int(cluster_of.max()) + 1,
-        estimates,
-        differences,
-        values,
-        by_fold,
+        chosen.name, level, clusters_drawn, estimates, differences, values, by_fold, seeds
     )
 
 

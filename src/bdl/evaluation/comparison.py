@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Unpack
 
 from bdl.errors import ConfigError
 from bdl.evaluation.bootstrapping import BootstrapResult, bootstrap
-from bdl.evaluation.matching import EventFree, Unknown, match
+from bdl.evaluation.matching import MatchingRules, all_recordings, match
 from bdl.evaluation.metrics import Metric
-from bdl.evaluation.regions import Regions
 from bdl.events import Events
 
 
@@ -23,29 +23,18 @@ def compare(
     seed: int = 0,
     level: float = 0.95,
     folds: Mapping[str, str] | None = None,
-    types: Sequence[str] | None = None,
-    event_free: EventFree = "ignore",
-    recordings: Iterable[str] | None = None,
-    regions: Regions | None = None,
-    unknown: Unknown = "error",
-    durations: Mapping[str, float] | None = None,
+    **rules: Unpack[MatchingRules],
 ) -> BootstrapResult:
     """Compare two or more systems by a paired bootstrap over recordings or groups.
 
     Parameters
     ----------
-    truth
-        Annotated events.
+    truth, tolerances, **rules
+        As in `bdl.evaluation.match`.
     systems
         For each name the detections of the system, or one table for each training seed.
-    tolerances
-        Seconds, positive and distinct; a hit is *strictly* nearer.
-    metric
-        A metric, or its name such as ``mAP`` or ``AP@60`` (see `bdl.evaluation.metrics`).
-    clusters, replicates, seed, level, folds
-        See `bdl.evaluation.bootstrap`.
-    types, event_free, recordings, regions, unknown, durations
-        See `bdl.evaluation.match`.
+    metric, clusters, replicates, seed, level, folds
+        As in `bdl.evaluation.bootstrap`.
 
     Returns
     -------
@@ -67,33 +56,14 @@ def compare(
     if len(systems) < 2:
         raise ConfigError("compare: at least two systems expected; `score` is for one")
     tables = {n: [t] if isinstance(t, Events) else [*t] for n, t in systems.items()}
-    scored = None if recordings is None else set(recordings)
-    if unknown == "event-free":  # every system on the recordings of all of them
-        named = {name for seeds in tables.values() for table in seeds for name in table.recordings}
-        scored = named.union(truth.recordings if scored is None else scored)
+    if rules.get("unknown") == "event-free":  # every system on the recordings of all of them
+        every = (table for seeds in tables.values() for table in seeds)
+        rules["recordings"] = all_recordings(truth, every, rules)
     matches = {
-        name: [
-            match(
-                truth,
-                detections,
-                tolerances,
-                types=types,
-                event_free=event_free,
-                recordings=scored,
-                regions=regions,
-                unknown=unknown,
-                durations=durations,
-            )
-            for detections in seeds
-        ]
+        name: [match(truth, detections, tolerances, **rules) for detections in seeds]
         for name, seeds in tables.items()
     }
     return bootstrap(
-        matches,
-        clusters=clusters,
-        replicates=replicates,
-        seed=seed,
-        metric=metric,
-        level=level,
+        matches, clusters=clusters, replicates=replicates, seed=seed, metric=metric, level=level,
         folds=folds,
-    )
+    )  # fmt: skip

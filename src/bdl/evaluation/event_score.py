@@ -6,19 +6,18 @@ out, since both change the values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from bdl.evaluation.error_table import ErrorTable, error_table
 from bdl.evaluation.estimate import plain
 from bdl.evaluation.matches import Matches
-from bdl.evaluation.matching import EventFree, Unknown, match
+from bdl.evaluation.matching import MatchingRules, match
 from bdl.evaluation.metrics import Metric
 from bdl.evaluation.metrics.metric import number
-from bdl.evaluation.regions import Regions
 from bdl.evaluation.timing import timing
 from bdl.events import Events
 from bdl.frames import Tabular
@@ -188,38 +187,15 @@ def score(
     truth: Events,
     detections: Events,
     tolerances: Sequence[float],
-    *,
-    types: Sequence[str] | None = None,
-    event_free: EventFree = "ignore",
-    recordings: Iterable[str] | None = None,
-    regions: Regions | None = None,
-    unknown: Unknown = "error",
-    durations: Mapping[str, float] | None = None,
+    **rules: Unpack[MatchingRules],
 ) -> Score:
-    """Match and score; the parameters are those of `bdl.evaluation.match`.
+    """Match and score.
 
     Parameters
     ----------
-    truth
-        Annotated events.
-    detections
-        Events with scores.
-    tolerances
-        Seconds, positive and distinct; a hit is *strictly* nearer.
-    types
-        Event types to score, by default all in the truth table.
-    event_free
-        Recordings without truths are left out (``ignore``), or their detections are false alarms
-        (``count``).
-    recordings
-        Recordings to score, by default those named in the truth table.
-    regions
-        Parts of recordings outside which neither truths nor detections count.
-    unknown
-        What to do with detections in recordings or of types that are not named: ``error``,
-        ``ignore`` or ``event-free``.
-    durations
-        Scored seconds of each recording, for false alarms per day.
+    truth, detections, tolerances, **rules
+        As in `bdl.evaluation.match`: annotated events, events with scores, seconds, and what is
+        scored (`bdl.evaluation.MatchingRules`).
 
     Returns
     -------
@@ -233,19 +209,7 @@ def score(
     >>> score(truth, detections, [5.0, 0.5]).average_precision
     {'beat': {'5': 0.8333333333333333, '0.5': 0.0}}
     """
-    return Score(
-        match(
-            truth,
-            detections,
-            tolerances,
-            types=types,
-            event_free=event_free,
-            recordings=recordings,
-            regions=regions,
-            unknown=unknown,
-            durations=durations,
-        )
-    )
+    return Score(match(truth, detections, tolerances, **rules))
 
 
 def by_name(matches: Matches, table: Any) -> dict[str, dict[str, float | None]]:

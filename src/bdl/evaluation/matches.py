@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import ConfigError
-from bdl.evaluation.curve_scores import curve_scores
+from bdl.evaluation import replicates
 from bdl.evaluation.ranking import tie_ends
 from bdl.evaluation.tally import Tallies, Tally
 from bdl.frames import Tabular
@@ -185,28 +185,35 @@ class Matches:
         return Tally(hits, ends - self.start[j], truths)
 
     @cached_property
-    def _curve_scores(self) -> tuple[Floats, Floats, Ints]:
-        return curve_scores(self.start, self.score, self.first_truth, self.count, self.row)
+    def _average_precision(self) -> Floats:
+        table: Floats = replicates.average_precision(self, np.ones((1, len(self.recordings))))[0]
+        return table
 
     def average_precision(self) -> Floats:
         """AP by (type, tolerance); NaN for a type without truths."""
-        return self._curve_scores[0].copy()
+        return self._average_precision.copy()
 
     def mean_average_precision(self) -> float:
         """Mean of AP over tolerances, then over the types that have truths."""
-        return mean(self._curve_scores[0])
+        return mean(self._average_precision)
 
     def best_f1(self) -> BestThreshold:
         """Best F1 by (type, tolerance), and its threshold (NaN where nothing hits).
 
         Of several thresholds with the same F1 the highest is given.
         """
-        _, f1, row = self._curve_scores
-        return BestThreshold(f1.copy(), np.append(self.score, np.nan)[row])
+        f1 = replicates.best_f1(self, np.ones((1, len(self.recordings))))[0]
+        threshold = np.full(f1.shape, np.nan)
+        for j, k in zip(*np.nonzero(f1 > 0), strict=True):
+            rows, _ = self._hits(j, k)
+            ends = self.end[rows]
+            tally = self._tally(j, ends, np.searchsorted(rows, ends))
+            threshold[j, k] = self.score[rows[np.argmax(tally.f1)]]
+        return BestThreshold(f1, threshold)
 
     def mean_f1(self) -> float:
         """Mean over tolerances, then types, of the best F1."""
-        return mean(self._curve_scores[1])
+        return mean(self.best_f1().f1)
 
     def curve(self, type: str, tolerance: float) -> PrecisionRecall:
         """Precision and recall at each distinct score of one type and tolerance."""

@@ -15,7 +15,7 @@ else in the truth table; a row without a time makes its recording known too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,17 +32,42 @@ Unknown = Literal["error", "ignore", "event-free"]
 Ints = NDArray[np.int32]
 
 
+class MatchingRules(TypedDict, total=False):
+    """What is scored: keyword arguments of `match`, `Matcher`, `score` and `compare`.
+
+    Parameters
+    ----------
+    types
+        Event types to score, by default all in the truth table.
+    event_free
+        Recordings without truths are left out (``ignore``, the default), or their detections are
+        false alarms (``count``).
+    recordings
+        Recordings to score, by default those named in the truth table.
+    regions
+        Parts of recordings outside which neither truths nor detections count.
+    unknown
+        What to do with detections in recordings or of types that are not named: raise an error
+        (``error``, the default), leave them out (``ignore``), or (recordings only) take the
+        recordings as event-free ones (``event-free``).
+    durations
+        Scored seconds of each recording, for false alarms per day; by default those of the
+        regions. Empty: they are not known.
+    """
+
+    types: Sequence[str] | None
+    event_free: EventFree
+    recordings: Iterable[str] | None
+    regions: Regions | None
+    unknown: Unknown
+    durations: Mapping[str, float] | None
+
+
 def match(
     truth: Events,
     detections: Events,
     tolerances: Sequence[float],
-    *,
-    types: Sequence[str] | None = None,
-    event_free: EventFree = "ignore",
-    recordings: Iterable[str] | None = None,
-    regions: Regions | None = None,
-    unknown: Unknown = "error",
-    durations: Mapping[str, float] | None = None,
+    **rules: Unpack[MatchingRules],
 ) -> Matches:
     """Match detections to truths at every tolerance.
 
@@ -54,22 +79,8 @@ def match(
         Events with scores.
     tolerances
         Seconds, positive and distinct; a hit is *strictly* nearer.
-    types
-        Event types to score, by default all in the truth table.
-    event_free
-        Recordings without truths are left out (``ignore``), or their detections are false alarms
-        (``count``).
-    recordings
-        Recordings to score, by default those named in the truth table.
-    regions
-        Parts of recordings outside which neither truths nor detections count.
-    unknown
-        What to do with detections in recordings or of types that are not named: raise an error
-        (``error``), leave them out (``ignore``), or (recordings only) take the recordings as
-        event-free ones (``event-free``).
-    durations
-        Scored seconds of each recording, for false alarms per day; by default those of the
-        regions.
+    **rules
+        What is scored, see `MatchingRules`.
 
     Returns
     -------
@@ -85,21 +96,18 @@ def match(
     >>> match(truth, detections, [5.0]).average_precision()
     array([[0.83333333]])
     """
-    if unknown == "event-free":
-        named = truth.recordings if recordings is None else tuple(recordings)
-        used = np.unique(detections.recording_code)
-        recordings = {*named, *(detections.recordings[code] for code in used)}
-    matcher = Matcher(
-        truth,
-        tolerances,
-        types=types,
-        event_free=event_free,
-        recordings=recordings,
-        regions=regions,
-        unknown="ignore" if unknown == "ignore" else "error",
-        durations=durations,
-    )
-    return matcher.match(detections)
+    if rules.get("unknown") == "event-free":
+        rules["recordings"] = all_recordings(truth, [detections], rules)
+    return Matcher(truth, tolerances, **rules).match(detections)
+
+
+def all_recordings(truth: Events, tables: Iterable[Events], rules: MatchingRules) -> set[str]:
+    """Recordings to score where those that only the tables name are taken as event-free."""
+    recordings = rules.get("recordings")
+    named = set(truth.recordings if recordings is None else recordings)
+    for table in tables:
+        named.update(table.recordings[code] for code in np.unique(table.recording_code))
+    return named
 
 
 class Matcher:
@@ -124,7 +132,7 @@ class Matcher:
         event_free: EventFree = "ignore",
         recordings: Iterable[str] | None = None,
         regions: Regions | None = None,
-        unknown: Literal["error", "ignore"] = "error",
+        unknown: Unknown = "error",
         durations: Mapping[str, float] | None = None,
     ) -> None:
         self.tolerances = check_tolerances(tolerances)
@@ -136,7 +144,7 @@ class Matcher:
         self.event_free = event_free
         self.regions = regions
         self.unknown = unknown
-        self.durations = regions.durations if durations is None and regions else durations
+        self.durations = regions.durations if durations is None and regions else durations or None
         universe = set(truth.recordings if recordings is None else recordings)
         self.known = universe.union(truth.recordings)
         scored = tuple(sorted(universe if regions is None else universe & set(regions.spans)))
@@ -225,7 +233,7 @@ class Matcher:
             return 0, 0
         in_foreign = foreign[detections.recording_code]
         of_odd = odd[detections.type_code] & ~in_foreign
-        if self.unknown == "error":
+        if self.unknown != "ignore":
             for rows, names, codes, what, cure in (
                 (
                     in_foreign,

@@ -1,20 +1,25 @@
-"""AP and best F1 with a weight for every recording: what a bootstrap replicate needs.
+"""AP and best F1 with a weight for every recording: one for a score, draws for a bootstrap.
 
 A recording drawn twice has all its detections and truths twice, under another name; its matches
 are the same, so it simply has weight two. The order of rank holds for every weighting, hence no
-replicate sorts or matches anything. With weights of one the values are those of `Matches`. Eight
-replicates are computed side by side, one in each lane of the processor's vector registers. The
-number of detections is only read where a hit's run of equal scores ends (a "mark"), so detections
-that are no hits cost one addition each.
+replicate sorts or matches anything. See `bdl.evaluation.matches` for the formulas.
+
+Eight replicates are computed side by side, one in each lane of the processor's vector registers.
+The number of detections is only read where a hit's run of equal scores ends (a "mark"), so
+detections that are no hits cost one addition each.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bdl.compiled import compiled
-from bdl.evaluation.matches import Matches
+
+if TYPE_CHECKING:
+    from bdl.evaluation.matches import Matches
 
 LANES = 8
 Ints = NDArray[np.int32]
@@ -23,19 +28,9 @@ Floats = NDArray[np.float64]
 
 
 def average_precision(matches: Matches, weights: NDArray[np.number]) -> Floats:
-    """AP of each replicate.
+    """AP by (replicate, type, tolerance), NaN for a type without truths in a replicate.
 
-    Parameters
-    ----------
-    matches
-        Matches of one set of detections.
-    weights
-        (replicates, recordings) how often each recording counts.
-
-    Returns
-    -------
-    ndarray
-        (replicates, types, tolerances), NaN for a type without truths in a replicate.
+    ``weights`` (replicates, recordings) is how often each recording counts.
 
     Examples
     --------
@@ -63,46 +58,52 @@ def _replicates(matches: Matches, weights: NDArray[np.number], *, best: bool) ->
     padded[:replicates] = weights
     lanes = np.ascontiguousarray(padded.reshape(blocks, LANES, recordings).transpose(0, 2, 1))
     truths = (padded @ matches.truths.astype(np.float64)).reshape(blocks, LANES, types)
-    marked, mark, owner = _plan(matches)
+    number = np.full(len(matches.time), -1, np.int32)
+    mark = np.full(matches.row.shape, -1, np.int32)
+    hits = (matches.first_truth, matches.count)
+    _plan(matches.start, matches.end, *hits, matches.row, number, mark)
     out = np.zeros((blocks, types, width, LANES))
     _fill(
         matches.start,
-        matches.first_truth,
-        matches.count,
+        *hits,
         lanes,
         np.ascontiguousarray(truths.transpose(0, 2, 1)),
         matches.recording,
-        marked,
+        number,
         mark,
-        owner,
+        matches.row,
         best,
-        np.empty((int(marked.sum()) + 1, LANES)),
+        np.empty((int(number.max(initial=-1)) + 1, LANES)),
         out,
     )
     ordered: Floats = out.transpose(0, 3, 1, 2).reshape(blocks * LANES, types, width)
     return ordered[:replicates]
 
 
-def _plan(matches: Matches) -> tuple[NDArray[np.bool_], Ints, Ints]:
-    """Rows that are marks, and for each hit its mark (-1: a tied hit follows) and recording."""
-    marked = np.zeros(len(matches.end), np.bool_)
-    mark = np.full(matches.row.shape, -1, np.int32)
-    owner = np.zeros(matches.row.shape, np.int32)
-    hits = [
-        (j, k, slice(matches.first_truth[j], matches.first_truth[j] + matches.count[j, k]))
-        for j, k in np.ndindex(matches.count.shape)
-    ]
-    for _, k, place in hits:
-        marked[matches.end[matches.row[k, place]] - 1] = True
-    before = np.append(0, np.cumsum(marked))
-    for j, k, place in hits:
-        rows = matches.row[k, place]
-        ends = matches.end[rows]
-        last = np.append(rows[1:] >= ends[:-1], True)[: len(rows)]
-        # Marks are numbered within each type.
-        mark[k, place] = np.where(last, before[ends - 1] - before[matches.start[j]], -1)
-        owner[k, place] = matches.recording[rows]
-    return marked, mark, owner
+@compiled(small_in_python=True)
+def _plan(
+    start: Longs, end: Ints, first_truth: Longs, count: Longs, row: Ints, number: Ints, mark: Ints
+) -> None:
+    """Number the marks of each type (``number``, per row, else -1) and find those of the hits.
+
+    ``mark`` (as ``row``) is -1 where a hit of the same score follows.
+    """
+    for j in range(count.shape[0]):
+        base = first_truth[j]
+        for k in range(count.shape[1]):
+            for h in range(base, base + count[j, k]):
+                number[end[row[k, h]] - 1] = 0
+        seen = 0
+        for i in range(start[j], start[j + 1]):
+            if number[i] == 0:
+                number[i] = seen
+                seen += 1
+        for k in range(count.shape[1]):
+            last = base + count[j, k] - 1
+            for h in range(base, last + 1):
+                until = end[row[k, h]]
+                if h == last or row[k, h + 1] >= until:
+                    mark[k, h] = number[until - 1]
 
 
 @compiled(small_in_python=True)
@@ -113,9 +114,9 @@ def _fill(
     lanes: Floats,
     truths: Floats,
     recording: Ints,
-    marked: NDArray[np.bool_],
+    number: Ints,
     mark: Ints,
-    owner: Ints,
+    row: Ints,
     best: bool,
     taken: Floats,
     out: Floats,
@@ -133,23 +134,22 @@ def _fill(
         for j in range(types):
             for lane in range(LANES):
                 total[lane] = 0.0
-            seen = 0
             for i in range(start[j], start[j + 1]):
                 r = recording[i]
                 for lane in range(LANES):
                     total[lane] += weight[r, lane]
-                if marked[i]:
+                m = number[i]
+                if m >= 0:
                     for lane in range(LANES):
                         # Where nothing has weight yet there is no hit either: 0 / 1 is right.
-                        taken[seen, lane] = max(total[lane], 1.0)
-                    seen += 1
+                        taken[m, lane] = max(total[lane], 1.0)
             for k in range(width):
                 for lane in range(LANES):
                     hits[lane] = 0.0
                     fresh[lane] = 0.0
                 value = out[b, j, k]
                 for h in range(first_truth[j], first_truth[j] + count[j, k]):
-                    r = owner[k, h]
+                    r = recording[row[k, h]]
                     for lane in range(LANES):
                         fresh[lane] += weight[r, lane]
                     m = mark[k, h]

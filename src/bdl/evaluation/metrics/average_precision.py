@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from bdl.evaluation import replicates
 from bdl.evaluation.matches import Matches
-from bdl.evaluation.metrics._means import mean_of_types
 from bdl.evaluation.metrics.metric import Floats, Metric
 
 
@@ -15,13 +14,6 @@ class AveragePrecision(Metric):
     """Average precision: mean over tolerances, then over types with truths.
 
     Names: ``mAP``, ``AP@60``, ``AP@60:onset``.
-
-    Parameters
-    ----------
-    tolerance
-        One of the matched tolerances, in seconds. None takes the mean over all.
-    type
-        One event type. None takes the mean over all that have truths.
 
     Examples
     --------
@@ -37,18 +29,11 @@ class AveragePrecision(Metric):
 
     @classmethod
     def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:
-        """Further names."""
         return {"mAP": {}}
 
     @property
     def label(self) -> str:
-        """First part of the text form."""
         return "mAP" if self.tolerance is None else "AP"
 
     def values(self, matches: Matches, weights: Floats) -> Floats:
-        """AP of each replicate, (replicates,)."""
-        return mean_of_types(replicates.average_precision(matches, weights), matches, self)
-
-    def value(self, matches: Matches) -> float:
-        """AP with every recording counted once."""
-        return float(mean_of_types(matches.average_precision()[None], matches, self)[0])
+        return self.mean_of_types(replicates.average_precision(matches, weights), matches)

@@ -10,8 +10,7 @@ from pydantic import model_validator
 from bdl.errors import ConfigError
 from bdl.evaluation import replicates
 from bdl.evaluation.matches import Matches
-from bdl.evaluation.metrics._means import mean_of_types
-from bdl.evaluation.metrics._tallies import tally_at
+from bdl.evaluation.metrics._at_threshold import tally_at
 from bdl.evaluation.metrics.metric import Floats, Metric
 
 
@@ -22,8 +21,6 @@ class F1(Metric):
 
     Parameters
     ----------
-    tolerance
-        One of the matched tolerances, in seconds. None takes the mean over all.
     type
         One event type. None takes the mean over types, or with a threshold all types together.
     threshold
@@ -51,22 +48,13 @@ class F1(Metric):
 
     @classmethod
     def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:
-        """Further names."""
         return {"mF1": {}}
 
     @property
     def label(self) -> str:
-        """First part of the text form."""
         return "mF1" if self.tolerance is None else "F1"
 
     def values(self, matches: Matches, weights: Floats) -> Floats:
-        """F1 of each replicate, (replicates,)."""
         if self.threshold is not None and self.tolerance is not None:
             return tally_at(matches, weights, self.threshold, self.tolerance, self.type).f1
-        return mean_of_types(replicates.best_f1(matches, weights), matches, self)
-
-    def value(self, matches: Matches) -> float:
-        """F1 with every recording counted once."""
-        if self.threshold is not None:
-            return super().value(matches)
-        return float(mean_of_types(matches.best_f1().f1[None], matches, self)[0])
+        return self.mean_of_types(replicates.best_f1(matches, weights), matches)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
@@ -51,7 +52,7 @@ class Metric(Variant):
 
     @abstractmethod
     def values(self, matches: Matches, weights: Floats) -> Floats:
-        """The metric of each replicate.
+        """The metric of each replicate, (replicates,), NaN where there is nothing to measure.
 
         Parameters
         ----------
@@ -59,16 +60,22 @@ class Metric(Variant):
             Matches of one set of detections.
         weights
             (replicates, recordings) how often each recording counts.
-
-        Returns
-        -------
-        ndarray
-            (replicates,), NaN where a replicate has nothing to measure.
         """
 
     def value(self, matches: Matches) -> float:
         """The metric with every recording counted once."""
         return float(self.values(matches, np.ones((1, len(matches.recordings))))[0])
+
+    def mean_of_types(self, table: Floats, matches: Matches) -> Floats:
+        """Mean of (replicates, types, tolerances) over tolerances, then over types with truths."""
+        if self.tolerance is not None:
+            table = table[:, :, [matches.tolerance_index(self.tolerance)]]
+        if self.type is not None:
+            table = table[:, [matches.type_index(self.type)]]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # a replicate without any truth: NaN
+            means: Floats = np.nanmean(table.mean(axis=2), axis=1)
+        return means
 
     def better(self, value: float) -> float:
         """The value as a number that is larger the better, minus infinity for NaN."""

@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import PositiveFloat
-
 from bdl.evaluation.matches import Matches
-from bdl.evaluation.metrics._tallies import tally_at
-from bdl.evaluation.metrics.metric import Floats, Metric
+from bdl.evaluation.metrics._at_threshold import MetricAtThreshold
+from bdl.evaluation.metrics.metric import Floats
+from bdl.evaluation.tally import Tallies
 
 
-class Precision(Metric):
+class Precision(MetricAtThreshold):
     """Precision: the share of detections of at least a given score that are hits.
 
     Name: ``precision@60>=0.5``.
-
-    Parameters
-    ----------
-    tolerance
-        One of the matched tolerances, in seconds.
-    threshold
-        Least score of the detections that count.
-    type
-        One event type. None takes all types together.
 
     Examples
     --------
@@ -36,9 +26,6 @@ class Precision(Metric):
     """
 
     kind: Literal["precision"] = "precision"
-    tolerance: PositiveFloat
-    threshold: float
 
-    def values(self, matches: Matches, weights: Floats) -> Floats:
-        """Precision of each replicate, (replicates,)."""
-        return tally_at(matches, weights, self.threshold, self.tolerance, self.type).precision
+    def rates(self, tally: Tallies, matches: Matches, weights: Floats) -> Floats:
+        return tally.precision

@@ -22,8 +22,6 @@ class TimingError(Metric):
     ----------
     statistic
         ``bias`` (mean of detection minus truth), ``median`` or ``p95`` of the absolute error.
-    tolerance
-        One of the matched tolerances, in seconds.
     threshold
         Least score of the hits that count. None counts all.
     type
@@ -48,20 +46,16 @@ class TimingError(Metric):
 
     @classmethod
     def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:
-        """Further names."""
         return {name: {"statistic": name} for name in ("bias", "median", "p95")}
 
     @property
     def label(self) -> str:
-        """First part of the text form."""
         return self.statistic
 
     def better(self, value: float) -> float:
-        """The value as a number that is larger the better: a bias is best at zero."""
-        return super().better(abs(value))
+        return super().better(abs(value))  # a bias is best at zero
 
     def values(self, matches: Matches, weights: Floats) -> Floats:
-        """The statistic of each replicate, (replicates,)."""
         types = matches.types if self.type is None else (self.type,)
         threshold = -np.inf if self.threshold is None else self.threshold
         parts = [
