@@ -9,8 +9,9 @@ import pytest
 
 from bdl.evaluation import Estimate
 from bdl.study import catalogue
+from bdl.study.cell_values import CellValue, cell_value
 from bdl.study.paper_tables import PaperTable, TableCell, TableLine
-from bdl.study.results import CellValue, Results, RowDifference, ScoreRecord
+from bdl.study.results import Results, RowDifference, ScoreRecord
 from bdl.study.table_formats import comma_separated, fill, latex, markdown, written
 
 RESULTS = Results(
@@ -38,14 +39,21 @@ RESULTS = Results(
         (TableCell(of="B", minus="A"), "-0.150 ± 0.050"),
         (TableCell(of="A", minus="B", seed=0), "+0.200"),
         (TableCell(of="A", minus="B", fold=0), "-0.100"),
-        (TableCell(of="A", minus="B", folds=True), "+0.150"),
+        (TableCell(of="A", minus="B", folds="mean"), "+0.150"),
+        (TableCell(of="A", minus="B", folds="lowest"), "-0.100"),
+        (TableCell(of="A", minus="B", folds="highest"), "+0.400"),
+        (TableCell(of="A", minus="B", folds="positive"), "1 of 2"),
+        (TableCell(of=("B", "A"), minus="B"), "+0.150 [0.100, 0.200]"),
+        (TableCell(of="A", over="B"), "1.2×"),
+        (TableCell(of="B", minus="B", over="A"), "0%"),
+        (TableCell(of="A", over="nobody"), "–"),
         (TableCell(of="A", metric="AP@60"), "–"),
         (TableCell(of="A", metric="learning rate", stage="selection"), "1e-02"),
         (TableCell(of="nobody"), "–"),
     ],
 )
 def test_a_cell_reads_its_figure(cell: TableCell, text: str):
-    assert RESULTS.cell(cell).text(3) == text
+    assert cell_value(RESULTS, cell).text(3) == text
 
 
 def test_results_go_to_plain_data_and_back():
@@ -58,9 +66,10 @@ def test_a_table_in_three_formats():
         caption="T & more",
         columns=("mAP", "Rate"),
         lines=(
-            TableLine(name="A_1", cells=(TableCell(of="A", paper=0.7, sd=0.01), None)),
+            TableLine(name="A_1", cells=(TableCell(of="A", paper="0.700 ± 0.010"), None)),
             TableLine(
-                name="A - B", cells=(TableCell(of="A", minus="B", paper=-0.1), TableCell(of="A"))
+                name="A - B",
+                cells=(TableCell(of="A", minus="B", paper="-0.1000"), TableCell(of="A")),
             ),
         ),
     )
@@ -69,16 +78,16 @@ def test_a_table_in_three_formats():
         "| Method | mAP, ours | mAP, paper | Rate, ours |",
         "|:--|--:|--:|--:|",
         "| A_1 | 0.750 ± 0.050 | 0.700 ± 0.010 |  |",
-        "| A - B | +0.150 [0.100, 0.200] | -0.100 | 0.750 ± 0.050 |",
+        "| A - B | +0.1500 [0.1000, 0.2000] | -0.1000 | 0.750 ± 0.050 |",
     ]
     tex = latex(filled)
     assert r"A\_1 & 0.750 $\pm$ 0.050 & 0.700 $\pm$ 0.010 &  \\" in tex
     assert r"\multicolumn{2}{c}{mAP} & \multicolumn{1}{c}{Rate} \\" in tex
-    assert "$-$0.100" in tex
+    assert "$-$0.1000" in tex
     rows = list(csv.DictReader(io.StringIO(comma_separated(filled))))
     assert [row["column"] for row in rows] == ["mAP", "mAP", "Rate"]
     assert float(rows[1]["ours_low"]) == 0.1
-    assert rows[2]["paper_value"] == ""
+    assert [row["paper"] for row in rows] == ["0.700 ± 0.010", "-0.1000", ""]
 
 
 @pytest.mark.parametrize("name", catalogue.names())
@@ -89,11 +98,22 @@ def test_every_presets_tables_can_be_written_empty(name: str):
     assert texts["tex"].count(r"\begin{tabular}") == texts["tex"].count(r"\end{tabular}")
 
 
+def test_notes_are_below_every_table_and_simulated_data_is_named_first():
+    protocol = catalogue.load("sleep-holdout")
+    texts = written(protocol, Results((), data="Simulated data: 4 recordings."))
+    assert texts["md"].startswith("Simulated data: 4 recordings.\n\n**")
+    assert texts["tex"].startswith("% Simulated data: 4 recordings.\n")
+    for note in protocol.paper.notes:
+        assert texts["md"].count(note) == texts["tex"].count(note) == len(protocol.paper.tables)
+    rows = list(csv.DictReader(io.StringIO(texts["csv"])))
+    assert {row["data"] for row in rows} == {"Simulated data: 4 recordings."}
+
+
 def test_the_papers_spread_is_the_population_one():
     seeds = tuple(
         ScoreRecord("A", "tuned", "mAP", v, seed=s) for s, v in enumerate((0.371, 0.382, 0.388))
     )
-    assert Results(seeds).cell(TableCell(of="A")).text(3) == "0.380 ± 0.007"
+    assert cell_value(Results(seeds), TableCell(of="A")).text(3) == "0.380 ± 0.007"
 
 
 def test_an_unknown_figure_is_a_dash():

@@ -21,7 +21,12 @@ Run = Annotated[str, typer.Argument(help="Run directory: a folder or any fsspec 
 
 
 @study.command("list")
-def list_studies(as_json: Json = False) -> None:
+def list_studies(
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Also what the paper leaves open, and our choice.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """List the presets with the data they need and their rough cost."""
     from rich.table import Table
 
@@ -41,6 +46,9 @@ def list_studies(as_json: Json = False) -> None:
             facts["name"], facts["title"], facts["data"], str(facts["trainings"]), f"~{rounded}"
         )
     out.print(table)
+    if verbose:
+        for facts in summaries:
+            out.print(f"\n{facts['name']}: {facts['note']}", markup=False)
 
 
 @study.command()

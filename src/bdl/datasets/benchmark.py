@@ -81,6 +81,8 @@ class Benchmark:
         How the benchmark is trained on and scored.
     notes
         Licence and citation, and what was left out and why.
+    simulated
+        Whether the files were written by a simulator.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Benchmark:
     intervals: tuple[IntervalType, ...]
     settings: Settings
     notes: tuple[str, ...] = ()
+    simulated: bool = False
 
     def __repr__(self) -> str:
         hours = sum(info.duration for info in self.recordings.infos) / 3600

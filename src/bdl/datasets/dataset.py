@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from bdl.decoding.grid import Grid
     from bdl.density import Kind
 
+# File that a simulator leaves beside the raw files, so that nobody takes them for published ones.
+SIMULATED = "SIMULATED"
 Progress = Callable[[int, int], None]
 
 
@@ -141,15 +143,18 @@ class Dataset(Variant):
         Returns
         -------
         Benchmark
-            Its notes begin with licence and citation.
+            Its notes begin with licence and citation, and before them whether it is simulated.
         """
         path = Path(path)
         if not path.exists():
             raise InputError(f"{path}: no such file or folder; {self.kind} data expected there")
         benchmark = self.read(path)
         terms = (("licence", self.licence), ("cite", self.citation))
-        notes = tuple(f"{name}: {text}" for name, text in terms if text)
-        return replace(benchmark, notes=notes + benchmark.notes)
+        notes = [f"{name}: {text}" for name, text in terms if text]
+        mark = path / SIMULATED
+        if mark.exists():
+            notes.insert(0, mark.read_text().strip())
+        return replace(benchmark, notes=(*notes, *benchmark.notes), simulated=mark.exists())
 
     @abstractmethod
     def read(self, path: Path) -> Benchmark:
@@ -168,7 +173,8 @@ class Dataset(Variant):
 
         Equal arguments give equal bytes. Recording ``i`` draws from a random generator of its
         own, seeded by (seed, i), so that it does not depend on the number of recordings.
-        Recordings are made and written one at a time.
+        Recordings are made and written one at a time. A file named SIMULATED tells them from
+        published ones.
 
         Parameters
         ----------
@@ -211,6 +217,8 @@ class Dataset(Variant):
             seed=seed,
             progress=progress or (lambda done, total: None),
         )
+        text = f"simulated by bdl: {self.kind}, {recordings} recordings, seed {seed}\n"
+        (folder / SIMULATED).write_text(text)
 
     def fetch(
         self,

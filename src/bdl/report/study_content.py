@@ -55,7 +55,7 @@ def study_content(
         tolerances=benchmark.settings.tolerances,
         event_free=benchmark.settings.event_free,
         recordings=benchmark.recordings.select(outputs.test),
-        note=_note(protocol, rows),
+        note=" ".join([*filter(None, [study.results.data]), *_note(protocol, rows)]),
         provenance=_provenance(study),
         protocol=_text(protocol),
         training=_training(protocol, systems),
@@ -96,6 +96,7 @@ def _provenance(study: StudyReader) -> dict[str, str]:
         "study": protocol.title or protocol.name,
         "regime": protocol.regime,
         "detections shown": "; ".join(f"seed {seed}, decoder {stage}" for seed, stage in shown),
+        "left open by the paper": protocol.paper.note or "nothing",
         "seeds": _seeds(protocol),
         "protocol hash": study.get_json("protocol.json")["digest"],
         "split hash": study.get_json("split.json")["digest"],
@@ -114,7 +115,7 @@ def _text(protocol: Protocol) -> str:
     return str(yaml.safe_dump(plain, sort_keys=False, allow_unicode=True))
 
 
-def _note(protocol: Protocol, rows: Sequence[str]) -> str:
+def _note(protocol: Protocol, rows: Sequence[str]) -> list[str]:
     """What a reader must know first: what was chosen on which data, and which seed is shown."""
     sentences = []
     if protocol.regime == "validation":
@@ -125,7 +126,7 @@ def _note(protocol: Protocol, rows: Sequence[str]) -> str:
         sentences.append(
             "Shown is the first seed of each system; the tables of the study average over all."
         )
-    return " ".join(sentences)
+    return sentences
 
 
 def _seeds(protocol: Protocol) -> str:

@@ -51,6 +51,7 @@ def summary(protocol: Protocol) -> dict[str, Any]:
         "rows": len(protocol.rows),
         "trainings": training_count(protocol),
         "core_hours": round(core_hours(protocol), 2),
+        "note": protocol.paper.note,
         "tables": [table.label for table in protocol.paper.tables],
     }
 

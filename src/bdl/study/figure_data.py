@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from bdl.datasets import Benchmark
+from bdl.study.cell_values import cell_value
 from bdl.study.paper_tables import TableCell
 from bdl.study.results import Results
 from bdl.study.run_reader import RunReader
@@ -42,7 +43,7 @@ def figure_data(study: Study, results: Results, runs: Iterable[RowRun]) -> dict[
             "row": first,
             "minus": second,
             "folds": [
-                results.cell(TableCell(of=first, minus=second, fold=fold)).value
+                cell_value(results, TableCell(of=first, minus=second, fold=fold)).value
                 for fold in range(len(plan.folds))
             ],
         }

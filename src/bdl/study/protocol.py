@@ -139,9 +139,9 @@ class Protocol(Value):
     analyses
         Further analyses: ``states`` and ``counts``.
     notes
-        Free text.
+        Free text, printed below every table.
     paper
-        The tables of the paper, with its values.
+        The tables of the paper with its figures, and what it leaves open.
 
     Examples
     --------

@@ -83,7 +83,7 @@ def run_study(
         process = {"host": platform.node(), "process": os.getpid()}
         run.note("started", **process, workers=workers.model_dump(mode="json"))
         trained = _train(study, workers, report)
-        selection = Results(trained.records, failed=trained.failed)
+        selection = Results(trained.records, failed=trained.failed, data=_data_note(study))
         results = selection.joined(_score(study, trained, report))
         publish(study, results, trained)
         run.note("finished")
@@ -127,6 +127,17 @@ def _bind(
         "models.json", {row: model.model_dump(mode="json") for row, model in models.items()}
     )
     return Study(run, StudyPlan(protocol, folds, data, models), benchmark, source)
+
+
+def _data_note(study: Study) -> str:
+    """What a reader of the tables must know of the data first; empty for published data."""
+    data = study.benchmark
+    if not data.simulated:
+        return ""
+    return (
+        f"Simulated data: {len(data.recordings)} recordings by the simulator of {data.name}, not "
+        "the recordings of the paper; the figures say nothing about real ones."
+    )
 
 
 def _train(study: Study, workers: Workers, report: ReportProgress) -> TrainedRows:

@@ -70,7 +70,7 @@ class StudyPlan:
         Examples
         --------
         >>> from bdl.study.catalogue import load
-        >>> protocol, data = load("chbmit-strict"), DataFingerprint(
+        >>> protocol, data = load("chbmit-high-capacity"), DataFingerprint(
         ...     recordings={}, events={}, settings="")
         >>> StudyPlan(protocol, (), data, {}).stages(protocol.rows[0]).rescored
         {'strict': (1.0, 2.0, 3.0)}

@@ -10,22 +10,40 @@ import csv
 import io
 from dataclasses import dataclass
 
+from bdl.study.cell_values import CellValue, cell_value
 from bdl.study.paper_tables import PaperTable, TableCell, TableLine
 from bdl.study.protocol import Protocol
-from bdl.study.results import FORMATS, CellValue, Results
+from bdl.study.results import Results
+
+# Digits after the decimal point where the paper has no figure.
+DIGITS = 3
+DEVELOPMENT = (
+    "Checkpoint and decoder were selected on the folds that are reported, as in the development "
+    "studies of the paper; for `cross-fitted` the decoder of each fold was selected on the other "
+    "folds."
+)
+
+
+@dataclass(frozen=True)
+class FilledCell:
+    """A cell with its value and text, and the text of the paper."""
+
+    ours: CellValue
+    text: str
+    paper: str | None
 
 
 @dataclass(frozen=True)
 class FilledTable:
-    """A table with its values: per line and column ours and the paper's (None: no cell)."""
+    """A table with its cells by line and column (None: no cell)."""
 
     table: PaperTable
-    cells: tuple[tuple[tuple[CellValue, CellValue] | None, ...], ...]
+    cells: tuple[tuple[FilledCell | None, ...], ...]
 
     def compared(self, column: int) -> bool:
-        """Whether the paper has any value in a column."""
-        pairs = [line[column] for line in self.cells]
-        return any(pair is not None and pair[1].value is not None for pair in pairs)
+        """Whether the paper has any figure in a column."""
+        cells = [line[column] for line in self.cells]
+        return any(cell is not None and cell.paper is not None for cell in cells)
 
 
 def layouts(protocol: Protocol) -> tuple[PaperTable, ...]:
@@ -52,7 +70,7 @@ def layouts(protocol: Protocol) -> tuple[PaperTable, ...]:
                 name=f"{first} minus {second}",
                 cells=(
                     *(TableCell(of=first, minus=second, metric=m) for m in metrics),
-                    TableCell(of=first, minus=second, folds=True),
+                    TableCell(of=first, minus=second, folds="mean"),
                 ),
             )
             for first, second in protocol.differences
@@ -70,49 +88,63 @@ def layouts(protocol: Protocol) -> tuple[PaperTable, ...]:
 
 
 def fill(table: PaperTable, results: Results) -> FilledTable:
-    """Read the values of every cell.
+    """Read the values of every cell; ours have as many digits as the paper's figure in the column.
 
     Examples
     --------
     >>> from bdl.study.results import ScoreRecord
     >>> layout = PaperTable(label="t", caption="T", columns=("mAP",),
-    ...                lines=(TableLine(name="BDL", cells=(TableCell(of="BDL", paper=0.7),)),))
+    ...                lines=(TableLine(name="BDL", cells=(TableCell(of="BDL", paper="0.70"),)),))
     >>> print(markdown(fill(layout, Results((ScoreRecord("BDL", "tuned", "mAP", 0.65, seed=0),)))))
     **T**
     <BLANKLINE>
     | Method | mAP, ours | mAP, paper |
     |:--|--:|--:|
-    | BDL | 0.650 | 0.700 |
+    | BDL | 0.65 | 0.70 |
     """
+    columns = zip(*(line.cells for line in table.lines), strict=True)
+    known = [[cell.digits for cell in column if cell and cell.digits] for column in columns]
 
-    def pair(cell: TableCell | None) -> tuple[CellValue, CellValue] | None:
+    def filled(cell: TableCell | None, column: int) -> FilledCell | None:
         if cell is None:
             return None
-        low, high = cell.interval or (None, None)
-        form = FORMATS.get(cell.metric)
-        paper = CellValue(cell.paper, cell.sd, low, high, cell.minus is not None, form)
-        return results.cell(cell), paper
+        ours = cell_value(results, cell)
+        digits = cell.digits or max(known[column], default=DIGITS) or DIGITS
+        return FilledCell(ours, ours.text(digits), cell.paper)
 
-    cells = tuple(tuple(pair(cell) for cell in line.cells) for line in table.lines)
-    return FilledTable(table, cells)
+    return FilledTable(
+        table,
+        tuple(
+            tuple(filled(cell, column) for column, cell in enumerate(line.cells))
+            for line in table.lines
+        ),
+    )
+
+
+def notes_of(protocol: Protocol, results: Results) -> list[str]:
+    """What must be known below a table: the regime, what the paper leaves open, what failed."""
+    development = [DEVELOPMENT] if protocol.regime == "validation" else []
+    failed = [f"Failed: {text}." for text in results.failed]
+    own = [protocol.notes] if protocol.notes else []
+    return [*development, *protocol.paper.notes, *own, *failed]
 
 
 def written(protocol: Protocol, results: Results) -> dict[str, str]:
-    """All tables of a study as one text per format: ``md``, ``csv``, ``tex``."""
+    """All tables of a study as one text per format: ``md``, ``csv``, ``tex``.
+
+    The first line says whether the data are simulated, and the notes are below every table.
+    """
     tables = [fill(table, results) for table in layouts(protocol)]
-    notes = []
-    if protocol.regime == "validation":
-        notes.append(
-            "Checkpoint and decoder were selected on the folds that are reported, as in the "
-            "development studies of the paper; for `cross-fitted` the decoder of each fold was "
-            "selected on the other folds."
-        )
-    notes += [f"Failed: {text}." for text in results.failed]
-    lines = [comma_separated(table).splitlines() for table in tables]
+    notes = notes_of(protocol, results)
+    below = [f"Notes. {' '.join(notes)}"] if notes else []
+    comments = "".join(f"\n% {note}" for note in notes)
+    lines = [comma_separated(table, results.data).splitlines() for table in tables]
+    parts = [part for table in tables for part in (markdown(table), *below)]
+    tex = [latex(table) + comments for table in tables]
     return {
-        "md": "\n\n".join([*(markdown(table) for table in tables), *notes]) + "\n",
+        "md": "\n\n".join([*([results.data] if results.data else []), *parts]) + "\n",
         "csv": "\n".join([lines[0][0], *(line for rows in lines for line in rows[1:])]) + "\n",
-        "tex": "\n\n".join(latex(table) for table in tables) + "\n",
+        "tex": "\n\n".join([*([f"% {results.data}"] if results.data else []), *tex]) + "\n",
     }
 
 
@@ -157,25 +189,29 @@ def latex(filled: FilledTable) -> str:
     )
 
 
-def comma_separated(filled: FilledTable) -> str:
-    """The table as CSV, one line per cell, with full precision."""
+def comma_separated(filled: FilledTable, data: str = "") -> str:
+    """The table as CSV, one line per cell: our values with full precision, the paper's as written.
+
+    Parameters
+    ----------
+    filled
+        The table.
+    data
+        What must be known of the data, in a column of its own.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = ("value", "sd", "low", "high")
     writer.writerow(
-        [
-            "table",
-            "line",
-            "column",
-            *(f"{whose}_{name}" for whose in ("ours", "paper") for name in names),
-        ]
+        ["table", "line", "column", *(f"ours_{name}" for name in names), "paper", "data"]
     )
     for line, cells in zip(filled.table.lines, filled.cells, strict=True):
-        for column, pair in zip(filled.table.columns, cells, strict=True):
-            if pair is not None:
-                values = [getattr(value, name) for value in pair for name in names]
+        for column, cell in zip(filled.table.columns, cells, strict=True):
+            if cell is not None:
+                values = [getattr(cell.ours, name) for name in names]
                 texts = ["" if value is None else repr(value) for value in values]
-                writer.writerow([filled.table.label, line.name, column, *texts])
+                head = [filled.table.label, line.name, column]
+                writer.writerow([*head, *texts, cell.paper or "", data])
     return out.getvalue()
 
 
@@ -189,10 +225,10 @@ def _texts(filled: FilledTable) -> tuple[list[tuple[str, str]], list[list[str]]]
     lines = []
     for line, cells in zip(filled.table.lines, filled.cells, strict=True):
         texts = [line.name]
-        for column, pair in enumerate(cells):
-            texts.append("" if pair is None else pair[0].text(filled.table.digits))
+        for column, cell in enumerate(cells):
+            texts.append("" if cell is None else cell.text)
             if filled.compared(column):
-                texts.append("" if pair is None else pair[1].text(filled.table.digits))
+                texts.append("" if cell is None else cell.paper or "–")
         lines.append(texts)
     return heads, lines
 
@@ -200,4 +236,6 @@ def _texts(filled: FilledTable) -> tuple[list[tuple[str, str]], list[list[str]]]
 def _tex(text: str) -> str:
     for plain, safe in (("&", r"\&"), ("%", r"\%"), ("_", r"\_"), ("#", r"\#")):
         text = text.replace(plain, safe)
-    return text.replace(" ± ", r" $\pm$ ").replace("–", "--").replace("-0.", "$-$0.")
+    for plain, safe in ((" ± ", r" $\pm$ "), ("×", r"$\times$"), ("–", "--"), ("-0.", "$-$0.")):
+        text = text.replace(plain, safe)
+    return text

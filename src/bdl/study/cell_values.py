@@ -1,0 +1,151 @@
+"""Values of table cells: what a cell shows of the results of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bdl.evaluation.estimate import plain
+from bdl.study.paper_tables import TableCell
+from bdl.study.results import Results
+
+# How values of some metrics are written; the others have a fixed number of digits.
+FORMATS = {"learning rate": "{:.0e}", "epoch": "{:g}"}
+SeedValues = dict[int | None, float]
+
+
+@dataclass(frozen=True)
+class CellValue:
+    """The value of a table cell: a mean with its spread over seeds or its confidence interval.
+
+    Parameters
+    ----------
+    value
+        None if it is undefined.
+    sd
+        Standard deviation over seeds.
+    low, high
+        Ends of the confidence interval.
+    signed
+        Whether a plus is written.
+    form
+        Format of the value; None for a fixed number of digits.
+
+    Examples
+    --------
+    >>> CellValue(0.705, sd=0.005).text(3)
+    '0.705 ± 0.005'
+    >>> CellValue(0.119, low=0.108, high=0.13, signed=True).text(3)
+    '+0.119 [0.108, 0.130]'
+    >>> CellValue(3.96, form="{:.1f}×").text(3)
+    '4.0×'
+    """
+
+    value: float | None
+    sd: float | None = None
+    low: float | None = None
+    high: float | None = None
+    signed: bool = False
+    form: str | None = None
+
+    def text(self, digits: int) -> str:
+        """The value as text; a dash if it is undefined."""
+        if self.value is None:
+            return "–"
+        if self.form is not None:
+            return self.form.format(self.value)
+        out = f"{self.value:{'+' if self.signed else ''}.{digits}f}"
+        if self.sd is not None:
+            out += f" ± {self.sd:.{digits}f}"
+        if self.low is not None and self.high is not None:
+            out += f" [{self.low:.{digits}f}, {self.high:.{digits}f}]"
+        return out
+
+
+def cell_value(results: Results, cell: TableCell) -> CellValue:
+    """Our value for a cell.
+
+    Examples
+    --------
+    >>> from bdl.study.results import ScoreRecord
+    >>> scores = [("a", 0.8), ("b", 0.2), ("c", 0.6)]
+    >>> results = Results(tuple(ScoreRecord(row, "tuned", "mAP", v, seed=0) for row, v in scores))
+    >>> cell_value(results, TableCell(of="a", over="b")).text(3)
+    '4.0×'
+    >>> cell_value(results, TableCell(of="c", minus="b", over="a")).text(3)
+    '67%'
+    >>> cell_value(results, TableCell(of=("b", "c"), minus="a")).text(3)
+    '-0.200'
+    """
+    row = max(cell.rows, key=lambda name: _pooled(results, cell, name))
+    if cell.over is not None:
+        return _ratio(results, cell, row)
+    if cell.folds is not None:
+        return _over_folds(results, cell, row)
+    values = [*_values(results, cell, row, cell.fold).values()]
+    signed, form = cell.minus is not None, FORMATS.get(cell.metric)
+    low, high = _interval(results, cell, row)
+    sd = float(np.std(values)) if len(values) > 1 and low is None else None
+    return CellValue(mean(values), sd, low, high, signed, None if signed else form)
+
+
+def _values(results: Results, cell: TableCell, row: str, fold: int | None) -> SeedValues:
+    """Values or paired differences of a row by seed."""
+    ours = results.values(row, cell.stage, cell.metric, seed=cell.seed, fold=fold)
+    if cell.stage == "selection" and not ours:
+        # What was selected belongs to a fold; without one the cell is the mean over folds.
+        folds = [
+            results.values(row, "selection", cell.metric, seed=None, fold=each)
+            for each in results.folds
+        ]
+        value = mean(value for values in folds for value in values.values())
+        ours = {} if value is None else {None: value}
+    if cell.minus is None:
+        return ours
+    theirs = results.values(cell.minus, cell.stage, cell.metric, seed=cell.seed, fold=fold)
+    return {seed: value - theirs[seed] for seed, value in ours.items() if seed in theirs}
+
+
+def _pooled(results: Results, cell: TableCell, row: str) -> float:
+    value = mean(_values(results, cell, row, cell.fold).values())
+    return -np.inf if value is None else value
+
+
+def _ratio(results: Results, cell: TableCell, row: str) -> CellValue:
+    """The ratio of two scores, or the share of one gain in another, of means over seeds."""
+    ours, theirs = (
+        mean(_values(results, cell, name, cell.fold).values()) for name in (row, cell.over or "")
+    )
+    form = "{:.1f}×" if cell.minus is None else "{:.0%}"
+    return CellValue(None if ours is None or not theirs else ours / theirs, form=form)
+
+
+def _over_folds(results: Results, cell: TableCell, row: str) -> CellValue:
+    """What is told of the folds, of means over seeds in each."""
+    folds = [mean(_values(results, cell, row, fold).values()) for fold in results.folds]
+    known = [value for value in folds if value is not None]
+    if not known:
+        return CellValue(None)
+    if cell.folds == "positive":
+        return CellValue(float(sum(value > 0 for value in known)), form=f"{{:g}} of {len(known)}")
+    value = {"lowest": min(known), "highest": max(known)}.get(cell.folds or "", mean(known))
+    return CellValue(value, signed=cell.minus is not None, form=FORMATS.get(cell.metric))
+
+
+def _interval(results: Results, cell: TableCell, row: str) -> tuple[float | None, float | None]:
+    """The confidence interval of a pooled difference."""
+    if cell.seed is None and cell.fold is None:
+        wanted = (row, cell.minus, cell.stage, cell.metric)
+        for difference in results.differences:
+            key = (difference.row, difference.minus, difference.stage, difference.metric)
+            if key == wanted:
+                return plain(difference.estimate.low), plain(difference.estimate.high)
+    return None, None
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """The mean of the defined values; None if there are none."""
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
