@@ -31,17 +31,7 @@ def best_pairs(
     max_duration: float,
     min_gap: float,
 ) -> tuple[Rows, Rows]:
-    """Rows of the onsets and offsets of the best intervals, by recording and time.
-
-    Parameters
-    ----------
-    events
-        Table of events; without scores each event counts 1.
-    onsets, offsets
-        Rows of the table, by recording and time.
-    min_duration, max_duration, min_gap
-        Limits in seconds.
-    """
+    """Rows of the onsets and offsets of the best intervals, by recording and time."""
     for name, value in (("min_duration", min_duration), ("min_gap", min_gap)):
         if not (value >= 0 and math.isfinite(value)):
             raise ConfigError(f"{name}: a number of seconds of 0 or more expected, got {value}")

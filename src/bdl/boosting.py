@@ -25,19 +25,6 @@ _OBJECTIVES = {"poisson": "poisson", "bernoulli": "cross_entropy"}
 class TreeEnsemble:
     """Trees as arrays with one entry per node; children of a tree follow its root.
 
-    Parameters
-    ----------
-    root
-        Node at which each tree begins, int32.
-    column
-        Column that a node compares, int32; -1 for a leaf.
-    threshold
-        A value of at most the threshold goes left, float64; the value of a leaf.
-    left, right
-        Child nodes, int32.
-    missing
-        What happens to NaN, int8: 0 it counts as zero, 1 it goes left, 2 it goes right.
-
     Examples
     --------
     >>> stump = TreeEnsemble(
@@ -49,11 +36,14 @@ class TreeEnsemble:
     [-1.0, 2.0, -1.0]
     """
 
-    root: NDArray[np.int32]
-    column: NDArray[np.int32]
+    root: NDArray[np.int32]  # node at which each tree begins, int32
+    column: NDArray[np.int32]  # column that a node compares, int32; -1 for a leaf
+    # A value of at most the threshold goes left, float64; the value of a leaf.
     threshold: NDArray[np.float64]
+    # left, right: Child nodes, int32.
     left: NDArray[np.int32]
     right: NDArray[np.int32]
+    # What happens to NaN, int8: 0 it counts as zero, 1 it goes left, 2 it goes right.
     missing: NDArray[np.int8]
 
     def raw_scores(self, table: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -95,26 +85,7 @@ def fit_trees(
     seed: int,
     threads: int,
 ) -> TreeEnsemble:
-    """Fit an ensemble; the same arguments give the same trees for any number of threads.
-
-    Parameters
-    ----------
-    table, target, weight
-        Arrays (rows, columns), (rows,) and (rows,). Targets are expected counts (Poisson) or
-        probabilities (Bernoulli).
-    loss
-        ``poisson`` or ``bernoulli``.
-    trees, leaves, learning_rate
-        Number of trees, most leaves of a tree, and the factor on each tree.
-    columns_per_tree, rows_per_tree
-        Share of columns and rows that each tree sees, in (0, 1].
-    least_rows
-        Least rows of a leaf.
-    seed
-        Seed of the random shares.
-    threads
-        Number of threads.
-    """
+    """Fit an ensemble; the same arguments give the same trees for any number of threads."""
     lightgbm = require("lightgbm", "train")
     settings = {
         "objective": _OBJECTIVES[loss],

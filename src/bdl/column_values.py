@@ -60,16 +60,7 @@ def first_null(array: pa.Array) -> int:
 
 
 def numbers(array: pa.Array, place: ColumnPlace) -> NDArray[np.float64]:
-    """A column as float64, NaN where it is missing.
-
-    Examples
-    --------
-    >>> numbers(pa.array(["1.5", "n/a"]), ColumnPlace("a.csv", "x")).tolist()
-    [1.5, nan]
-    >>> numbers(pa.array(["1", "one"]), ColumnPlace("a.csv", "x"))
-    Traceback (most recent call last):
-    bdl.errors.InputError: a.csv: column 'x', row 1: a number expected, got 'one'
-    """
+    """A column as float64, NaN where it is missing."""
     array = decoded(array)
     kind = array.type
     if is_text(kind):
@@ -133,14 +124,7 @@ def integers(array: pa.Array, place: ColumnPlace) -> NDArray[np.int64]:
 
 
 def values32(array: pa.Array, place: ColumnPlace) -> NDArray[np.float32]:
-    """A channel as float32, NaN where it is missing; an infinite value is an error.
-
-    Examples
-    --------
-    >>> values32(pa.array([1.0, float("inf")]), ColumnPlace("a.parquet", "x"))
-    Traceback (most recent call last):
-    bdl.errors.InputError: a.parquet: column 'x', row 1: a finite number expected, got inf
-    """
+    """A channel as float32, NaN where it is missing; an infinite value is an error."""
     if pa.types.is_float32(array.type) and not array.null_count:
         values: NDArray[Any] = to_numpy(array)
         single = values
@@ -160,11 +144,6 @@ def names(array: pa.Array, place: ColumnPlace) -> tuple[list[str], NDArray[np.in
     """Distinct texts of a column and each row's index among them.
 
     Whole numbers are taken as text (a numeric id keeps its digits).
-
-    Examples
-    --------
-    >>> names(pa.array(["b", "b", "a"]), ColumnPlace("a.csv", "id"))
-    (['b', 'a'], array([0, 0, 1]))
     """
     if not pa.types.is_dictionary(array.type):
         if pa.types.is_floating(array.type) or pa.types.is_nested(array.type):

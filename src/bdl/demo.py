@@ -33,26 +33,16 @@ OBJECTIVES = {"bdl-hard": "BDL-Hard", "seg-ce": "Segmentation"}
 class DemoSettings(Value):
     """Size and budget of the demonstration; the defaults take a few minutes on two cores.
 
-    Parameters
-    ----------
-    recordings
-        Number of recordings to simulate.
-    days
-        Days per recording.
-    window
-        Days per training window.
-    training
-        Budget and seed, the seed of the simulation too.
-
     Examples
     --------
     >>> DemoSettings(recordings=10).parts
     (6, 2, 2)
     """
 
-    recordings: int = 40
-    days: float = 7.0
-    window: float = 2.0
+    recordings: int = 40  # number of recordings to simulate
+    days: float = 7.0  # days per recording
+    window: float = 2.0  # days per training window
+    # Budget and seed, the seed of the simulation too.
     training: Training = Training(epochs=30, batch=8, learning_rate=1e-2)
 
     @property
@@ -77,19 +67,7 @@ def run(
     say: Callable[[str], None] = lambda _: None,
     progress: bool = False,
 ) -> DemoResult:
-    """Run the demonstration in a folder, or resume it.
-
-    Parameters
-    ----------
-    out
-        Folder for data, models, detections and the page.
-    settings
-        Size and budget.
-    say
-        Called with one line of text before each step.
-    progress
-        Show progress bars.
-    """
+    """Run the demonstration in a folder, or resume it."""
     settings = settings or DemoSettings()
     seed = settings.training.seed
     _claim(out, settings)

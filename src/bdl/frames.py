@@ -25,13 +25,6 @@ Floats = NDArray[np.float64]
 def encode(column: nw.Series[Any], place: ColumnPlace) -> tuple[tuple[str, ...], Codes]:
     """Sorted distinct names of a text column, and each row's index among them.
 
-    Parameters
-    ----------
-    column
-        A column of texts, or of numbers, which are taken as text.
-    place
-        Where it is, for error messages.
-
     Examples
     --------
     >>> column = nw.new_series("id", ["b", "a", "b"], backend="pyarrow")
@@ -50,13 +43,6 @@ def encode(column: nw.Series[Any], place: ColumnPlace) -> tuple[tuple[str, ...],
 
 def encode_names(names: Sequence[str] | NDArray[Any], what: str) -> tuple[tuple[str, ...], Codes]:
     """Sorted distinct names, and the index of each name among them.
-
-    Parameters
-    ----------
-    names
-        Texts, in a sequence or an array.
-    what
-        Name of the column, for error messages.
 
     Examples
     --------
@@ -80,21 +66,7 @@ def encode_names(names: Sequence[str] | NDArray[Any], what: str) -> tuple[tuple[
 
 
 def numbers(column: nw.Series[Any], place: ColumnPlace) -> Floats:
-    """A column as float64, NaN where it is missing; text is an error that names the row.
-
-    Parameters
-    ----------
-    column
-        A column of numbers, or of texts that are numbers.
-    place
-        Where it is, for error messages.
-
-    Examples
-    --------
-    >>> column = nw.new_series("time", ["1.5", None], backend="pyarrow")
-    >>> numbers(column, ColumnPlace("table", "time")).tolist()
-    [1.5, nan]
-    """
+    """A column as float64, NaN where it is missing; text is an error that names the row."""
     return np.array(column_values.numbers(_arrow_array(column, place), place))
 
 
@@ -183,13 +155,6 @@ def _arrow(column: Any) -> Any:
 
 def html_table(columns: dict[str, Any], most: int = 20) -> str:
     """Columns as an HTML table for notebooks.
-
-    Parameters
-    ----------
-    columns
-        Values by name, all of one length.
-    most
-        Number of rows that are shown; a last line says how many there are.
 
     Examples
     --------

@@ -35,31 +35,9 @@ def logits(
     outputs: int,
     tile: int = WHOLE,
 ) -> NDArray[np.float32]:
-    """Logits of one recording; the module's mode is restored afterwards.
+    """Logits of one recording, (bins, outputs); the module's mode is restored afterwards.
 
-    Parameters
-    ----------
-    module
-        An encoder; see `bdl.encoders` for how it is called.
-    binned
-        Features of the recording.
-    outputs
-        Number of columns that the module must give.
-    tile
-        Most bins at once, for an encoder that is neither causal nor of fixed length.
-
-    Returns
-    -------
-    ndarray
-        (bins, outputs) float32.
-
-    Examples
-    --------
-    >>> from bdl.encoders import Recurrent
-    >>> module = Recurrent(width=4).build(inputs=1, outputs=2, calendar=False)
-    >>> single = Binned(np.zeros((1, 1), np.float32), None, None, np.zeros(1, bool))
-    >>> logits(module, single, outputs=2).shape
-    (1, 2)
+    An encoder that is neither causal nor of fixed length gets at most ``tile`` bins at once.
     """
     bins = len(binned)
     if bins == 0:
@@ -82,17 +60,7 @@ def logits(
 
 
 def check_output(output: object, values: Tensor, outputs: int) -> Tensor:
-    """The module's output, if it has the shape that training and decoding need.
-
-    Parameters
-    ----------
-    output
-        What the module returned.
-    values
-        What it was called with, (batch, bins, inputs).
-    outputs
-        Number of columns that it must have.
-    """
+    """The module's output, if it has the shape that training and decoding need."""
     expected = (*values.shape[:2], outputs)
     if not isinstance(output, Tensor):
         raise ConfigError(

@@ -69,17 +69,6 @@ class Labels:
 
         Sample ``t`` becomes ``first + samples - 1 - t``. Onsets become offsets and offsets onsets;
         events of a type without a partner keep their type.
-
-        Parameters
-        ----------
-        first, samples
-            First sample of the part and its length in samples; events outside are left out.
-
-        Examples
-        --------
-        >>> labels = Labels("a", 1.0, 100, (np.array([12]), np.array([15])), partners=(1, 0))
-        >>> [events.tolist() for events in labels.reversed(10, 10).events]
-        [[4], [7]]
         """
         last = first + samples - 1
         partners = self.partners or (None,) * len(self.events)
@@ -106,20 +95,6 @@ class Labels:
 
         Events stay inside the recording, so that none is lost; the onset of an interval stays
         before its offset.
-
-        Parameters
-        ----------
-        reach
-            Largest shift in samples; 0 returns the labels unchanged.
-        rng
-            Random generator.
-
-        Examples
-        --------
-        >>> labels = Labels("a", 1.0, 100, (np.array([0, 50]),))
-        >>> moved = labels.jittered(3, np.random.default_rng(0)).events[0]
-        >>> bool((np.abs(moved - [0, 50]) <= 3).all() and moved.min() >= 0)
-        True
         """
         if reach < 0:
             raise ConfigError(f"label jitter is a number of samples, 0 or more, got {reach}")

@@ -108,19 +108,8 @@ def pair_rows(
 ) -> tuple[Rows, Rows, int]:
     """Rows of the onsets and of their offsets in the table of events, and the number of others.
 
-    Parameters
-    ----------
-    events, kind, rule, threshold
-        As for `pair`, for one interval type.
-    limits
-        Shortest duration, longest duration and least gap of the rule ``best``.
-
-    Returns
-    -------
-    onsets, offsets
-        (n,) row numbers, by recording and time.
-    unpaired
-        Number of endpoints that belong to no interval.
+    Rows are by recording and time; others are endpoints that belong to no interval. ``limits`` are
+    the shortest and longest duration and the least gap of the rule ``best``.
     """
     if kind.onset == kind.offset:
         raise ConfigError(f"onset and offset of {kind.name!r} have one name: {kind.onset}")

@@ -20,17 +20,7 @@ _FURTHEST = float(2**60)
 def nearest_sample(times: ArrayLike, period: ArrayLike) -> NDArray[np.int64]:
     """Nearest sample of each time; halves go up.
 
-    Parameters
-    ----------
-    times
-        Times from the start of the recording, in seconds.
-    period
-        Seconds between two samples, one for all times or one per time.
-
-    Returns
-    -------
-    samples
-        Whole numbers of the same shape, negative before the start.
+    ``times`` and ``period`` are in seconds; samples are negative before the start.
 
     Examples
     --------
@@ -45,13 +35,6 @@ def nearest_sample(times: ArrayLike, period: ArrayLike) -> NDArray[np.int64]:
 
 def bin_count(samples: int, stride: int) -> int:
     """Number of bins that cover some samples, a last partial bin included.
-
-    Parameters
-    ----------
-    samples
-        Length in samples, 0 or more.
-    stride
-        Samples per bin, 1 or more.
 
     Examples
     --------

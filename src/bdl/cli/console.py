@@ -35,17 +35,7 @@ class Output:
         return Console(stderr=self._stderr, highlight=False)
 
     def print(self, item: object, *, markup: bool = True, soft_wrap: bool = False) -> None:
-        """Print a text, table or other object.
-
-        Parameters
-        ----------
-        item
-            What to print.
-        markup
-            Whether ``[red]`` and the like in a text mean styles.
-        soft_wrap
-            Whether long lines are left to the terminal.
-        """
+        """Print a text, table or other object."""
         if isinstance(item, str) and soft_wrap and not markup:
             print(item, file=sys.stderr if self._stderr else sys.stdout)
         else:
@@ -78,17 +68,7 @@ def progress() -> Progress:
 
 
 def track(items: Iterable[T], what: str, total: int) -> Iterator[T]:
-    """Yield the items while a progress bar counts them.
-
-    Parameters
-    ----------
-    items
-        What is processed.
-    what
-        Name of the work, shown before the bar.
-    total
-        Number of items.
-    """
+    """Yield the items while a progress bar counts them."""
     with progress() as bar:
         yield from bar.track(items, total=total, description=what)
 

@@ -21,31 +21,6 @@ Plain = dict[str, Any]
 class FitConfig(Value):
     """A configuration of ``bdl fit``: data, what to learn, and how.
 
-    Parameters
-    ----------
-    recordings
-        Path of the recordings: a file, a folder, a glob or a prepared store.
-    format
-        Name of the recordings' format; recognised if not given.
-    pattern
-        Which files of a folder.
-    layout
-        Options of the recordings' format, such as the period or the names of columns.
-    events
-        Path of the events; not needed to detect.
-    event_format, event_columns, event_period
-        As in `bdl.formats.read_events`.
-    types
-        Event types to learn; all if not given.
-    intervals
-        Interval types: which event types are onset and offset of what.
-    detector
-        Fields of `bdl.detector.DetectorSettings`.
-    validation
-        Share of groups on which the epoch and the decoder are chosen; 0 for none.
-    event_free
-        Whether recordings without events count in that choice.
-
     Examples
     --------
     >>> config = FitConfig(recordings="walks", events="events.csv", detector={"tile": 5})
@@ -53,19 +28,23 @@ class FitConfig(Value):
     0.2
     """
 
-    recordings: str
-    format: str | None = None
-    pattern: str | None = None
+    recordings: str  # path of the recordings: a file, a folder, a glob or a prepared store
+    format: str | None = None  # name of the recordings' format; recognised if not given
+    pattern: str | None = None  # which files of a folder
+    # Options of the recordings' format, such as the period or the names of columns.
     layout: dict[str, Any] = Field(default_factory=dict)
-    events: str | None = None
+    events: str | None = None  # path of the events; not needed to detect
+    # event_format, event_columns, event_period: As in `bdl.formats.read_events`.
     event_format: str | None = None
     event_columns: dict[str, str] | None = None
     event_period: float | None = Field(default=None, gt=0)
-    types: tuple[str, ...] | None = None
+    types: tuple[str, ...] | None = None  # event types to learn; all if not given
+    # Interval types: which event types are onset and offset of what.
     intervals: tuple[IntervalType, ...] = ()
-    detector: Plain = Field(default_factory=dict)
+    detector: Plain = Field(default_factory=dict)  # fields of `bdl.detector.DetectorSettings`
+    # Share of groups on which the epoch and the decoder are chosen; 0 for none.
     validation: float = Field(default=0.2, ge=0, lt=1)
-    event_free: EventFree = "ignore"
+    event_free: EventFree = "ignore"  # whether recordings without events count in that choice
 
 
 def read_config(path: Path) -> FitConfig:

@@ -200,19 +200,6 @@ def parse_variant(
 ) -> Family:
     """A variant from its command-line form: a name, a YAML mapping, or a file with a mapping.
 
-    Parameters
-    ----------
-    family
-        The family of variants.
-    text
-        What was given.
-    flag
-        The option, for error messages.
-    key
-        Key under which a file may hold the mapping, beside other content.
-    also
-        Further names that the option takes, for error messages.
-
     Examples
     --------
     >>> from bdl.decoding import Decoder

@@ -52,36 +52,20 @@ class SourceOptions:
 
 @dataclass(frozen=True)
 class FitSource:
-    """Data and settings of a fit or a detection.
+    """Data and settings of a fit or a detection."""
 
-    Parameters
-    ----------
-    recordings, events, intervals, types
-        The data, and what to learn of them.
-    settings
-        Fields of `bdl.detector.DetectorSettings`.
-    benchmark
-        Settings of the data set, if the data are one.
-    known
-        Arguments of `DetectorSettings.complete`, if they are not.
-    validation
-        Share of groups on which the epoch and the decoder are chosen.
-    event_free
-        Whether recordings without events count in that choice.
-    notes
-        What the user should know.
-    """
-
+    # recordings, events, intervals, types: The data, and what to learn of them.
     recordings: Recordings
     events: Events
     intervals: tuple[IntervalType, ...]
     types: tuple[str, ...] | None
-    settings: Plain
-    benchmark: Settings | None = None
+    settings: Plain  # fields of `bdl.detector.DetectorSettings`
+    benchmark: Settings | None = None  # settings of the data set, if the data are one
+    # Arguments of `DetectorSettings.complete`, if they are not.
     known: Plain = field(default_factory=dict)
-    validation: float = 0.2
-    event_free: EventFree = "ignore"
-    notes: tuple[str, ...] = ()
+    validation: float = 0.2  # share of groups on which the epoch and the decoder are chosen
+    event_free: EventFree = "ignore"  # whether recordings without events count in that choice
+    notes: tuple[str, ...] = ()  # what the user should know
 
     def names_decoder(self, options: Plain) -> bool:
         """Return whether a decoder was given, here or on the command line."""
@@ -108,21 +92,7 @@ def find_source(
     config: Path | None = None,
     need_events: bool = False,
 ) -> FitSource:
-    """Read the one source that the options of a command name.
-
-    Parameters
-    ----------
-    options
-        Options that name the source.
-    layout
-        Options of the recordings' format.
-    events
-        Path of the events.
-    config
-        Configuration file.
-    need_events
-        Whether a source without events is an error.
-    """
+    """Read the one source that the options of a command name."""
     sources = {
         "--dataset": options.dataset,
         "--recordings": options.recordings,

@@ -25,46 +25,21 @@ from bdl.targets import Crop, Samples, event_targets
 
 @dataclass(frozen=True)
 class Audit:
-    """The audit of one event type.
-
-    Parameters
-    ----------
-    type
-        Event type.
-    events
-        Number of events of the type.
-    outside
-        Number of events outside their recording, which have no target.
-    placed
-        Number of events within a crop.
-    mass
-        Total target mass in units of one event; equals ``placed``.
-    worst
-        Largest deviation of the mass of a crop from its number of events.
-    touched
-        Number of placed events whose kernel is cut by an edge of a crop.
-    lost
-        Mass that the naive construction would have lost.
-    largest_sample, largest_bin
-        Largest target before binning (per sample) and after (per bin).
-    collisions
-        Number of bins with two or more events.
-    above_one
-        Number of bins whose target is greater than one.
-    """
+    """The audit of one event type."""
 
     type: str
     events: int
-    outside: int
-    placed: int
-    mass: float
-    worst: float
-    touched: int
-    lost: float
+    outside: int  # number of events outside their recording, which have no target
+    placed: int  # number of events within a crop
+    mass: float  # total target mass in units of one event; equals ``placed``
+    worst: float  # largest deviation of the mass of a crop from its number of events
+    touched: int  # number of placed events whose kernel is cut by an edge of a crop
+    lost: float  # mass that the naive construction would have lost
+    # largest_sample, largest_bin: Largest target before binning (per sample) and after (per bin).
     largest_sample: float
     largest_bin: float
-    collisions: int
-    above_one: int
+    collisions: int  # number of bins with two or more events
+    above_one: int  # number of bins whose target is greater than one
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""

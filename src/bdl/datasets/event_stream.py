@@ -31,35 +31,7 @@ def cut(
     name: str,
     files: tuple[Path, ...] = (),
 ) -> tuple[Recordings, Events]:
-    """Recordings of a stream and its events, times in seconds from each recording's start.
-
-    Parameters
-    ----------
-    values
-        Values of the whole stream, shape (samples, channels).
-    samples
-        Samples of the events.
-    event
-        Type of the events.
-    length
-        Samples per recording.
-    period
-        Seconds from one sample to the next.
-    channels
-        Channel names.
-    name
-        Format of the ids, applied to the number of the recording.
-    files
-        The files that the stream comes from.
-
-    Examples
-    --------
-    >>> stream = np.zeros((7, 1), np.float32)
-    >>> recordings, events = cut(stream, np.array([1, 4]), event="x", length=3, period=2.0,
-    ...                          channels=("a",), name="s{}")
-    >>> recordings.ids, events.recording.tolist(), events.time.tolist()
-    (('s0', 's1', 's2'), ['s0', 's1'], [2.0, 2.0])
-    """
+    """Recordings of a stream and its events, times in seconds from each recording's start."""
     starts = range(0, len(values), length)
     parts = [values[start : start + length] for start in starts]
     recordings = [
@@ -82,15 +54,6 @@ def read_stamps(file: Path) -> NDArray[np.float64]:
 
 def stamp_column(frame: pl.DataFrame, column: str, file: Path) -> NDArray[np.float64]:
     """A column of time stamps (text or numbers of seconds) as seconds since 1970.
-
-    Parameters
-    ----------
-    frame
-        The table.
-    column
-        Name of the column.
-    file
-        Where the table comes from, for errors.
 
     Examples
     --------

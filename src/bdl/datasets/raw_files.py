@@ -9,23 +9,7 @@ from bdl.errors import InputError
 
 
 def published_files(folder: Path, *names: str, what: str) -> list[Path]:
-    """Paths of named files in a folder.
-
-    Parameters
-    ----------
-    folder
-        Where they are expected.
-    *names
-        Names relative to the folder.
-    what
-        The data, for the error.
-
-    Examples
-    --------
-    >>> published_files(Path("no/such/folder"), "train_events.csv", what="sleep data")
-    Traceback (most recent call last):
-    bdl.errors.InputError: no/such/folder: not a folder; sleep data expected in it
-    """
+    """Paths of named files in a folder."""
     if not folder.is_dir():
         raise InputError(f"{folder}: not a folder; {what} expected in it")
     missing = [name for name in names if not (folder / name).exists()]
@@ -55,14 +39,7 @@ def first_of(names: Sequence[str], count: int = 4) -> str:
 
 
 def check_columns(present: Sequence[str], needed: Sequence[str], file: Path) -> None:
-    """Raise an error if a table lacks columns.
-
-    Examples
-    --------
-    >>> check_columns(["a", "b"], ["a", "c"], Path("x.csv"))
-    Traceback (most recent call last):
-    bdl.errors.InputError: x.csv: column c missing; it has a, b
-    """
+    """Raise an error if a table lacks columns."""
     missing = [name for name in needed if name not in present]
     if missing:
         columns = "column" if len(missing) == 1 else "columns"

@@ -23,30 +23,13 @@ Mask = NDArray[np.bool_]
 
 
 def best_alternation(onsets: Candidates, offsets: Candidates) -> tuple[Candidates, Candidates]:
-    """The best alternating choice among onsets and offsets, each in order of time.
-
-    Examples
-    --------
-    >>> onsets = Candidates(np.array([0.0, 1.0, 5.0]), np.array([0.2, 0.9, 0.5]))
-    >>> offsets = Candidates(np.array([3.0, 4.0]), np.array([0.3, 0.4]))
-    >>> [side.time.tolist() for side in best_alternation(onsets, offsets)]
-    [[1.0, 5.0], [4.0]]
-    """
+    """The best alternating choice among onsets and offsets, each in order of time."""
     keep_onset, keep_offset = _alternate(onsets.time, onsets.score, offsets.time, offsets.score)
     return onsets.select(keep_onset), offsets.select(keep_offset)
 
 
 def alternate(candidates: ByType, intervals: tuple[IntervalType, ...]) -> ByType:
-    """Alternation within every interval type; event types that belong to none are not changed.
-
-    Examples
-    --------
-    >>> onsets = Candidates(np.array([0.0, 1.0]), np.array([0.2, 0.9]))
-    >>> offsets = Candidates(np.array([3.0]), np.array([0.3]))
-    >>> sleep = IntervalType("sleep", "onset", "wakeup")
-    >>> alternate({"onset": onsets, "wakeup": offsets}, (sleep,))["onset"].time.tolist()
-    [1.0]
-    """
+    """Alternation within every interval type; event types that belong to none are not changed."""
     check_intervals(intervals, candidates)
     alternating = dict(candidates)
     for interval in intervals:

@@ -18,20 +18,13 @@ from bdl.intervals import IntervalType
 class Candidates(NamedTuple):
     """Candidate detections of one recording and one event type.
 
-    Parameters
-    ----------
-    time : (n,) array
-        Times in seconds, increasing.
-    score : (n,) array
-        Score of each.
-
     Examples
     --------
     >>> Candidates(np.array([1.0, 2.0]), np.array([0.5, 0.1])).above(0.2).time.tolist()
     [1.0]
     """
 
-    time: NDArray[np.floating[Any]]
+    time: NDArray[np.floating[Any]]  # times in seconds, increasing
     score: NDArray[np.floating[Any]]
 
     def above(self, threshold: float) -> Candidates:
@@ -53,11 +46,6 @@ def above(candidates: ByType, threshold: float) -> ByType:
 
 def to_events(decoded: Iterable[tuple[str, Mapping[str, Candidates]]]) -> Events:
     """One table of events: recordings in the order given, types in theirs, then by time.
-
-    Parameters
-    ----------
-    decoded
-        Pairs of a recording id and its candidates by event type.
 
     Examples
     --------

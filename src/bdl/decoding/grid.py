@@ -30,27 +30,14 @@ Booleans = Annotated[tuple[bool, ...], Field(min_length=1)]
 
 
 class GridSettings(Value):
-    """Numbers of a data set from which the grid of the paper's studies is made.
+    """Numbers of a data set from which the grid of the paper's studies is made."""
 
-    Parameters
-    ----------
-    thresholds
-        How many thresholds.
-    smooths
-        Standard deviations of Gaussian smoothing in seconds.
-    separation
-        Least time between two detections of one type in seconds.
-    window
-        Seconds on each side of a change of state over which its probability is averaged.
-    alternations
-        Whether to alternate, as in `Grid`.
-    """
-
-    thresholds: PositiveInt = 3
-    smooths: NonNegatives = (0.0,)
-    separation: NonNegativeFloat = 0.0
+    thresholds: PositiveInt = 3  # how many thresholds
+    smooths: NonNegatives = (0.0,)  # standard deviations of Gaussian smoothing in seconds
+    separation: NonNegativeFloat = 0.0  # least time between two detections of one type in seconds
+    # Seconds on each side of a change of state over which its probability is averaged.
     window: PositiveFloat
-    alternations: Booleans = (False,)
+    alternations: Booleans = (False,)  # whether to alternate, as in `Grid`
 
 
 class Grid(Variant):

@@ -37,27 +37,10 @@ def take(
 ) -> tuple[Ints, NDArray[np.float64]]:
     """Bins that are taken, in order, and the score of each.
 
-    Parameters
-    ----------
-    values : (bins,) array
-        Mass of each bin.
-    windows : (tolerances,) array
-        Twice the tolerance in samples: a sample is inside the window of a bin when twice its
-        distance to the bin's centre is below it.
-    stride, samples
-        Samples per bin, and in total.
-    least
-        Least score, as a sum over tolerances in units of 2**-40; at least 1.
-    distance
-        Least distance between the centres of two bins that are taken, in samples; at 0 a bin can be
-        taken again while it has mass.
-
-    Examples
-    --------
-    >>> values = np.array([0.0, 1.5, 0.0], np.float32)
-    >>> bins, scores = take(values, np.array([1]), stride=1, samples=3, least=1, distance=0)
-    >>> bins.tolist(), scores.tolist()
-    ([1, 1], [1.0, 0.5])
+    ``windows`` are twice the tolerances in samples: a sample is inside the window of a bin when
+    twice its distance to the centre is below it. ``least`` is the least score, as a sum over
+    tolerances in units of 2**-40, at least 1. ``distance`` is the least distance between the
+    centres of two taken bins in samples; at 0 a bin can be taken again while it has mass.
     """
     start = per_sample(values, windows, stride=stride, samples=samples)
     bins = len(start)

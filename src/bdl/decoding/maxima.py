@@ -50,24 +50,8 @@ def separate(
 ) -> Places:
     """Indices of the maxima to keep so that none are less than ``distance`` apart.
 
-    Parameters
-    ----------
-    places : (n,) array
-        Places, increasing.
-    heights : (n,) array
-        Heights.
-    distance
-        Least distance between two places that are kept; 0 and 1 keep all.
-    keep
-        ``higher`` visits the maxima by decreasing height, the later of equals first; ``earlier``
-        visits them by time, without looking ahead. Each that is visited suppresses those too close.
-
-    Examples
-    --------
-    >>> separate(np.array([0, 3, 5]), np.array([1.0, 2.0, 3.0]), 3).tolist()
-    [0, 2]
-    >>> separate(np.array([0, 3, 5]), np.array([1.0, 2.0, 3.0]), 4, "earlier").tolist()
-    [0, 2]
+    ``higher`` visits the maxima by decreasing height, the later of equals first; ``earlier`` visits
+    them by time, without looking ahead. Each that is visited suppresses those too close.
     """
     in_time: Places = np.arange(len(places))
     if distance <= 1 or len(places) < 2:

@@ -159,17 +159,7 @@ def find_peaks(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """All local maxima of one column after smoothing, before separation and threshold.
 
-    Returns
-    -------
-    places, heights
-        Places on the decoder's clock, increasing, and the height of each.
-
-    Examples
-    --------
-    >>> values = np.array([[0.0], [0.2], [0.2], [0.1]], np.float32)
-    >>> places, heights = find_peaks(Density("a", values, ("beat",), 1.0, 10, 40), 0, Peaks())
-    >>> places.tolist()
-    [19]
+    Places are on the decoder's clock and increase; each has its height.
     """
     values = density.values[:, column].astype(np.float64)
     stride, samples = (

@@ -25,26 +25,7 @@ Refine = Literal["none", "parabola", "centroid"]
 def refine(
     density: Density, column: int, bins: NDArray[np.int64], method: Refine
 ) -> NDArray[np.float64]:
-    """Times in seconds of detections in the given bins of one column.
-
-    Parameters
-    ----------
-    density, column
-        The density and the column of the event type.
-    bins
-        Bins of the detections.
-    method
-        ``none`` for the centres of the bins, ``parabola`` or ``centroid``.
-
-    Examples
-    --------
-    >>> values = np.exp(-0.5 * (np.arange(5.0) - 2.25)[:, None] ** 2).astype(np.float32)
-    >>> density = Density("a", values, ("beat",), 1.0, stride=4, samples=20)
-    >>> refine(density, 0, np.array([2]), "none").tolist()
-    [9.5]
-    >>> refine(density, 0, np.array([2]), "parabola").round(4).tolist()
-    [10.5]
-    """
+    """Times in seconds of detections in the given bins of one column."""
     times = density.times
     if method == "none" or len(times) < 3:
         return times[bins]

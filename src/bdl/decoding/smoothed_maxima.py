@@ -23,13 +23,6 @@ def smoothed_maxima(
     """Middle places (samples) and heights of the local maxima of the smoothed values.
 
     The parameters are those of `bdl.decoding.smoothing.smooth`, with sigma above 0.
-
-    Examples
-    --------
-    >>> single = np.array([0.0, 0.0, 1.0, 0.0, 0.0])
-    >>> places, heights = smoothed_maxima(single, 1.0, stride=2, samples=10)
-    >>> places.tolist(), heights.round(3).tolist()
-    ([4], [0.641])
     """
     if len(values) == 0:
         return np.zeros(0, np.int64), np.zeros(0)

@@ -35,19 +35,7 @@ BLOCK = 256  # bins that are smoothed at once: few enough that they stay in the 
 def gaussian(sigma: float, side: Side = "centred") -> Floats:
     """Unit-sum Gaussian weights at the distances 0, 1, ... up to 4 sigma, rounded.
 
-    Parameters
-    ----------
-    sigma
-        Standard deviation in samples or bins.
-    side
-        ``centred``: all weights but the first count twice; ``trailing``: once.
-
-    Examples
-    --------
-    >>> gaussian(0.5).round(3).tolist()
-    [0.787, 0.106, 0.0]
-    >>> float(gaussian(3.0, "trailing").sum().round(12))
-    1.0
+    ``centred``: all weights but the first count twice; ``trailing``: once.
     """
     distances = np.arange(int(TRUNCATE * sigma + 0.5) + 1)
     half: Floats = np.exp(-0.5 / (sigma * sigma) * distances**2) if sigma > 0 else np.ones(1)
@@ -101,28 +89,9 @@ def polyphase_filter(
 def smooth(
     values: Floats, sigma: float, *, stride: int, samples: int, side: Side = "centred"
 ) -> Floats:
-    """Smooth bins on the clock of their samples.
+    """Smooth bins on the clock of their samples, (samples,); ``sigma`` is in samples.
 
-    Parameters
-    ----------
-    values : (bins,) array
-        One value per bin.
-    sigma
-        Standard deviation in samples; 0 only repeats the bins.
-    stride, samples
-        Samples per bin, and in total; stride 1 smooths the bins themselves.
-    side
-        ``centred``, or ``trailing``, which never looks ahead.
-
-    Returns
-    -------
-    (samples,) array
-        Smoothed values.
-
-    Examples
-    --------
-    >>> smooth(np.array([0.0, 1.0, 0.0]), 1.0, stride=2, samples=6).round(2).tolist()
-    [0.06, 0.3, 0.64, 0.64, 0.3, 0.06]
+    At stride 1 the bins themselves are smoothed; ``trailing`` never looks ahead.
     """
     if len(values) == 0 or sigma <= 0:
         return np.repeat(values, stride)[:samples]

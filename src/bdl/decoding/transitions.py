@@ -191,26 +191,7 @@ class TransitionGrid(Grid):
 def find_transitions(
     occupied: Fixed, density: Density, decoder: Transitions
 ) -> tuple[Candidates, Candidates]:
-    """Onsets and offsets of one column, separated, before threshold and alternation.
-
-    Parameters
-    ----------
-    occupied
-        Occupancy of the column, as `occupancy` gives it.
-    density
-        The density, for its clock.
-    decoder
-        Scorer, level, window, separation and clock.
-
-    Examples
-    --------
-    >>> values = np.array([[0.0], [1.0], [1.0], [0.0]], np.float32)
-    >>> density = Density("a", values, ("sleep",), 1.0, stride=5, samples=20, kind="state")
-    >>> decoder = Transitions(window=5.0)
-    >>> sides = find_transitions(occupancy(density, 0, decoder), density, decoder)
-    >>> [side.time.tolist() for side in sides]
-    [[5.0], [15.0]]
-    """
+    """Onsets and offsets of one column, separated, before threshold and alternation."""
     if decoder.window is None:
         raise ConfigError(
             "the decoder transitions needs a window in seconds: set its window, or the tolerances "

@@ -25,11 +25,6 @@ def keep_buffers() -> bool:
     """Let the process keep the large buffers that it frees; True if the allocator accepted it.
 
     Calling it again costs nothing.
-
-    Examples
-    --------
-    >>> keep_buffers() == keep_buffers()
-    True
     """
     if platform.libc_ver()[0] != "glibc":
         return False

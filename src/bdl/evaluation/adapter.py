@@ -30,19 +30,12 @@ _LEAST = 1e-6  # a density that sums to less than this says nothing about a coun
 
 @dataclass(frozen=True, eq=False)
 class Adaptation:
-    """Counts before and after, and the factor of each recording and type.
+    """Counts before and after, and the factor of each recording and type."""
 
-    Parameters
-    ----------
-    before, after
-        Counts of the summed density and of the adapted one.
-    factors
-        (recordings, types) adapted over summed.
-    """
-
+    # before, after: Counts of the summed density and of the adapted one.
     before: Counts
     after: Counts
-    factors: Floats = field(repr=False)
+    factors: Floats = field(repr=False)  # (recordings, types) adapted over summed
 
     def rescale(self, detections: Events) -> Events:
         """Detections with their scores multiplied by their recording's and type's factor."""

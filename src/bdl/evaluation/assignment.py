@@ -32,36 +32,12 @@ def assign(
 ) -> tuple[Longs, Ints, Ints]:
     """Assign ranked detections to truths.
 
-    Parameters
-    ----------
-    start
-        (types + 1,) first detection of each type.
-    recording, time
-        (n,) of the detections, in the order of `bdl.evaluation.ranking.rank`.
-    recordings
-        Number of recordings.
-    truth_start
-        (types * recordings + 1,) first truth of each type and recording.
-    truth_time
-        (truths,) increasing within each type and recording.
-    tolerances
-        (k,) seconds.
-
-    Returns
-    -------
-    count
-        (types, k) number of hits.
-    row, truth
-        (k, truths) detection and truth of each hit by rank; those of type j begin at the first
-        truth of type j, and only ``count[j, k]`` of them are used.
-
-    Examples
-    --------
-    >>> count, row, truth = assign(
-    ...     np.array([0, 2]), np.zeros(2, np.int32), np.array([11.0, 12.0]), 1,
-    ...     np.array([0, 2]), np.array([10.0, 20.0]), np.array([5.0, 9.0]))
-    >>> count.tolist(), row[1].tolist(), truth[1].tolist()
-    ([[1, 2]], [0, 1], [0, 1])
+    ``start`` (types + 1,) first detection of each type; ``recording``, ``time`` (n,) of the
+    detections, in the order of `bdl.evaluation.ranking.rank`; ``truth_start`` (types * recordings +
+    1,) first truth of each type and recording; ``truth_time`` (truths,) increasing within each type
+    and recording; ``tolerances`` (k,) seconds. Returns ``count`` (types, k) number of hits;
+    ``row``, ``truth`` (k, truths) detection and truth of each hit by rank; those of type j begin at
+    the first truth of type j, and only ``count[j, k]`` of them are used.
     """
     size, width = len(truth_time), len(tolerances)
     count = np.zeros((len(start) - 1, width), np.int64)

@@ -39,14 +39,7 @@ class Estimate:
     ) -> Estimate:
         """Percentile interval over bootstrap replicates; replicates that are NaN are left out.
 
-        Parameters
-        ----------
-        value
-            Value on the data as they are.
-        replicates
-            (n,) value of each replicate.
-        level
-            Share of the replicates inside the interval.
+        ``replicates`` (n,) value of each replicate.
 
         Examples
         --------

@@ -15,15 +15,6 @@ def group_codes(
 ) -> NDArray[np.int64]:
     """Number of each recording's group, groups sorted by name.
 
-    Parameters
-    ----------
-    recordings
-        Names of the recordings.
-    groups
-        Group of each recording; without groups each recording is a group of its own.
-    what
-        What a group is, for the error message.
-
     Examples
     --------
     >>> group_codes(("a", "b", "c"), {"a": "x", "b": "y", "c": "x"})

@@ -62,17 +62,9 @@ ANY_OVERLAP = EventRule(before=0.0, after=0.0, longest=None, merge=0.0)
 
 @dataclass(frozen=True)
 class Overlap(Tally[float]):
-    """Counts over all recordings; precision, recall and F1 follow from them.
+    """Counts over all recordings; precision, recall and F1 follow from them."""
 
-    Parameters
-    ----------
-    hits, detections, truths
-        Counts, of which ``detections`` are the hits and the false positives.
-    seconds
-        Recorded seconds.
-    """
-
-    seconds: float
+    seconds: float  # recorded seconds
 
     @property
     def false_positives_per_day(self) -> float:

@@ -262,14 +262,7 @@ class Matcher:
 
 
 def check_tolerances(tolerances: Sequence[float]) -> tuple[float, ...]:
-    """Tolerances as floats; they must be positive, finite and distinct.
-
-    Examples
-    --------
-    >>> check_tolerances([60, 60])
-    Traceback (most recent call last):
-    bdl.errors.ConfigError: tolerances must be distinct, got 60 twice
-    """
+    """Tolerances as floats; they must be positive, finite and distinct."""
     checked = tuple(float(tolerance) for tolerance in tolerances)
     if not checked:
         raise ConfigError("at least one tolerance expected, got none")

@@ -22,17 +22,9 @@ RATES = ("precision", "recall", "F1", "false_alarms_per_day")
 
 @dataclass(frozen=True)
 class OperatingPoint(Tally[float]):
-    """Counts at one threshold, of one event type or all, at one tolerance.
+    """Counts at one threshold, of one event type or all, at one tolerance."""
 
-    Parameters
-    ----------
-    hits, detections, truths
-        Counts; a detection counts if its score is at or above the threshold.
-    days
-        Scored days, or None where durations are unknown.
-    """
-
-    days: float | None = None
+    days: float | None = None  # scored days, or None where durations are unknown
 
     def to_dict(self) -> dict[str, float | None]:
         """Counts and rates; a rate without a denominator is None.

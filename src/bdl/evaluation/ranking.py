@@ -31,27 +31,9 @@ def rank(
 ) -> tuple[Ints, Longs]:
     """Rows in the order in which they are taken, and where each type begins.
 
-    Parameters
-    ----------
-    recording, kind
-        (n,) codes of recording and event type; a row in which either is negative is left out.
-    time, score
-        (n,) seconds and ranking score.
-    kinds
-        Number of event types.
-
-    Returns
-    -------
-    order
-        (m,) row numbers.
-    start
-        (kinds + 1,) ``order[start[j]:start[j + 1]]`` are the rows of type j.
-
-    Examples
-    --------
-    >>> zero = np.zeros(4, np.int32)
-    >>> rank(zero, zero, np.array([5.0, 3.0, 1.0, 9.0]), np.array([0.5, 0.5, 0.1, 0.9]), 1)[0]
-    array([3, 1, 0, 2], dtype=int32)
+    ``recording``, ``kind`` (n,) codes of recording and event type; a row in which either is
+    negative is left out; ``time``, ``score`` (n,) seconds and ranking score. Returns ``order`` (m,)
+    row numbers; ``start`` (kinds + 1,) ``order[start[j]:start[j + 1]]`` are the rows of type j.
     """
     rows = np.flatnonzero((recording >= 0) & (kind >= 0)).astype(np.int32)
     if len(rows) < _SMALL:

@@ -112,14 +112,7 @@ class Regions:
     def holds(
         self, names: tuple[str, ...], code: NDArray[np.int32], time: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Which of the rows (code into ``names``, time) are in a region; negative codes are not.
-
-        Examples
-        --------
-        >>> regions = Regions.of({"a": [(0, 10)]})
-        >>> regions.holds(("a", "b"), np.array([0, 0, 1], np.int32), np.array([0.0, 10.0, 5.0]))
-        array([ True, False, False])
-        """
+        """Which of the rows (code into ``names``, time) are in a region; negative codes are not."""
         inside = np.zeros(len(time), dtype=bool)
         order = np.argsort(code, kind="stable")
         cuts = np.searchsorted(code[order], np.arange(len(names) + 1))

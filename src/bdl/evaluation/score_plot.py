@@ -14,18 +14,7 @@ if TYPE_CHECKING:
 
 
 def score_plot(matches: Matches) -> Figure:
-    """AP over tolerance of every type, and its precision over recall at the middle tolerance.
-
-    Parameters
-    ----------
-    matches
-        Matches of one set of detections.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        Two panels side by side.
-    """
+    """AP over tolerance of every type, and its precision over recall at the middle tolerance."""
     go = require("plotly.graph_objects", "report")
     subplots = require("plotly.subplots", "report")
     order = np.argsort(matches.tolerances)

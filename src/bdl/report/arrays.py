@@ -38,32 +38,12 @@ def deflate(data: bytes) -> str:
 
 
 def pack(values: NDArray[Any], kind: str) -> Packed:
-    """Pack an array so that the browser reads exactly its values.
-
-    Parameters
-    ----------
-    values
-        One-dimensional array.
-    kind
-        Number type in the browser: ``f8``, ``f4``, ``u4``, ``u2`` or ``u1``.
-
-    Examples
-    --------
-    >>> pack(np.array([1, 2]), "u1")["kind"]
-    'u1'
-    """
+    """Pack an array so that the browser reads exactly its values."""
     return {"kind": kind, "data": deflate(np.ascontiguousarray(values, KINDS[kind]).tobytes())}
 
 
 def quantise(values: NDArray[Any]) -> Packed:
-    """Pack a curve that is only drawn, in 255 levels; a value that is not finite becomes a gap.
-
-    Examples
-    --------
-    >>> packed = quantise(np.array([0.0, 0.5, 1.0, np.nan]))
-    >>> list(zlib.decompress(base64.b64decode(packed["data"])))
-    [0, 127, 254, 255]
-    """
+    """Pack a curve that is only drawn, in 255 levels; a value that is not finite becomes a gap."""
     finite = np.isfinite(values)
     drawn = values[finite].astype(np.float64)
     low, high = (float(drawn.min()), float(drawn.max())) if len(drawn) else (0.0, 0.0)
@@ -77,25 +57,17 @@ def quantise(values: NDArray[Any]) -> Packed:
 class DrawnCurve:
     """Evenly spaced values to draw.
 
-    Parameters
-    ----------
-    name
-        Channel or event type.
-    first, step
-        Point ``i`` is at ``first + i * step`` seconds.
-    values
-        One value per point.
-
     Examples
     --------
     >>> DrawnCurve("x", 0.0, 1.0, np.arange(100, dtype=np.float32)).thinned(10).values.tolist()
     [0.0, 19.0, 20.0, 39.0, 40.0, 59.0, 60.0, 79.0, 80.0, 99.0]
     """
 
-    name: str
+    name: str  # channel or event type
+    # first, step: Point ``i`` is at ``first + i * step`` seconds.
     first: float
     step: float
-    values: NDArray[np.float32]
+    values: NDArray[np.float32]  # one value per point
 
     def thinned(self, points: int) -> DrawnCurve:
         """Reduce to at most ``points`` points: minimum and maximum of each segment, in order."""
@@ -121,14 +93,7 @@ class DrawnCurve:
 
 
 def fit_curves(curves: Sequence[DrawnCurve], room: int) -> list[dict[str, Any]]:
-    """Pack curves into about ``room`` characters, reduced as little as necessary.
-
-    Examples
-    --------
-    >>> noise = np.random.default_rng(0).normal(size=10_000).astype(np.float32)
-    >>> len(fit_curves([DrawnCurve("x", 0.0, 1.0, noise)], room=2000)[0]["y"]["data"]) <= 2000
-    True
-    """
+    """Pack curves into about ``room`` characters, reduced as little as necessary."""
     points = max((len(curve.values) for curve in curves), default=0)
     # Curves rarely deflate to less than an eighth, so more points than this are not tried.
     points = min(points, max(FEWEST, 8 * room // max(len(curves), 1)))

@@ -153,15 +153,7 @@ class Content:
 
 
 def hit_masks(matches: Matches) -> NDArray[np.uint32]:
-    """Bit ``k`` of a ranked detection's mask: whether it is a hit at tolerance ``k``.
-
-    Examples
-    --------
-    >>> truth = Events.of("a", "beat", [10.0])
-    >>> detections = Events.of("a", "beat", [10.5, 12.0], score=[1.0, 0.5])
-    >>> hit_masks(match(truth, detections, [0.2, 2.0])).tolist()
-    [2, 0]
-    """
+    """Bit ``k`` of a ranked detection's mask: whether it is a hit at tolerance ``k``."""
     masks = np.zeros(len(matches.score), np.uint32)
     for name in matches.types:
         for k, tolerance in enumerate(matches.tolerances):
@@ -174,13 +166,6 @@ def matched_detections(matches: Matches) -> NDArray[np.uint32]:
     """For each tolerance and true event, in this order, the detection that hits it.
 
     A true event without one has `NOT_DETECTED`.
-
-    Examples
-    --------
-    >>> truth = Events.of("a", "beat", [10.0, 20.0])
-    >>> detections = Events.of("a", "beat", [19.5, 10.1], score=[1.0, 0.5])
-    >>> (matched_detections(match(truth, detections, [0.2])) == [1, NOT_DETECTED]).tolist()
-    [True, True]
     """
     rows = np.full((len(matches.tolerances), len(matches.truth_time)), NOT_DETECTED, np.uint32)
     for name in matches.types:

@@ -28,15 +28,7 @@ def ap_estimates(content: Content, matches: Matches) -> dict[str, Estimate]:
 
 
 def paired_difference(content: Content, first: int, second: int) -> Estimate:
-    """mAP of one system minus that of another, on the same draws of recordings.
-
-    Parameters
-    ----------
-    content
-        What the report shows.
-    first, second
-        Indices of the systems.
-    """
+    """mAP of one system minus that of another, on the same draws of recordings."""
     result = bootstrap(
         {"second": content.matches[second], "first": content.matches[first]},
         clusters=content.groups,

@@ -13,24 +13,7 @@ from bdl.evaluation import Matches
 def table(
     caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, dense: bool = False
 ) -> str:
-    """An HTML table.
-
-    Parameters
-    ----------
-    caption
-        Title of the table.
-    head
-        Names of the columns.
-    rows
-        Cells as HTML: the caller has escaped texts.
-    dense
-        Whether intervals are below their values, for tables of many columns.
-
-    Examples
-    --------
-    >>> "<td>1</td>" in table("t", ["a"], [["1"]])
-    True
-    """
+    """An HTML table."""
     kind = "scroll dense" if dense else "scroll"
     columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
@@ -58,17 +41,7 @@ def cards(items: Iterable[tuple[str, str, str]]) -> str:
 
 
 def recordings(matches: Matches, tolerance: float, hours: Mapping[str, float]) -> str:
-    """One row per recording, most missed events and false alarms first.
-
-    Parameters
-    ----------
-    matches
-        Matches of one system.
-    tolerance
-        Seconds; detections count from the threshold of the best F1 at this tolerance.
-    hours
-        Length of the recordings, if known.
-    """
+    """One row per recording, most missed events and false alarms first."""
     k = matches.tolerance_index(tolerance)
     best = matches.best_f1().threshold[:, k]
     truths = matches.truths.sum(axis=1)

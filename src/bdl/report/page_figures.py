@@ -77,21 +77,7 @@ def _plain(values: Any) -> list[float | None]:
 def ap_over_tolerance(
     tolerances: Sequence[float], systems: Sequence[tuple[str, Floats, Floats, Floats]]
 ) -> PlotlyFigure:
-    """AP over the matching tolerance.
-
-    Parameters
-    ----------
-    tolerances
-        Seconds, rising.
-    systems
-        Name, AP, and lower and upper bound of the 95 % confidence interval of each system.
-
-    Examples
-    --------
-    >>> figure = ap_over_tolerance([1.0, 2.0], [("a", np.ones(2), np.ones(2), np.ones(2))])
-    >>> [trace["name"] for trace in figure["data"]]
-    ['a, 95 % confidence interval', 'a']
-    """
+    """AP over tolerances: name, AP, lower and upper bound of each system."""
     data = []
     for i, (name, value, low, high) in enumerate(systems):
         colour = COLOURS[i % len(COLOURS)]
@@ -126,19 +112,7 @@ def ap_over_tolerance(
 
 
 def precision_recall(curves: Sequence[tuple[str, str, Floats, Floats]]) -> PlotlyFigure:
-    """Precision over recall: one colour per system, one dash per event type.
-
-    Parameters
-    ----------
-    curves
-        System, event type, recall and precision of each curve, highest score first.
-
-    Examples
-    --------
-    >>> figure = precision_recall([("a", "beat", np.array([0.5]), np.array([1.0]))])
-    >>> figure["data"][0]["name"]
-    'a, beat'
-    """
+    """Precision over recall: one colour per system, one dash per event type."""
     data = []
     systems, types = _places(c[0] for c in curves), _places(c[1] for c in curves)
     for system, name, recall, precision in curves:
@@ -164,16 +138,6 @@ def timing_errors(errors: Sequence[tuple[str, Floats]]) -> PlotlyFigure:
     """Histogram of the signed timing error of matched events.
 
     Drawn as steps, so that several systems remain readable on top of each other.
-
-    Parameters
-    ----------
-    errors
-        Name and timing errors (detected minus true, seconds) of each system.
-
-    Examples
-    --------
-    >>> timing_errors([("a", np.array([1.0, -1.0]))])["data"][0]["line"]["shape"]
-    'hv'
     """
     pooled = np.concatenate([values for _, values in errors]) if errors else np.zeros(0)
     largest = float(np.abs(pooled).max(initial=0.0)) or 1.0
@@ -197,18 +161,7 @@ def timing_errors(errors: Sequence[tuple[str, Floats]]) -> PlotlyFigure:
 
 
 def count_calibration(counts: Sequence[tuple[str, Floats, Floats]]) -> PlotlyFigure:
-    """Summed density against the number of events, one point per recording and event type.
-
-    Parameters
-    ----------
-    counts
-        Name, annotated counts and summed densities of each system.
-
-    Examples
-    --------
-    >>> count_calibration([("a", np.array([2.0]), np.array([1.8]))])["data"][-1]["name"]
-    'equal'
-    """
+    """Summed density against the number of events, one point per recording and event type."""
     data: list[dict[str, Any]] = [
         {
             "x": _plain(observed),
@@ -233,22 +186,7 @@ def count_calibration(counts: Sequence[tuple[str, Floats, Floats]]) -> PlotlyFig
 
 
 def by_epoch(quantity: str, lines: Sequence[EpochLine], *, log: bool) -> PlotlyFigure:
-    """A quantity by epoch.
-
-    Parameters
-    ----------
-    quantity
-        Title of the vertical axis.
-    lines
-        Index of the system, its name, epochs and values of each line.
-    log
-        Whether the axis is logarithmic; it is linear if a value is not positive.
-
-    Examples
-    --------
-    >>> by_epoch("loss", [(0, "a", [1, 2], [0.5, 0.4])], log=True)["layout"]["yaxis"]["type"]
-    'log'
-    """
+    """A quantity by epoch."""
     data = [
         {
             "x": list(epochs),

@@ -26,20 +26,7 @@ def study_content(
     replicates: int = 1000,
     trust: bool = False,
 ) -> Content:
-    """Events, detections and densities of the test parts; one system per row (first seed).
-
-    Parameters
-    ----------
-    path
-        Run directory.
-    data
-        Folder of the data set, if it has moved since the study ran.
-    title, replicates
-        See `Content`.
-    trust
-        Whether data that can run code when read (a pickle) may be opened; what the study
-        simulated into its own directory is trusted.
-    """
+    """Events, detections and densities of the test parts; one system per row (first seed)."""
     study = StudyReader(path)
     protocol, outputs = study.protocol, study.outputs
     benchmark = study.benchmark(data, trust=trust)

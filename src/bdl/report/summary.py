@@ -17,32 +17,16 @@ from bdl.report.estimates import ap_estimates, estimate_html, paired_difference
 
 @dataclass(frozen=True)
 class SystemSummary:
-    """The main scores of one system.
-
-    Parameters
-    ----------
-    name
-        Name of the system.
-    ap
-        mAP, and AP at each tolerance, by name of the metric.
-    strict
-        AP at the smallest tolerance.
-    best_f1
-        Best F1, mean over tolerances and event types.
-    median_error
-        Median absolute timing error of matched events at the widest tolerance, as text.
-    detections
-        Number of detections.
-    difference
-        mAP of the first system minus that of this one; None for the first, or without bootstrap.
-    """
+    """The main scores of one system."""
 
     name: str
-    ap: dict[str, Estimate]
-    strict: Estimate
-    best_f1: float
+    ap: dict[str, Estimate]  # mAP, and AP at each tolerance, by name of the metric
+    strict: Estimate  # AP at the smallest tolerance
+    best_f1: float  # best F1, mean over tolerances and event types
+    # Median absolute timing error of matched events at the widest tolerance, as text.
     median_error: str
     detections: int
+    # mAP of the first system minus that of this one; None for the first, or without bootstrap.
     difference: Estimate | None
 
 
@@ -78,16 +62,7 @@ def summarise(content: Content) -> list[SystemSummary]:
 
 
 def lead(content: Content) -> str:
-    """What was scored, and how, in a sentence or two.
-
-    Examples
-    --------
-    >>> from bdl.events import Events
-    >>> from bdl.report.content import System
-    >>> mine = System("mine", Events.of("a", "beat", [1.0], score=[1.0]))
-    >>> lead(Content("t", Events.of("a", "beat", [1.0]), (mine,), (2.0,)))
-    '1 event of 1 type in 1 recording. Detections in recordings without events are ignored.'
-    """
+    """What was scored, and how, in a sentence or two."""
     matches = content.matches[0]
     rule = "ignored" if content.event_free == "ignore" else "counted as false alarms"
     days = "" if content.days is None else f", {content.days:,.1f} days"

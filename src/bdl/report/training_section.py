@@ -15,15 +15,6 @@ def training_figures(content: Content) -> dict[str, page_figures.PlotlyFigure]:
 
     Losses of different objectives have different units, so they have a logarithmic axis of their
     own; every other recorded quantity is a score.
-
-    Examples
-    --------
-    >>> from bdl.events import Events
-    >>> from bdl.report.content import System
-    >>> curves = {"loss": ([1.0, 2.0], [0.5, 0.4])}
-    >>> mine = System("mine", Events.of("a", "beat", [1.0], score=[1.0]), history=curves)
-    >>> [*training_figures(Content("t", Events.of("a", "beat", [1.0]), (mine,), (2.0,)))]
-    ['loss']
     """
     lines: dict[str, list[page_figures.EpochLine]] = {"loss": [], "progress": []}
     quantities = []
@@ -42,16 +33,7 @@ def training_figures(content: Content) -> dict[str, page_figures.PlotlyFigure]:
 
 
 def training_section(content: Content, plots: str) -> str:
-    """The section around the plots; empty if there are neither plots nor a text.
-
-    Examples
-    --------
-    >>> from bdl.events import Events
-    >>> from bdl.report.content import System
-    >>> mine = System("mine", Events.of("a", "beat", [1.0], score=[1.0]))
-    >>> training_section(Content("t", Events.of("a", "beat", [1.0]), (mine,), (2.0,)), "")
-    ''
-    """
+    """The section around the plots; empty if there are neither plots nor a text."""
     if not plots and not content.training:
         return ""
     text = f"<p>{escape(content.training)}</p>" if content.training else ""

@@ -72,30 +72,7 @@ class _NameRefusedError(pickle.UnpicklingError):
 
 
 def load_frame(path: Path) -> Any:
-    """Read the pandas data frame of a pickle that the caller trusts.
-
-    Parameters
-    ----------
-    path
-        The pickle.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The data frame.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> class Hostile:
-    ...     def __reduce__(self):
-    ...         return os.system, ("echo ran",)
-    >>> file = Path(tempfile.mkdtemp()) / "x.pkl"
-    >>> _ = file.write_bytes(pickle.dumps(Hostile()))
-    >>> load_frame(file)
-    Traceback (most recent call last):
-    bdl.errors.InputError: ...x.pkl: the pickle names posix.system, which no data frame needs...
-    """
+    """Read the pandas data frame of a pickle that the caller trusts."""
     pandas = require("pandas", "bowshock")
     with reading(path, "a pickled data frame"), path.open("rb") as file:
         try:

@@ -35,17 +35,13 @@ class Orbit:
 
     Pressure moves the shock in and out, so that crossings are not strictly periodic.
 
-    Parameters
-    ----------
-    orbit, slow, fast
-        Phases in turns of the orbit and of the slow and fast motion of the shock.
-
     Examples
     --------
     >>> Orbit(0.0, 0.0, 0.0).inside(np.array([1, 2000, 6500])).tolist()
     [1, 1, 0]
     """
 
+    # orbit, slow, fast: Phases in turns of the orbit and of the slow and fast motion of the shock.
     orbit: float
     slow: float
     fast: float
@@ -92,22 +88,7 @@ def write(
 
 
 def make(rng: Generator, first: int, orbit: Orbit) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Values of a day and the samples of its crossings.
-
-    Parameters
-    ----------
-    rng
-        Random generator of the day.
-    first
-        Sample that the day begins with.
-    orbit
-        The orbit.
-
-    Returns
-    -------
-    tuple of ndarray
-        Values of shape (21600, 4), and samples counted from the start of the day.
-    """
+    """Values of a day, shape (21600, 4), and the samples of its crossings."""
     ramp = max(1, round(rng.lognormal(np.log(4), 0.6)))
     # Samples before the day, for crossings at midnight and ramps that began before it.
     inside = orbit.inside(np.arange(first - ramp, first + SERIES))

@@ -35,16 +35,7 @@ def read_feathers(files: Sequence[Path]) -> Recordings:
 
 
 def read_edfs(files: Sequence[Path], *, strict: bool) -> tuple[Recordings, list[str]]:
-    """EDF files as recordings, and notes on what they lack.
-
-    Parameters
-    ----------
-    files
-        EDF files. Of a channel that occurs twice the first is taken. A file that has none of
-        the channels is left out.
-    strict
-        Whether an absent channel is an error; otherwise it is zero.
-    """
+    """EDF files as recordings, and notes on what they lack."""
     parts: list[Recordings] = []
     columns: dict[str, list[int]] = {}
     foreign, lacking = [], 0

@@ -23,32 +23,7 @@ APART = 240
 def draw(
     rng: Generator, person: Patient, seconds: int, *, least: int = 0
 ) -> tuple[Floats, list[tuple[int, int]]]:
-    """Draw values and seizures.
-
-    Parameters
-    ----------
-    rng
-        Random generator of the recording.
-    person
-        The patient.
-    seconds
-        Length of the recording.
-    least
-        Least number of seizures, whatever the patient's rate gives.
-
-    Returns
-    -------
-    tuple of ndarray and list
-        Values of shape (samples, 21) in microvolts, and annotated onsets and offsets in seconds.
-
-    Examples
-    --------
-    >>> from bdl.datasets.chbmit import patient
-    >>> rng = np.random.default_rng(0)
-    >>> values, seizures = draw(rng, patient.draw(rng), 60, least=1)
-    >>> values.shape, len(seizures)
-    ((15360, 21), 1)
-    """
+    """Values of shape (samples, 21) in microvolts, and (onset, offset) of seizures in seconds."""
     values = _background(rng, person, seconds)
     _artefacts(rng, person, values)
     annotated = []

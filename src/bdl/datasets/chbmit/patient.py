@@ -28,58 +28,32 @@ TEMPORAL = np.array(["T" in name for name in CHANNELS])
 
 @dataclass(frozen=True)
 class Patient:
-    """Traits of one case.
+    """Traits of one case."""
 
-    Parameters
-    ----------
-    rate
-        Seizures per hour.
-    length
-        Median length of a seizure in seconds.
-    fast, slow
-        Frequency of the rhythm at its beginning and end in hertz.
-    sharp
-        Amplitude of the second harmonic relative to the first.
-    size
-        Amplitude of a fully developed seizure in microvolts.
-    build
-        Seconds until a seizure has its full amplitude.
-    focus, spread
-        Weight of each channel at the beginning and when fully spread, shape (21,).
-    background, alpha
-        Amplitudes in microvolts.
-    blinks, muscle, chewing, discharges
-        Artefacts and short discharges per hour.
-    sources
-        Mixing matrix of background sources, shape (8, 21).
-    """
-
-    rate: float
-    length: float
+    rate: float  # seizures per hour
+    length: float  # median length of a seizure in seconds
+    # fast, slow: Frequency of the rhythm at its beginning and end in hertz.
     fast: float
     slow: float
-    sharp: float
-    size: float
-    build: float
+    sharp: float  # amplitude of the second harmonic relative to the first
+    size: float  # amplitude of a fully developed seizure in microvolts
+    build: float  # seconds until a seizure has its full amplitude
+    # focus, spread: Weight of each channel at the beginning and when fully spread, shape (21,).
     focus: NDArray[np.float64]
     spread: NDArray[np.float64]
+    # background, alpha: Amplitudes in microvolts.
     background: float
     alpha: float
+    # blinks, muscle, chewing, discharges: Artefacts and short discharges per hour.
     blinks: float
     muscle: float
     chewing: float
     discharges: float
-    sources: NDArray[np.float64]
+    sources: NDArray[np.float64]  # mixing matrix of background sources, shape (8, 21)
 
 
 def draw(rng: Generator) -> Patient:
-    """Draw a random case.
-
-    Examples
-    --------
-    >>> draw(np.random.default_rng(0)).focus.shape
-    (21,)
-    """
+    """Draw a random case."""
     centre = rng.uniform([-1, -0.8], [1, 1])
     near = np.exp(-((POSITIONS - centre) ** 2).sum(axis=1) / 0.25)
     wide = np.exp(-((POSITIONS - centre) ** 2).sum(axis=1) / rng.uniform(0.6, 6))

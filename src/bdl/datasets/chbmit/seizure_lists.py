@@ -18,16 +18,7 @@ Seizures = dict[str, list[tuple[float, float]]]
 
 
 def read_table(file: Path) -> Seizures:
-    """Seizures in the table of the Kaggle snapshot.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> file = Path(tempfile.mkdtemp()) / "seizure_events.csv"
-    >>> _ = file.write_text("series_id,onset,offset\\nchb01_03.edf,2996,3036\\n")
-    >>> read_table(file)
-    {'chb01_03': [(2996.0, 3036.0)]}
-    """
+    """Seizures in the table of the Kaggle snapshot."""
     with reading(file, "a CSV file"):
         frame = pl.read_csv(file, infer_schema_length=None)
     check_columns(frame.columns, ("series_id", "onset", "offset"), file)
@@ -49,17 +40,7 @@ _TIME = re.compile(r"Seizure(?:\s+\d+)?\s+(Start|End)\s+Time:\s*(\S+)", re.IGNOR
 
 
 def read_summary(file: Path) -> Seizures:
-    """Seizures of the recordings that a chbNN-summary.txt names; those without any included.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> file = Path(tempfile.mkdtemp()) / "chb01-summary.txt"
-    >>> _ = file.write_text("File Name: chb01_03.edf\\nNumber of Seizures in File: 1\\n"
-    ...     "Seizure Start Time: 2996 seconds\\nSeizure End Time: 3036 seconds\\n")
-    >>> read_summary(file)
-    {'chb01_03': [(2996.0, 3036.0)]}
-    """
+    """Seizures of the recordings that a chbNN-summary.txt names; those without any included."""
     with reading(file, "a summary text"):
         text = file.read_text(encoding="utf-8", errors="replace")
     names = [*_FILE.finditer(text)]

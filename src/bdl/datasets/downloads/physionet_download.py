@@ -66,18 +66,6 @@ class PhysioNet(Download):
 def checksums(text: str, where: str) -> dict[str, str]:
     """Names and SHA-256 of a checksum list.
 
-    Parameters
-    ----------
-    text
-        Content of ``SHA256SUMS.txt``.
-    where
-        Its address, for errors.
-
-    Raises
-    ------
-    InputError
-        If a line is not a checksum and a name, or a name points outside the folder.
-
     Examples
     --------
     >>> checksums("ab" * 32 + "  ../etc/passwd", "http://x/")

@@ -58,10 +58,7 @@ def draw_offenders(rng: Generator) -> NDArray[np.float64]:
 
     They have in common what frauds have in common in the published data, to a varying degree.
 
-    Returns
-    -------
-    ndarray of shape (12, 28)
-        One direction per offender.
+    One direction per offender, shape (12, 28).
     """
     own = rng.normal(size=(12, 28)) * (rng.random((12, 28)) < 0.3)
     common = np.zeros(28)
@@ -71,14 +68,7 @@ def draw_offenders(rng: Generator) -> NDArray[np.float64]:
 
 
 def make(rng: Generator, offenders: NDArray[np.float64]) -> tuple[NDArray[np.float32], list[int]]:
-    """Values of an hour, shape (3600, 29), and the rows of its frauds.
-
-    Examples
-    --------
-    >>> rng = default_rng(0)
-    >>> make(rng, draw_offenders(rng))[0].shape
-    (3600, 29)
-    """
+    """Values of an hour, shape (3600, 29), and the rows of its frauds."""
     tails = rng.chisquare(5, size=(SERIES, 1)) / 5
     drift = np.exp(0.1 * np.cumsum(rng.normal(size=(SERIES // 100, 28)), axis=0) / 6)
     scale = np.repeat(drift, 100, axis=0) * SCALE

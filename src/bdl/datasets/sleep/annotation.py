@@ -22,20 +22,7 @@ HALF_HOUR = 30 * MINUTE
 
 
 def longest(periods: NDArray[np.int64]) -> tuple[int, int] | None:
-    """First and stop sample of the sleep that counts; None if all are too short.
-
-    Parameters
-    ----------
-    periods
-        First and stop samples of the periods of sleep of a night, shape (periods, 2).
-
-    Examples
-    --------
-    >>> longest(np.array([[0, 400], [700, 900], [2000, 2500]]))
-    (0, 900)
-    >>> longest(np.array([[0, 300]])) is None
-    True
-    """
+    """First and stop sample of the sleep that counts; None if all are too short."""
     joined = [list(periods[0])]
     for first, stop in periods[1:]:
         if first - joined[-1][1] < HALF_HOUR:

@@ -23,39 +23,23 @@ HOUR = 3600 // PERIOD
 
 @dataclass(frozen=True)
 class DeviceOff:
-    """A period without the device.
+    """A period without the device."""
 
-    Parameters
-    ----------
-    first, stop
-        Its first sample, and the sample after its last.
-    repeated
-        Whether it contains a copy of the day before; otherwise it is flat.
-    """
-
+    # first, stop: Its first sample, and the sample after its last.
     first: int
     stop: int
-    repeated: bool
+    repeated: bool  # whether it contains a copy of the day before; otherwise it is flat
 
 
 @dataclass(frozen=True)
 class DayCourse:
-    """The course of one recording.
+    """The course of one recording."""
 
-    Parameters
-    ----------
-    state
-        UP, EVENING, BED or ASLEEP of each sample, int8 of shape (samples,).
-    nights
-        For each night the first and stop samples of its periods of sleep, shape (periods, 2); they
-        may extend beyond the recording.
-    offs
-        Periods without the device.
-    """
-
-    state: NDArray[np.int8]
+    state: NDArray[np.int8]  # UP, EVENING, BED or ASLEEP of each sample, int8 of shape (samples,)
+    # For each night the first and stop samples of its periods of sleep, shape (periods, 2); they
+    # may extend beyond the recording.
     nights: list[NDArray[np.int64]]
-    offs: list[DeviceOff]
+    offs: list[DeviceOff]  # periods without the device
 
 
 def draw(rng: Generator, person: Wearer, clock: WallClock, samples: int) -> DayCourse:

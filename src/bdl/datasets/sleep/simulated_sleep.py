@@ -58,14 +58,7 @@ def write(
 
 
 def make(rng: Generator, samples: int) -> tuple[str, pa.Table, list[tuple[int | None, int | None]]]:
-    """One series: its id, its rows, and the steps of onset and wakeup of each night.
-
-    Examples
-    --------
-    >>> name, rows, nights = make(default_rng(0), 2 * 17280)
-    >>> len(name), rows.num_rows, rows.column("timestamp")[0].as_py()[-5:] in ("-0400", "-0500")
-    (12, 34560, True)
-    """
+    """One series: its id, its rows, and the steps of onset and wakeup of each night."""
     name = f"{int(rng.integers(1 << 48)):012x}"
     start = datetime(2017, 6, 1) + timedelta(
         days=int(rng.integers(0, 730)), minutes=15 * int(rng.integers(32, 76))

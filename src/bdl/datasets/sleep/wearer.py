@@ -15,76 +15,36 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Wearer:
-    """Traits of one wearer.
+    """Traits of one wearer."""
 
-    Parameters
-    ----------
-    bed
-        Mean onset of sleep in hours after midnight (negative is before).
-    bed_spread
-        Night-to-night standard deviation of the onset in hours.
-    length, length_spread
-        Mean and standard deviation of the time asleep in hours.
-    weekend
-        Hours by which Friday and Saturday nights begin later.
-    alarm
-        Hour of the alarm on workdays, or infinity.
-    evening
-        Mean hours of sedentary evening.
-    latency, linger
-        Mean minutes awake in bed before onset and after waking.
-    restless
-        Movements per hour in deep sleep.
-    awakenings
-        Mean number of short interruptions per night.
-    insomnia
-        Probability of an interruption of more than half an hour.
-    nap
-        Probability of a nap per day.
-    stillness
-        Share of quiet bouts of the waking day, the evening and the time in bed, shape (3,).
-    activity
-        Factor on waking movement.
-    peak
-        Hour of highest activity.
-    floor
-        ENMO of a still device in g.
-    tremor
-        Standard deviation of the angle of a still arm in degrees.
-    sleep_angles, rest_angles
-        Habitual arm angles in degrees.
-    """
-
-    bed: float
-    bed_spread: float
+    bed: float  # mean onset of sleep in hours after midnight (negative is before)
+    bed_spread: float  # night-to-night standard deviation of the onset in hours
+    # length, length_spread: Mean and standard deviation of the time asleep in hours.
     length: float
     length_spread: float
-    weekend: float
-    alarm: float
-    evening: float
+    weekend: float  # hours by which Friday and Saturday nights begin later
+    alarm: float  # hour of the alarm on workdays, or infinity
+    evening: float  # mean hours of sedentary evening
+    # latency, linger: Mean minutes awake in bed before onset and after waking.
     latency: float
     linger: float
-    restless: float
-    awakenings: float
-    insomnia: float
-    nap: float
+    restless: float  # movements per hour in deep sleep
+    awakenings: float  # mean number of short interruptions per night
+    insomnia: float  # probability of an interruption of more than half an hour
+    nap: float  # probability of a nap per day
+    # Share of quiet bouts of the waking day, the evening and the time in bed, shape (3,).
     stillness: NDArray[np.float64]
-    activity: float
-    peak: float
-    floor: float
-    tremor: float
+    activity: float  # factor on waking movement
+    peak: float  # hour of highest activity
+    floor: float  # ENMO of a still device in g
+    tremor: float  # standard deviation of the angle of a still arm in degrees
+    # sleep_angles, rest_angles: Habitual arm angles in degrees.
     sleep_angles: NDArray[np.float64]
     rest_angles: NDArray[np.float64]
 
 
 def draw(rng: Generator) -> Wearer:
-    """Draw a random wearer.
-
-    Examples
-    --------
-    >>> draw(np.random.default_rng(0)) == draw(np.random.default_rng(1))
-    False
-    """
+    """Draw a random wearer."""
     return Wearer(
         bed=float(np.clip(rng.normal(-0.8, 1.2), -3.5, 3.0)),
         bed_spread=float(rng.uniform(0.3, 1.4)),

@@ -61,27 +61,7 @@ def address(x: Tensor | None, *place: int) -> int:
 
 
 def multiply(a: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Every row times a matrix.
-
-    Parameters
-    ----------
-    a
-        Shape (groups, rows, inner).
-    matrix
-        Shape (inner, columns), with any strides.
-    bias
-        Shape (columns,), or None for zeros.
-
-    Returns
-    -------
-    Tensor
-        Shape (groups, rows, columns), contiguous.
-
-    Examples
-    --------
-    >>> multiply(torch.ones(1, 2, 3), torch.ones(3, 1)).tolist()
-    [[[3.0], [3.0]]]
-    """
+    """Rows (groups, rows, inner) times a matrix (inner, columns) of any strides, plus the bias."""
     groups, rows, inner = a.shape
     columns, panel = matrix.shape[1], kernels.panel_columns(real_of(a))
     panels = -(-columns // panel)
@@ -126,23 +106,7 @@ def _row_product(
 
 
 def outer_sum(left: Tensor, right: Tensor) -> Tensor:
-    """Sum over all rows of left ⊗ right.
-
-    Parameters
-    ----------
-    left, right
-        Shapes (groups, rows, m) and (groups, rows, n).
-
-    Returns
-    -------
-    Tensor
-        Shape (m, n).
-
-    Examples
-    --------
-    >>> outer_sum(torch.ones(2, 3, 1), torch.ones(2, 3, 2)).tolist()
-    [[6.0, 6.0]]
-    """
+    """Sum over all rows of (groups, rows, m) ⊗ (groups, rows, n): shape (m, n)."""
     panel = kernels.panel_columns(real_of(left))
     # The narrower side is read again and again: it should fit the cache. A side that does not fill
     # its panels has to be copied.

@@ -31,13 +31,6 @@ if hasattr(os, "register_at_fork"):
 def shares(jobs: Sequence[Job], threads: int) -> list[list[Callable[[], object]]]:
     """Jobs split among threads: the largest first, each to the thread with the least to do.
 
-    Parameters
-    ----------
-    jobs
-        Pairs of a number of operations and the work itself.
-    threads
-        Largest number of shares.
-
     Examples
     --------
     >>> [len(share) for share in shares([(3, print), (1, print), (1, print), (1, print)], 2)]
@@ -53,15 +46,7 @@ def shares(jobs: Sequence[Job], threads: int) -> list[list[Callable[[], object]]
 
 
 def run(jobs: Sequence[Job]) -> None:
-    """Do all jobs, in as many threads as torch may use and the work is worth.
-
-    Examples
-    --------
-    >>> done = []
-    >>> run([(1, lambda: done.append("a")), (1, lambda: done.append("b"))])
-    >>> sorted(done)
-    ['a', 'b']
-    """
+    """Do all jobs, in as many threads as torch may use and the work is worth."""
     worth = min(torch.get_num_threads(), sum(operations for operations, _ in jobs) // LEAST)
     if worth < 2 or len(jobs) < 2:
         _all([work for _, work in jobs])
