@@ -24,6 +24,7 @@ from bdl.objectives import BDL
 from bdl.training import Training, loop
 from bdl.training.batches import Batch, Batches, TrainingRecording
 from bdl.training.schedule import learning_rate
+from bdl.training.task import TrainingTask
 from bench.row import Row, table
 
 STRIDE = 10
@@ -72,9 +73,8 @@ def run(batch: int = 32, bins: int = 12_096, steps: int = 8) -> list[Row]:
     training = Training(epochs=steps, batch=batch, accelerator="cpu")
     original, loop.Batches = loop.Batches, Counted  # type: ignore[misc, attr-defined]
     try:
-        result = loop.train(
-            module(), objective, data, training=training, features=FEATURES, window=bins, outputs=2
-        )
+        task = TrainingTask(objective, data, training, FEATURES, bins, 2)
+        result = loop.train(module(), task)
     finally:
         loop.Batches = original  # type: ignore[misc, attr-defined]
     ours, ours_cpu = np.diff(np.array(marks[1:]), axis=0).min(axis=0)

@@ -16,6 +16,7 @@ from bdl.kernels import Gaussian, Hard, RightGaussian
 from bdl.labels import Labels
 from bdl.objectives import BDL, Segmentation
 from bdl.targets import Crop
+from bdl.training import Training
 from bdl.training.augmentation import Augmentation, stretches
 from bdl.training.batches import Batches, TrainingRecording
 from learning import bouts, quick
@@ -123,14 +124,11 @@ def batch(data, **changes):
     batches = Batches(
         data,
         BDL().resolve([each.labels for each in data], stride=2),
+        training=Training(batch=4, seed=1, augmentation=changes),
         features=Features(stride=2, statistics=("mean",)),
         window=60,
         fixed=False,
-        size=4,
-        epochs=2,
-        jitter=0,
-        augmentation=Augmentation(**changes),
-        seed=1,
+        steps=20,
         epoch=lambda: 0,
     )
     return next(iter(batches))

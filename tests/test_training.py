@@ -30,6 +30,7 @@ from bdl.training.batches import Batches, TrainingRecording
 from bdl.training.lightning_module import TrainableEncoder
 from bdl.training.loop import train
 from bdl.training.schedule import learning_rate
+from bdl.training.task import TrainingTask
 
 STRIDE = 2
 CHANGES = Augmentation(gain=0.2, blanks=0.2, reversal=0.5, symmetric=True)
@@ -54,16 +55,12 @@ def objective(data: list[TrainingRecording]):
 
 
 def batches(data: list[TrainingRecording], epoch: int = 0, **changes) -> Batches:
-    settings = {
-        "features": FEATURES,
-        "window": 30,
-        "fixed": False,
-        "size": 3,
-        "jitter": 0,
-        "seed": 5,
-        "epochs": 9,
-    }
-    return Batches(data, objective(data), epoch=lambda: epoch, **{**settings, **changes})
+    settings = {"batch": 3, "seed": 5, "epochs": 9}
+    options = {"features": FEATURES, "window": 30, "fixed": False, "steps": 27}
+    for name, value in changes.items():
+        (settings if name in Training.model_fields else options)[name] = value
+    options = {"epoch": lambda: epoch, "training": Training(**settings), **options}
+    return Batches(data, objective(data), **options)
 
 
 def digest(module: nn.Module) -> str:
@@ -78,20 +75,27 @@ def fresh(kind=None) -> nn.Module:
     return (kind or Recurrent(width=4, blocks=1)).build(3, 1, False)
 
 
-def go(module, data, *, directory=None, validate=None, window=30, **changes):
-    settings = Training(**{"epochs": 4, "batch": 3, "accelerator": "cpu", **changes})
-    return train(
-        module,
+def task(data, *, directory=None, validate=None, window=30, **changes) -> TrainingTask:
+    settings = {"batch": 3, "accelerator": "cpu", **changes}
+    if "updates" not in changes:
+        settings = {"epochs": 4, **settings}
+    options = {name: settings.pop(name) for name in ("tensorboard", "progress") if name in settings}
+    return TrainingTask(
         objective(data),
         data,
-        training=settings,
-        features=FEATURES,
-        window=window,
-        outputs=1,
+        Training(**settings),
+        FEATURES,
+        window,
+        1,
         directory=directory,
         identity={"what": "test"},
         validate=validate,
+        **options,
     )
+
+
+def go(module, data, **changes):
+    return train(module, task(data, **changes))
 
 
 # Learning rate
@@ -161,9 +165,9 @@ def test_windows_follow_from_seed_epoch_and_recording():
     )
     # The window of a recording does not depend on which batch it falls into.
     by_size = []
-    for size in (1, 7):
+    for batch in (1, 7):
         rows = {}
-        for one in batches(data, 2, size=size):
+        for one in batches(data, 2, batch=batch):
             for values, mask in zip(one.values, one.mask, strict=True):
                 kept = values[mask].numpy()
                 rows[kept.tobytes()] = True
@@ -179,18 +183,8 @@ def test_fixed_windows_are_padded_to_their_length():
 def test_the_next_batch_is_made_ahead_and_is_the_same():
     data = prepared()
     now = [0]
-    going = Batches(
-        data,
-        objective(data),
-        features=FEATURES,
-        window=30,
-        fixed=False,
-        size=3,
-        epochs=9,
-        jitter=0,
-        seed=5,
-        epoch=lambda: now[0],
-    )
+    going = batches(data)
+    going.epoch = lambda: now[0]
     for epoch in (0, 1, 2, 1):  # a jump back takes nothing that was made for another epoch
         now[0] = epoch
         for ours, fresh_one in zip(going, batches(data, epoch), strict=True):
@@ -298,6 +292,7 @@ class StopError(Exception):
         (2, KeyboardInterrupt, {"augmentation": CHANGES}),
         (4, StopError, {}),
         (3, StopError, {"average": 0.4}),
+        (2, StopError, {"updates": 11}),
     ],
 )
 def test_a_stopped_run_goes_on_to_the_same_bytes(tmp_path, stop, error, changes):
@@ -489,15 +484,7 @@ def test_a_module_of_the_wrong_shape_is_named(output, told):
 
 def test_no_recordings():
     with pytest.raises(InputError, match="at least one recording"):
-        train(
-            fresh(),
-            EventClassifier(),
-            [],
-            training=Training(),
-            features=FEATURES,
-            window=10,
-            outputs=1,
-        )
+        TrainingTask(EventClassifier(), [], Training(), FEATURES, 10, 1)
 
 
 @pytest.mark.parametrize(
@@ -513,6 +500,9 @@ def test_no_recordings():
         {"epochs": 3, "checkpoint_epochs": (5,)},
         {"epochs": 3, "checkpoint_epochs": (0,)},
         {"epoch": 3},
+        {"epochs": 3, "updates": 9},
+        {"updates": 0},
+        {"checkpoints": 2, "checkpoint_epochs": (3,)},
     ],
 )
 def test_settings_are_checked(wrong):
@@ -528,17 +518,7 @@ def test_lightning_is_quiet(capfd, recwarn):
 
 
 def test_a_progress_bar_is_on_standard_error_and_shows_the_loss(capfd):
-    data = prepared()
-    train(
-        fresh(),
-        objective(data),
-        data,
-        training=Training(epochs=2, accelerator="cpu"),
-        features=FEATURES,
-        window=10,
-        outputs=1,
-        progress=True,
-    )
+    go(fresh(), prepared(), epochs=2, progress=True)
     out, err = capfd.readouterr()
     assert out == ""
     assert "Epoch" in err
@@ -548,28 +528,8 @@ def test_a_progress_bar_is_on_standard_error_and_shows_the_loss(capfd):
 def test_tensorboard_gets_the_history(tmp_path):
     data = prepared()
     with pytest.raises(ConfigError, match="needs a directory"):
-        train(
-            fresh(),
-            objective(data),
-            data,
-            training=Training(),
-            features=FEATURES,
-            window=10,
-            outputs=1,
-            tensorboard=True,
-        )
-    train(
-        fresh(),
-        objective(data),
-        data,
-        training=Training(epochs=1, accelerator="cpu"),
-        features=FEATURES,
-        window=10,
-        outputs=1,
-        directory=tmp_path / "run",
-        identity={},
-        tensorboard=True,
-    )
+        go(fresh(), data, tensorboard=True)
+    go(fresh(), data, epochs=1, directory=tmp_path / "run", tensorboard=True)
     assert [*(tmp_path / "run" / "tensorboard").glob("events.out.tfevents.*")]
 
 
@@ -611,3 +571,33 @@ def test_averaged_weights_are_the_running_mean_of_the_steps(average, monkeypatch
             mean = mean + (step[name] - mean) / min(count + 1, horizon)
         torch.testing.assert_close(value.double(), mean, rtol=1e-5, atol=1e-6)
         assert torch.equal(result.checkpoints[4][name], value)
+
+
+# Length in updates
+
+
+def test_updates_count_steps_and_the_last_epoch_may_be_short():
+    data = prepared()
+    result = go(fresh(), data, updates=10)  # three batches per epoch
+    assert [row.epoch for row in result.history] == [1, 2, 3, 4]
+    assert [row.steps for row in result.history] == [3, 6, 9, 10]
+    assert result.history[-1].learning_rate == pytest.approx(1e-6, rel=1e-3)
+    assert result.best == 4
+    two = go(fresh(), data, updates=10, checkpoints=2)
+    assert [*two.checkpoints] == [2, 4]
+    short = go(fresh(), data, updates=2)
+    assert [row.steps for row in short.history] == [2]
+
+
+def test_whole_epochs_of_updates_are_the_same_training():
+    data = prepared()
+    modules = [fresh(), fresh()]
+    go(modules[0], data, epochs=3)
+    go(modules[1], data, updates=9)
+    assert digest(modules[0]) == digest(modules[1])
+
+
+def test_epochs_beyond_the_updates_are_refused():
+    for wrong in ({"stop_after": 5}, {"checkpoint_epochs": (5,)}):
+        with pytest.raises(ConfigError, match="beyond the 4 epochs"):
+            go(fresh(), prepared(), updates=10, **wrong)

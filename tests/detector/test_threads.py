@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from bdl import Detector
-from bdl.encoders import Recurrent, Transformer, UNet
+from bdl.encoders import Ensemble, Recurrent, Transformer, Trees, UNet
 from bdl.encoders.vectors import VARIABLE, available_bits
 from bdl.intervals import IntervalType
 from learning import bouts, quick
@@ -18,6 +18,8 @@ ENCODERS = {
     "wide": Recurrent(width=128, blocks=1),  # gradients larger than torch's grain of 32,768
     "unet": UNet(channels=(16, 16, 32)),
     "transformer": Transformer(width=16, layers=1, heads=2),
+    "trees": Trees(trees=20, widths=(1, 4, 16)),
+    "ensemble": Ensemble(members=(Recurrent(width=8), Trees(trees=20, causal=True))),
 }
 
 

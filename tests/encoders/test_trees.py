@@ -1,10 +1,14 @@
 """Boosted trees and ensembles as encoders: trained, stored, and applied like any other."""
 
+from typing import Literal
+
 import numpy as np
 import pytest
+import torch
+from torch import nn
 
 from bdl import Detector, Events, Recording, Recordings
-from bdl.encoders import Ensemble, Recurrent, Trees
+from bdl.encoders import Encoder, Ensemble, Recurrent, Trees
 from bdl.errors import ConfigError
 from bdl.evaluation import match
 
@@ -92,3 +96,80 @@ def test_an_ensemble_is_the_mean_of_its_members():
 def test_trees_need_mean_and_std():
     with pytest.raises(ConfigError, match="has no std"):
         detector(SMALL).set_params(features__statistics=("mean", "max")).fit(*data())
+
+
+BOTH = Ensemble(members=(Recurrent(width=8, blocks=1), SMALL))
+
+
+def test_members_trained_in_worker_processes_have_the_same_bytes(tmp_path):
+    recordings, events = data(count=3)
+    for workers in (1, 2):
+        one = detector(BOTH).set_params(training__workers=workers)
+        one.fit(recordings, events).save(tmp_path / f"{workers}.safetensors")
+    first, second = (tmp_path / f"{workers}.safetensors" for workers in (1, 2))
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_stopped_ensemble_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
+    recordings, events = data(count=3)
+    detector(BOTH).fit(recordings, events).save(tmp_path / "whole.safetensors")
+
+    def stop(*given):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Trees, "train", stop)
+        with pytest.raises(KeyboardInterrupt):
+            detector(BOTH, directory=tmp_path / "run").fit(recordings, events)
+    kept = (tmp_path / "run" / "member-0" / "last.ckpt").read_bytes()
+    again = detector(BOTH, directory=tmp_path / "run").fit(recordings, events)
+    again.save(tmp_path / "again.safetensors")
+    whole = (tmp_path / "whole.safetensors").read_bytes()
+    assert (tmp_path / "again.safetensors").read_bytes() == whole
+    assert (tmp_path / "run" / "member-0" / "last.ckpt").read_bytes() == kept  # not trained again
+    assert len((tmp_path / "run" / "history.csv").read_text().splitlines()) == 3
+    with pytest.raises(ConfigError, match="contains another training"):
+        detector(SMALL, directory=tmp_path / "run").fit(recordings, events)
+
+
+def test_an_encoder_of_somebody_else_may_train_itself():
+    class Rate(Encoder):
+        kind: Literal["test-rate"] = "test-rate"
+        causal: bool = True
+
+        def build(self, inputs, outputs, calendar):
+            return EventRate()
+
+        def train(self, module, task):
+            result = task.start()
+            bins = sum(len(each.binned) for each in task.recordings)
+            events = sum(len(each.labels.events[0]) for each in task.recordings)
+            module.rate.fill_(events / bins)
+            for epoch in task.length.kept:
+                row = {
+                    "epoch": epoch,
+                    "steps": 1,
+                    "loss": 0.0,
+                    "learning_rate": 0.0,
+                    "seconds": 0.0,
+                }
+                task.keep(result, module, weights={"rate": module.rate.clone()}, **row)
+            return result
+
+    recordings, events = data(count=3)
+    fitted = detector(Rate()).fit(recordings, events)
+    assert [row.epoch for row in fitted.history_] == [2, 4]
+    assert fitted.density(recordings["r0"]).values.sum() == pytest.approx(4)
+
+
+class EventRate(nn.Module):
+    """The same density in every bin."""
+
+    gives_density = True
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("rate", torch.zeros(1))
+
+    def forward(self, values, hour, weekday, mask):
+        return self.rate.expand(*values.shape[:2], 1)

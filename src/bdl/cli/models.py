@@ -120,9 +120,13 @@ def _fit_to(
     """Return settings with checkpoints to choose from, and a window that fits the training part."""
     notes = []
     training = settings.training
-    if validated and not training.checkpoint_epochs:
-        epochs = tuple(range(5, training.last + 1, 5))
-        settings = settings.replace(training=training.replace(checkpoint_epochs=epochs))
+    if validated and not training.checkpoint_epochs and not training.checkpoints:
+        if training.epochs is None:
+            changed = training.replace(checkpoints=4)
+        else:
+            last = training.stop_after or training.epochs
+            changed = training.replace(checkpoint_epochs=tuple(range(5, last + 1, 5)))
+        settings = settings.replace(training=changed)
     durations = {info.id: info.duration for info in recordings.infos}
     longest = max((durations[id] for id in train), default=0.0)
     if settings.window and longest < settings.window <= max(durations.values()):

@@ -28,8 +28,8 @@ from bdl.labels import Labels, mean_spacing
 from bdl.recording import Recordings
 from bdl.sampling import bin_count
 from bdl.training import preparation
-from bdl.training.encoder_training import train_encoder
 from bdl.training.history import Epoch
+from bdl.training.task import TrainingTask
 from bdl.windows import window_bins
 
 
@@ -86,7 +86,7 @@ def fit_model(
         window=window,
         tile=complete.tile or complete.encoder.tile(window),
         decoder=complete.decoder,
-        epoch=complete.training.last,
+        epoch=1,  # until it is known
         versions={
             "bdl": version("bdl"),
             "torch": torch.__version__,
@@ -106,21 +106,20 @@ def fit_model(
     with torch.random.fork_rng():
         torch.manual_seed(complete.training.seed)
         module = model.build()
-    result = train_encoder(
-        complete.encoder,
-        module,
+    task = TrainingTask(
         model.objective,
         prepared,
-        training=complete.training,
-        features=features,
-        window=window,
-        outputs=len(outputs),
+        complete.training,
+        features,
+        window,
+        len(outputs),
         validate=validator(model, validation, event_free),
         directory=directory,
         identity=identity,
         tensorboard=tensorboard,
         progress=progress,
     )
+    result = complete.encoder.train(module, task)
     assert result.best is not None
     module.load_state_dict(result.checkpoints[result.best])
     model = model.replace(epoch=result.best)

@@ -1,7 +1,8 @@
 """The family of encoders: how an encoder describes itself.
 
 To add an encoder, write one file with a subclass of `Encoder` that has a ``kind`` and the methods
-``build`` and ``causal``; the file may hold the torch module as well. The encoders of this package
+``build`` and ``causal``, and ``train`` if it is not trained by gradient descent; the file may hold
+the torch module as well. The encoders of this package
 keep their modules in ``bdl.encoders.networks``, so that a protocol or a model file is read without
 importing torch.
 """
@@ -15,6 +16,9 @@ from bdl.registry import Variant
 
 if TYPE_CHECKING:
     from torch import nn
+
+    from bdl.training.history import TrainingResult
+    from bdl.training.task import TrainingTask
 
 WHOLE = 1 << 17  # bins that pass through a module at once: 75 days of the sleep benchmark
 
@@ -94,3 +98,17 @@ class Encoder(Variant):
             Whether hour of day and weekday are given as well.
         """
         raise NotImplementedError(f"{type(self).__name__} does not define build")
+
+    def train(self, module: nn.Module, task: TrainingTask) -> TrainingResult:
+        """Train a module of this encoder in place, by default by gradient descent.
+
+        Parameters
+        ----------
+        module
+            A module that `build` made.
+        task
+            What it is trained on and how. An encoder with a training of its own gets its result
+            from ``task.start()`` and adds to it by ``task.keep(result, module, ...)`` for each
+            epoch of ``task.length.kept``.
+        """
+        return task.by_gradient(module)

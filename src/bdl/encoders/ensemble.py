@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, PositiveFloat, model_validator
@@ -10,7 +11,11 @@ from pydantic import Field, PositiveFloat, model_validator
 from bdl.encoders.encoder import Encoder
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from bdl.encoders.networks.ensemble import EnsembleEncoder
+    from bdl.training.history import TrainingResult
+    from bdl.training.task import TrainingTask
 
 
 class Ensemble(Encoder):
@@ -95,3 +100,39 @@ class Ensemble(Encoder):
                 torch.manual_seed(seed + j)
                 modules.append(member.build(inputs, outputs, calendar))
         return EnsembleEncoder(modules, self.weights or (1.0,) * len(modules), self.fixed_bins)
+
+    def train(self, module: nn.Module, task: TrainingTask) -> TrainingResult:
+        """Train each member with a seed and a folder of its own, in `Training.workers` processes.
+
+        Member ``j`` has the seed plus ``j`` and the folder ``member-j``. Scores are those of the
+        whole ensemble, whose members are at the same epoch.
+        """
+        from bdl.encoders.networks.ensemble import EnsembleEncoder
+
+        assert isinstance(module, EnsembleEncoder)
+        combined = task.start()
+        results = task.run_all(
+            [
+                partial(member.train, module.members[j], task.member(j))
+                for j, member in enumerate(self.members)
+            ]
+        )
+        for epoch in task.length.kept:
+            weights = {
+                f"members.{j}.{name}": value
+                for j, result in enumerate(results)
+                for name, value in result.checkpoints[epoch].items()
+            }
+            module.load_state_dict(weights)
+            rows = [row for result in results for row in result.history if row.epoch == epoch]
+            task.keep(
+                combined,
+                module,
+                weights=weights,
+                epoch=epoch,
+                steps=sum(row.steps for row in rows),
+                loss=sum(row.loss for row in rows) / len(rows),
+                learning_rate=rows[0].learning_rate,
+                seconds=sum(row.seconds for row in rows),
+            )
+        return combined

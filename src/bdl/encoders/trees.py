@@ -11,7 +11,11 @@ from bdl.encoders.encoder import Encoder
 from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from bdl.encoders.networks.trees import TreeEncoder
+    from bdl.training.history import TrainingResult
+    from bdl.training.task import TrainingTask
 
 Share = Annotated[float, Field(gt=0, le=1)]
 
@@ -86,3 +90,11 @@ class Trees(Encoder):
         from bdl.encoders.networks.trees import TreeEncoder
 
         return TreeEncoder(self, inputs, outputs, calendar)
+
+    def train(self, module: nn.Module, task: TrainingTask) -> TrainingResult:
+        """Fit the trees; this takes seconds, so that a run that was stopped starts anew."""
+        from bdl.encoders.networks.tree_fitting import fit_tree_encoder
+        from bdl.encoders.networks.trees import TreeEncoder
+
+        assert isinstance(module, TreeEncoder)
+        return fit_tree_encoder(module, task)

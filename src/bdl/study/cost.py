@@ -32,7 +32,7 @@ def training_count(protocol: Protocol) -> int:
 def core_hours(protocol: Protocol) -> float:
     """Rough core-hours of all trainings."""
     data = protocol.data
-    windows = data.recordings * _TRAINING_SHARE * protocol.training.epochs
+    windows = data.recordings * _TRAINING_SHARE * protocol.training.length(1).epochs
     seconds = 0.0
     for row in protocol.rows:
         training = windows * data.window_bins * row.encoder.seconds_per_bin(data.window_bins)

@@ -40,6 +40,8 @@ _SET_BY_STUDY = {
     "seed": "seeds",
     "jitter": "settings.jitter",
     "stop_after": "training.checkpoint_epochs",
+    "checkpoints": "training.checkpoint_epochs",
+    "updates": "training.epochs",
 }
 
 
@@ -207,7 +209,8 @@ class Protocol(Value):
     @property
     def checkpoints(self) -> tuple[int, ...]:
         """Epochs that may be selected, rising."""
-        return tuple(sorted(set(self.training.checkpoint_epochs))) or (self.training.epochs,)
+        chosen = tuple(sorted(set(self.training.checkpoint_epochs)))
+        return chosen or self.training.length(1).kept
 
     @property
     def selection_part(self) -> str:

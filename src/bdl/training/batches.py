@@ -24,10 +24,8 @@ from bdl.features import Binned, Features
 from bdl.labels import Labels
 from bdl.objectives import Objective
 from bdl.targets import Crop
-from bdl.training.augmentation import Augmentation
+from bdl.training.hyperparameters import Training
 from bdl.windows import random_start, span
-
-NO_CHANGE = Augmentation()
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,24 +60,16 @@ class Batches:
         The training recordings.
     objective
         Makes the target of a window.
+    training
+        Batch size, windows per recording, jitter, augmentation and seed.
     features
         The features: samples per bin, and which columns belong to a channel.
     window
         Longest window in bins.
     fixed
         Whether every window is padded to the full length (encoders of fixed length).
-    size
-        Windows per batch, over all devices together.
-    epochs
-        Epochs of the whole training, for objectives that change during training.
-    per_length
-        Draw as many windows of a recording per epoch as fit into it, at least one; otherwise one.
-    jitter
-        Largest random shift of a label in samples.
-    augmentation
-        Random changes of the windows.
-    seed
-        Seed of all random numbers.
+    steps
+        Steps of the whole training, for objectives that change during training.
     epoch
         Returns the current epoch, from 0.
     rank
@@ -91,36 +81,24 @@ class Batches:
         recordings: Sequence[TrainingRecording],
         objective: Objective,
         *,
+        training: Training,
         features: Features,
         window: int,
         fixed: bool,
-        size: int,
-        epochs: int,
-        per_length: bool = False,
-        jitter: int,
-        augmentation: Augmentation = NO_CHANGE,
-        seed: int,
+        steps: int,
         epoch: Callable[[], int],
         rank: Callable[[], tuple[int, int]] = lambda: (0, 1),
     ) -> None:
         self.recordings = recordings
         self.objective = objective
+        self.training = training
         self.stride = features.stride
         self.window = window
         self.fixed = fixed
-        self.size = size
-        self.epochs = epochs
-        repeats = [
-            max(1, round(len(recording.binned) / window)) if per_length else 1
-            for recording in recordings
-        ]
-        # Every window of an epoch as (recording, repeat).
-        self.draws = [(i, repeat) for i, count in enumerate(repeats) for repeat in range(count)]
-        self.jitter = jitter
-        self.augmentation = augmentation
-        augmentation.check([recording.labels for recording in recordings])
+        self.steps = steps
+        self.draws = draws(recordings, training, window)
+        training.augmentation.check([recording.labels for recording in recordings])
         self.channels = recordings[0].binned.values.shape[1] // len(features.statistics)
-        self.seed = seed
         self.epoch = epoch
         self.rank = rank
         self.waited = 0.0  # seconds that the model waited for batches
@@ -129,7 +107,7 @@ class Batches:
         self.worker = ThreadPoolExecutor(1, thread_name_prefix="batches")
 
     def __len__(self) -> int:
-        return -(-len(self.draws) // self.size)
+        return -(-len(self.draws) // self.training.batch)
 
     def __iter__(self) -> Iterator[Batch]:
         epoch = self.epoch()
@@ -151,8 +129,9 @@ class Batches:
     def shares(self, epoch: int) -> list[NDArray[np.int64]]:
         """Return the indices of the draws of each batch of an epoch, for this process."""
         rank, ranks = self.rank()
-        order = np.random.default_rng([self.seed, epoch]).permutation(len(self.draws))
-        batches = [order[first : first + self.size] for first in range(0, len(order), self.size)]
+        order = np.random.default_rng([self.training.seed, epoch]).permutation(len(self.draws))
+        size = self.training.batch
+        batches = [order[first : first + size] for first in range(0, len(order), size)]
         # A process without a share of a small last batch repeats its first window.
         return [batch[rank::ranks] if len(batch) > rank else batch[:1] for batch in batches]
 
@@ -160,7 +139,7 @@ class Batches:
         """Return the batch of the draws with the given indices."""
         draws = [self.draws[index] for index in indices]
         bins = [min(self.window, len(self.recordings[i].binned)) for i, _ in draws]
-        objective = self.objective.at(epoch / self.epochs)
+        objective = self.objective.at(epoch * len(self) / self.steps)
         shape = (len(bins), self.window if self.fixed else max(bins))
         first = self.recordings[0].binned
         values = np.zeros((*shape, first.values.shape[1]), dtype=np.float32)
@@ -170,13 +149,15 @@ class Batches:
         target: NDArray[np.float32] | None = None
         for row, ((i, repeat), size) in enumerate(zip(draws, bins, strict=True)):
             binned = self.recordings[i].binned
-            rng = np.random.default_rng([self.seed, epoch, i, *([repeat] if repeat else [])])
+            rng = np.random.default_rng(
+                [self.training.seed, epoch, i, *([repeat] if repeat else [])]
+            )
             start = random_start(len(binned), size, rng)
-            labels = self.recordings[i].labels.jittered(self.jitter, rng)
+            labels = self.recordings[i].labels.jittered(self.training.jitter, rng)
             begin, samples = span(start, size, stride=self.stride, samples=labels.samples)
             crop = Crop(begin, samples, self.stride)
             # Whole bins: a last, partial one becomes the first.
-            turned = self.augmentation.reverses(rng)
+            turned = self.training.augmentation.reverses(rng)
             if turned:
                 labels = labels.reversed(begin, size * self.stride)
                 crop = Crop(0, labels.samples, self.stride)
@@ -186,7 +167,7 @@ class Batches:
             target[row, :size] = window_target
             order = slice(None, None, -1 if turned else 1)
             values[row, :size] = binned.values[start : start + size][order]
-            self.augmentation.change(values[row, :size], self.channels, rng)
+            self.training.augmentation.change(values[row, :size], self.channels, rng)
             mask[row, :size] = True
             for category, source in ((hour, binned.hour), (weekday, binned.weekday)):
                 if category is not None and source is not None:
@@ -200,3 +181,19 @@ class Batches:
             None if weekday is None else torch.from_numpy(weekday),
             epoch,
         )
+
+
+def draws(
+    recordings: Sequence[TrainingRecording], training: Training, window: int
+) -> list[tuple[int, int]]:
+    """Return every window of an epoch as (index of the recording, repeat)."""
+    repeats = [
+        max(1, round(len(recording.binned) / window)) if training.per_length else 1
+        for recording in recordings
+    ]
+    return [(i, repeat) for i, count in enumerate(repeats) for repeat in range(count)]
+
+
+def batch_count(recordings: Sequence[TrainingRecording], training: Training, window: int) -> int:
+    """Return the batches per epoch."""
+    return -(-len(draws(recordings, training, window)) // training.batch)

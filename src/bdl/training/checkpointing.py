@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import time
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import lightning as L
@@ -17,9 +16,9 @@ import torch
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
-from bdl.training.history import Epoch, TrainingResult, Validate, best_epoch, history_csv
-from bdl.training.hyperparameters import Training
+from bdl.training.history import Epoch, TrainingResult, best_epoch, history_csv
 from bdl.training.lightning_module import TrainableEncoder
+from bdl.training.task import TrainingTask
 from bdl.training.training_run import LAST, weights_name, write
 
 
@@ -28,20 +27,14 @@ class Checkpointing(L.Callback):
 
     Parameters
     ----------
-    training
-        Says which epochs are kept.
-    validate
-        Score of the current weights on the validation recordings; larger is better.
-    directory
-        Run directory, or None to keep everything in memory only.
+    task
+        Says which epochs are kept, how they are scored, and where they are written.
     """
 
-    def __init__(
-        self, training: Training, validate: Validate | None, directory: Path | None
-    ) -> None:
-        self.settings = training
-        self.validate = validate
-        self.directory = directory
+    def __init__(self, task: TrainingTask) -> None:
+        self.kept = task.length.kept
+        self.validate = task.validate
+        self.directory = task.directory
         self.result = TrainingResult()
         self.started = time.perf_counter()
 
@@ -55,7 +48,7 @@ class Checkpointing(L.Callback):
         pl_module.check_weights()
         epoch = trainer.current_epoch + 1
         losses = pl_module.epoch_losses
-        kept = epoch in self.settings.kept
+        kept = epoch in self.kept
         row = Epoch(
             epoch=epoch,
             steps=trainer.global_step,
@@ -67,7 +60,7 @@ class Checkpointing(L.Callback):
         self.result.history.append(row)
         if kept:
             self.result.checkpoints[epoch] = weights_of(pl_module.result)
-            self.result.best = best_epoch(self.result.history, self.settings)
+            self.result.best = best_epoch(self.result.history, self.kept)
         metrics = {key: value for key, value in asdict(row).items() if value is not None}
         for logger in trainer.loggers:
             logger.log_metrics(metrics, step=trainer.global_step)
@@ -91,9 +84,9 @@ class Checkpointing(L.Callback):
         checkpoints = {
             row.epoch: load_file(self.directory / weights_name(row.epoch))
             for row in history
-            if row.epoch in self.settings.kept
+            if row.epoch in self.kept
         }
-        self.result = TrainingResult(history, checkpoints, best_epoch(history, self.settings))
+        self.result = TrainingResult(history, checkpoints, best_epoch(history, self.kept))
 
 
 def weights_of(encoder: nn.Module) -> dict[str, Tensor]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING
-
-from bdl.training.hyperparameters import Training
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -61,7 +59,7 @@ class TrainingResult:
     best: int | None = None
 
 
-def best_epoch(history: list[Epoch], training: Training) -> int | None:
+def best_epoch(history: list[Epoch], kept: Collection[int]) -> int | None:
     """Return the kept epoch with the largest score, the earliest of equals.
 
     Without scores it is the last kept epoch; before any epoch is kept it is None.
@@ -69,14 +67,14 @@ def best_epoch(history: list[Epoch], training: Training) -> int | None:
     Examples
     --------
     >>> rows = [Epoch(1, 1, 0.5, 1e-3, 1.0, 0.2), Epoch(2, 2, 0.4, 1e-3, 1.0, 0.2)]
-    >>> best_epoch(rows, Training(epochs=2, checkpoint_epochs=(1,)))
+    >>> best_epoch(rows, kept=(1, 2))
     1
     """
-    kept = [row for row in history if row.epoch in training.kept]
-    scored = [(row.score, -row.epoch) for row in kept if row.score is not None]
+    rows = [row for row in history if row.epoch in kept]
+    scored = [(row.score, -row.epoch) for row in rows if row.score is not None]
     if scored:
         return -max(scored)[1]
-    return kept[-1].epoch if kept else None
+    return rows[-1].epoch if rows else None
 
 
 def history_csv(history: list[Epoch]) -> bytes:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 from bdl.config import Value
+from bdl.errors import ConfigError
 from bdl.training.augmentation import Augmentation
+from bdl.training.length import TrainingLength
+
+EPOCHS = 20  # as published
 
 
 class Training(Value):
@@ -16,7 +20,10 @@ class Training(Value):
     Parameters
     ----------
     epochs
-        Passes over the training recordings.
+        Passes over the training recordings; 20 unless ``updates`` is given.
+    updates
+        Steps of the optimizer, instead of epochs. The number of epochs follows from the batches
+        per epoch; the last one may be shorter.
     per_length
         Draw as many random windows of a recording per epoch as fit into it, so that long recordings
         count more; otherwise one per recording, as published.
@@ -39,6 +46,8 @@ class Training(Value):
     checkpoint_epochs
         Epochs, counted from 1, after which weights are kept and, with validation recordings,
         scored. The last epoch is always one of them.
+    checkpoints
+        Number of such epochs, spread evenly over the training, instead of ``checkpoint_epochs``.
     stop_after
         Epoch after which training ends early, with the learning rates of all epochs: its weights
         are those that a full training has there. None trains to the end.
@@ -48,16 +57,20 @@ class Training(Value):
         Number or list of devices, as in Lightning.
     precision
         Floating-point precision, as in Lightning.
+    workers
+        Processes in which members of an ensemble are trained at the same time. It changes no
+        result and is not part of a model file.
 
     Examples
     --------
-    >>> Training(epochs=20, checkpoint_epochs=(5, 10, 15)).kept
-    (5, 10, 15, 20)
-    >>> Training(epochs=20, stop_after=5).kept
-    (5,)
+    >>> Training(checkpoint_epochs=(5, 10, 15)).length(batches=3)
+    TrainingLength(epochs=20, steps=60, last=20, kept=(5, 10, 15, 20))
+    >>> Training(updates=100, checkpoints=2).length(batches=3)
+    TrainingLength(epochs=34, steps=100, last=34, kept=(17, 34))
     """
 
-    epochs: PositiveInt = 20
+    epochs: PositiveInt | None = None
+    updates: PositiveInt | None = None
     per_length: bool = False
     batch: PositiveInt = 32
     learning_rate: PositiveFloat = 3e-3
@@ -67,27 +80,61 @@ class Training(Value):
     average: Annotated[float, Field(gt=0, le=1)] | None = None
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 0
     checkpoint_epochs: tuple[PositiveInt, ...] = ()
+    checkpoints: PositiveInt | None = None
     stop_after: PositiveInt | None = None
     accelerator: str = "auto"
     devices: PositiveInt | str | tuple[int, ...] = 1
     precision: Literal["32-true", "16-mixed", "bf16-mixed", "bf16-true", "64-true"] = "32-true"
 
+    workers: Annotated[PositiveInt, Field(exclude=True)] = 1
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_length(cls, data: Any) -> Any:
+        given = isinstance(data, dict)
+        if given and data.get("epochs") is None and data.get("updates") is None:
+            return {**data, "epochs": EPOCHS}
+        return data
+
     @model_validator(mode="after")
     def _reachable(self) -> Self:
-        if self.last > self.epochs:
-            raise ValueError(f"stop_after {self.stop_after} is beyond the {self.epochs} epochs")
-        if self.checkpoint_epochs and max(self.checkpoint_epochs) > self.last:
+        if self.epochs is not None and self.updates is not None:
             raise ValueError(
-                f"checkpoint_epochs {self.checkpoint_epochs} are beyond the {self.last} epochs"
+                f"epochs {self.epochs} and updates {self.updates} are both given; leave one out "
+                "(epochs null)"
             )
+        if self.checkpoint_epochs and self.checkpoints is not None:
+            raise ValueError("checkpoint_epochs and checkpoints are both given; leave one out")
+        if self.epochs is not None:
+            self.length(1)
         return self
 
-    @property
-    def last(self) -> int:
-        """The epoch after which training ends."""
-        return self.stop_after or self.epochs
+    def length(self, batches: int) -> TrainingLength:
+        """Return epochs and steps of a training.
 
-    @property
-    def kept(self) -> tuple[int, ...]:
-        """Epochs whose weights are kept, in order."""
-        return tuple(sorted({*self.checkpoint_epochs, self.last}))
+        Parameters
+        ----------
+        batches
+            Batches per epoch.
+
+        Raises
+        ------
+        ConfigError
+            If an epoch to stop or to keep weights at is beyond the last.
+        """
+        if self.updates is None:
+            assert self.epochs is not None
+            epochs, steps = self.epochs, self.epochs * batches
+        else:
+            epochs, steps = -(-self.updates // batches), self.updates
+        last = self.stop_after or epochs
+        if last > epochs:
+            raise ConfigError(f"stop_after {self.stop_after} is beyond the {epochs} epochs")
+        kept = {*self.checkpoint_epochs, last}
+        if max(kept) > last:
+            raise ConfigError(
+                f"checkpoint_epochs {self.checkpoint_epochs} are beyond the {last} epochs"
+            )
+        if self.checkpoints is not None:
+            kept = {-(-last * (i + 1) // self.checkpoints) for i in range(self.checkpoints)}
+        return TrainingLength(epochs, steps, last, tuple(sorted(kept)))

@@ -68,6 +68,11 @@ class TrainableEncoder(L.LightningModule):
         words = np.random.SeedSequence([self.settings.seed, self.current_epoch]).generate_state(2)
         torch.manual_seed(int(words[0]) << 32 | int(words[1]))
 
+    def on_train_batch_start(self, batch: Batch, batch_idx: int) -> int | None:
+        """End the last epoch early if all steps are done; -1 is Lightning's sign for that."""
+        # Lightning's own limit of steps resumes with other numbers.
+        return -1 if self.global_step >= self.steps else None
+
     def training_step(self, batch: Batch, index: int) -> Tensor:
         """Return the loss of one batch."""
         assert batch.epoch == self.current_epoch

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import fields
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -12,54 +12,37 @@ from numpy.typing import NDArray
 
 from bdl.boosting import TreeEnsemble, fit_trees
 from bdl.encoders.networks.trees import CHUNK, TreeEncoder
-from bdl.errors import ConfigError, InputError
-from bdl.objectives import Objective
+from bdl.errors import ConfigError
 from bdl.targets import Crop
-from bdl.training.batches import TrainingRecording
-from bdl.training.history import Epoch, TrainingResult, Validate, best_epoch
-from bdl.training.hyperparameters import Training
+
+if TYPE_CHECKING:
+    from bdl.training.history import TrainingResult
+    from bdl.training.task import TrainingTask
 
 # Of the rows to fit on, at most this share are bins near events; the others are drawn.
 NEAR_SHARE = 0.5
 
 
-def fit_tree_encoder(
-    encoder: TreeEncoder,
-    objective: Objective,
-    recordings: Sequence[TrainingRecording],
-    *,
-    training: Training,
-    stride: int,
-    validate: Validate | None = None,
-) -> TrainingResult:
+def fit_tree_encoder(encoder: TreeEncoder, task: TrainingTask) -> TrainingResult:
     """Fit the trees of an encoder in place; at the end it has the trees of the last epoch.
 
     Parameters
     ----------
     encoder
         The module.
-    objective
-        A resolved objective that has a loss for trees.
-    recordings
-        Training recordings.
-    training
-        Its seed and its epochs are used: after epoch ``e`` of ``n`` the encoder has the first
-        ``e / n`` of its trees.
-    stride
-        Samples per bin.
-    validate
-        Score of the encoder on validation recordings; larger is better.
+    task
+        Its objective must have a loss for trees. Of its training, the seed and the epochs are used:
+        after epoch ``e`` of ``n`` the encoder has the first ``e / n`` of its trees.
     """
-    loss = objective.tree_loss
+    loss = task.objective.tree_loss
     if loss is None:
-        raise ConfigError(f"boosted trees have no loss like that of {objective!r}; use bdl or bce")
-    if not recordings:
-        raise InputError("training needs at least one recording, got none")
+        raise ConfigError(
+            f"boosted trees have no loss like that of {task.objective!r}; use bdl or bce"
+        )
+    result = task.start()
     started = time.perf_counter()
-    settings = encoder.settings
-    table, target, weight = training_rows(
-        encoder, objective, recordings, stride=stride, seed=training.seed
-    )
+    settings, seed = encoder.settings, task.training.seed
+    table, target, weight = training_rows(encoder, task)
     ensembles = [
         fit_trees(
             table,
@@ -72,36 +55,29 @@ def fit_tree_encoder(
             columns_per_tree=settings.columns_per_tree,
             rows_per_tree=settings.rows_per_tree,
             least_rows=settings.least_rows,
-            seed=training.seed % (1 << 31),
+            seed=seed % (1 << 31),
             threads=torch.get_num_threads(),
         )
         for j in range(encoder.outputs)
     ]
-    result = TrainingResult()
-    for epoch in training.kept:
-        trees = max(1, round(settings.trees * epoch / training.epochs))
+    for epoch in task.length.kept:
+        trees = max(1, round(settings.trees * epoch / task.length.epochs))
         encoder.set_trees([first(each, trees) for each in ensembles], bernoulli=loss == "bernoulli")
-        row = Epoch(
+        task.keep(
+            result,
+            encoder,
+            weights={name: value.clone() for name, value in encoder.state_dict().items()},
             epoch=epoch,
             steps=trees,
             loss=_loss(encoder, table, target, weight),
             learning_rate=settings.learning_rate,
             seconds=time.perf_counter() - started,
-            score=validate(encoder) if validate else None,
         )
-        result.history.append(row)
-        result.checkpoints[epoch] = {k: v.clone() for k, v in encoder.state_dict().items()}
-    result.best = best_epoch(result.history, training)
     return result
 
 
 def training_rows(
-    encoder: TreeEncoder,
-    objective: Objective,
-    recordings: Sequence[TrainingRecording],
-    *,
-    stride: int,
-    seed: int,
+    encoder: TreeEncoder, task: TrainingTask
 ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.float64]]:
     """Return table, target and weight of the bins to fit on.
 
@@ -109,8 +85,10 @@ def training_rows(
     at most half of the rows, the nearest first; of the others a random sample, weighted by the
     inverse of its share, so that sums over rows estimate sums over all bins.
     """
+    recordings, stride = task.recordings, task.features.stride
     targets = [
-        objective.target(each.labels, Crop(0, each.labels.samples, stride)) for each in recordings
+        task.objective.target(each.labels, Crop(0, each.labels.samples, stride))
+        for each in recordings
     ]
     distances = [_distance(target.sum(axis=1) > 0) for target in targets]
     distance = np.concatenate(distances)
@@ -120,7 +98,7 @@ def training_rows(
     radius = nearest[min(wanted, len(nearest)) - 1] if len(nearest) else -1
     others = int((distance > radius).sum())
     share = min(1.0, max(encoder.settings.rows - wanted, 1) / max(others, 1))
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(task.training.seed)
     tables, chosen_targets, weights = [], [], []
     for each, target, gap in zip(recordings, targets, distances, strict=True):
         near = gap <= radius

@@ -1,0 +1,140 @@
+"""What an encoder is trained on, how, and where the results go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+
+from bdl.errors import ConfigError, InputError
+from bdl.features import Features
+from bdl.objectives import Objective
+from bdl.training.batches import TrainingRecording, batch_count
+from bdl.training.history import Epoch, TrainingResult, Validate, best_epoch, history_csv
+from bdl.training.hyperparameters import Training
+from bdl.training.length import TrainingLength
+from bdl.training.training_run import claim, write
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingTask:
+    """The training of one module; `bdl.encoders.Encoder.train` carries it out.
+
+    Parameters
+    ----------
+    objective
+        A resolved objective (see `bdl.objectives`).
+    recordings
+        Training recordings.
+    training
+        Optimizer, budget and device.
+    features
+        What the bins of the recordings hold.
+    window
+        Bins per training window.
+    outputs
+        Number of outputs that the module must have.
+    validate
+        Score of a module on validation recordings; larger is better.
+    directory
+        Run directory. An unfinished run of the same identity in it is resumed.
+    identity
+        What is trained on what data, as plain data; equal for two runs that are the same.
+    tensorboard
+        Also log for TensorBoard, to the folder ``tensorboard`` of the directory.
+    progress
+        Show a progress bar on standard error.
+    """
+
+    objective: Objective
+    recordings: Sequence[TrainingRecording]
+    training: Training
+    features: Features
+    window: int
+    outputs: int
+    validate: Validate | None = None
+    directory: Path | None = None
+    identity: Mapping[str, Any] = field(default_factory=dict)
+    tensorboard: bool = False
+    progress: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.recordings:
+            raise InputError("training needs at least one recording, got none")
+        if self.tensorboard and self.directory is None:
+            raise ConfigError("tensorboard needs a directory to log to")
+
+    @cached_property
+    def length(self) -> TrainingLength:
+        """Epochs and steps of the training."""
+        return self.training.length(batch_count(self.recordings, self.training, self.window))
+
+    def by_gradient(self, module: nn.Module) -> TrainingResult:
+        """Train a module in place by gradient descent; see `bdl.training.loop`."""
+        from bdl.training.loop import train  # here, because Lightning takes seconds to import
+
+        return train(module, self)
+
+    def member(self, place: int) -> TrainingTask:
+        """Return the task of one member of an ensemble, with a seed and a folder of its own.
+
+        It is not validated: scores are those of the whole ensemble.
+        """
+        return replace(
+            self,
+            training=self.training.replace(seed=self.training.seed + place),
+            validate=None,
+            directory=None if self.directory is None else self.directory / f"member-{place}",
+            identity={**self.identity, "member": place},
+        )
+
+    def run_all(self, trainings: Sequence[Callable[[], TrainingResult]]) -> list[TrainingResult]:
+        """Carry out trainings that do not depend on each other, in as many worker processes.
+
+        `Training.workers` says how many; results are the same for any number.
+        """
+        workers = min(self.training.workers, len(trainings))
+        if workers == 1:
+            return [train() for train in trainings]
+        from joblib import Parallel, delayed
+
+        results: list[TrainingResult] = Parallel(n_jobs=workers, backend="loky", batch_size=1)(
+            delayed(train)() for train in trainings
+        )
+        return results
+
+    def start(self) -> TrainingResult:
+        """Claim the run directory and return an empty result; for trainings without resume."""
+        self.claim()
+        return TrainingResult()
+
+    def claim(self) -> Path | None:
+        """Create the run directory, or take it over; return the checkpoint to resume from."""
+        return None if self.directory is None else claim(self.directory, dict(self.identity))
+
+    def keep(
+        self, result: TrainingResult, module: nn.Module, *, weights: dict[str, Tensor], **row: Any
+    ) -> None:
+        """Score a module, and add it to a result and to the history in the directory.
+
+        Parameters
+        ----------
+        result
+            What is added to.
+        module
+            The module with its weights of this epoch.
+        weights
+            These weights, as copies.
+        **row
+            Fields of `bdl.training.history.Epoch`, except the score.
+        """
+        epoch = Epoch(**row, score=self.validate(module) if self.validate else None)
+        result.history.append(epoch)
+        result.checkpoints[epoch.epoch] = weights
+        result.best = best_epoch(result.history, self.length.kept)
+        if self.directory is not None:
+            write(self.directory / "history.csv", history_csv(result.history))
