@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -27,6 +26,7 @@ from bdl.frames import (
     encode_names,
     merge,
     numbers,
+    open_frame,
 )
 
 Frame = Any
@@ -152,17 +152,7 @@ class Events(Tabular):
         >>> Events.from_frame(frame).to_frame().columns
         ['recording', 'event', 'time']
         """
-        try:
-            table = nw.from_native(frame, eager_only=True)
-        except TypeError as error:
-            raise InputError(
-                f"{source}: a pandas, polars or pyarrow table expected, got {type(frame).__name__}"
-            ) from error
-        for name in (recording, event, time):
-            if name not in table.columns:
-                raise InputError(
-                    f"{source}: column {name!r} is missing; it has {', '.join(table.columns)}"
-                )
+        table = open_frame(frame, (recording, event, time), source)
         recordings, recording_code = encode(table[recording], ColumnPlace(source, recording))
         types, type_code = encode(table[event], ColumnPlace(source, event))
         times = numbers(table[time], ColumnPlace(source, time))

@@ -22,6 +22,22 @@ Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 
+def open_frame(frame: Any, names: Sequence[str], source: str) -> nw.DataFrame[Any]:
+    """A pandas, polars or pyarrow table that has the named columns."""
+    try:
+        table: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
+    except TypeError as error:
+        raise InputError(
+            f"{source}: a pandas, polars or pyarrow table expected, got {type(frame).__name__}"
+        ) from error
+    for name in names:
+        if name not in table.columns:
+            raise InputError(
+                f"{source}: column {name!r} is missing; it has {', '.join(table.columns)}"
+            )
+    return table
+
+
 def encode(column: nw.Series[Any], place: ColumnPlace) -> tuple[tuple[str, ...], Codes]:
     """Sorted distinct names of a text column, and each row's index among them.
 
@@ -34,11 +50,7 @@ def encode(column: nw.Series[Any], place: ColumnPlace) -> tuple[tuple[str, ...],
     array = _arrow_array(column, place)
     if not is_text(array.type):
         array = array.cast(pa.string())
-    distinct, codes = column_values.names(array, place)
-    order = sorted(range(len(distinct)), key=distinct.__getitem__)
-    rank = np.empty(len(distinct), np.int32)
-    rank[order] = np.arange(len(distinct), dtype=np.int32)
-    return tuple(distinct[i] for i in order), rank[codes]
+    return _in_order(*column_values.names(array, place))
 
 
 def encode_names(names: Sequence[str] | NDArray[Any], what: str) -> tuple[tuple[str, ...], Codes]:
@@ -59,10 +71,15 @@ def encode_names(names: Sequence[str] | NDArray[Any], what: str) -> tuple[tuple[
             name.encode()
         except UnicodeError as error:
             raise InputError(f"events need texts as {what}: {error}") from error
-    order = sorted(place)
-    rank = np.empty(len(place), np.int32)
-    rank[[place[name] for name in order]] = np.arange(len(place), dtype=np.int32)
-    return tuple(order), rank[codes]
+    return _in_order([*place], codes)
+
+
+def _in_order(distinct: list[str], codes: NDArray[np.integer]) -> tuple[tuple[str, ...], Codes]:
+    """The same code book with its names sorted."""
+    order = sorted(range(len(distinct)), key=distinct.__getitem__)
+    rank = np.empty(len(distinct), np.int32)
+    rank[order] = np.arange(len(distinct), dtype=np.int32)
+    return tuple(distinct[i] for i in order), rank[codes]
 
 
 def numbers(column: nw.Series[Any], place: ColumnPlace) -> Floats:
@@ -103,7 +120,7 @@ def merge(parts: list[tuple[tuple[str, ...], Codes]]) -> tuple[tuple[str, ...], 
 class Tabular:
     """Base of results that are tables: they show themselves and become data frames.
 
-    A subclass gives its `columns`.
+    A subclass is a dataclass whose fields are the columns, or gives its `columns`.
 
     Examples
     --------
@@ -118,7 +135,7 @@ class Tabular:
 
     def columns(self) -> dict[str, Any]:
         """The columns of the table by name."""
-        raise NotImplementedError
+        return {name: getattr(self, name) for name in getattr(self, "__dataclass_fields__", ())}
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """The table as a data frame.

@@ -29,39 +29,23 @@ Floats = NDArray[np.float64]
 class Labels:
     """Annotations of one recording on its sample clock.
 
-    Parameters
-    ----------
-    recording
-        Id of the recording.
-    period
-        Seconds from one sample to the next.
-    samples
-        Length of the recording in samples.
-    events
-        For each event type, the sorted samples of the events inside the recording.
-    intervals
-        For each interval type, (n, 2) samples ``[onset, offset)`` inside the recording.
-    outside
-        Number of events outside the recording, over all types.
-    unpaired
-        Number of endpoints that belong to no interval, over all interval types.
-    partners
-        For each event type, the index of the type at the other end of its interval; None for a
-        type without intervals. Empty if no type has any.
-
     Examples
     --------
     >>> Labels("night", 5.0, 720, (np.array([12]),)).events[0].tolist()
     [12]
     """
 
-    recording: str
-    period: float
-    samples: int
+    recording: str  # id of the recording
+    period: float  # seconds from one sample to the next
+    samples: int  # length of the recording in samples
+    # For each event type, the sorted samples of the events inside the recording.
     events: tuple[Samples, ...]
+    # For each interval type, (n, 2) samples ``[onset, offset)`` inside the recording.
     intervals: tuple[Samples, ...] = ()
-    outside: int = 0
-    unpaired: int = 0
+    outside: int = 0  # number of events outside the recording, over all types
+    unpaired: int = 0  # number of endpoints that belong to no interval, over all interval types
+    # For each event type, the index of the type at the other end of its interval; None for a type
+    # without intervals. Empty if no type has any.
     partners: tuple[int | None, ...] = ()
 
     def reversed(self, first: int, samples: int) -> Labels:
@@ -120,34 +104,9 @@ def label(
     types: Sequence[str],
     intervals: Sequence[IntervalType] = (),
 ) -> dict[str, Labels]:
-    """Put events on the sample clock of each recording.
+    """Put events on the sample clock of each recording; labels by recording id.
 
-    Parameters
-    ----------
-    events
-        Annotations. Rows of recordings not in ``infos`` and of types not in ``types`` are ignored.
-    infos
-        The recordings.
-    types
-        Event types, in the order of the target's columns.
-    intervals
-        Interval types, in the order of the occupancy's columns.
-
-    Returns
-    -------
-    dict
-        Labels by recording id.
-
-    Examples
-    --------
-    >>> info = RecordingInfo("a", 100, ("x",), 2.0)
-    >>> table = Events.of("a", ["on", "off", "on"], [10.0, 31.0, 500.0])
-    >>> spell = IntervalType("spell", "on", "off")
-    >>> labels = label(table, [info], types=["on", "off"], intervals=[spell])["a"]
-    >>> [samples.tolist() for samples in labels.events], labels.outside
-    ([[5], [16]], 1)
-    >>> labels.intervals[0].tolist(), labels.unpaired
-    ([[5, 16]], 1)
+    Rows of recordings not in ``infos`` and of types not in ``types`` are ignored.
     """
     for what, names in (("event types", types), ("intervals", [i.name for i in intervals])):
         if len(set(names)) != len(names):

@@ -32,14 +32,8 @@ class Advice:
 
     Parameters
     ----------
-    period
-        Seconds per sample.
-    stride
-        Samples per bin.
-    tolerance
-        Matching tolerance in seconds.
-    spacing
-        Mean seconds between events of one type.
+    period, stride, tolerance, spacing
+        As in `advise`.
     width
         Seconds per bin.
     conservative, weak
@@ -109,12 +103,8 @@ def advise(
     >>> sleep.conservative, sleep.largest_stride
     (True, 784)
     """
-    for name, value in (
-        ("period", period),
-        ("tolerance", tolerance),
-        ("spacing", spacing),
-        ("duration", duration),
-    ):
+    seconds = {"period": period, "tolerance": tolerance, "spacing": spacing, "duration": duration}
+    for name, value in seconds.items():
         if not (math.isfinite(value) and value > 0):
             raise ConfigError(f"{name}: a positive number of seconds expected, got {value}")
     if stride < 1:
@@ -143,11 +133,6 @@ def collision(expected: float) -> float:
     The regularized incomplete gamma function P(2, m) is ``1 - exp(-m) (1 + m)`` without the
     cancellation of the formula for small m.
 
-    Parameters
-    ----------
-    expected
-        Mean of the count.
-
     Examples
     --------
     >>> f"{collision(2.0):.6f} {collision(1e-9):.6g}"
@@ -158,11 +143,6 @@ def collision(expected: float) -> float:
 
 def largest(*, period: float, spacing: float, probability: float) -> int:
     """Return the most samples per bin whose collision probability is at most ``probability``.
-
-    Parameters
-    ----------
-    period, spacing, probability
-        As in `advise`.
 
     Examples
     --------

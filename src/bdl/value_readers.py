@@ -58,7 +58,6 @@ class WholeReader(ValueReader):
         """All values of one recording: (samples, channels)."""
 
     def chunks(self, info: RecordingInfo) -> Iterator[Values]:
-        """Slices of the whole."""
         values = self.read(info)
         rows = max(1, CHUNK // max(1, len(info.channels)))
         for first in range(0, info.samples, rows):
@@ -72,7 +71,6 @@ class FunctionReader(WholeReader):
     function: Callable[[RecordingInfo], Values] = field(repr=False)
 
     def read(self, info: RecordingInfo) -> Values:
-        """What the function returns."""
         return self.function(info)
 
 
@@ -84,11 +82,9 @@ class MemoryReader(WholeReader):
     sources: tuple[Path, ...] = ()
 
     def read(self, info: RecordingInfo) -> Values:
-        """The array of one recording."""
         return self.arrays[info.id]
 
     def files(self, info: RecordingInfo) -> tuple[Path, ...]:
-        """The files behind the arrays."""
         return self.sources
 
 
@@ -101,16 +97,13 @@ class ChangedReader(ValueReader):
     change: Callable[[RecordingInfo, Values], Values] = field(repr=False)
 
     def read(self, info: RecordingInfo) -> Values:
-        """All values of one recording, changed."""
         return self.change(info, self.reader.read(self.infos[info.id]))
 
     def chunks(self, info: RecordingInfo) -> Iterator[Values]:
-        """The other reader's chunks, each changed."""
         for chunk in self.reader.chunks(self.infos[info.id]):
             yield self.change(info, chunk)
 
     def files(self, info: RecordingInfo) -> tuple[Path, ...]:
-        """The other reader's files."""
         return self.reader.files(self.infos[info.id])
 
 
@@ -121,13 +114,10 @@ class JoinedReader(ValueReader):
     readers: Mapping[str, ValueReader] = field(repr=False)
 
     def read(self, info: RecordingInfo) -> Values:
-        """All values of one recording, by its own reader."""
         return self.readers[info.id].read(info)
 
     def chunks(self, info: RecordingInfo) -> Iterator[Values]:
-        """Chunks of the recording's own reader."""
         return self.readers[info.id].chunks(info)
 
     def files(self, info: RecordingInfo) -> tuple[Path, ...]:
-        """Files of the recording's own reader."""
         return self.readers[info.id].files(info)

@@ -81,8 +81,7 @@ class WindowStatistics:
         """
         stop = len(self.bins) if stop is None else min(stop, len(self.bins))
         table = np.empty((max(stop - first, 0), self.columns), dtype=np.float32)
-        fill = _fill_causal if self.causal else _fill_centred
-        fill(self.bins, self._sums, self.widths, first, table)
+        _fill(self.bins, self._sums, self.widths, first, self.causal, table)
         return table
 
 
@@ -108,72 +107,52 @@ def _running_sums(bins: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 @compiled
-def _fill_centred(
-    bins: NDArray[np.float32],
-    sums: NDArray[np.float64],
-    widths: NDArray[np.int64],
-    first: int,
-    table: NDArray[np.float32],
-) -> None:
-    total, channels = bins.shape[:2]
-    per_channel = 2 + 6 * len(widths)
-    for row in range(len(table)):
-        b = first + row
-        for c in range(channels):
-            table[row, c * per_channel] = bins[b, c, 0]
-            table[row, c * per_channel + 1] = bins[b, c, 1]
-        for k in range(len(widths)):
-            low, high = max(b - widths[k], 0), min(b + widths[k], total)
-            before, after = b - low, high - b
-            for c in range(channels):
-                place = c * per_channel + 2 + 6 * k
-                mean_before = mean_after = std_before = std_after = np.nan
-                if before > 0:
-                    mean_before = (sums[b, c, 0] - sums[low, c, 0]) / before
-                    square = (sums[b, c, 1] - sums[low, c, 1]) / before
-                    std_before = np.sqrt(max(square - mean_before * mean_before, 0.0))
-                if after > 0:
-                    mean_after = (sums[high, c, 0] - sums[b, c, 0]) / after
-                    square = (sums[high, c, 1] - sums[b, c, 1]) / after
-                    std_after = np.sqrt(max(square - mean_after * mean_after, 0.0))
-                table[row, place] = mean_before
-                table[row, place + 1] = mean_after
-                table[row, place + 2] = mean_after - mean_before
-                table[row, place + 3] = std_before
-                table[row, place + 4] = std_after
-                table[row, place + 5] = std_after - std_before
+def _mean_and_spread(
+    sums: NDArray[np.float64], channel: int, low: int, high: int
+) -> tuple[float, float]:
+    """Of the bins ``[low, high)``; NaN if there are none."""
+    if high <= low:
+        return np.nan, np.nan
+    mean = (sums[high, channel, 0] - sums[low, channel, 0]) / (high - low)
+    square = (sums[high, channel, 1] - sums[low, channel, 1]) / (high - low)
+    return mean, np.sqrt(max(square - mean * mean, 0.0))
 
 
 @compiled
-def _fill_causal(
+def _fill(
     bins: NDArray[np.float32],
     sums: NDArray[np.float64],
     widths: NDArray[np.int64],
     first: int,
+    causal: bool,
     table: NDArray[np.float32],
 ) -> None:
-    channels = bins.shape[1]
-    per_channel = 2 + 4 * len(widths)
+    """Fill the table by windows before and after the bin, or causal, one width before its end."""
+    total, channels = bins.shape[:2]
+    size = 4 if causal else 6
+    per_channel = 2 + size * len(widths)
     for row in range(len(table)):
         b = first + row
-        end = b + 1
         for c in range(channels):
             table[row, c * per_channel] = bins[b, c, 0]
             table[row, c * per_channel + 1] = bins[b, c, 1]
         for k in range(len(widths)):
-            middle = max(end - widths[k], 0)
-            low = max(end - 2 * widths[k], 0)
+            middle = max(b + 1 - widths[k], 0) if causal else b
+            low = max(b + 1 - 2 * widths[k], 0) if causal else max(b - widths[k], 0)
+            high = b + 1 if causal else min(b + widths[k], total)
             for c in range(channels):
-                place = c * per_channel + 2 + 4 * k
-                recent = (sums[end, c, 0] - sums[middle, c, 0]) / (end - middle)
-                square = (sums[end, c, 1] - sums[middle, c, 1]) / (end - middle)
-                spread = np.sqrt(max(square - recent * recent, 0.0))
-                earlier = earlier_spread = np.nan
-                if middle > low:
-                    earlier = (sums[middle, c, 0] - sums[low, c, 0]) / (middle - low)
-                    square = (sums[middle, c, 1] - sums[low, c, 1]) / (middle - low)
-                    earlier_spread = np.sqrt(max(square - earlier * earlier, 0.0))
-                table[row, place] = recent
-                table[row, place + 1] = recent - earlier
-                table[row, place + 2] = spread
-                table[row, place + 3] = spread - earlier_spread
+                place = c * per_channel + 2 + size * k
+                mean_before, spread_before = _mean_and_spread(sums, c, low, middle)
+                mean_after, spread_after = _mean_and_spread(sums, c, middle, high)
+                if causal:
+                    table[row, place] = mean_after
+                    table[row, place + 1] = mean_after - mean_before
+                    table[row, place + 2] = spread_after
+                    table[row, place + 3] = spread_after - spread_before
+                else:
+                    table[row, place] = mean_before
+                    table[row, place + 1] = mean_after
+                    table[row, place + 2] = mean_after - mean_before
+                    table[row, place + 3] = spread_before
+                    table[row, place + 4] = spread_after
+                    table[row, place + 5] = spread_after - spread_before

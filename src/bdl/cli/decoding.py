@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bdl.cli import console
-from bdl.cli.fit_config import EventFree
-from bdl.cli.options import Intervals, Json, interval_types, parse_variant
+from bdl.cli.options import (
+    EventFreeRule,
+    Intervals,
+    Json,
+    StepPeriod,
+    interval_types,
+    parse_variant,
+)
 from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -46,9 +52,7 @@ def decode(
     ] = None,
     interval: Intervals = None,
     format: Annotated[str, typer.Option(help="Format of the event table.")] = "bdl",
-    period: Annotated[
-        float | None, typer.Option(help="Seconds per step, for Kaggle tables.")
-    ] = None,
+    period: StepPeriod = None,
     pairs: Annotated[
         Path | None,
         typer.Option(help="Also pair events to intervals and write them here (.csv, .parquet)."),
@@ -122,13 +126,9 @@ def calibrate(
         typer.Option(help="Metric to choose by, such as mAP or AP@60; an unknown one lists all."),
     ] = "mAP",
     interval: Intervals = None,
-    event_free: Annotated[
-        EventFree, typer.Option(help="Whether detections in event-free recordings count.")
-    ] = "ignore",
+    event_free: EventFreeRule = "ignore",
     format: Annotated[str | None, typer.Option(help="Format of the annotated events.")] = None,
-    period: Annotated[
-        float | None, typer.Option(help="Seconds per step, for Kaggle tables.")
-    ] = None,
+    period: StepPeriod = None,
     as_json: Json = False,
 ) -> None:
     """Choose the best decoder of a grid on calibration recordings."""

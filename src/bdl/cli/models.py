@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bdl.cli.console import err, print_json, track
-from bdl.cli.options import Fields, Json, takes
+from bdl.cli.options import Fields, Json, Quiet, takes
 from bdl.cli.recording_options import RECORDING_OPTIONS
 from bdl.cli.sources import FitSource, SourceOptions, find_source
 from bdl.detector.detector_settings import DetectorSettings
@@ -47,7 +47,7 @@ def fit(
         Path | None, typer.Option(help="Folder for logs and checkpoints, kept afterwards.")
     ] = None,
     tensorboard: Annotated[bool, typer.Option(help="Log for TensorBoard to --log.")] = False,
-    quiet: Annotated[bool, typer.Option(help="No progress display.")] = False,
+    quiet: Quiet = False,
     json: Json = False,
     *,
     source_options: SourceOptions,
@@ -162,7 +162,7 @@ def detect(
     resample: Annotated[
         bool, typer.Option(help="Resample recordings of another rate to that of the model.")
     ] = False,
-    quiet: Annotated[bool, typer.Option(help="No progress display.")] = False,
+    quiet: Quiet = False,
     *,
     source_options: SourceOptions,
     layout: dict[str, Any],

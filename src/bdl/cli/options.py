@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_origin
 
 import typer
 
@@ -28,6 +28,17 @@ Command = Callable[..., None]
 Pattern = Annotated[
     str | None, typer.Option(help="Which files of a folder, such as '**/*.parquet'.")
 ]
+StepPeriod = Annotated[
+    float | None, typer.Option("--period", help="Seconds per step, for Kaggle tables.")
+]
+EventFreeRule = Annotated[
+    Literal["ignore", "count"],
+    typer.Option("--event-free", help="Whether detections in recordings without events count."),
+]
+TrustPickle = Annotated[
+    bool, typer.Option("--trust-pickle", help="Open data that is a pickle, which can run code.")
+]
+Quiet = Annotated[bool, typer.Option(help="No progress display.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Intervals = Annotated[
     list[str] | None,

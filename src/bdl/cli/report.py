@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bdl.cli.console import out
-from bdl.cli.fit_config import EventFree
-from bdl.cli.options import Fields, takes
+from bdl.cli.options import EventFreeRule, Fields, TrustPickle, takes
 from bdl.cli.sources import SourceOptions, find_source
 from bdl.errors import ConfigError, InputError
 from bdl.formats.recordings import RecordingFormat
@@ -44,19 +43,13 @@ def report(
         list[Path] | None,
         typer.Option(help="History of a fit (MODEL.csv): one per table, in the same order."),
     ] = None,
-    event_free: Annotated[
-        EventFree,
-        typer.Option(help="Whether recordings without events are ignored or count."),
-    ] = "ignore",
+    event_free: EventFreeRule = "ignore",
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     bootstrap: Annotated[
         int, typer.Option(min=0, help="Bootstrap replicates; 0 for no confidence intervals.")
     ] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
-    trust_pickle: Annotated[
-        bool,
-        typer.Option("--trust-pickle", help="Open data of a study that is a pickle."),
-    ] = False,
+    trust_pickle: TrustPickle = False,
     *,
     signals: SourceOptions,
     layout: dict[str, Any],

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from bdl.cli.dataset_options import DatasetOptions
-from bdl.cli.options import Json, parse_options, takes
+from bdl.cli.options import Json, TrustPickle, parse_options, takes
 from bdl.study.workers import Workers
 
 commands = typer.Typer()
@@ -66,9 +66,7 @@ def run(
         ),
     ] = "full",
     workers: dict[str, Any],
-    trust_pickle: Annotated[
-        bool, typer.Option("--trust-pickle", help="Open data that is a pickle, which can run code.")
-    ] = False,
+    trust_pickle: TrustPickle = False,
     as_json: Json = False,
 ) -> None:
     """Run a study, or resume one that was stopped."""

@@ -55,27 +55,7 @@ def audit(
     stride: int,
     crop: float | None = None,
 ) -> tuple[Audit, ...]:
-    """Audit the targets of each event type.
-
-    Parameters
-    ----------
-    events
-        Annotations.
-    infos
-        The recordings they belong to.
-    types
-        Event types to audit.
-    kernel
-        Timing kernel of the targets.
-    stride
-        Samples per bin.
-    crop
-        Length of the crops in seconds; None for whole recordings.
-
-    Returns
-    -------
-    tuple of Audit
-        One per event type.
+    """Audit the targets of each event type, in crops of so many seconds or whole recordings.
 
     Examples
     --------

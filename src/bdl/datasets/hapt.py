@@ -83,7 +83,6 @@ class HAPT(Dataset):
     }
 
     def read(self, path: Path) -> Benchmark:
-        """Read the folder with ``recordings/`` and ``segments.csv``."""
         folder, table = published_files(path, "recordings", "segments.csv", what="HAPT data")
         with reading(table, "a CSV file"):
             segments = pl.read_csv(table)

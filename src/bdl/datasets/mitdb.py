@@ -78,7 +78,6 @@ class MITDB(Dataset):
     window_bins = 5_400
 
     def read(self, path: Path) -> Benchmark:
-        """Read the folder of the WFDB files."""
         headers = sorted(path.glob("*.hea")) if path.is_dir() else []
         if not headers:
             raise InputError(f"{path}: no .hea file; the folder of MIT-BIH records expected")
@@ -89,7 +88,6 @@ class MITDB(Dataset):
         return Benchmark(self.kind, recordings, episodes, (AFIB,), AFIB_SETTINGS)
 
     def download(self) -> Download:
-        """The project on PhysioNet."""
         record = "[0-9][0-9][0-9]"
         return PhysioNet("mitdb/1.0.0", (f"{record}.hea", f"{record}.dat", f"{record}.atr"))
 

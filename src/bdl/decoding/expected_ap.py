@@ -99,13 +99,11 @@ class ExpectedAP(Decoder):
         return cls(tolerances=tuple(tolerances)) if tolerances else None
 
     def complete(self, tolerances: Sequence[float]) -> Self:
-        """Set tolerances that were left open."""
         if self.tolerances is None and tolerances:
             return self.replace(tolerances=tuple(tolerances))
         return self
 
     def candidates(self, density: Density, intervals: tuple[IntervalType, ...]) -> ByType:
-        """Detections at or above the threshold by event type."""
         return {
             event: self.place(density, column, *self.take(density, column))
             for column, event in enumerate(density.types)

@@ -174,5 +174,11 @@ def paper_grid(kind: Kind, settings: GridSettings) -> Grid:
     raise ConfigError(f"the paper has no grid for densities of kind {kind!r}; name one")
 
 
+def paper_grids(**settings: Any) -> dict[Kind, Grid]:
+    """The grids of the paper's studies by kind of density, from fields of `GridSettings`."""
+    kinds: tuple[Kind, ...] = ("events", "state")
+    return {kind: paper_grid(kind, GridSettings(**settings)) for kind in kinds}
+
+
 def _reading(kind: Kind) -> list[type[Grid]]:
     return [grid for grid in Grid.kinds().values() if grid.decoder.reads == kind]

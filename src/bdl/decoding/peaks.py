@@ -94,13 +94,11 @@ class Peaks(Decoder):
 
     @property
     def causal(self) -> bool:
-        """Whether appending samples can never change an earlier detection."""
         looks_ahead = self.smooth > 0 and self.smoothing == "centred"
         keeps_higher = self.separation > 0 and self.keep == "higher"
         return not (looks_ahead or keeps_higher or self.alternate or self.refine != "none")
 
     def candidates(self, density: Density, intervals: tuple[IntervalType, ...]) -> ByType:
-        """Separated peaks by event type."""
         step = density.period * (density.stride if self.clock == "bins" else 1)
         distance = steps(self.separation, step)
         by_type = {}
@@ -150,7 +148,6 @@ class PeakGrid(Grid):
 
     @classmethod
     def paper(cls, settings: GridSettings) -> Self | None:
-        """The paper's grid; peaks have no window."""
         return cls(**settings.model_dump(exclude={"window"}))
 
 

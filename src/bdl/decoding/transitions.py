@@ -96,13 +96,11 @@ class Transitions(Decoder):
         return cls(scorer="difference", separation=separation).complete(tolerances)
 
     def complete(self, tolerances: Sequence[float]) -> Self:
-        """Set a window that was left open."""
         if self.window is None and tolerances:
             return self.replace(window=max(tolerances))
         return self
 
     def candidates(self, density: Density, intervals: tuple[IntervalType, ...]) -> ByType:
-        """Separated transitions by event type."""
         by_type = {}
         for column, interval in enumerate(intervals):
             onsets, offsets = find_transitions(occupancy(density, column, self), density, self)
@@ -156,7 +154,6 @@ class TransitionGrid(Grid):
 
     @classmethod
     def paper(cls, settings: GridSettings) -> Self | None:
-        """The paper's grid: both scorers, level 0.5."""
         return cls(windows=(settings.window,), **settings.model_dump(exclude={"window"}))
 
     def decoders(self, tolerances: Sequence[float]) -> list[Any]:

@@ -50,12 +50,10 @@ class Custom(Encoder):
 
     @property
     def fixed_bins(self) -> int | None:
-        """The module's own attribute; None if it has none."""
         bins: int | None = getattr(self.module, "fixed_bins", None)
         return bins
 
     def build(self, inputs: int, outputs: int, calendar: bool) -> nn.Module:
-        """A copy of the module, with the weights that it has."""
         if self.module is None:
             raise ConfigError(
                 f"the encoder is a user's own module, {self.name}: pass one of that class as module"

@@ -44,15 +44,7 @@ class Encoder(Variant):
 
     @classmethod
     def parse(cls, given: object, what: str | None = None) -> Self:
-        """An encoder from a value, a mapping with ``kind``, a name, or a user's torch module.
-
-        Parameters
-        ----------
-        given
-            Value, mapping, name or module. A module becomes a `Custom` encoder.
-        what
-            What is being parsed (a file, an option), for error messages.
-        """
+        """As `Variant.parse`; a user's torch module becomes a `Custom` encoder."""
         if hasattr(given, "state_dict"):  # a torch module; torch itself may not be installed
             given = {"kind": "custom", "module": given}
         return super().parse(given, what)

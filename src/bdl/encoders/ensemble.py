@@ -43,7 +43,6 @@ class Ensemble(Encoder):
 
     @classmethod
     def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:
-        """Ensembles that have proved themselves."""
         return {
             "gru-and-trees": {"members": ("gru", "trees")},
             "three-grus-and-trees": {
@@ -65,31 +64,24 @@ class Ensemble(Encoder):
 
     @property
     def fixed_bins(self) -> int | None:
-        """The window length of the members that have a fixed one."""
         return next((member.fixed_bins for member in self.members if member.fixed_bins), None)
 
     def with_bins(self, bins: int) -> Self:
-        """The ensemble of the members for windows of ``bins`` bins."""
         return self.replace(members=tuple(member.with_bins(bins) for member in self.members))
 
     def complete(self, statistics: Sequence[str]) -> Self:
-        """Return a copy whose members know the statistics that they read."""
         return self.replace(members=tuple(member.complete(statistics) for member in self.members))
 
     def tile(self, window: int) -> int:
-        """The smallest tile of the members."""
         return min(member.tile(window) for member in self.members)
 
     def seconds_per_bin(self, window: int) -> float:
-        """Rough core-seconds of a training pass per bin: the sum over the members."""
         return sum(member.seconds_per_bin(window) for member in self.members)
 
     def tiny(self) -> Self:
-        """An ensemble of the tiny versions of its members."""
         return self.replace(members=tuple(member.tiny() for member in self.members))
 
     def build(self, inputs: int, outputs: int, calendar: bool) -> EnsembleEncoder:
-        """A new module with a new module of each member, each from a seed of its own."""
         import torch
 
         from bdl.encoders.networks.ensemble import EnsembleEncoder

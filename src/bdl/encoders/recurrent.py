@@ -44,7 +44,6 @@ class Recurrent(Encoder):
 
     @classmethod
     def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:
-        """The published recurrent encoders."""
         return {
             "gru": {},
             "chbmit-gru": {"width": 128, "blocks": 3},
@@ -79,7 +78,6 @@ class Recurrent(Encoder):
         return self.replace(width=min(self.width, 8), blocks=max(self.blocks - 1, 1))
 
     def build(self, inputs: int, outputs: int, calendar: bool) -> RecurrentEncoder:
-        """A new module with random weights from torch's generator."""
         from bdl.encoders.networks.recurrent import RecurrentEncoder
 
         return RecurrentEncoder(self, inputs, outputs, calendar)

@@ -62,7 +62,6 @@ class Transformer(Encoder):
 
     @classmethod
     def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:
-        """The published larger and causal ones."""
         return {
             "transformer-large": {"width": 128, "layers": 6, "heads": 8},
             "causal-transformer": {"causal": True},
@@ -85,12 +84,10 @@ class Transformer(Encoder):
         return 0.6 * seconds if self.causal else seconds
 
     def tiny(self) -> Self:
-        """One layer of two heads, an eighth of the width."""
         width = max(self.width // 8 // 4 * 4, 4)
         return self.replace(width=width, layers=1, heads=2, feedforward=None)
 
     def build(self, inputs: int, outputs: int, calendar: bool) -> TransformerEncoder:
-        """A new module with random weights from torch's generator."""
         from bdl.encoders.networks.transformer import TransformerEncoder
 
         return TransformerEncoder(self, inputs, outputs, calendar)

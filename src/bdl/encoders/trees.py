@@ -68,7 +68,6 @@ class Trees(Encoder):
     statistics: tuple[str, ...] | None = None
 
     def complete(self, statistics: Sequence[str]) -> Self:
-        """Return a copy that knows the columns of its input."""
         missing = {"mean", "std"} - {*statistics}
         if missing:
             raise ConfigError(
@@ -82,11 +81,9 @@ class Trees(Encoder):
         return 1e-5
 
     def tiny(self) -> Self:
-        """A few small trees on few windows."""
         return self.replace(trees=min(self.trees, 10), widths=self.widths[:3], rows=5_000)
 
     def build(self, inputs: int, outputs: int, calendar: bool) -> TreeEncoder:
-        """A module without trees, which gives zeros."""
         from bdl.encoders.networks.trees import TreeEncoder
 
         return TreeEncoder(self, inputs, outputs, calendar)

@@ -59,7 +59,6 @@ class UNet(Encoder):
 
     @classmethod
     def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:
-        """The published variant with attention."""
         return {"attention-unet": {"attention": True}}
 
     @property
@@ -69,11 +68,9 @@ class UNet(Encoder):
 
     @property
     def fixed_bins(self) -> int | None:
-        """The only window length of the attention variant."""
         return self.bins if self.attention else None
 
     def with_bins(self, bins: int) -> Self:
-        """The attention variant for windows of ``bins`` bins."""
         return self.replace(bins=bins) if self.attention else self
 
     def seconds_per_bin(self, window: int) -> float:
@@ -84,12 +81,10 @@ class UNet(Encoder):
         return convolutions + attention
 
     def tiny(self) -> Self:
-        """At most 4, 8 and 16 channels."""
         first, second, third = self.channels
         return self.replace(channels=(min(first, 4), min(second, 8), min(third, 16)))
 
     def build(self, inputs: int, outputs: int, calendar: bool) -> UNetEncoder:
-        """A new module with random weights from torch's generator."""
         from bdl.encoders.networks.unet import UNetEncoder
 
         return UNetEncoder(self, inputs, outputs, calendar)

@@ -57,19 +57,6 @@ def adapt(
 ) -> Adaptation:
     """Fit and apply the adapter, each group by models that have not seen it.
 
-    Parameters
-    ----------
-    densities
-        Densities of kind ``events``, one per recording.
-    truth
-        Annotated events.
-    groups
-        Group of each recording; by default each is its own.
-    folds
-        Parts of the cross-fitting; no more than there are groups.
-    strength
-        Penalty on the two slopes.
-
     Examples
     --------
     Every density sums to twice the number of truths; a factor of one half corrects that:

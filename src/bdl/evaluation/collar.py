@@ -24,16 +24,7 @@ Floats = NDArray[np.float64]
 def collar_f(
     truth: Events, detections: Events, collar: float, *, threshold: float = -math.inf
 ) -> dict[str, Tally[float]]:
-    """F-measure of event times, by type.
-
-    Parameters
-    ----------
-    truth, detections
-        Annotated and detected events.
-    collar
-        Seconds; a pair may be exactly so far apart.
-    threshold
-        Detections with a lower score are left out.
+    """F-measure of event times, by type; a pair may be exactly ``collar`` seconds apart.
 
     Examples
     --------
@@ -65,16 +56,9 @@ def interval_collar_f(
     collar: float,
     offset_share: float = 0.0,
 ) -> Tally[float]:
-    """F-measure of intervals whose onset and offset must both agree.
+    """F-measure of intervals of one type whose onset and offset must both agree.
 
-    Parameters
-    ----------
-    truth, detections
-        Annotated and detected intervals of one type.
-    collar
-        Seconds that onsets may be apart, and the least that offsets may be apart.
-    offset_share
-        Offsets may also be apart by this share of the true length.
+    Both may be ``collar`` seconds apart, offsets also ``offset_share`` of the true length.
 
     Examples
     --------

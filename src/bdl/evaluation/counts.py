@@ -28,13 +28,6 @@ Floats = NDArray[np.float64]
 class Counts(Tabular):
     """Predicted and observed counts by recording and type.
 
-    Parameters
-    ----------
-    recordings, types
-        Names.
-    predicted, observed
-        (recordings, types) summed density, and number of annotated events.
-
     Examples
     --------
     >>> table = Counts(("a", "b"), ("x",), np.array([[3.0], [1.0]]), np.array([[2.0], [0.0]]))
@@ -44,6 +37,7 @@ class Counts(Tabular):
 
     recordings: tuple[str, ...]
     types: tuple[str, ...]
+    # predicted, observed: (recordings, types) summed density, and number of annotated events.
     predicted: Floats = field(repr=False)
     observed: Floats = field(repr=False)
 
@@ -92,14 +86,7 @@ def count_events(densities: Iterable[Density], truth: Events) -> Counts:
     """Summed densities against the number of annotated events, per recording and type.
 
     An event outside its recording (by its nearest sample) is not counted, since no bin could hold
-    it. Only recordings with a density are compared.
-
-    Parameters
-    ----------
-    densities
-        Densities of kind ``events``, one per recording.
-    truth
-        Annotated events.
+    it. Only recordings with a density (of kind ``events``) are compared.
 
     Examples
     --------

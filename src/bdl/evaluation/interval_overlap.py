@@ -33,28 +33,20 @@ _MORE = 1e-6  # an overlap must exceed the asked share by this, against rounding
 class EventRule(Value):
     """Parameters of event scoring.
 
-    Parameters
-    ----------
-    before, after
-        Seconds by which a true event is extended.
-    overlap
-        Share of a true event that must be exceeded by detections; zero: any overlap.
-    longest
-        Seconds above which events are split; None never splits.
-    merge
-        Seconds; events less than this apart are merged.
-
     Examples
     --------
     >>> EventRule().merge
     90.0
     """
 
+    # before, after: Seconds by which a true event is extended.
     before: Annotated[float, Field(ge=0)] = 30.0
     after: Annotated[float, Field(ge=0)] = 60.0
+    # Share of a true event that must be exceeded by detections; zero: any overlap.
     overlap: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    # Seconds above which events are split; None never splits.
     longest: Annotated[float, Field(gt=0)] | None = 300.0
-    merge: Annotated[float, Field(ge=0)] = 90.0
+    merge: Annotated[float, Field(ge=0)] = 90.0  # seconds; events less than this apart are merged
 
 
 ANY_OVERLAP = EventRule(before=0.0, after=0.0, longest=None, merge=0.0)
@@ -90,16 +82,7 @@ def event_overlap(
     durations: Mapping[str, float],
     rule: EventRule = EventRule(),  # noqa: B008  an immutable value
 ) -> Overlap:
-    """Event scoring.
-
-    Parameters
-    ----------
-    truth, detections
-        Annotated and detected intervals of one type.
-    durations
-        Seconds of every recording that is scored.
-    rule
-        How events are extended, merged and split.
+    """Event scoring of intervals of one type, over the recordings of these durations (seconds).
 
     Examples
     --------
@@ -137,16 +120,7 @@ def event_overlap(
 def sample_overlap(
     truth: Intervals, detections: Intervals, durations: Mapping[str, float], *, rate: int = 1
 ) -> Overlap:
-    """Sample scoring: every sample counts for itself.
-
-    Parameters
-    ----------
-    truth, detections
-        Annotated and detected intervals of one type.
-    durations
-        Seconds of every recording that is scored.
-    rate
-        Samples per second.
+    """Sample scoring, ``rate`` samples per second: every sample counts for itself.
 
     Examples
     --------

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,10 +51,6 @@ class PrecisionRecall(Tabular):
     threshold: Floats
     precision: Floats
     recall: Floats
-
-    def columns(self) -> dict[str, Any]:
-        """The columns of the table by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 class BestThreshold(NamedTuple):
@@ -221,13 +217,7 @@ class Matches:
         return PrecisionRecall(threshold, tally.precision, tally.recall)
 
     def tallies(self, type: str, tolerance: float) -> tuple[Floats, Tallies]:
-        """Each distinct score of one type, highest first, and the counts of detections down to it.
-
-        Parameters
-        ----------
-        type, tolerance
-            Event type and matched tolerance.
-        """
+        """Each distinct score of one type, highest first, and the counts down to it."""
         j = self.type_index(type)
         rows, _ = self.hits(type, tolerance)
         ends = np.unique(self.end[self.start[j] : self.start[j + 1]])
@@ -286,13 +276,7 @@ class Matches:
 
 
 def find_tolerance(tolerances: Sequence[float], tolerance: float) -> int | None:
-    """Place of a tolerance among others, to nine digits; None if it is not there.
-
-    Examples
-    --------
-    >>> find_tolerance([0.1, 0.3], 3 * 0.1)
-    1
-    """
+    """Place of a tolerance among others, to nine digits; None if it is not there."""
     close = (k for k, known in enumerate(tolerances) if abs(known - tolerance) <= 1e-9 * known)
     return next(close, None)
 

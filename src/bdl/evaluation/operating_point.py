@@ -51,13 +51,6 @@ class OperatingPoint(Tally[float]):
 def operating_points(matches: Matches, threshold: float) -> dict[str, dict[float, OperatingPoint]]:
     """Counts at a threshold by event type (and ``all`` together) and tolerance.
 
-    Parameters
-    ----------
-    matches
-        Matches of one set of detections; with ``durations``, false alarms per day are known.
-    threshold
-        Detections of at least this score count.
-
     Examples
     --------
     >>> from bdl.evaluation import match

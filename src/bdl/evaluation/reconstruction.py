@@ -32,15 +32,6 @@ Probability = Annotated[float, Field(ge=0, le=1)]
 class ExponentialRecursion(Value):
     """State probability by the exponential recursion.
 
-    Parameters
-    ----------
-    scale
-        Factor s on both densities.
-    initial
-        Probability of being inside before the first bin.
-    threshold
-        Probability from which on a bin is inside.
-
     Examples
     --------
     >>> both = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 0.0], [0.0, 9.0]], np.float32)
@@ -51,9 +42,9 @@ class ExponentialRecursion(Value):
     """
 
     kind: Literal["exponential"] = "exponential"
-    scale: Annotated[float, Field(gt=0)] = 1.0
-    initial: Probability = 0.0
-    threshold: float = 0.5
+    scale: Annotated[float, Field(gt=0)] = 1.0  # factor s on both densities
+    initial: Probability = 0.0  # probability of being inside before the first bin
+    threshold: float = 0.5  # probability from which on a bin is inside
 
     def probabilities(self, density: Density, interval: IntervalType) -> Floats:
         """State probability of each bin."""
@@ -66,13 +57,6 @@ class ExponentialRecursion(Value):
 class IntegratedDifference(Value):
     """Running sum of onset minus offset density, as a probability cut to [0, 1].
 
-    Parameters
-    ----------
-    initial
-        Probability of being inside before the first bin.
-    threshold
-        Probability from which on a bin is inside.
-
     Examples
     --------
     >>> both = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [0.0, 1.0]], np.float32)
@@ -83,8 +67,8 @@ class IntegratedDifference(Value):
     """
 
     kind: Literal["integrated"] = "integrated"
-    initial: Probability = 0.0
-    threshold: float = 0.5
+    initial: Probability = 0.0  # probability of being inside before the first bin
+    threshold: float = 0.5  # probability from which on a bin is inside
 
     def probabilities(self, density: Density, interval: IntervalType) -> Floats:
         """State of each bin, cut to [0, 1]."""
@@ -97,15 +81,6 @@ class PeakFill(Value):
 
     Higher peaks come first. Of several peaks of one kind in a row the highest counts.
 
-    Parameters
-    ----------
-    height
-        Peaks are local maxima above this density.
-    separation
-        Least distance between peaks in seconds.
-    threshold
-        Probability from which on a bin is inside.
-
     Examples
     --------
     >>> both = np.array([[0, 0], [1, 0], [0, 0], [0, 1], [0, 0]], np.float32)
@@ -116,9 +91,9 @@ class PeakFill(Value):
     """
 
     kind: Literal["peaks"] = "peaks"
-    height: Annotated[float, Field(ge=0)] = 0.0
-    separation: Annotated[float, Field(ge=0)] = 0.0
-    threshold: float = 0.5
+    height: Annotated[float, Field(ge=0)] = 0.0  # peaks are local maxima above this density
+    separation: Annotated[float, Field(ge=0)] = 0.0  # least distance between peaks in seconds
+    threshold: float = 0.5  # probability from which on a bin is inside
 
     def probabilities(self, density: Density, interval: IntervalType) -> Floats:
         """One inside, zero outside."""
@@ -149,11 +124,6 @@ class PeakFill(Value):
 class Direct(Value):
     """The state probability of a segmentation model, as it is.
 
-    Parameters
-    ----------
-    threshold
-        Probability from which on a bin is inside.
-
     Examples
     --------
     >>> values = np.array([[0.1], [0.75]], np.float32)
@@ -164,7 +134,7 @@ class Direct(Value):
     """
 
     kind: Literal["direct"] = "direct"
-    threshold: float = 0.5
+    threshold: float = 0.5  # probability from which on a bin is inside
 
     def probabilities(self, density: Density, interval: IntervalType) -> Floats:
         """The density's column of the interval."""

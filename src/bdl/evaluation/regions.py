@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from bdl.column_values import ColumnPlace
 from bdl.errors import InputError
 from bdl.events import Frame
-from bdl.frames import encode, numbers
+from bdl.frames import encode, numbers, open_frame
 
 Span = tuple[float, float]
 
@@ -87,12 +86,7 @@ class Regions:
         >>> Regions.from_frame(pl.DataFrame({"recording": ["a"], "start": [0], "end": [9]}))
         Regions(spans={'a': ((0.0, 9.0),)})
         """
-        table = nw.from_native(frame, eager_only=True)
-        for name in (recording, start, end):
-            if name not in table.columns:
-                raise InputError(
-                    f"{source}: column {name!r} is missing; it has {', '.join(table.columns)}"
-                )
+        table = open_frame(frame, (recording, start, end), source)
         names, codes = encode(table[recording], ColumnPlace(source, recording))
         starts = numbers(table[start], ColumnPlace(source, start))
         ends = numbers(table[end], ColumnPlace(source, end))

@@ -6,8 +6,7 @@ without events are included only where matching counted them (``event_free="coun
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,10 +46,6 @@ class Screening(Tabular):
         """
         allowed = self.sensitivity[self.false_alarms_per_day <= false_alarms_per_day]
         return float(allowed.max()) if len(allowed) else 0.0
-
-    def columns(self) -> dict[str, Any]:
-        """The columns of the table by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def screening(matches: Matches, type: str, tolerance: float) -> Screening:

@@ -30,16 +30,7 @@ StateMetric = Literal["F1", "IoU", "Brier"]
 
 @dataclass(frozen=True)
 class StateScore(Tally[float]):
-    """Samples inside the truth, the prediction and both, and the squared error.
-
-    Parameters
-    ----------
-    hits, detections, truths
-        Samples inside both, inside the prediction, and inside the truth.
-    squared
-        Sum over samples of the squared difference between state probability and state.
-    samples
-        All samples.
+    """Samples inside both (hits), the prediction (detections) and the truth, and squared error.
 
     Examples
     --------
@@ -47,7 +38,7 @@ class StateScore(Tally[float]):
     {'F1': 0.75, 'IoU': 0.6, 'Brier': 0.05, 'precision': 0.75, 'recall': 0.75}
     """
 
-    squared: float
+    squared: float  # sum over samples of (state probability - state) ** 2
     samples: float
 
     @property
@@ -87,17 +78,6 @@ def states(
 ) -> StateScore:
     """Score one reconstruction.
 
-    Parameters
-    ----------
-    densities
-        Densities of the recordings that are scored.
-    truth
-        Annotated events.
-    interval
-        The interval whose inside is the state.
-    reconstruction
-        How a density becomes a state probability.
-
     Examples
     --------
     >>> from bdl.evaluation.reconstruction import Direct
@@ -121,18 +101,7 @@ def choose(
 ) -> ChosenReconstruction:
     """The best of several reconstructions on calibration recordings; the first of equals.
 
-    Parameters
-    ----------
-    densities
-        Densities of the calibration recordings.
-    truth
-        Annotated events.
-    interval
-        The interval whose inside is the state.
-    candidates
-        Reconstructions to choose from.
-    metric
-        ``F1`` or ``IoU`` (highest), or ``Brier`` (lowest).
+    F1 and IoU are best if high, Brier's score if low.
 
     Examples
     --------

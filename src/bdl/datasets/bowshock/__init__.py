@@ -76,7 +76,6 @@ class BowShock(Dataset):
     )
 
     def read(self, path: Path) -> Benchmark:
-        """Read the folder with the pickle and the event table."""
         table, events = published_files(path, TABLE, EVENTS, what="bow shock data")
         if not self.trust:
             raise ConfigError(
@@ -103,7 +102,6 @@ class BowShock(Dataset):
         return Benchmark(self.kind, recordings, crossings, (), self.settings, notes)
 
     def trusted(self) -> Self:
-        """The data set with permission to open the pickle."""
         return self.replace(trust=True)
 
     def simulator(self) -> Simulator:

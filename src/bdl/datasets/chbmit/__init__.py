@@ -132,7 +132,6 @@ class CHBMIT(Dataset):
         return partial(write, source=self.source or "physionet")
 
     def download(self) -> Download:
-        """The project on PhysioNet, or the snapshot on Kaggle."""
         if self.source == "kaggle":
             return Kaggle(dataset="werus23/chb-mit-scalp-eeg-database-seizure-only")
         return PhysioNet("chbmit/1.0.0", ("chb*/*.edf", "chb*/*-summary.txt"))
@@ -140,19 +139,12 @@ class CHBMIT(Dataset):
     @classmethod
     def grids(cls) -> Mapping[Kind, Grid]:
         """The grids of the paper; the window of the difference of means, 10 s, is ours."""
-        from bdl.decoding.peaks import PeakGrid
-        from bdl.decoding.transitions import TransitionGrid
+        from bdl.decoding.grid import paper_grids
 
-        shared: dict[str, Any] = {
-            "thresholds": 11,
-            "smooths": (0.0, 1.0, 2.0),
-            "separation": 145.0,
-            "alternations": (False, True),
-        }
-        return {
-            "events": PeakGrid(**shared),
-            "state": TransitionGrid(windows=(10.0,), **shared),
-        }
+        smooths, both = (0.0, 1.0, 2.0), (False, True)
+        return paper_grids(
+            thresholds=11, smooths=smooths, separation=145.0, window=10.0, alternations=both
+        )
 
     def _read_snapshot(self, path: Path) -> Benchmark:
         table, folder = path / TABLE, path / FOLDER

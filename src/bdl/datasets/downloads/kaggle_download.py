@@ -16,17 +16,7 @@ from bdl.errors import ConfigError, InputError, require
 
 @dataclass(frozen=True)
 class Kaggle(Download):
-    """A competition or a data set on Kaggle.
-
-    Parameters
-    ----------
-    competition
-        Kaggle's name of the competition, or None.
-    dataset
-        Kaggle's name of the data set, or None.
-    files
-        Names of the files of a competition that are needed.
-    """
+    """A competition (of which some files are needed) or a data set on Kaggle, by Kaggle's name."""
 
     competition: str | None = None
     dataset: str | None = None

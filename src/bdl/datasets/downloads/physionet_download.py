@@ -24,15 +24,7 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class PhysioNet(Download):
-    """A project on PhysioNet.
-
-    Parameters
-    ----------
-    project
-        Name and version, such as ``mitdb/1.0.0``.
-    files
-        Patterns of the files that are needed.
-    """
+    """A project on PhysioNet, such as ``mitdb/1.0.0``, and patterns of the files needed."""
 
     project: str
     files: tuple[str, ...]
@@ -40,7 +32,6 @@ class PhysioNet(Download):
     def fetch(
         self, folder: Path, *, only: Sequence[str], url: str | None, progress: FileProgress
     ) -> list[Path]:
-        """Download the files that are missing or incomplete."""
         pooch = require("pooch", "fetch")
         base = (url or f"https://physionet.org/files/{self.project}").rstrip("/") + "/"
         sums = checksums(_read_text(base + "SHA256SUMS.txt"), base)

@@ -98,7 +98,6 @@ class Fraud(Dataset):
         return write
 
     def download(self) -> Download:
-        """The original rows, on Kaggle."""
         return Kaggle(dataset="mlg-ulb/creditcardfraud")
 
     @classmethod

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import polars as pl
 
@@ -96,7 +96,6 @@ class Sleep(Dataset):
     }
 
     def read(self, path: Path) -> Benchmark:
-        """Read the folder with ``train_series.parquet`` and ``train_events.csv``."""
         series, table = published_files(path, SERIES, EVENTS, what="sleep data")
         recordings = FORMAT.replace(regular=self.regular).read(series)
         events, notes = _read_events(table, {info.id: info.samples for info in recordings.infos})
@@ -113,7 +112,6 @@ class Sleep(Dataset):
         return write
 
     def download(self) -> Download:
-        """Kaggle's competition."""
         return Kaggle(
             competition="child-mind-institute-detect-sleep-states", files=(SERIES, EVENTS)
         )
@@ -121,18 +119,10 @@ class Sleep(Dataset):
     @classmethod
     def grids(cls) -> Mapping[Kind, Grid]:
         """The grids of the paper; the window of the difference of means, 10 minutes, is ours."""
-        from bdl.decoding.peaks import PeakGrid
-        from bdl.decoding.transitions import TransitionGrid
+        from bdl.decoding.grid import paper_grids
 
-        shared: dict[str, Any] = {
-            "smooths": (0.0, 50.0),
-            "separation": 1800.0,
-            "alternations": (False, True),
-        }
-        return {
-            "events": PeakGrid(**shared),
-            "state": TransitionGrid(windows=(600.0,), **shared),
-        }
+        both = (False, True)
+        return paper_grids(smooths=(0.0, 50.0), separation=1800.0, window=600.0, alternations=both)
 
 
 def _read_events(table: Path, samples: dict[str, int]) -> tuple[Events, list[str]]:

@@ -134,13 +134,4 @@ class FusedGRU(_Fused, nn.GRU):
 
 
 class FusedLSTM(_Fused, nn.LSTM):
-    """torch.nn.LSTM of one layer with ``batch_first``; ``forward`` also takes ``lengths``.
-
-    Examples
-    --------
-    >>> ours, torchs = FusedLSTM(3, 8, batch_first=True), nn.LSTM(3, 8, batch_first=True)
-    >>> _ = ours.load_state_dict(torchs.state_dict())
-    >>> x = torch.randn(2, 50, 3)
-    >>> torch.allclose(ours(x)[0], torchs(x)[0], atol=1e-6)
-    True
-    """
+    """torch.nn.LSTM of one layer with ``batch_first``; ``forward`` also takes ``lengths``."""

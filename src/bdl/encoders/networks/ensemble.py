@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
+from bdl.encoders.networks.module import Maybe
+
 
 class EnsembleEncoder(nn.Module):
     """Module of `bdl.encoders.Ensemble`: the weighted mean of its members' densities.
@@ -28,11 +30,7 @@ class EnsembleEncoder(nn.Module):
         self.link: Callable[[Tensor], Tensor] = torch.nn.functional.softplus
 
     def forward(
-        self,
-        values: Tensor,
-        hour: Tensor | None = None,
-        weekday: Tensor | None = None,
-        mask: Tensor | None = None,
+        self, values: Tensor, hour: Maybe = None, weekday: Maybe = None, mask: Maybe = None
     ) -> Tensor:
         """Densities (batch, bins, outputs)."""
         total: Tensor | None = None

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from bdl.errors import ConfigError, InputError
 
 State = tuple[Tensor, ...]
+Maybe = Tensor | None
 HOURS = 24
 CALENDAR_WIDTH = 4
 
@@ -90,11 +91,7 @@ class EncoderModule(nn.Module, ABC):
         return self.encode(x, None), state
 
     def forward(
-        self,
-        values: Tensor,
-        hour: Tensor | None = None,
-        weekday: Tensor | None = None,
-        mask: Tensor | None = None,
+        self, values: Tensor, hour: Maybe = None, weekday: Maybe = None, mask: Maybe = None
     ) -> Tensor:
         """Logits (batch, bins, outputs)."""
         return self.encode(self.embed(values, hour, weekday), lengths_of(mask))
@@ -106,11 +103,7 @@ class EncoderModule(nn.Module, ABC):
         return self.blank(batch)
 
     def step(
-        self,
-        values: Tensor,
-        state: State,
-        hour: Tensor | None = None,
-        weekday: Tensor | None = None,
+        self, values: Tensor, state: State, hour: Maybe = None, weekday: Maybe = None
     ) -> tuple[Tensor, State]:
         """Logits (batch, bins, outputs) of the next tile, and the state after it."""
         if not self.causal:

@@ -75,7 +75,6 @@ class RecurrentEncoder(EncoderModule):
         self.last = Linear(width, outputs)
 
     def encode(self, x: Tensor, lengths: Tensor | None) -> Tensor:
-        """Embedded bins of these lengths → logits."""
         x = self.first(x)
         for block in self.blocks:
             x, _ = block(x, lengths)
@@ -89,7 +88,6 @@ class RecurrentEncoder(EncoderModule):
         return (zeros,) * (self.states * len(self.blocks))
 
     def advance(self, x: Tensor, state: State) -> tuple[Tensor, State]:
-        """Embedded bins of the next tile → logits and the state after it."""
         x = self.first(x)
         after: list[Tensor] = []
         for i, block in enumerate(self.blocks):

@@ -140,7 +140,6 @@ class TransformerEncoder(EncoderModule):
         return x + positions(first, x.shape[1], self.width, x)
 
     def encode(self, x: Tensor, lengths: Tensor | None) -> Tensor:
-        """Embedded bins of these lengths → logits."""
         valid = valid_of(lengths, x.shape[1])
         if valid is not None:  # an item without any data still needs something to attend to
             valid = valid | (torch.arange(x.shape[1], device=valid.device) == 0)
@@ -161,7 +160,6 @@ class TransformerEncoder(EncoderModule):
         return tuple(state)
 
     def advance(self, x: Tensor, state: State) -> tuple[Tensor, State]:
-        """Embedded bins of the next tile → logits and the state after it."""
         x = self.start(x, state[0].shape[2])
         after: list[Tensor] = []
         for i, layer in enumerate(self.layers):

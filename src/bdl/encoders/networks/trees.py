@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bdl.boosting import TreeEnsemble
-from bdl.encoders.networks.module import EncoderModule
+from bdl.encoders.networks.module import EncoderModule, Maybe
 from bdl.errors import ConfigError
 from bdl.window_statistics import WindowStatistics, statistics_per_channel
 
@@ -91,13 +91,8 @@ class TreeEncoder(EncoderModule):
         return rows
 
     def forward(
-        self,
-        values: Tensor,
-        hour: Tensor | None = None,
-        weekday: Tensor | None = None,
-        mask: Tensor | None = None,
+        self, values: Tensor, hour: Maybe = None, weekday: Maybe = None, mask: Maybe = None
     ) -> Tensor:
-        """Densities (batch, bins, outputs)."""
         batch, bins, _ = values.shape
         density = torch.zeros(batch, bins, self.outputs)
         ensembles = [self.trees(j) for j in range(self.outputs)]
@@ -117,7 +112,6 @@ class TreeEncoder(EncoderModule):
         return density
 
     def encode(self, x: Tensor, lengths: Tensor | None) -> Tensor:
-        """Densities of bins without a calendar."""
         return self.forward(x)
 
     def _load_from_state_dict(self, state: Mapping[str, Any], prefix: str, *rest: Any) -> None:

@@ -84,7 +84,6 @@ class UNetEncoder(EncoderModule):
         self.last = Linear(first, outputs)
 
     def encode(self, x: Tensor, lengths: Tensor | None) -> Tensor:
-        """Embedded bins of these lengths → logits."""
         valid1 = valid_of(lengths, x.shape[1])
         if valid1 is not None:
             x = x.masked_fill(~valid1[..., None], 0.0)
