@@ -21,6 +21,7 @@ from bdl.training.augmentation import Augmentation, stretches
 from bdl.training.batches import Batches, TrainingRecording
 from learning import bouts, quick
 
+TWO = Features(statistics=("mean", "std"))
 BOUT = IntervalType(name="bout", onset="on", offset="off")
 
 
@@ -44,11 +45,21 @@ def test_both_ends_of_a_window_are_blanked_as_often_as_its_middle():
 
 def test_blanks_of_channels_and_of_all():
     values = np.ones((100_000, 6), np.float32)
-    Augmentation(blanks=0.2).change(values, 3, np.random.default_rng(0))
+    Augmentation(blanks=0.2).change(values, TWO, np.random.default_rng(0))
     blank = values.reshape(-1, 3, 2) == 0
     assert (blank[:, :, 0] == blank[:, :, 1]).all()
     np.testing.assert_allclose(blank[:, :, 0].mean(axis=0), 0.2, atol=0.02)
     assert blank[:, :, 0].all(axis=1).mean() == pytest.approx(0.1, abs=0.03)
+
+
+def test_blanked_channels_count_as_missing():
+    values = np.ones((10_000, 5), np.float32)
+    values[:, -1] = 0
+    features = TWO.replace(missing=True)
+    Augmentation(blanks=0.3).change(values, features, np.random.default_rng(0))
+    expected = (features.per_channel(values)[:, :, 0] == 0).mean(axis=1)
+    np.testing.assert_array_equal(values[:, -1], expected)
+    assert {*np.unique(expected)} == {0, 0.5, 1}
 
 
 def test_gain_is_one_factor_per_window_and_channel():
@@ -56,7 +67,7 @@ def test_gain_is_one_factor_per_window_and_channel():
     logs = []
     for _ in range(300):
         values = np.tile(np.array([[1, 2, 3, 4]], np.float32), (5, 1))
-        Augmentation(gain=0.3).change(values, 2, rng)
+        Augmentation(gain=0.3).change(values, TWO, rng)
         factors = (values / [1, 2, 3, 4]).reshape(-1, 2, 2)
         np.testing.assert_allclose(factors, np.broadcast_to(factors[0, :, :1], factors.shape))
         logs.append(np.log(factors[0, :, 0]))

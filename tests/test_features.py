@@ -58,6 +58,30 @@ def test_scaling_bins_is_binning_scaled_samples(values, stride, scale, shift):
         np.testing.assert_allclose(ours.values, expected, rtol=1e-5, atol=1e-4 / scale + 1e-6)
 
 
+@settings(max_examples=200, deadline=None)
+@given(arrays, st.integers(1, 20), st.lists(st.sampled_from([0.0, 0.1, 30.0]), min_size=3))
+def test_logarithms_are_taken_of_the_samples(values, stride, units):
+    unit = tuple(units[: values.shape[1]])
+    shift, scale = tuple(range(1, len(unit) + 1)), (2.0,) * len(unit)
+    scaling = Robust(median=shift, spread=scale, unit=unit)
+    before = values.copy()
+    ours = bin_features(recording(values), Features(stride=stride, scaling=scaling))
+    expected, _ = naive.bin_features(values, stride, module.STATISTICS, shift, scale, unit)
+    np.testing.assert_allclose(ours.values, expected, rtol=1e-5, atol=1e-4)
+    np.testing.assert_array_equal(values, before)
+
+
+@settings(max_examples=200, deadline=None)
+@given(arrays, st.integers(1, 20))
+def test_the_share_of_missing_samples_is_the_last_column(values, stride):
+    plain = bin_features(recording(values), Features(stride=stride))
+    flagged = bin_features(recording(values), Features(stride=stride, missing=True))
+    np.testing.assert_array_equal(flagged.values[:, :-1], plain.values)
+    expected = [np.isnan(values[at : at + stride]).mean() for at in range(0, len(values), stride)]
+    np.testing.assert_allclose(flagged.values[:, -1], expected, atol=1e-6)
+    np.testing.assert_array_equal(flagged.missing, np.array(expected) == 1)
+
+
 def test_a_small_spread_on_a_large_level_is_kept():
     values = (1e6 + np.random.default_rng(0).normal(size=(4000, 1))).astype(np.float32)
     ours = bin_features(recording(values), Features(stride=1000, statistics=("std", "mean")))

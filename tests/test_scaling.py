@@ -51,3 +51,56 @@ def test_automatic_scaling_must_be_fitted():
     recording = next(iter(recordings([1.0], [0.0])))
     with pytest.raises(ConfigError, match="call fit first"):
         bin_features(recording, Features(scaling="automatic"))
+
+
+def heavy(sigma, offset=0.0, zeros=0.0, seed=0):
+    rng = np.random.default_rng(seed)
+    values = np.exp(sigma * rng.normal(size=(3000, 1))) + offset
+    values[rng.random(3000) < zeros] = 0
+    return Recordings.of([Recording.of(values, id="a", period=1.0)])
+
+
+@pytest.mark.parametrize(
+    ("recordings", "taken"),
+    [
+        (heavy(2.0), True),
+        (heavy(2.0, zeros=0.6), True),  # the median is 0
+        (heavy(2.0, zeros=0.9), False),  # both quartiles are 0: there is no scale to compare with
+        (heavy(0.3), False),
+        (heavy(2.0, offset=-1.0), False),  # negative samples
+    ],
+)
+def test_the_logarithm_is_taken_of_heavy_tails_only(recordings, taken):
+    fitted = Automatic().fit(recordings)
+    assert (fitted.unit is not None) is taken
+    assert ("logarithm of x" in fitted.describe(["x"])) is taken
+    if taken:
+        features = bin_features(next(iter(recordings)), Features(scaling=fitted)).values
+        assert np.abs(features).max() < 12
+        assert Features(scaling=fitted).fit(recordings).scaling == fitted
+
+
+def test_a_logarithm_does_not_change_with_the_unit_of_the_data():
+    (one,) = heavy(2.0)
+    other = Recording.of(1000 * np.asarray(one.values, np.float64), id="a", period=1.0)
+    both = [
+        bin_features(each, Features(scaling=Automatic().fit(Recordings.of([each])))).values
+        for each in (one, other)
+    ]
+    np.testing.assert_allclose(*both, rtol=1e-3, atol=1e-4)
+
+
+def test_each_recording_may_be_scaled_by_its_own_logarithms():
+    parts = [
+        Recording.of(4.0**i * np.asarray(each.values, np.float64), id=str(i), period=1.0)
+        for i in range(6)
+        for each in heavy(2.0, seed=i)
+    ]
+    fitted = Automatic().fit(Recordings.of(parts))
+    assert isinstance(fitted, PerRecording)
+    assert fitted.unit is not None
+    for part in parts:
+        shift, scale = fitted.affine(part)
+        logs = np.log1p(np.asarray(part.values, np.float64) / fitted.unit)
+        low, middle, high = np.percentile(logs, [25, 50, 75])
+        assert (shift[0], scale[0]) == pytest.approx((middle, high - low), rel=1e-2)

@@ -8,7 +8,11 @@ sample in a bin is zero there, also after scaling; a bin without any sample in a
 as missing. Hour and weekday are local ones at the bin's first sample.
 
 Scaling (`bdl.scaling`) gives the same result as scaling the samples first: ``(x - shift) / scale``
-for mean, maximum and minimum, ``x / scale`` for the standard deviation.
+for mean, maximum and minimum, ``x / scale`` for the standard deviation, where ``x`` is a sample or,
+for channels that the scaling says, its logarithm.
+
+With ``missing``, a last column gives the share of the samples of a bin that are missing, over all
+channels: 1 where there are none.
 
 The work holds no Python lock and no shared state, so that recordings may be binned by threads or
 processes; a memory map is read once, in order, one chunk at a time.
@@ -17,7 +21,7 @@ processes; a memory map is read once, in order, one chunk at a time.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +33,7 @@ from bdl.errors import InputError
 from bdl.recording import Recording, Recordings, Values
 from bdl.sampling import bin_count
 from bdl.scaling import Scaling
+from bdl.scaling.logarithm import take_logarithms
 from bdl.scaling.no_scaling import NoScaling
 
 Statistic = Literal["mean", "max", "min", "std"]
@@ -52,17 +57,23 @@ class Features(Value):
         Whether local hour and weekday are given as categories.
     scaling
         How channels are scaled: a value or a name of `bdl.scaling` (none, robust, ...).
+    missing
+        Whether a last column gives the share of missing samples, so that a model can tell a gap
+        from a signal at its usual level.
 
     Examples
     --------
     >>> Features(stride=10, statistics=("mean", "std")).width(channels=3)
     6
+    >>> Features(stride=10, statistics=("mean", "std"), missing=True).width(channels=3)
+    7
     """
 
     stride: PositiveInt = 1
     statistics: Annotated[tuple[Statistic, ...], Field(min_length=1)] = STATISTICS
     calendar: bool = False
     scaling: Scaling = NoScaling()
+    missing: bool = False
 
     @model_validator(mode="after")
     def _unique(self) -> Self:
@@ -72,7 +83,18 @@ class Features(Value):
 
     def width(self, channels: int) -> int:
         """Return the number of columns."""
-        return channels * len(self.statistics)
+        return channels * len(self.statistics) + self.missing
+
+    def per_channel(self, columns: NDArray[Any]) -> NDArray[Any]:
+        """Return the statistics of each channel, (..., columns) → (..., channels, statistics).
+
+        Examples
+        --------
+        >>> Features(statistics=("mean", "std"), missing=True).per_channel(np.arange(5)).tolist()
+        [[0, 1], [2, 3]]
+        """
+        used = columns[..., : columns.shape[-1] - self.missing]
+        return used.reshape(*columns.shape[:-1], -1, len(self.statistics))
 
     def fit(self, recordings: Recordings) -> Self:
         """Return a copy whose scaling is learned from the given training recordings.
@@ -81,7 +103,7 @@ class Features(Value):
         --------
         >>> parts = [Recording.of(np.arange(5.0) + i, id=str(i), period=1.0) for i in (0, 4)]
         >>> Features(stride=2, scaling="robust").fit(Recordings.of(parts)).scaling
-        Robust(kind='robust', median=(4.0,), spread=(3.5,))
+        Robust(kind='robust', median=(4.0,), spread=(3.5,), unit=None)
         """
         return self.replace(scaling=self.scaling.fit(recordings))
 
@@ -138,6 +160,7 @@ def bin_features(recording: Recording, features: Features) -> Binned:
     bins = bin_count(info.samples, stride)
     try:
         shift, scale = features.scaling.affine(recording)
+        unit = features.scaling.units(channels)
     except InputError as error:
         raise InputError(f"recording {info.id!r}: {error}") from error
     columns = np.array(
@@ -147,12 +170,16 @@ def bin_features(recording: Recording, features: Features) -> Binned:
         ]
     )
     values = np.zeros((bins, features.width(channels)), dtype=np.float32)
-    missing = np.zeros(bins, dtype=np.bool_)
+    by_channel = values[:, : channels * len(features.statistics)]
+    absent = np.zeros(bins, dtype=np.float32)
     step = max(1, CHUNK // (stride * max(channels, 1)))
     for first in range(0, bins, step):
         rows = slice(first, min(first + step, bins))
         part = np.ascontiguousarray(recording.values[first * stride : rows.stop * stride])
-        bad = _bin(part, stride, columns, shift, scale, values[rows], missing[rows])
+        if unit.any():
+            part = np.array(part, dtype=np.float32)
+            take_logarithms(part, unit)
+        bad = _bin(part, stride, columns, shift, scale, by_channel[rows], absent[rows])
         if bad >= 0:
             raise InputError(
                 f"recording {info.id!r}: infinite or too large values in bin {first + bad}; "
@@ -161,7 +188,9 @@ def bin_features(recording: Recording, features: Features) -> Binned:
     hour = weekday = None
     if features.calendar:
         hour, weekday = info.local_time(np.arange(bins, dtype=np.int64) * stride)
-    return Binned(values, hour, weekday, missing)
+    if features.missing:
+        values[:, -1] = absent
+    return Binned(values, hour, weekday, absent == 1)
 
 
 @compiled
@@ -172,9 +201,12 @@ def _bin(
     shift: NDArray[np.float64],
     scale: NDArray[np.float64],
     out: NDArray[np.float32],
-    missing: NDArray[np.bool_],
+    absent: NDArray[np.float32],
 ) -> int:
-    """Fill in the statistics of each bin; return the first bin that is not finite, or -1."""
+    """Fill in statistics and the share of missing samples of each bin.
+
+    Returns the first bin that is not finite, or -1.
+    """
     samples, channels = values.shape
     width = out.shape[1] // max(channels, 1)
     origin = np.empty(channels, np.float32)
@@ -184,7 +216,7 @@ def _bin(
     squares = np.empty(channels)
     count = np.empty(channels, np.int64)
     bad = -1
-    for b in range(len(missing)):
+    for b in range(len(absent)):
         begin, end = b * stride, min((b + 1) * stride, samples)
         # Deviations from a channel's first present sample: one pass, no cancellation.
         for c in range(channels):
@@ -206,11 +238,11 @@ def _bin(
                 count[c] += 1 if present else 0
                 low[c] = x if x < low[c] else low[c]
                 high[c] = x if x > high[c] else high[c]
-        seen = False
+        seen = 0
         for c in range(channels):
             if count[c] == 0:
                 continue
-            seen = True
+            seen += count[c]
             mean = total[c] / count[c]
             at, by, first = shift[c], scale[c], c * width
             if not (np.isfinite(low[c]) and np.isfinite(high[c])) and bad < 0:
@@ -224,5 +256,5 @@ def _bin(
             if columns[3] >= 0:
                 variance = max(squares[c] / count[c] - mean * mean, 0.0)
                 out[b, first + columns[3]] = np.sqrt(variance) / by
-        missing[b] = not seen
+        absent[b] = 1.0 - seen / max((end - begin) * channels, 1)
     return bad

@@ -173,3 +173,17 @@ class EventRate(nn.Module):
 
     def forward(self, values, hour, weekday, mask):
         return self.rate.expand(*values.shape[:2], 1)
+
+
+def test_trees_and_recurrent_members_read_the_share_of_missing_samples():
+    recordings, events = data(count=4)
+    gaps = []
+    for recording in recordings:
+        values = np.array(recording.values)
+        values[300:500] = np.nan
+        gaps.append(Recording.of(values, id=recording.id, period=1.0))
+    both = detector(BOTH).set_params(features__missing=True, training__epochs=2)
+    both.set_params(training__checkpoint_epochs=())
+    density = both.fit(Recordings.of(gaps), events).density(gaps[0])
+    assert both.module_.members[1].columns == 2 * (2 + 2 * 6) + 1
+    assert np.isfinite(density.values).all()

@@ -7,10 +7,14 @@ import numpy as np
 FUNCTIONS = {"mean": np.mean, "max": np.max, "min": np.min, "std": np.std}
 
 
-def bin_features(values, stride, statistics, shift=0.0, scale=1.0):
-    """Values (bins, columns) and missing flags; ``shift`` and ``scale`` are per channel."""
+def bin_features(values, stride, statistics, shift=0.0, scale=1.0, unit=None):
+    """Values (bins, columns) and missing flags; shift, scale and unit are per channel."""
     samples, channels = values.shape
-    scaled = (values.astype(np.float64) - shift) / scale
+    values = values.astype(np.float64)
+    for channel in range(channels) if unit is not None else ():
+        if unit[channel] > 0:
+            values[:, channel] = np.log(1 + np.maximum(values[:, channel], 0) / unit[channel])
+    scaled = (values - shift) / scale
     rows, missing = [], []
     for at in range(0, samples, stride):
         row, seen = [], False

@@ -50,7 +50,7 @@ def check_units(recording: Recording, binned: Binned, model: Model) -> None:
     if not model.levels or not present.any():
         return
     means = np.abs(binned.values[present]).mean(axis=0, dtype=np.float64)
-    levels = means.reshape(len(model.channels), -1).mean(axis=1)
+    levels = model.features.per_channel(means).mean(axis=1)
     trained = np.array(model.levels)
     known = (trained > 0) & (levels > 0)
     ratio = levels[known] / trained[known]

@@ -81,7 +81,7 @@ def fit_model(
         types=types,
         intervals=intervals,
         features=features,
-        levels=preparation.levels(prepared, len(channels)),
+        levels=preparation.levels(prepared, features),
         objective=complete.objective.resolve(labels, stride=features.stride),
         window=window,
         tile=complete.tile or complete.encoder.tile(window),

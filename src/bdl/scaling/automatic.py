@@ -8,6 +8,7 @@ import numpy as np
 
 from bdl.errors import ConfigError
 from bdl.recording import Recording, Recordings
+from bdl.scaling.logarithm import heavy_tailed_units
 from bdl.scaling.per_recording import PerRecording
 from bdl.scaling.robust import Robust
 from bdl.scaling.scaling import Affine, Scaling
@@ -24,6 +25,10 @@ class Automatic(Scaling):
     much if, in the median channel, the standard deviation over recordings of the logarithm of the
     interquartile range, or of the median in units of the common interquartile range, exceeds 0.5.
 
+    Of channels with a heavy tail the logarithm is taken first: no training sample is negative, and
+    the 99th percentile is more than five interquartile ranges above the upper quartile, and the
+    logarithm at least halves this number (see `bdl.scaling.logarithm`).
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -39,14 +44,16 @@ class Automatic(Scaling):
 
     def fit(self, recordings: Recordings) -> Scaling:
         """Return the scaling that suits the training recordings."""
-        common = Robust().fit(recordings)
+        units = heavy_tailed_units(recordings)
+        unit = tuple(units.tolist()) if units.any() else None
+        common = Robust(unit=unit).fit(recordings)
         assert common.median is not None
         assert common.spread is not None
-        own = [PerRecording().affine(recording) for recording in recordings]
+        own = [PerRecording(unit=unit).affine(recording) for recording in recordings]
         level = np.array([(shift - common.median) / common.spread for shift, _ in own]).std(axis=0)
         gain = np.log([scale / np.array(common.spread) for _, scale in own]).std(axis=0)
         different = float(np.median(np.maximum(level, gain))) > DIFFERENT
-        return PerRecording() if different else common
+        return PerRecording(unit=unit) if different else common
 
     def affine(self, recording: Recording) -> Affine:
         """Raise an error: the choice is made by `fit`."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bdl.recording import Recording, Recordings
-from bdl.scaling.robust import median_and_spread
+from bdl.scaling.logarithm import Units, unit_array
+from bdl.scaling.robust import logs, median_and_spread
 from bdl.scaling.scaling import Affine, Scaling
 
 
@@ -17,6 +20,12 @@ class PerRecording(Scaling):
     For channels whose level or gain differs between recordings, such as ECG of different
     electrodes. It needs the whole recording, so that it cannot be used on a stream.
 
+    Parameters
+    ----------
+    unit
+        One number per channel: above 0, the logarithm ``log(1 + x / unit)`` is taken first. None
+        for no logarithm.
+
     Examples
     --------
     >>> loud = Recording.of(np.array([0.0, 100.0, 200.0, 300.0, 400.0]), id="a", period=1.0)
@@ -25,6 +34,15 @@ class PerRecording(Scaling):
     """
 
     kind: Literal["per-recording"] = "per-recording"
+    unit: Units = None
+
+    def describe(self, channels: Sequence[str]) -> str:
+        """Return in a few words how the named channels are scaled."""
+        return f"each recording by its own median and interquartile range{logs(self, channels)}"
+
+    def units(self, channels: int) -> NDArray[np.float64]:
+        """Return the unit of each channel's logarithm; 0 for none."""
+        return unit_array(self.unit, channels)
 
     def affine(self, recording: Recording) -> Affine:
         """Return the recording's own medians and interquartile ranges.
@@ -37,5 +55,7 @@ class PerRecording(Scaling):
         shift, scale = np.zeros(channels), np.ones(channels)
         if len(present):
             part = Recording.of(values[:, present], id=recording.id, period=recording.info.period)
-            shift[present], scale[present] = median_and_spread(Recordings.of([part]))
+            shift[present], scale[present] = median_and_spread(
+                Recordings.of([part]), self.units(channels)[present].tolist()
+            )
         return shift, scale

@@ -1,13 +1,14 @@
-"""Exact quartiles of every channel over any amount of data, in bounded memory.
+"""Exact quantiles of every channel over any amount of data, in bounded memory.
 
 Floats sort as integers once their sign is folded in. One pass counts the high halves of all
 values, which gives the high half of every wanted rank; a second pass counts the low halves of the
-values that share it. The counts take 3 MiB per channel for any number of samples.
+values that share it. The counts of three quantiles take 3 MiB per channel for any number of
+samples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,18 +24,7 @@ CHUNK = 1 << 21
 def quartiles(recordings: Recordings) -> NDArray[np.float64]:
     """Compute lower quartile, median and upper quartile of each channel.
 
-    All samples of all recordings have the same weight; missing ones (NaN) are left out. Between two
-    samples the quartile is interpolated linearly, as in numpy.
-
-    Parameters
-    ----------
-    recordings
-        Recordings with the same channels.
-
-    Returns
-    -------
-    ndarray
-        (channels, 3).
+    See `quantiles`.
 
     Examples
     --------
@@ -42,6 +32,34 @@ def quartiles(recordings: Recordings) -> NDArray[np.float64]:
     >>> parts = [Recording.of(np.arange(5.0) + i, id=str(i), period=1.0) for i in (0, 4)]
     >>> quartiles(Recordings.of(parts)).tolist()
     [[2.25, 4.0, 5.75]]
+    """
+    return quantiles(recordings, (0.25, 0.5, 0.75))
+
+
+def quantiles(recordings: Recordings, shares: Sequence[float]) -> NDArray[np.float64]:
+    """Compute quantiles of each channel.
+
+    All samples of all recordings have the same weight; missing ones (NaN) are left out. Between two
+    samples the quantile is interpolated linearly, as in numpy.
+
+    Parameters
+    ----------
+    recordings
+        Recordings with the same channels.
+    shares
+        Share of the samples below each quantile, from 0 (the minimum) to 1 (the maximum).
+
+    Returns
+    -------
+    ndarray
+        (channels, shares).
+
+    Examples
+    --------
+    >>> from bdl.recording import Recording
+    >>> ramp = Recordings.of([Recording.of(np.arange(101.0), id="a", period=1.0)])
+    >>> quantiles(ramp, (0.0, 0.99)).tolist()
+    [[0.0, 99.0]]
     """
     names = _same_channels(recordings)
     counts = np.zeros((len(names), 1 << 16), dtype=np.int64)
@@ -51,27 +69,28 @@ def quartiles(recordings: Recordings) -> NDArray[np.float64]:
     if (present == 0).any():
         empty = ", ".join(name for name, n in zip(names, present, strict=True) if n == 0)
         raise InputError(f"quartiles need samples, but channel {empty} has only missing ones")
-    # Ranks below and above each quartile. The float of each rank is found exactly by its high half
+    # Ranks below and above each quantile. The float of each rank is found exactly by its high half
     # (first pass) and its low half (second pass).
-    exact = np.array([0.25, 0.5, 0.75]) * (present[:, None] - 1)
+    exact = np.array(shares) * (present[:, None] - 1)
     ranks = np.stack([np.floor(exact), np.ceil(exact)], axis=2).astype(np.int64)
-    ranks = ranks.reshape(len(names), 6)
+    wanted_ranks = 2 * len(shares)
+    ranks = ranks.reshape(len(names), wanted_ranks)
     sums = np.cumsum(counts, axis=1)
     high = np.stack([np.searchsorted(s, r, side="right") for s, r in zip(sums, ranks, strict=True)])
     before = np.take_along_axis(sums - counts, high, axis=1)
     slot = np.full((len(names), 1 << 16), -1, dtype=np.int8)
     for channel, wanted in enumerate(high):
-        slot[channel, wanted] = np.arange(6)
-    low_counts = np.zeros((len(names), 6, 1 << 16), dtype=np.int64)
+        slot[channel, wanted] = np.arange(wanted_ranks)
+    low_counts = np.zeros((len(names), wanted_ranks, 1 << 16), dtype=np.int64)
     for part in _chunks(recordings):
         _count_low(part, slot, low_counts)
-    ranked = np.empty((len(names), 6))
+    ranked = np.empty((len(names), wanted_ranks))
     for channel, wanted in enumerate(high):
         for i, bucket in enumerate(wanted):
             inner = np.cumsum(low_counts[channel, slot[channel, bucket]])
             low = np.searchsorted(inner, ranks[channel, i] - before[channel, i], side="right")
             ranked[channel, i] = _from_key(int(bucket) << 16 | int(low))
-    pairs = ranked.reshape(len(names), 3, 2)
+    pairs = ranked.reshape(len(names), len(shares), 2)
     values: NDArray[np.float64] = pairs[:, :, 0]
     values += (exact - np.floor(exact)) * (pairs[:, :, 1] - pairs[:, :, 0])
     return values

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import PositiveFloat, model_validator
 
 from bdl.errors import ConfigError, InputError
 from bdl.recording import Recording, Recordings
+from bdl.scaling.logarithm import Units, log_quantiles, unit_array
 from bdl.scaling.quartiles import quartiles
 from bdl.scaling.scaling import Affine, Scaling
 
@@ -24,18 +27,22 @@ class Robust(Scaling):
     median, spread
         One number per channel; None to learn both. A channel whose interquartile range is zero
         gets a spread of one.
+    unit
+        One number per channel: above 0, the logarithm ``log(1 + x / unit)`` is taken first, and
+        median and spread are those of the logarithm. None for no logarithm.
 
     Examples
     --------
     >>> from bdl.recording import Recording
     >>> parts = [Recording.of(np.arange(5.0) + i, id=str(i), period=1.0) for i in (0, 4)]
     >>> Robust().fit(Recordings.of(parts))
-    Robust(kind='robust', median=(4.0,), spread=(3.5,))
+    Robust(kind='robust', median=(4.0,), spread=(3.5,), unit=None)
     """
 
     kind: Literal["robust"] = "robust"
     median: tuple[float, ...] | None = None
     spread: tuple[PositiveFloat, ...] | None = None
+    unit: Units = None
 
     @model_validator(mode="after")
     def _both_or_none(self) -> Self:
@@ -47,8 +54,16 @@ class Robust(Scaling):
         """Return a copy with the median and interquartile range of each channel, if not given."""
         if self.median is not None:
             return self
-        median, spread = median_and_spread(recordings)
+        median, spread = median_and_spread(recordings, self.unit)
         return self.replace(median=tuple(median.tolist()), spread=tuple(spread.tolist()))
+
+    def describe(self, channels: Sequence[str]) -> str:
+        """Return in a few words how the named channels are scaled."""
+        return f"all recordings by the same median and interquartile range{logs(self, channels)}"
+
+    def units(self, channels: int) -> NDArray[np.float64]:
+        """Return the unit of each channel's logarithm; 0 for none."""
+        return unit_array(self.unit, channels)
 
     def affine(self, recording: Recording) -> Affine:
         """Return medians and interquartile ranges."""
@@ -62,7 +77,18 @@ class Robust(Scaling):
         return np.array(self.median, np.float64), np.array(self.spread, np.float64)
 
 
-def median_and_spread(recordings: Recordings) -> Affine:
+def logs(scaling: Scaling, channels: Sequence[str]) -> str:
+    """Words for the channels whose logarithm is taken.
+
+    >>> logs(Robust(unit=(0.0, 2.0)), ["x", "y"])
+    ', after the logarithm of y'
+    """
+    units = scaling.units(len(channels))
+    names = [name for name, unit in zip(channels, units, strict=True) if unit > 0]
+    return f", after the logarithm of {', '.join(names)}" if names else ""
+
+
+def median_and_spread(recordings: Recordings, unit: Sequence[float] | None = None) -> Affine:
     """Median and interquartile range of each channel; a range of zero counts as one.
 
     >>> from bdl.recording import Recording
@@ -70,5 +96,6 @@ def median_and_spread(recordings: Recordings) -> Affine:
     (array([2.]), array([2.]))
     """
     values = quartiles(recordings)
+    values = log_quantiles(values, unit_array(unit, len(values)))
     spread = values[:, 2] - values[:, 0]
     return values[:, 1], np.where(spread > 0, spread, 1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -23,9 +24,20 @@ class Scaling(Variant):
         """Return a scaling that has learned what it needs from the training recordings."""
         return self
 
+    def describe(self, channels: Sequence[str]) -> str:
+        """Return in a few words how the named channels are scaled, to be told to a user."""
+        return f"scaling {self.kind}"
+
+    def units(self, channels: int) -> NDArray[np.float64]:
+        """Return the unit of each channel's logarithm, which is taken before scaling; 0 for none.
+
+        See `bdl.scaling.logarithm`.
+        """
+        return np.zeros(channels)
+
     @abstractmethod
     def affine(self, recording: Recording) -> Affine:
-        """Return the shift and the scale of each channel of a recording.
+        """Return the shift and the scale of each channel of a recording, after any logarithm.
 
         Parameters
         ----------

@@ -12,6 +12,7 @@ from pydantic import Field, NonNegativeFloat, model_validator
 
 from bdl.config import Value
 from bdl.errors import ConfigError
+from bdl.features import Features
 from bdl.labels import Labels
 
 
@@ -74,35 +75,45 @@ class Augmentation(Value):
         """Return whether the next window is reversed."""
         return bool(self.reversal) and bool(rng.random() < self.reversal)
 
-    def change(self, values: NDArray[np.float32], channels: int, rng: np.random.Generator) -> None:
+    def change(
+        self, values: NDArray[np.float32], features: Features, rng: np.random.Generator
+    ) -> None:
         """Change the features of a window in place.
 
         Parameters
         ----------
         values
-            (bins, columns), the columns of a channel side by side.
-        channels
-            Number of channels.
+            (bins, columns).
+        features
+            What the columns are. A share of missing samples rises where channels are blanked.
         rng
             Random generator of the window.
 
         Examples
         --------
         >>> window = np.ones((4, 4), np.float32)
-        >>> Augmentation(gain=1.0).change(window, 2, np.random.default_rng(0))
+        >>> features = Features(statistics=("mean", "std"))
+        >>> Augmentation(gain=1.0).change(window, features, np.random.default_rng(0))
         >>> window[0]
         array([1.133..., 1.133..., 0.876..., 0.876...], dtype=float32)
         """
-        by_channel = values.reshape(len(values), channels, -1)
+        width = len(features.statistics)
+        channels = (values.shape[1] - features.missing) // width
+        by_channel = [values[:, c * width : (c + 1) * width] for c in range(channels)]
         if self.gain:
-            by_channel *= np.exp(self.gain * rng.standard_normal((channels, 1))).astype(np.float32)
+            for columns in by_channel:
+                columns *= np.float32(np.exp(self.gain * rng.standard_normal()))
         if self.blanks:
             # Two independent layers of this share cover the wanted share together.
             share = 1 - math.sqrt(1 - self.blanks)
             everywhere = stretches(len(values), share, self.blank_bins, rng)
-            for channel in range(channels):
-                own = stretches(len(values), share, self.blank_bins, rng)
-                by_channel[everywhere | own, channel] = 0
+            present = np.zeros(len(values), dtype=np.float32)
+            for columns in by_channel:
+                blank = everywhere | stretches(len(values), share, self.blank_bins, rng)
+                columns[blank] = 0
+                present += ~blank
+            if features.missing:
+                values[:, -1] = 1 - (1 - values[:, -1]) * present / channels
 
 
 def _paired(labels: Labels) -> bool:

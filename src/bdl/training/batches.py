@@ -92,13 +92,13 @@ class Batches:
         self.recordings = recordings
         self.objective = objective
         self.training = training
+        self.features = features
         self.stride = features.stride
         self.window = window
         self.fixed = fixed
         self.steps = steps
         self.draws = draws(recordings, training, window)
         training.augmentation.check([recording.labels for recording in recordings])
-        self.channels = recordings[0].binned.values.shape[1] // len(features.statistics)
         self.epoch = epoch
         self.rank = rank
         self.waited = 0.0  # seconds that the model waited for batches
@@ -167,7 +167,7 @@ class Batches:
             target[row, :size] = window_target
             order = slice(None, None, -1 if turned else 1)
             values[row, :size] = binned.values[start : start + size][order]
-            self.training.augmentation.change(values[row, :size], self.channels, rng)
+            self.training.augmentation.change(values[row, :size], self.features, rng)
             mask[row, :size] = True
             for category, source in ((hour, binned.hour), (weekday, binned.weekday)):
                 if category is not None and source is not None:

@@ -165,7 +165,7 @@ def events_digest(recordings: Recordings, events: Events) -> str:
     return digest.hexdigest()
 
 
-def levels(recordings: Sequence[TrainingRecording], channels: int) -> tuple[float, ...]:
+def levels(recordings: Sequence[TrainingRecording], features: Features) -> tuple[float, ...]:
     """Return the mean absolute feature of each channel over the bins that have samples."""
     width = recordings[0].binned.values.shape[1]
     total, count = np.zeros(width), 0
@@ -173,4 +173,4 @@ def levels(recordings: Sequence[TrainingRecording], channels: int) -> tuple[floa
         present = ~recording.binned.missing
         total += np.abs(recording.binned.values[present]).sum(axis=0, dtype=np.float64)
         count += int(present.sum())
-    return tuple((total / max(count, 1)).reshape(channels, -1).mean(axis=1).tolist())
+    return tuple(features.per_channel(total / max(count, 1)).mean(axis=1).tolist())

@@ -42,6 +42,7 @@ class TreeEncoder(EncoderModule):
         self.calendar = calendar
         self.causal = False  # windows carry no state from tile to tile
         self.channels = inputs // len(settings.statistics)
+        self.others = inputs % len(settings.statistics)  # columns that belong to no channel
         self.register_buffer("probability", torch.zeros(1, dtype=torch.bool))
         for j in range(outputs):
             for name, kind in zip(FIELDS, TYPES, strict=True):
@@ -51,7 +52,7 @@ class TreeEncoder(EncoderModule):
     def columns(self) -> int:
         """Columns of the table that the trees read."""
         per_channel = statistics_per_channel(len(self.settings.widths), causal=self.settings.causal)
-        return self.channels * per_channel + (2 if self.calendar else 0)
+        return self.channels * per_channel + self.others + (2 if self.calendar else 0)
 
     def set_trees(self, ensembles: list[TreeEnsemble], *, bernoulli: bool) -> None:
         """Use these ensembles, one per output."""
@@ -74,13 +75,16 @@ class TreeEncoder(EncoderModule):
         """Function (first, stop) → table of these bins, for one recording."""
         names = self.settings.statistics
         assert names is not None
-        by_channel = values.reshape(len(values), self.channels, len(names))
+        used = self.channels * len(names)
+        by_channel = values[:, :used].reshape(len(values), self.channels, len(names))
         means, spreads = (by_channel[:, :, names.index(name)] for name in ("mean", "std"))
         widths, causal = self.settings.widths, self.settings.causal
         statistics = WindowStatistics(means, spreads, widths, causal=causal)
 
         def rows(first: int, stop: int) -> NDArray[np.float32]:
             table = statistics.rows(first, stop)
+            if self.others:
+                table = np.concatenate([table, values[first:stop, used:]], axis=1)
             if not self.calendar:
                 return table
             assert hour is not None
