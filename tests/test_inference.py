@@ -11,7 +11,7 @@ from bdl import inference
 from bdl.encoders import Recurrent, Transformer, UNet
 from bdl.errors import ConfigError
 from bdl.features import Binned
-from bdl.inference import logits
+from bdl.inference import density, logits
 
 
 def binned(bins: int, seed: int = 0) -> Binned:
@@ -106,3 +106,28 @@ def test_memory_is_bounded_by_the_tile():
 
     logits(Counts(), binned(10_000), outputs=2, tile=512)
     assert max(seen) == 512
+
+
+def test_tilings_average_densities_over_shifted_borders():
+    module, data = built(UNet(channels=(4, 8, 8))), binned(200)
+    options = {"outputs": 2, "tile": 40}
+    shifted = [
+        np.exp(logits(module, data, shift=shift, **options).astype(np.float64))
+        for shift in (0, 6, 13)
+    ]
+    found = density(module, data, link=torch.exp, tilings=3, **options)
+    np.testing.assert_allclose(found, np.mean(shifted, axis=0), rtol=1e-5)
+    assert not np.allclose(shifted[0], shifted[1], rtol=1e-5)
+    one = density(module, data, link=torch.exp, **options)
+    assert np.array_equal(one, density(module, data, link=torch.exp, tilings=1, **options))
+    with pytest.raises(ConfigError, match="tilings"):
+        density(module, data, link=torch.exp, tilings=0, **options)
+
+
+def test_one_tile_or_carried_state_have_one_tiling():
+    for encoder, bins in ((UNet(channels=(4, 8, 8)), 40), (Recurrent(bidirectional=False), 200)):
+        module, data = built(encoder), binned(bins)
+        found = [
+            density(module, data, outputs=2, link=torch.exp, tile=40, tilings=n) for n in (1, 4)
+        ]
+        assert np.array_equal(*found)

@@ -9,11 +9,14 @@ Recordings pass through the model one at a time, so that no result depends on wh
   are farthest from it: at least a quarter of a tile of context is on either side, and outputs
   differ from those of the whole recording by the influence of bins beyond that.
 - An encoder of fixed length has tiles of that length; a shorter recording is padded and masked.
+
+`density` can average over several tilings, whose borders are at different bins, for encoders that
+depend on where a tile begins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
@@ -28,12 +31,66 @@ from bdl.windows import Tile, stitch, tiles
 CARRIED = 1 << 13  # bins that a causal encoder processes at a time
 
 
+def density(
+    module: nn.Module,
+    binned: Binned,
+    *,
+    outputs: int,
+    link: Callable[[Tensor], Tensor],
+    tile: int = WHOLE,
+    tilings: int = 1,
+) -> NDArray[np.float32]:
+    """Density of one recording, averaged over tilings.
+
+    Parameters
+    ----------
+    module, binned, outputs, tile
+        As in `logits`.
+    link
+        Turns logits into densities; not used for a module that gives densities itself.
+    tilings
+        Number of tilings. Tiling ``k`` of ``n`` has its borders moved by ``k / n`` of the distance
+        between tiles. A recording of one tile, and a causal encoder, have one tiling only.
+
+    Returns
+    -------
+    ndarray
+        (bins, outputs) float32.
+
+    Examples
+    --------
+    >>> from bdl.encoders import Recurrent
+    >>> module = Recurrent(width=4).build(inputs=1, outputs=2, calendar=False)
+    >>> long = Binned(np.zeros((90, 1), np.float32), None, None, np.zeros(90, bool))
+    >>> density(module, long, outputs=2, link=torch.exp, tile=20, tilings=3).shape
+    (90, 2)
+    """
+    if tilings < 1:
+        raise ConfigError(f"tilings: at least 1 expected, got {tilings}")
+    size: int = getattr(module, "fixed_bins", None) or tile
+    carried = getattr(module, "causal", False) and hasattr(module, "step")
+    shifts = [0]
+    if not carried and len(binned) > size:
+        distance = size - size // 2
+        shifts = sorted({k * distance // tilings for k in range(tilings)})
+    total: NDArray[np.float32] | None = None
+    for shift in shifts:
+        values = logits(module, binned, outputs=outputs, tile=tile, shift=shift)
+        if not getattr(module, "gives_density", False):
+            with torch.inference_mode():
+                values = link(torch.from_numpy(values)).numpy()
+        total = values if total is None else total + values
+    assert total is not None
+    return total if len(shifts) == 1 else total / np.float32(len(shifts))
+
+
 def logits(
     module: nn.Module,
     binned: Binned,
     *,
     outputs: int,
     tile: int = WHOLE,
+    shift: int = 0,
 ) -> NDArray[np.float32]:
     """Logits of one recording, (bins, outputs); the module's mode is restored afterwards.
 
@@ -52,7 +109,7 @@ def logits(
                 return np.concatenate([*_carried(module, binned, outputs)])
             fixed: int | None = getattr(module, "fixed_bins", None)
             size = fixed or min(tile, bins)
-            cover = tiles(bins, size=size, overlap=size // 2)
+            cover = tiles(bins, size=size, overlap=size // 2, shift=shift)
             parts = ((part, _tile(module, binned, part, fixed, outputs)) for part in cover)
             return stitch(parts, bins=bins, outputs=outputs)
     finally:

@@ -118,7 +118,7 @@ class Tile:
     until: int
 
 
-def tiles(bins: int, *, size: int, overlap: int) -> list[Tile]:
+def tiles(bins: int, *, size: int, overlap: int, shift: int = 0) -> list[Tile]:
     """Return overlapping tiles that cover a recording.
 
     Parameters
@@ -130,11 +130,16 @@ def tiles(bins: int, *, size: int, overlap: int) -> list[Tile]:
     overlap
         Bins that neighbours share; only the last two tiles may share more. An overlap above half
         the size is refused, because a bin would be in three tiles.
+    shift
+        Bins by which all tiles but the first and the last are moved, below ``size - overlap``: the
+        borders are elsewhere, and the first two tiles share more.
 
     Examples
     --------
     >>> [(t.first, t.stop, t.keep, t.until) for t in tiles(20, size=10, overlap=4)]
     [(0, 10, 0, 8), (6, 16, 8, 13), (10, 20, 13, 20)]
+    >>> [(t.first, t.stop, t.keep, t.until) for t in tiles(20, size=10, overlap=4, shift=3)]
+    [(0, 10, 0, 6), (3, 13, 6, 11), (9, 19, 11, 14), (10, 20, 14, 20)]
     >>> [(t.first, t.stop) for t in tiles(7, size=10, overlap=4)]
     [(0, 7)]
     """
@@ -145,9 +150,11 @@ def tiles(bins: int, *, size: int, overlap: int) -> list[Tile]:
             f"tiles of at least one bin with an overlap of at most half of it expected, got size "
             f"{size} and overlap {overlap}"
         )
+    if not 0 <= shift < size - overlap:
+        raise ConfigError(f"a shift of 0 to {size - overlap - 1} bins expected, got {shift}")
     if bins <= size:
         return [Tile(0, bins, 0, bins)]
-    starts = [*range(0, bins - size, size - overlap), bins - size]
+    starts = sorted({0, *range(shift, bins - size, size - overlap), bins - size})
     cuts = [0, *((left + size + right) // 2 for left, right in pairwise(starts)), bins]
     return [
         Tile(first, first + size, keep, until)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-import torch
 from torch import nn
 
 from bdl import decoding, evaluation
@@ -18,7 +17,7 @@ from bdl.encoders.allocator import keep_buffers
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.features import Binned, bin_features
-from bdl.inference import logits
+from bdl.inference import density
 from bdl.recording import Recording, Recordings
 from bdl.training.preparation import check_events, check_like, same_period
 
@@ -68,11 +67,13 @@ def check_units(recording: Recording, binned: Binned, model: Model) -> None:
 def density_of(module: nn.Module, model: Model, recording: Recording, binned: Binned) -> Density:
     """Return the density of one recording, given its features."""
     keep_buffers()
-    raw = logits(module, binned, outputs=len(model.outputs), tile=model.tile)
-    values = raw
-    if not getattr(module, "gives_density", False):
-        with torch.inference_mode():
-            values = model.objective.density(torch.from_numpy(raw)).numpy()
+    values = density(
+        module,
+        binned,
+        outputs=len(model.outputs),
+        link=model.objective.density,
+        tile=model.tile,
+    )
     return Density(
         recording.id,
         values,
