@@ -13,12 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from bdl.errors import InputError
 
 OTHER_NAMES = {
-    "recording": ("recording_id", "record", "record_id", "file", "filename", "file_name"),
-    "event": ("type", "event_type", "label", "annotation", "description"),
-    "time": ("timestamp", "time_stamp", "datetime", "date_time", "time_s", "seconds"),
-    "start": ("start_time", "begin", "onset", "start_s", "from"),
-    "end": ("end_time", "stop", "offset", "end_s", "to", "until"),
-    "score": ("confidence", "probability"),
+    "recording": "recording_id record record_id file filename file_name participant participant_id "
+    "subject subject_id patient patient_id",
+    "event": "type event_type label annotation description",
+    "time": "timestamp time_stamp datetime date_time time_s seconds",
+    "start": "start_time begin onset start_s from bedtime bed_time",
+    "end": "end_time stop offset end_s to until wake_time waketime wakeup",
+    "score": "confidence probability",
 }
 
 
@@ -38,6 +39,7 @@ def find_columns(
     named: Mapping[str, str | None],
     roles: Iterable[str],
     source: object,
+    needed: Iterable[str] = (),
 ) -> dict[str, str]:
     """The column of each role that has one.
 
@@ -51,6 +53,8 @@ def find_columns(
         The roles that columns may have.
     source
         What the table is, for error messages.
+    needed
+        Roles that must have a column.
 
     Examples
     --------
@@ -68,10 +72,16 @@ def find_columns(
         if (wanted := named.get(role)) is not None:
             found[role] = wanted if wanted in columns else plain[plain_name(wanted)]
             continue
-        for name in (role, *OTHER_NAMES.get(role, ())):
+        for name in (role, *OTHER_NAMES.get(role, "").split()):
             if name in plain and plain[name] not in {*taken, *found.values()}:
                 found[role] = plain[name]
                 break
+    for role in needed:
+        if role not in found:
+            raise InputError(
+                f"{source}: column {role!r} is missing; it has {', '.join(columns)}; name it "
+                f"({role}=, --column {role}=NAME)"
+            )
     return found
 
 

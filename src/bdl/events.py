@@ -14,20 +14,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bdl import frames
+from bdl.column_names import find_columns, guess_notes
 from bdl.column_values import ColumnPlace
 from bdl.errors import InputError
-from bdl.frames import (
-    Backend,
-    Codes,
-    Floats,
-    Tabular,
-    backend_of,
-    encode,
-    encode_names,
-    merge,
-    numbers,
-    open_frame,
-)
+from bdl.frames import Backend, Codes, Floats, Tabular
 
 Frame = Any
 
@@ -50,6 +41,8 @@ class Events(Tabular):
         Number of rows left out on reading because their time or score was missing.
     backend
         Kind of data frame the table came from, and that `to_frame` gives back.
+    notes
+        How the table was read, for a person.
 
     Examples
     --------
@@ -67,6 +60,7 @@ class Events(Tabular):
     score: Floats | None = None
     dropped: int = 0
     backend: Backend = "polars"
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -99,8 +93,8 @@ class Events(Tabular):
         lengths = {name: len(column) for name, column in columns.items() if column is not None}
         if len(set(lengths.values())) != 1:
             raise InputError(f"events need columns of one length, got {lengths}")
-        recordings, recording_code = encode_names(names[0], "recording")
-        types, type_code = encode_names(names[1], "event")
+        recordings, recording_code = frames.encode_names(names[0], "recording")
+        types, type_code = frames.encode_names(names[1], "event")
         events = cls(recordings, types, recording_code, type_code, times, scores)
         return events._checked("error", "event table")
 
@@ -122,9 +116,9 @@ class Events(Tabular):
         cls,
         frame: Frame,
         *,
-        recording: str = "recording",
-        event: str = "event",
-        time: str = "time",
+        recording: str | None = None,
+        event: str | None = None,
+        time: str | None = None,
         score: str | None = "score",
         missing: Literal["error", "drop"] = "error",
         source: str = "event table",
@@ -136,7 +130,7 @@ class Events(Tabular):
         frame
             The table, one row per event.
         recording, event, time
-            Names of the columns.
+            Names of the columns; those with an obvious name are found (see `bdl.column_names`).
         score
             Name of the column of scores, which is used if it exists; None ignores it.
         missing
@@ -152,15 +146,20 @@ class Events(Tabular):
         >>> Events.from_frame(frame).to_frame().columns
         ['recording', 'event', 'time']
         """
-        table = open_frame(frame, (recording, event, time), source)
-        recordings, recording_code = encode(table[recording], ColumnPlace(source, recording))
-        types, type_code = encode(table[event], ColumnPlace(source, event))
-        times = numbers(table[time], ColumnPlace(source, time))
+        table = frames.open_frame(frame, (), source)
+        named = {"recording": recording, "event": event, "time": time}
+        found = find_columns(table.columns, named, named, source, needed=named)
+        places = {role: ColumnPlace(source, column) for role, column in found.items()}
+        recordings, recording_code = frames.encode(table[found["recording"]], places["recording"])
+        types, type_code = frames.encode(table[found["event"]], places["event"])
+        times = frames.numbers(table[found["time"]], places["time"])
         scores = None
         if score is not None and score in table.columns:
-            scores = numbers(table[score], ColumnPlace(source, score))
-        backend = backend_of(table)
-        events = cls(recordings, types, recording_code, type_code, times, scores, 0, backend)
+            scores = frames.numbers(table[score], ColumnPlace(source, score))
+        backend = frames.backend_of(table)
+        note = guess_notes(found, named, source)
+        notes = (note,) if note else ()
+        events = cls(recordings, types, recording_code, type_code, times, scores, 0, backend, notes)
         return events._checked(missing, source)
 
     def _checked(self, missing: Literal["error", "drop"], source: str) -> Events:
@@ -258,13 +257,16 @@ class Events(Tabular):
         listed = [part for part in parts if len(part)]
         if not listed:
             return cls.empty()
-        recordings, recording_code = merge([(p.recordings, p.recording_code) for p in listed])
-        types, type_code = merge([(p.types, p.type_code) for p in listed])
+        recordings, recording_code = frames.merge(
+            [(p.recordings, p.recording_code) for p in listed]
+        )
+        types, type_code = frames.merge([(p.types, p.type_code) for p in listed])
         scores = [p.score for p in listed if p.score is not None]
         score = np.concatenate(scores) if len(scores) == len(listed) else None
         time = np.concatenate([p.time for p in listed])
-        dropped, backend = sum(p.dropped for p in listed), listed[0].backend
-        return cls(recordings, types, recording_code, type_code, time, score, dropped, backend)
+        notes = tuple(note for p in listed for note in p.notes)
+        more = (sum(p.dropped for p in listed), listed[0].backend, notes)
+        return cls(recordings, types, recording_code, type_code, time, score, *more)
 
     def __len__(self) -> int:
         return len(self.time)

@@ -195,17 +195,31 @@ def test_compare_counts_false_alarms_on_the_same_recordings(
     assert result["bootstrap"]["differences"]["noisy - found"]["value"] < 0
 
 
-@pytest.mark.parametrize(
-    ("header", "message"),
-    [("series_id,event,score", "columns"), ("series_id,event,step", "score")],
-)
-def test_missing_columns_are_named(
-    tables: tuple[Path, Path], tmp_path: Path, header: str, message: str
-) -> None:
+def test_missing_columns_are_named(tables: tuple[Path, Path], tmp_path: Path) -> None:
     bad = tmp_path / "bad.csv"
-    bad.write_text(f"{header}\na,onset,1\n")
-    with pytest.raises(BdlError, match=message):
+    bad.write_text("series_id,event,score\na,onset,1\n")
+    with pytest.raises(BdlError, match="columns"):
         call("score", "--truth", tables[0], "--detections", bad, *BOTH)
+
+
+def test_detections_without_scores_are_counted_not_ranked(
+    tables: tuple[Path, Path], tmp_path: Path
+) -> None:
+    truth = tmp_path / "diary.csv"
+    truth.write_text("Subject;Label;Moment\na;onset;10,5\na;onset;100\n")
+    plain = tmp_path / "plain.csv"
+    plain.write_text("recording,event,time\na,onset,10\na,onset,50\n")
+    words = ("score", "--truth", truth, "--column", "time=Moment", "--detections", plain)
+    text = call(*words, "--tolerance", 5)
+    assert "there is no average precision" in text
+    assert "mAP" not in text
+    point = call_json(*words, "--tolerance", 5)["at_threshold"]["onset"]
+    assert {(each["hits"], each["false"], each["missed"]) for each in point.values()} == {(1, 1, 1)}
+    with pytest.raises(BdlError, match="--metric mF1"):
+        call(*words, "--tolerance", 5, "--bootstrap", 10)
+    with pytest.raises(BdlError, match="need a column 'score'"):
+        call("compare", "--truth", truth, "--column", "time=Moment", "--tolerance", 5,
+             "--detections", plain, "--detections", f"b={plain}")  # fmt: skip
 
 
 def test_other_bad_input_is_told(tables: tuple[Path, Path], tmp_path: Path) -> None:

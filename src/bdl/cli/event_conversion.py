@@ -8,10 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from bdl.cli.console import err, out, print_json
-from bdl.cli.options import Fields, Json, takes
+from bdl.cli.options import Fields, Json, Pattern, takes
+from bdl.cli.recording_options import FormatName
+from bdl.errors import ConfigError
 from bdl.formats.events import EventFormat
+from bdl.formats.recordings import RecordingFormat
 
 commands = typer.Typer()
+_SHARED = ("period", "date_order")  # hold for the recordings as well as for the events
 
 
 def event_formats() -> list[str]:
@@ -27,7 +31,7 @@ def written_formats() -> list[str]:
 @commands.command(
     epilog="Example: `bdl convert train_events.csv --out events.parquet --from kaggle --period 5`"
 )
-@takes(options=Fields(EventFormat))
+@takes(options=Fields(EventFormat), layout=Fields(RecordingFormat, without=_SHARED))
 def convert(
     source: Annotated[Path, typer.Argument(help="Events: a file, or a folder (BIDS, EDF, WFDB).")],
     target: Annotated[Path, typer.Option("--out", help="File to write, or a folder for BIDS.")],
@@ -51,8 +55,15 @@ def convert(
     *,
     options: dict[str, Any],
     recordings: Annotated[
-        Path | None, typer.Option(help="Recordings, to list those without events as well.")
+        Path | None,
+        typer.Option(
+            help="Recordings: dates and times are placed on their clocks, and those without events "
+            "listed in formats that do so."
+        ),
     ] = None,
+    format: FormatName = None,
+    pattern: Pattern = None,
+    layout: dict[str, Any],
     json: Json = False,
 ) -> None:
     """Translate events between formats: our own table, Kaggle, BIDS, seizures, DCASE and others.
@@ -62,17 +73,26 @@ def convert(
     from bdl.formats import read_recordings
     from bdl.formats.event_files import convert_events
 
+    opened = None
+    if recordings is not None:
+        shared = {name: options.get(name) for name in _SHARED}
+        opened = read_recordings(recordings, format=format, pattern=pattern, **layout, **shared)
+    elif given := [*layout, *(["format"] if format else []), *(["pattern"] if pattern else [])]:
+        raise ConfigError(f"--{given[0].replace('_', '-')} has no effect without --recordings")
     events = convert_events(
         source,
         target,
         source_format=from_,
         target_format=to,
-        recordings=None if recordings is None else read_recordings(recordings),
+        recordings=opened,
         **options,
     )
     if json:
-        print_json({"events": len(events), "dropped": events.dropped, "target": str(target)})
+        told = {"events": len(events), "dropped": events.dropped, "target": str(target)}
+        print_json({**told, "notes": [*events.notes]})
         return
     out.print(repr(events), markup=False)
+    for note in events.notes:
+        err.print(f"note: {note}", markup=False, soft_wrap=True)
     if events.dropped:
         err.print(f"{events.dropped:,} rows without a time or score were left out")

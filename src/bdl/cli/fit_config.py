@@ -34,9 +34,10 @@ class FitConfig(Value):
     # Options of the recordings' format, such as the period or the names of columns.
     layout: dict[str, Any] = Field(default_factory=dict)
     events: str | None = None  # path of the events; not needed to detect
-    # event_format, event_columns, event_period: As in `bdl.formats.read_events`.
+    # event_format, event_columns, event_codes, event_period: As in `bdl.formats.read_events`.
     event_format: str | None = None
     event_columns: dict[str, str] | None = None
+    event_codes: dict[str, str] | None = None
     event_period: float | None = Field(default=None, gt=0)
     types: tuple[str, ...] | None = None  # event types to learn; all if not given
     # Interval types: which event types are onset and offset of what.

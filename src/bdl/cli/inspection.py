@@ -10,7 +10,12 @@ import typer
 from bdl.cli.console import out, print_json, progress
 from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
 from bdl.cli.options import Json, Pattern, advance, takes
-from bdl.cli.recording_options import RECORDING_OPTIONS, FormatName
+from bdl.cli.recording_options import (
+    EVENT_OPTIONS,
+    RECORDING_OPTIONS,
+    FormatName,
+    read_given_events,
+)
 from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -22,7 +27,7 @@ commands = typer.Typer()
 
 
 @commands.command(epilog="Example: `bdl inspect recordings/ --period 0.02 --events events.csv`")
-@takes(options=RECORDING_OPTIONS)
+@takes(options=RECORDING_OPTIONS, event_options=EVENT_OPTIONS)
 def inspect(
     source: Annotated[
         Path | None, typer.Argument(help="Recordings: a file, folder, glob or prepared store.")
@@ -37,6 +42,7 @@ def inspect(
     pattern: Pattern = None,
     *,
     options: dict[str, Any],
+    event_options: dict[str, Any],
     quick: Annotated[bool, typer.Option("--quick", help="Do not read the values.")] = False,
     json: Json = False,
 ) -> None:
@@ -56,8 +62,8 @@ def inspect(
     if dataset is None and source is not None:
         recordings = formats.read_recordings(source, format=format, pattern=pattern, **options)
     if dataset is None and events is not None:
-        period = {"period": options.get("period")}
-        table = formats.read_events(events, format=events_format, defaults=period)
+        table = read_given_events(events, recordings, event_options, options, format=events_format)
+        notes = (*notes, *table.notes)
     with progress() as bar:
         summary = formats.inspect(
             recordings, table, values=not quick, progress=advance(bar, "reading")

@@ -11,6 +11,7 @@ import typer
 from pydantic.fields import FieldInfo
 
 from bdl.config import Value
+from bdl.errors import ConfigError
 
 NONE = "none"  # on the command line; None itself means that an option was not given
 
@@ -24,12 +25,36 @@ def option_type(info: FieldInfo) -> Any:
     if len(members) != 1 or (optional and info.default is not None):
         return object  # several types, or "none" as a value that differs from the default
     [member] = members
+    if is_mapping(info):
+        return GenericAlias(list, (str,))  # KEY=VALUE, which may be repeated
     if get_origin(member) in (tuple, list):
         element = _bare(get_args(member)[0])
         # Typer takes no list of choices or objects, so they are text; validation parses it later.
         element = str if get_origin(element) is Literal or is_dataclass(element) else element
         return GenericAlias(list, (element,)) if _is_plain(element) else object
     return member if _is_plain(member) else object
+
+
+def is_mapping(info: FieldInfo) -> bool:
+    """Whether a field is a mapping from texts to texts."""
+    return info.annotation == dict[str, str]
+
+
+def parse_pairs(texts: list[str], flag: str) -> dict[str, str]:
+    """Texts ``KEY=VALUE`` as a mapping.
+
+    Examples
+    --------
+    >>> parse_pairs(["time=Bedtime"], "--column")
+    {'time': 'Bedtime'}
+    """
+    pairs = {}
+    for text in texts:
+        key, _, value = text.partition("=")
+        if not key or not value:
+            raise ConfigError(f"{flag} {text}: KEY=VALUE expected, such as time=Bedtime")
+        pairs[key] = value
+    return pairs
 
 
 def _union(annotation: Any) -> tuple[Any, ...]:

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_origin
 
 import typer
 
-from bdl.cli.option_types import NONE, option_type, parse_yaml, shown_default
+from bdl.cli.option_types import (
+    NONE,
+    is_mapping,
+    option_type,
+    parse_pairs,
+    parse_yaml,
+    shown_default,
+)
 from bdl.config import Value, read_yaml
 from bdl.errors import ConfigError
 from bdl.registry import Variant, field_help
@@ -70,11 +77,14 @@ class Fields:
     without: tuple[str, ...] = ()
     flags: Mapping[str, str] = field(default_factory=dict)
 
+    def _kinds(self) -> dict[str, type[Value]]:
+        if issubclass(self.kind, Variant) and "package" in vars(self.kind):
+            return dict(self.kind.kinds())
+        return {"": self.kind}
+
     def parameters(self) -> dict[str, Parameter]:
         """One keyword parameter per field, as typer reads them; None means not given."""
-        kinds: dict[str, type[Value]] = {"": self.kind}
-        if issubclass(self.kind, Variant) and "package" in vars(self.kind):
-            kinds = dict(self.kind.kinds())
+        kinds = self._kinds()
         names = dict.fromkeys(name for kind in kinds.values() for name in kind.model_fields)
         return {
             name: self._parameter(
@@ -112,11 +122,16 @@ class Fields:
 
     def __call__(self, **options: Any) -> dict[str, Any]:
         """The values that were given on the command line, by field."""
-        return {
+        given: dict[str, Any] = {
             name: None if value == NONE else value
             for name, value in options.items()
             if value is not None and value != []
         }
+        for kind in self._kinds().values():
+            for name in given.keys() & kind.model_fields.keys():
+                if is_mapping(kind.model_fields[name]) and isinstance(given[name], list):
+                    given[name] = parse_pairs(given[name], f"--{name.removesuffix('s')}")
+        return given
 
 
 def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Command]:

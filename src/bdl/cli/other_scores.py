@@ -120,7 +120,7 @@ def screening_scores(
     from bdl.evaluation.event_score import EVENT_FREE
     from bdl.evaluation.metrics.metric import number
 
-    matches = setup.score(path, tolerances).matches
+    matches = setup.score(setup.detections(path), tolerances).matches
     plain: dict[str, Any] = {}
     lines = [
         f"sensitivity at false alarms per day; {EVENT_FREE[matches.event_free]}",

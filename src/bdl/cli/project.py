@@ -10,7 +10,12 @@ import typer
 
 from bdl.cli.console import out
 from bdl.cli.options import Pattern, takes
-from bdl.cli.recording_options import RECORDING_OPTIONS, FormatName
+from bdl.cli.recording_options import (
+    EVENT_OPTIONS,
+    RECORDING_OPTIONS,
+    FormatName,
+    read_given_events,
+)
 from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -22,7 +27,7 @@ commands = typer.Typer()
 @commands.command(
     epilog="Example: `bdl new walks --recordings data/ --events events.csv --period 0.02`"
 )
-@takes(layout=RECORDING_OPTIONS)
+@takes(layout=RECORDING_OPTIONS, event_options=EVENT_OPTIONS)
 def new(
     project: Annotated[Path, typer.Argument(help="Folder to make.")],
     recordings: Annotated[str, typer.Option(help="File, folder, glob or prepared store.")],
@@ -34,19 +39,22 @@ def new(
     ] = None,
     *,
     layout: dict[str, Any],
+    event_options: dict[str, Any],
 ) -> None:
     """Look at recordings and events, propose every setting with a reason, write a configuration."""
-    from bdl.formats import read_events, read_recordings
+    from bdl.formats import read_recordings
     from bdl.formats.files import atomic
     from bdl.proposal import propose
 
     target = project / "bdl.yaml"
     if target.exists():
         raise ConfigError(f"{target}: exists already; choose another name")
-    proposal = propose(
-        read_recordings(recordings, format=format, pattern=pattern, **layout),
-        read_events(events, defaults={"period": event_period}),
-    )
+    opened = read_recordings(recordings, format=format, pattern=pattern, **layout)
+    shared = {**layout, "period": event_period}
+    table = read_given_events(Path(events), opened, event_options, shared)
+    for note in (*opened.notes, *table.notes):
+        out.print(f"note: {note}", markup=False, soft_wrap=True)
+    proposal = propose(opened, table)
     lines = [
         "# Proposed from the data; change what you know better.",
         _line("recordings", str(Path(recordings).resolve())),
@@ -57,6 +65,7 @@ def new(
         "pattern": pattern,
         "layout": layout or None,
         "event_period": event_period,
+        **{f"event_{name}": value for name, value in event_options.items()},
     }
     lines += [_line(name, value) for name, value in further.items() if value is not None]
     if proposal.intervals.value:

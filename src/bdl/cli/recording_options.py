@@ -1,4 +1,4 @@
-"""How commands name recordings: their format, and its options.
+"""How commands name recordings and event tables: their format, and its options.
 
 The options are the fields of all registered formats, third-party ones included. They arrive as a
 dictionary of those that were given, for `bdl.formats.read_recordings`.
@@ -6,12 +6,18 @@ dictionary of those that were given, for `bdl.formats.read_recordings`.
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bdl.cli.options import Fields
+from bdl.formats.events.event_table import EventTable
 from bdl.formats.recordings import RecordingFormat
+
+if TYPE_CHECKING:
+    from bdl.events import Events
+    from bdl.recording import Recordings
 
 
 def recording_formats() -> list[str]:
@@ -29,3 +35,33 @@ FormatName = Annotated[
     ),
 ]
 RECORDING_OPTIONS = Fields(RecordingFormat)
+# Those of our own event table; dates are in the order of the recordings' dates.
+EVENT_OPTIONS = Fields(EventTable, without=("kind", "intervals", "date_order", "missing"))
+
+
+def read_given_events(
+    path: Path,
+    recordings: Recordings | None,
+    options: dict[str, Any],
+    layout: dict[str, Any],
+    **more: Any,
+) -> Events:
+    """Events as the options of a command say.
+
+    Parameters
+    ----------
+    path
+        The file or folder.
+    recordings
+        The recordings, for dates and times.
+    options
+        What was given of `EVENT_OPTIONS`.
+    layout
+        What was given of `RECORDING_OPTIONS`; the period and the order of dates hold for both.
+    **more
+        Further arguments of `bdl.formats.read_events`.
+    """
+    from bdl.formats import read_events
+
+    shared = {name: layout.get(name) for name in ("period", "date_order")}
+    return read_events(path, recordings=recordings, defaults=shared, **options, **more)

@@ -11,8 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+import numpy as np
 import typer
 
+from bdl.cli import console
+from bdl.cli.option_types import parse_pairs
 from bdl.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -58,6 +61,10 @@ class Rules:
         Path | None,
         typer.Option(help="Table of scored regions: recording, start, end (in --unit)."),
     ] = None
+    column: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of the table of truths, ROLE=NAME, such as time=Bedtime."),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -74,7 +81,7 @@ class Setup:
     @classmethod
     def of(cls, truth: Path, options: Rules) -> Setup:
         """Read everything but the detections."""
-        events, table_unit = read(truth)
+        events, table_unit = read(truth, parse_pairs(options.column or [], "--column"))
         unit = options.unit or table_unit
         about = {} if options.recordings is None else _about(options.recordings)
         # Saying what becomes of event-free recordings says that there may be some.
@@ -100,14 +107,19 @@ class Setup:
         """A table of detections in the unit of this setup; ``scored`` ones need scores."""
         events, unit = read(path)
         if scored and events.score is None:
-            raise InputError(f"{path}: detections need a column 'score' to be ranked by")
+            raise InputError(
+                f"{path}: detections need a column 'score' to be ranked by; without scores there "
+                "is `bdl score`, which then counts all of them, also with --collar"
+            )
         return convert(events, unit, self.unit, self.period, path)
 
-    def score(self, path: Path, tolerances: list[float]) -> Score:
+    def score(self, events: Events, tolerances: list[float]) -> Score:
         """The scores of one table of detections."""
         from bdl.evaluation import score
 
-        return score(self.truth, self.detections(path), tolerances, **self.rules)
+        if events.score is None:  # all alike: they can be counted, not ranked
+            events = replace(events, score=np.ones(len(events)))
+        return score(self.truth, events, tolerances, **self.rules)
 
     def folds(self) -> dict[str, str] | None:
         """Fold of each recording, where the table of recordings has that column."""
@@ -126,13 +138,15 @@ class Setup:
         return groups
 
 
-def read(path: Path) -> tuple[Events, str]:
+def read(path: Path, columns: Mapping[str, str] | None = None) -> tuple[Events, str]:
     """Events of a table and their unit; rows without time or score are dropped and counted."""
     from bdl.formats.event_files import read_events, recognise
 
-    format = recognise(path)
+    format = recognise(path, {"columns": columns or None})
     # A period of one leaves steps as they are.
     events = read_events(path, format=format, defaults={"period": 1.0, "missing": "drop"})
+    for note in events.notes:
+        console.err.print(f"note: {note}", markup=False, soft_wrap=True)
     return events, "steps" if format.kind == "kaggle" else "seconds"
 
 

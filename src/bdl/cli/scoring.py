@@ -138,7 +138,16 @@ def score(
         _score_otherwise(kind, truth, detections, tolerance, rules, other, threshold, as_json)
         return
     setup = Setup.of(truth, rules)
-    result = setup.score(detections, _tolerances(tolerance))
+    table = setup.detections(detections, scored=False)
+    result = setup.score(table, _tolerances(tolerance))
+    ranked = table.score is not None
+    if not ranked:
+        if bootstrap and draws.metric.removeprefix("m").startswith("AP"):
+            raise ConfigError(
+                f"{detections}: {draws.metric} ranks detections by their scores, which this table "
+                "does not have; name another metric, such as --metric mF1"
+            )
+        threshold = 1.0
     points = None
     if threshold is not None:
         from bdl.evaluation import operating_point
@@ -159,7 +168,10 @@ def score(
         console.print_json(shown)
         return
     _say(f"times and tolerances in {setup.unit}")
-    _say(str(result))
+    if ranked:
+        _say(str(result))
+    else:
+        _say("detections without scores: all are counted, and there is no average precision")
     if points is not None and threshold is not None:
         _say(f"\n{operating_point.to_text(points, threshold)}")
     if estimates is not None:

@@ -164,7 +164,12 @@ def _files(config: FitConfig, need_events: bool) -> FitSource:
             format=config.event_format,
             period=config.event_period,
             columns=config.event_columns,
-            defaults={"intervals": config.intervals or None},
+            codes=config.event_codes,
+            recordings=recordings,
+            defaults={
+                "intervals": config.intervals or None,
+                "date_order": config.layout.get("date_order"),
+            },
         )
     elif need_events:
         raise ConfigError("events: a path expected, got none")

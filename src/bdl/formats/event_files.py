@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bdl.errors import InputError
+from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.formats.events.event_format import EventFormat
+from bdl.formats.events.event_table import EventTable
 from bdl.formats.format_options import check_options, option_names, with_options
 from bdl.formats.recordings.recording_format import RecordingFormat
 from bdl.formats.recordings.table_format import TableFormat, open_table
+from bdl.frames import backend_of, open_frame
 from bdl.recording import Recordings
 
 
 def read_events(
-    path: str | Path,
+    path: Any,
     *,
     format: str | EventFormat | None = None,
+    recordings: Recordings | None = None,
     defaults: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Events:
@@ -27,10 +31,13 @@ def read_events(
     Parameters
     ----------
     path
-        The file; a folder for BIDS, EDF and WFDB, which have one file per recording.
+        The file; a folder for BIDS, EDF and WFDB, which have one file per recording; or a data
+        frame of pandas, polars or pyarrow.
     format
         Name of a format (see `bdl.formats.events`), or one with its options; recognised by suffix
         and columns if it is not given.
+    recordings
+        The recordings, on whose clocks dates and times are placed.
     defaults
         Options that are used if the format has them, such as the period of the recordings.
     **options
@@ -46,11 +53,28 @@ def read_events(
     ('beat',)
     >>> read_events(file, format="bdl", period=5.0)
     Traceback (most recent call last):
-    bdl.errors.ConfigError: unknown option period (--period): event format bdl has columns, missing
+    bdl.errors.ConfigError: unknown option period (--period): event format bdl has columns, ...
     """
+    if not isinstance(path, str | Path):
+        return _read_frame(path, format, options, recordings)
     chosen = recognise(path, options) if format is None else parse_format(format, options)
     check_options(options, chosen)
-    return _with_defaults(chosen, options, defaults).read(Path(path))
+    return _with_defaults(chosen, options, defaults).read_on(Path(path), recordings)
+
+
+def _read_frame(
+    frame: Any,
+    format: str | EventFormat | None,
+    options: Mapping[str, Any],
+    recordings: Recordings | None,
+) -> Events:
+    table = open_frame(frame, (), "event table")
+    chosen = parse_format(format or "bdl", options)
+    check_options(options, chosen)
+    if not isinstance(chosen, EventTable):
+        raise ConfigError(f"a data frame is read as format bdl, not {chosen.kind}")
+    events = chosen.read_table(table.to_arrow(), "event table", recordings)
+    return replace(events, backend=backend_of(table))
 
 
 def recognise(path: str | Path, options: Mapping[str, Any] | None = None) -> EventFormat:
@@ -72,11 +96,15 @@ def recognise(path: str | Path, options: Mapping[str, Any] | None = None) -> Eve
         format = parse_format(kind, options or {})
         if format.recognises(place, columns):
             return format
+    for kind in kinds:
+        format = parse_format(kind, options or {})
+        if columns and format.resembles(columns):
+            return format
     problem = f"has the columns {', '.join(columns)}" if columns else "is not recognised"
     raise InputError(
         f"{place}: it {problem}, which no event format has; name the format, one of "
         f"{', '.join(kinds)} (format=, --format, --from), or the columns of the table "
-        "(columns=, --columns '{time: NAME}')"
+        "(columns=, --column time=NAME)"
     )
 
 
@@ -163,7 +191,7 @@ def convert_events(
     target_format
         Format of the target.
     recordings
-        Lets recordings without events appear in formats that list them.
+        Their clocks place dates and times; those without events appear in formats that list them.
     **options
         Options of the two formats; one that neither has is an error.
 
@@ -176,8 +204,9 @@ def convert_events(
         reader = recognise(source, options)
     else:
         reader = parse_format(source_format, options)
-    writer = parse_format(target_format, options)
+    # The columns that the user names are those of the source.
+    writer = parse_format(target_format, {**options, "columns": None})
     check_options(options, reader, writer)
-    events = reader.read(Path(source))
+    events = reader.read_on(Path(source), recordings)
     writer.write(events, Path(target), recordings)
     return events

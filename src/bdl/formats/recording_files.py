@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,7 @@ def read_files(files: Iterable[Path], format: RecordingFormat) -> Recordings:
 def _joined(files: Iterable[tuple[Path, RecordingFormat]]) -> Recordings:
     parts: list[Recordings] = []
     origin: dict[str, Path] = {}
+    notes: dict[str, list[str]] = {}
     for file, format in files:
         part = format.read(file)
         for id in part.ids:
@@ -100,5 +102,13 @@ def _joined(files: Iterable[tuple[Path, RecordingFormat]]) -> Recordings:
                     "rename a file, or name the recording column (--recording)"
                 )
             origin[id] = file
+        for note in part.notes:  # those that files share are said once
+            notes.setdefault(note.removeprefix(f"{file}: "), []).append(note)
         parts.append(part)
-    return parts[0] if len(parts) == 1 else Recordings.concat(parts)
+    if len(parts) == 1:
+        return parts[0]
+    shared = [
+        same[0] if len(same) == 1 else f"{same[0]} (and in {len(same) - 1} more files)"
+        for same in notes.values()
+    ]
+    return replace(Recordings.concat(parts), notes=tuple(shared))

@@ -36,6 +36,7 @@ class TableFile(ABC):
     """
 
     left_out: tuple[str, ...] = ()  # columns that hold no values
+    note = ""  # what the file was recognised as
 
     def __init__(
         self,

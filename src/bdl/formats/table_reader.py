@@ -27,6 +27,7 @@ from bdl.formats.recordings.recording_format import group_of
 from bdl.formats.recordings.table_format import TableFormat
 from bdl.formats.sample_clock import ClockScan, SampleClock
 from bdl.formats.table_columns import columns_of
+from bdl.formats.time_zones import OffsetChanges, start_in_zone
 from bdl.recording import RecordingInfo, Recordings
 from bdl.value_readers import ValueReader, Values
 
@@ -104,7 +105,9 @@ class TableReader(ValueReader):
             self._clocks[id], self._runs[id] = clock, scan.runs
             infos.append(self._info(id, clock, scan.group))
         notes = [note for clock in self._clocks.values() for note in clock.notes]
-        return Recordings(tuple(infos), self, (*filter(None, [self.columns.note]), *notes))
+        return Recordings(
+            tuple(infos), self, (*filter(None, [self.table.note, self.columns.note]), *notes)
+        )
 
     def _scan(self) -> dict[str, _Scan]:
         scans: dict[str, _Scan] = {}
@@ -171,14 +174,21 @@ class TableReader(ValueReader):
         about = self.table.about
         start, changes = clock.start, clock.offset_changes
         if start is None and "start" in about:
-            try:
-                start = datetime.fromisoformat(about["start"])
-                changes = tuple((int(a), int(b)) for a, b in about.get("offset_changes", ()))
-            except (TypeError, ValueError) as error:
-                raise InputError(f"{self.path}: invalid start time: {error}") from error
+            start, changes = self._start_in_file(clock)
         group = group or group_of(id, self.options.group_pattern) or about.get("group")
         channels = self.columns.channels
         return RecordingInfo(id, clock.samples, channels, clock.period, start, changes, group)
+
+    def _start_in_file(self, clock: SampleClock) -> tuple[datetime | None, OffsetChanges]:
+        """The start that the file itself tells, and the changes of the UTC offset after it."""
+        about = self.table.about
+        try:
+            start = datetime.fromisoformat(about["start"])
+            if start.tzinfo is None:  # on the local clock of a device
+                return start_in_zone(start, self.options.zone, clock.period, clock.samples)
+            return start, tuple((int(a), int(b)) for a, b in about.get("offset_changes", ()))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{self.path}: invalid start time: {error}") from error
 
     def files(self, info: RecordingInfo) -> tuple[Path, ...]:
         """The table."""

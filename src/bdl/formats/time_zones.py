@@ -51,8 +51,18 @@ def named_zone(name: str) -> timezone | ZoneInfo:
 class ZoneChanges(NamedTuple):
     """The UTC offsets of a zone over some time, in seconds, and when each but the first begins."""
 
-    instants: Longs
+    instants: NDArray[np.number]
     offsets: Longs
+
+    def early_and_late(self, seconds: Longs) -> tuple[Longs, Longs]:
+        """The two UTC offsets that local times can have, equal except where clocks are set.
+
+        Times that come twice have the greater one first, times that are skipped the smaller one.
+        """
+        old, new = self.offsets[:-1], self.offsets[1:]
+        early = np.searchsorted(self.instants + np.maximum(old, new), seconds, side="right")
+        late = np.searchsorted(self.instants + np.minimum(old, new), seconds, side="right")
+        return self.offsets[early], self.offsets[late]
 
 
 @lru_cache(maxsize=64)
@@ -127,23 +137,19 @@ def local_offsets(times: Longs, zone: str, before: LocalTime | None) -> tuple[Lo
     seconds = times // NANO
     first, last = int(seconds.min()) // _DAY - 2, int(seconds.max()) // _DAY + 3
     changes = zone_changes(zone, first * _DAY, last * _DAY)
-    old, new = changes.offsets[:-1], changes.offsets[1:]
-    # Between these two local times of each change, times are skipped or come twice.
-    early = np.searchsorted(changes.instants + np.maximum(old, new), seconds, side="right")
-    late = np.searchsorted(changes.instants + np.minimum(old, new), seconds, side="right")
-    offsets = changes.offsets[early]
-    offsets[offsets < changes.offsets[late]] = SKIPPED
-    twice = offsets > changes.offsets[late]
+    offsets, late = changes.early_and_late(seconds)
+    twice = offsets > late
+    offsets[offsets < late] = SKIPPED
     certain = True
     for first, last in np.flatnonzero(np.diff(twice, prepend=False, append=False)).reshape(-1, 2):
         back = first + 1 + np.flatnonzero(np.diff(times[first:last]) < 0)
         second = back[0] if len(back) else last
-        if first == 0 and before is not None and before.offset == changes.offsets[late[0]]:
+        if first == 0 and before is not None and before.offset == late[0]:
             second = 0
         elif first == 0 and before is None and not len(back):
             certain = bool(last < len(times))
             second = 0 if certain else last
-        offsets[second:last] = changes.offsets[late[second:last]]
+        offsets[second:last] = late[second:last]
     return offsets[len(times) - count :], certain
 
 

@@ -38,6 +38,9 @@ def _parsed(given: object) -> object:
     return IntervalType.parse(given) if isinstance(given, str) else given
 
 
+IntervalTypes = tuple[Annotated[IntervalType, BeforeValidator(_parsed)], ...] | None
+
+
 class AnnotationFormat(EventFormat):
     """A format whose rows are points and intervals.
 
@@ -48,7 +51,7 @@ class AnnotationFormat(EventFormat):
         default every label with an end is one, and types NAME:onset, NAME:offset are paired.
     """
 
-    intervals: tuple[Annotated[IntervalType, BeforeValidator(_parsed)], ...] | None = None
+    intervals: IntervalTypes = None
 
     @abstractmethod
     def annotations(self, path: Path) -> Iterable[Annotation]:

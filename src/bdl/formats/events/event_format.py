@@ -58,6 +58,14 @@ class EventFormat(Variant):
     def read(self, path: Path) -> Events:
         """The events of a file or folder, in seconds from each recording's start."""
 
+    def resembles(self, columns: Sequence[str]) -> bool:
+        """Whether a table that no format recognises may be of this one, by its columns."""
+        return False
+
+    def read_on(self, path: Path, recordings: Recordings | None) -> Events:
+        """The events of a file or folder; a format with dates and times needs the recordings."""
+        return self.read(path)
+
     def write(self, events: Events, path: Path, recordings: Recordings | None = None) -> None:
         """Write events, whole or not at all; what the format cannot keep is an error.
 

@@ -1,36 +1,58 @@
-"""Our own event table: recording, event, time in seconds, and a score for detections.
+"""Event tables: recording, event and time, or start and end, and a score for detections.
 
-It may be in any table format that recordings may be in; the suffix tells which.
+A table may be in any format that recordings may be in; the suffix tells which. Columns are found
+by their names (`bdl.column_names`), or named by the user. Times are seconds, or dates and times
+(`bdl.formats.event_clock`). A row with a start and an end is an interval: an onset and an offset
+event.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import pyarrow as pa
 from pydantic import Field, field_validator
 
-from bdl.errors import ConfigError
+from bdl.arrow import from_numpy, from_texts
+from bdl.column_names import find_columns, guess_notes
+from bdl.column_values import ColumnPlace, numbers
+from bdl.errors import ConfigError, InputError
 from bdl.events import Events
+from bdl.formats.event_clock import Floats, event_seconds, is_wall_clock
+from bdl.formats.events.annotation_format import Annotation, IntervalTypes, to_events
 from bdl.formats.events.event_format import EventFormat
 from bdl.formats.recordings.table_format import open_table
 from bdl.formats.table_writing import write_table
+from bdl.formats.time_texts import DateOrder
+from bdl.formats.timestamps import joined_texts
+from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 
-COLUMNS = ("recording", "event", "time", "score")
+ROLES = ("recording", "event", "date", "time", "start", "end", "score")
 
 
 class EventTable(EventFormat):
-    """Tables of recording, event and time in seconds, and a score for detections.
+    """Tables of recording, event and time, or start and end, and a score for detections.
 
     Parameters
     ----------
     columns
-        Names of the columns that are not called ``recording``, ``event``, ``time`` and ``score``,
-        such as ``{time: when}``.
+        Column of the event table, ROLE=NAME: what plays the role of recording, event, time (or
+        start and end, and date if those are times of day) or score, such as time=Bedtime. Columns
+        with an obvious name need not be named.
+    codes
+        Name of an event type in place of its code in the table, CODE=NAME, such as 1=onset.
+    intervals
+        Interval type: NAME=ONSET,OFFSET (event types), or NAME for NAME:onset, NAME:offset. A
+        table of starts and ends without a column of labels holds intervals of one type, whose
+        events are called onset and offset by default.
+    date_order
+        Whether dates such as 1/2/2024 are ``day-first`` or ``month-first``; by default the dates
+        themselves tell.
     missing
         What to do with rows without a time or score: ``error`` or ``drop`` (and count) them.
 
@@ -41,31 +63,142 @@ class EventTable(EventFormat):
     >>> _ = file.write_text("recording,event,when\\nnight1,onset,3600\\n")
     >>> EventTable(columns={"time": "when"}).read(file).time.tolist()
     [3600.0]
+    >>> _ = file.write_text("File;Start;End\\nnight1;3600,5;30000\\n")
+    >>> EventTable().read(file)
+    Events: 2 in 1 recording
+      offset  1
+      onset   1
     """
 
     kind: Literal["bdl"] = "bdl"
     columns: dict[str, str] = Field(default_factory=dict)
+    codes: dict[str, str] = Field(default_factory=dict)
+    intervals: IntervalTypes = None
+    date_order: DateOrder | None = None
     missing: Literal["error", "drop"] = "error"
 
     @field_validator("columns")
     @classmethod
     def _check_columns(cls, columns: dict[str, str]) -> dict[str, str]:
-        for name in columns:
-            if name not in COLUMNS:
-                raise ConfigError(f"one of {', '.join(COLUMNS)} expected, got {name!r}")
+        for role in columns:
+            if role not in ROLES:
+                raise ConfigError(f"one of {', '.join(ROLES)} expected (--column), got {role!r}")
         return columns
 
-    @property
-    def _columns(self) -> list[str]:
-        return [self.columns.get(name, name) for name in COLUMNS]
-
     def recognises(self, path: Path, columns: Sequence[str]) -> bool:
-        """By the columns ``recording``, ``event`` and ``time``, or what they are called."""
-        return bool(self.columns) or {*self._columns[:3]} <= {*columns}
+        """By columns that the user names, or called ``recording``, ``event`` and ``time``."""
+        return bool(columns) and (
+            bool(self.columns) or {"recording", "event", "time"} <= {*columns}
+        )
+
+    def resembles(self, columns: Sequence[str]) -> bool:
+        """Whether the columns can be guessed: a time, or a start and an end."""
+        roles = find_columns(columns, {}, ROLES, "")
+        return "time" in roles or {"start", "end"} <= roles.keys()
+
+    def read_on(self, path: Path, recordings: Recordings | None) -> Events:
+        """The events of a table; dates and times are placed on the clocks of the recordings."""
+        table = open_table(path)
+        batches = [*table.batches(table.columns)]
+        if not batches:
+            roles = find_columns(table.columns, self.columns, ROLES, path)
+            return Events.empty(scored="score" in roles)
+        return self.read_table(pa.Table.from_batches(batches), path, recordings)
 
     def read(self, path: Path) -> Events:
-        """The events of a table."""
-        return read_columns(path, self._columns, missing=self.missing)
+        """The events of a table with times in seconds."""
+        return self.read_on(path, None)
+
+    def read_table(
+        self, table: pa.Table, source: object, recordings: Recordings | None = None
+    ) -> Events:
+        """The events of an Arrow table.
+
+        Parameters
+        ----------
+        table
+            The table.
+        source
+            Where it comes from, for messages.
+        recordings
+            The recordings; needed for dates and times only.
+        """
+        roles = find_columns(table.column_names, self.columns, ROLES, source)
+        columns = {role: table[name].combine_chunks() for role, name in roles.items()}
+        notes = [guess_notes(roles, self.columns, source)]
+        ends = {"start", "end"} <= roles.keys() and "time" not in roles
+        if not ends and "time" not in roles:
+            raise InputError(
+                f"{source}: no column of times; it has {', '.join(table.column_names)}; name it "
+                "(columns=, --column time=NAME, or start=NAME and end=NAME)"
+            )
+        if "recording" not in roles:
+            id = _only_recording(recordings, table, source)
+            columns["recording"] = from_texts([id] * len(table))
+            notes.append(f"{source}: all events are taken as those of recording {id!r}")
+        if self.codes and "event" in roles:
+            texts = columns["event"].cast(pa.string()).to_pylist()
+            columns["event"] = from_texts([self.codes.get(text, text) for text in texts])
+        if ends:
+            events = self._intervals(columns, roles, source, recordings)
+        else:
+            if "event" not in roles:
+                columns["event"] = from_texts(["event"] * len(table))
+                notes.append(f"{source}: without a column of types all events are called 'event'")
+            if is_wall_clock(columns["time"]):
+                columns["time"] = from_numpy(
+                    self._seconds("time", columns, roles, source, recordings)
+                )
+            used = {role: roles.get(role, role) for role in ("recording", "event", "time", "score")}
+            frame = pa.table({used[role]: columns[role] for role in used if role in columns})
+            events = Events.from_frame(frame, missing=self.missing, source=str(source), **used)
+        return replace(events, backend="polars", notes=tuple(filter(None, notes)))
+
+    def _seconds(
+        self,
+        role: str,
+        columns: Mapping[str, pa.Array],
+        roles: Mapping[str, str],
+        source: object,
+        recordings: Recordings | None,
+        after: Floats | None = None,
+    ) -> Floats:
+        """The times of a column on the clocks of their recordings."""
+        column, place = columns[role], ColumnPlace(source, roles[role])
+        if "date" in columns and is_wall_clock(column):
+            column = joined_texts([columns["date"], column])
+        ids = np.array(columns["recording"].cast(pa.string()).to_pylist(), dtype=object)
+        return event_seconds(column, place, ids, recordings, self.date_order, after)
+
+    def _intervals(
+        self,
+        columns: Mapping[str, pa.Array],
+        roles: Mapping[str, str],
+        source: object,
+        recordings: Recordings | None,
+    ) -> Events:
+        """The onsets and offsets of a table of starts and ends."""
+        start = self._seconds("start", columns, roles, source, recordings)
+        end = self._seconds("end", columns, roles, source, recordings, start)
+        ids = columns["recording"].cast(pa.string()).to_pylist()
+        types = self.intervals
+        if "event" in columns:
+            labels = columns["event"].cast(pa.string()).to_pylist()
+        else:
+            types = types or (IntervalType("interval", "onset", "offset"),)
+            labels = [types[0].name] * len(ids)
+        scores: list[float | None] = [None] * len(ids)
+        if "score" in columns:
+            scores = numbers(columns["score"], ColumnPlace(source, roles["score"])).tolist()
+        missing = np.isnan(start) | np.isnan(end)
+        if missing.any() and self.missing == "error":
+            raise InputError(
+                f"{source}: row {int(np.argmax(missing))} has no start or no end; "
+                f"{int(missing.sum())} such rows; leave them out (missing='drop', --missing drop)"
+            )
+        parts = zip(ids, labels, start.tolist(), end.tolist(), scores, strict=True)
+        rows = [Annotation(*part) for part, out in zip(parts, missing, strict=True) if not out]
+        return replace(to_events(rows, source, types), dropped=int(missing.sum()))
 
     def write(self, events: Events, path: Path, recordings: Recordings | None = None) -> None:
         """Write a table; the suffix tells which format: CSV, TSV, Parquet or Feather."""
@@ -75,35 +208,10 @@ class EventTable(EventFormat):
         )
 
 
-def read_columns(
-    path: Path,
-    columns: Sequence[str],
-    *,
-    missing: Literal["error", "drop"],
-    period: float = 1.0,
-) -> Events:
-    """Events of a table with the given columns of recordings, events, times and scores.
-
-    Parameters
-    ----------
-    path
-        The file.
-    columns
-        The four columns; the last may be missing from the table.
-    missing
-        Whether rows without a time or score are an error or left out.
-    period
-        Seconds per unit of the time column.
-    """
-    table = open_table(path)
-    used = [*columns] if columns[3] in table.columns else [*columns[:3]]
-    table.need(used)
-    if len(set(used)) != len(used):
-        raise ConfigError(f"{path}: different columns expected, got {', '.join(used)}")
-    batches = [*table.batches(used)]
-    if not batches:
-        return Events.empty(scored=len(used) == 4)
-    names = dict(zip(COLUMNS, columns, strict=True))
-    frame = pa.Table.from_batches(batches)
-    events = Events.from_frame(frame, missing=missing, source=str(path), **names)
-    return replace(events, time=events.time * period, backend="polars")
+def _only_recording(recordings: Recordings | None, table: pa.Table, source: object) -> str:
+    if recordings is not None and len(recordings) == 1:
+        return recordings.ids[0]
+    raise InputError(
+        f"{source}: no column of recordings; it has {', '.join(table.column_names)}; name it "
+        "(columns=, --column recording=NAME)"
+    )

@@ -7,6 +7,7 @@ Rows without a step (nights that were not annotated) are dropped and counted by 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +19,7 @@ from bdl.arrow import from_numpy, from_texts
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.formats.events.event_format import EventFormat
-from bdl.formats.events.event_table import read_columns
+from bdl.formats.events.event_table import EventTable
 from bdl.formats.table_writing import write_table
 from bdl.recording import Recordings
 
@@ -64,7 +65,9 @@ class KaggleEvents(EventFormat):
     def read(self, path: Path) -> Events:
         """The events of a table."""
         period = self._seconds_per_step(path)
-        return read_columns(path, _COLUMNS, missing=self.missing, period=period)
+        roles = dict(zip(("recording", "event", "time"), _COLUMNS, strict=False))
+        events = EventTable(columns=roles, missing=self.missing).read(path)
+        return replace(events, time=events.time * period)
 
     def write(self, events: Events, path: Path, recordings: Recordings | None = None) -> None:
         """Write a table; every time must be a whole step, within a millionth of a period."""

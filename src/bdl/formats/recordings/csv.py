@@ -1,33 +1,40 @@
 """Recordings in CSV and TSV tables.
 
 Every column comes as text: numbers are read from it later, where the row of an invalid one can be
-named.
+named. In a file that is not separated by commas, a comma in a number is its decimal point.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Literal
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from bdl.column_names import plain_name
+from bdl.errors import InputError
+from bdl.formats.csv_header import UNNAMED, read_csv_header
 from bdl.formats.files import reading
 from bdl.formats.recordings.table_format import TableFormat
 from bdl.formats.table_file import TableFile, skip_rows
 
 _WHAT = "a CSV or TSV file"
+_LINES = 200  # more than any device writes before its table
+_DECIMAL_COMMA = r"^(\s*[-+]?\d+),(\d+\s*)$"
 
 
 class CsvRecordings(TableFormat):
-    """CSV and TSV tables with a header line."""
+    """CSV and TSV tables with a header line, also as ActiGraph, Actiwatch and GENEActiv export."""
 
     kind: Literal["csv"] = "csv"
     suffixes: ClassVar[tuple[str, ...]] = (".csv", ".tsv")
 
     def open_table(self, path: Path, names: Sequence[str] = ()) -> TableFile:
-        """The table; a file with suffix ``.tsv`` is separated by tabs, any other by commas."""
+        """The table; separated by tabs if its suffix is ``.tsv``, else as its header line is."""
         return CsvFile(path)
 
 
@@ -35,15 +42,25 @@ class CsvFile(TableFile):
     """A CSV or TSV file."""
 
     def __init__(self, path: Path) -> None:
-        self._parsing = pacsv.ParseOptions(delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
-        with reading(path, _WHAT):
-            with open(path, "rb") as stream:
-                # The first line names the columns; pyarrow would read a whole block for it.
-                header = stream.readline(1 << 20)
-                self._empty = not stream.read(1)
-            line = pa.BufferReader(header.rstrip(b"\r\n") + b"\n")
-            columns = pacsv.read_csv(line, parse_options=self._parsing).column_names
-        super().__init__(path, columns)
+        with reading(path, _WHAT), open(path, encoding="utf-8-sig", errors="replace") as stream:
+            lines = [line[: 1 << 20] for line in islice(stream, _LINES)]
+        if not lines or not lines[0].strip():
+            raise InputError(f"{path}: a header line expected, the file begins with an empty one")
+        self.header = header = read_csv_header(lines, path.suffix.lower() == ".tsv")
+        rows = lines[header.skip :]
+        self._empty = not rows
+        self._parsing = pacsv.ParseOptions(delimiter=header.delimiter)
+        self._comma = header.delimiter != "," and any(re.search(r"\d,\d", row) for row in rows)
+        super().__init__(path, header.names, about=header.about)
+        self.left_out = (UNNAMED,)
+        if header.device is not None and rows:
+            cells = zip(header.names, rows[0].split(header.delimiter), strict=False)
+            texts = [name for name, cell in cells if re.search("[A-Za-z]", cell.replace("NaN", ""))]
+            self.left_out = (UNNAMED, "Line", *texts)
+            dates = [name for name in texts if plain_name(name) in ("date", "time")]
+            texts = [name for name in texts if name not in dates]
+            left_out = f"; {', '.join(texts)} left out, which holds text" if texts else ""
+            self.note = f"{path}: {header.device} export, {header.skip} lines skipped{left_out}"
 
     def batches(self, columns: Sequence[str], first: int = 0) -> Iterator[pa.RecordBatch]:
         """Rows from ``first`` on as text; those before it are read over. An empty field is null."""
@@ -60,9 +77,22 @@ class CsvFile(TableFile):
             reading(self.path, _WHAT),
             pacsv.open_csv(
                 self.path,
-                read_options=pacsv.ReadOptions(block_size=4 << 20, use_threads=False),
+                read_options=pacsv.ReadOptions(
+                    block_size=4 << 20,
+                    use_threads=False,
+                    skip_rows=self.header.skip,
+                    column_names=self.columns,
+                ),
                 parse_options=self._parsing,
                 convert_options=options,
             ) as reader,
         ):
-            yield from skip_rows(reader, first)
+            for batch in skip_rows(reader, first):
+                yield self._points(batch) if self._comma else batch
+
+    def _points(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Numbers with a decimal point in place of a comma."""
+        import pyarrow.compute as pc
+
+        points = [pc.replace_substring_regex(c, _DECIMAL_COMMA, r"\1.\2") for c in batch.columns]
+        return pa.record_batch(points, batch.schema.names)

@@ -1,0 +1,131 @@
+"""Times of events on the clocks of their recordings.
+
+Numbers are seconds from the start of the recording. Text and timestamps are dates and times: with
+a UTC offset they are instants, without one they are times of the recording's local clock, as it is
+known from its own times or its zone. A local time that came twice is taken as the first.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bdl.column_values import ColumnPlace, decoded, is_text, numbers
+from bdl.errors import InputError
+from bdl.formats.time_texts import DateOrder
+from bdl.formats.time_zones import NANO, ZoneChanges
+from bdl.formats.timestamps import Longs, nanoseconds, parse_times
+from bdl.recording import RecordingInfo, Recordings
+
+Floats = NDArray[np.float64]
+_WALL_CLOCK = re.compile(r"\d[:/]\d|\d{4}-\d\d-\d\d|\d\.\d+\.\d")
+
+
+def is_wall_clock(array: pa.Array) -> bool:
+    """Whether a column holds dates and times rather than numbers."""
+    array = decoded(array)
+    if not is_text(array.type):
+        return bool(pa.types.is_timestamp(array.type))
+    return any(_WALL_CLOCK.search(text) for text in array.drop_null()[:50].to_pylist())
+
+
+def event_seconds(
+    array: pa.Array,
+    place: ColumnPlace,
+    ids: NDArray[np.object_],
+    recordings: Recordings | None,
+    order: DateOrder | None = None,
+    after: Floats | None = None,
+) -> Floats:
+    """Seconds from the start of the recording of each event; NaN where the time is missing.
+
+    Parameters
+    ----------
+    array
+        The column of times.
+    place
+        Where it is, for error messages.
+    ids
+        (n,) recording of each event.
+    recordings
+        The recordings; needed for dates and times only.
+    order
+        Which number of a date is the day, if it is known.
+    after
+        (n,) seconds that the times must follow: of two times that have one name the second is
+        taken if only it does.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from bdl.recording import Recording
+    >>> start = datetime(2024, 1, 15, 22, tzinfo=UTC)
+    >>> night = Recordings.of([Recording.of(np.zeros(9), id="a", period=3600.0, start=start)])
+    >>> times = pa.array(["15.1.2024 23:30", "2024-01-15T23:30:00+01:00"])
+    >>> place, ids = ColumnPlace("a.csv", "Bedtime"), np.array(["a"], object)
+    >>> [event_seconds(times[i : i + 1], place, ids, night).tolist() for i in (0, 1)]
+    [[5400.0], [1800.0]]
+    """
+    array = decoded(array)
+    if not is_wall_clock(array):
+        return np.array(numbers(array, place), np.float64)
+    if recordings is None:
+        raise InputError(
+            f"{place.path}: column {place.column!r} holds dates and times; they are placed on the "
+            "clock of their recordings, which must be given (recordings=, --recordings); `bdl "
+            "convert` does it once for all commands"
+        )
+    seconds = np.full(len(array), np.nan)
+    known = np.flatnonzero(~np.array([text is None or text == "" for text in array.to_pylist()]))
+    if pa.types.is_timestamp(array.type):
+        local = array.type.tz is None
+        times = nanoseconds(array.drop_null(), place, "ns")
+    else:
+        times, offsets = parse_times(array.take(pa.array(known)), place, order)
+        local = not offsets
+    for id in dict.fromkeys(ids[known].tolist()):
+        rows = np.flatnonzero(ids[known] == id)
+        if id not in recordings:
+            continue  # checked with all events, where the unknown ones are counted
+        info = recordings.info(id)
+        if info.start is None:
+            raise place.error(
+                int(known[rows[0]]), "seconds", array[int(known[rows[0]])].as_py(),
+                f"recording {id!r} has no start time on which to place it; does its file lack a "
+                "time zone (--zone Europe/Berlin)?",
+            )  # fmt: skip
+        least = None if after is None else after[known[rows]]
+        seconds[known[rows]] = _on_clock(times[rows], local, info, place, known[rows], least)
+    return seconds
+
+
+def _on_clock(
+    times: Longs,
+    local: bool,
+    info: RecordingInfo,
+    place: ColumnPlace,
+    rows: NDArray[np.intp],
+    after: Floats | None,
+) -> Floats:
+    assert info.start is not None
+    begin = info.start.timestamp()
+    if not local:
+        return (times - round(begin * 1e6) * 1000) / NANO
+    east = info.start.utcoffset()
+    assert east is not None
+    instants = begin + np.array([sample for sample, _ in info.offset_changes]) * info.period
+    offsets = [int(east.total_seconds()), *(offset for _, offset in info.offset_changes)]
+    changes = ZoneChanges(instants, np.array(offsets, np.int64))
+    early, late = changes.early_and_late(times // NANO)
+    if (early < late).any():
+        i = int(np.argmax(early < late))
+        text = str(np.datetime64(int(times[i]) // NANO, "s"))
+        raise place.error(
+            int(rows[i]), "a time of the local clock", text,
+            f"clocks were set forward over it in recording {info.id!r}",
+        )  # fmt: skip
+    first, second = ((times - round(begin * 1e6) * 1000) / NANO - part for part in (early, late))
+    return first if after is None else np.where(first < after, second, first)

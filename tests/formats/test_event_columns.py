@@ -1,0 +1,177 @@
+"""Event tables as people have them: other headers, dates and times, intervals, codes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bdl.errors import ConfigError, InputError
+from bdl.events import Events
+from bdl.formats import read_events
+from bdl.formats.time_zones import start_in_zone
+from bdl.recording import Recording, Recordings
+
+
+def night(zone: str, start: datetime, hours: int = 48, id: str = "a") -> Recordings:
+    begin, changes = start_in_zone(start, zone, 60.0, 60 * hours)
+    values = np.zeros(60 * hours)
+    return Recordings.of(
+        [Recording.of(values, id=id, period=60.0, start=begin, offset_changes=changes)]
+    )
+
+
+BERLIN = night("Europe/Berlin", datetime(2024, 10, 26, 10, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("recording,event,time\na,beep,90000.5\n", {}),
+        ("Recording;Event;Time (s)\na;beep;90000,5\n", {}),
+        (" File , TYPE , TIME \na,beep,90000.5\n", {}),
+        ("Subject;Label;Timestamp\na;beep;27.10.2024 12:00:00,5\n", {}),
+        ("id,what,When\na,beep,2024-10-27T13:00:00.5+02:00\n",
+         {"columns": {"recording": "id", "event": "what", "time": "when"}}),
+        ("recording,event,date,time\na,2,27.10.2024,12:00:00.5\n", {"codes": {"2": "beep"}}),
+        ("recording,event,time\na,beep,10/27/2024 12:00:00.5 PM\n", {}),
+        ("event,time\nbeep,2024-10-27 12:00:00.5\n", {}),
+    ],
+)  # fmt: skip
+def test_the_same_event_in_many_tables(tmp_path: Path, text: str, options: dict[str, Any]) -> None:
+    file = tmp_path / "events.csv"
+    file.write_text(text)
+    events = read_events(file, recordings=BERLIN, **options)
+    assert events == Events.of("a", "beep", [90000.5])
+
+
+def test_what_was_guessed_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "events.csv"
+    file.write_text("File,event,Time\na,beep,1\n")
+    assert read_events(file).notes == (
+        f"{file}: column 'File' is read as recording, 'Time' is read as time",
+    )
+    file.write_text("recording,event,time\na,beep,1\n")
+    assert read_events(file).notes == ()
+
+
+def test_a_diary_of_intervals_over_the_change_of_clocks(tmp_path: Path) -> None:
+    file = tmp_path / "diary.csv"
+    rows = ["26.10.2024 23:00;27.10.2024 07:00", "27.10.2024 22:30;28.10.2024 06:00"]
+    file.write_text("Participant;Bedtime;Wake time\n" + "".join(f"a;{row}\n" for row in rows))
+    events = read_events(file, recordings=BERLIN)
+    assert events.event.tolist() == ["onset", "offset"] * 2
+    # From 12:00 to 23:00 are 11 hours; that night has one hour more.
+    assert (events.time / 3600).tolist() == [11.0, 20.0, 35.5, 43.0]
+    named = read_events(file, recordings=BERLIN, intervals=("sleep=onset,wakeup",))
+    assert named.types == ("onset", "wakeup")
+    file.write_text("recording,label,start,end\na,sleep,10,20\na,nap,30,40\n")
+    assert read_events(file).types == ("nap:offset", "nap:onset", "sleep:offset", "sleep:onset")
+    file.write_text("recording,start,end\na,10,20\na,30,\n")
+    with pytest.raises(InputError, match=r"row 1 has no start or no end.*--missing drop"):
+        read_events(file)
+    assert read_events(file, missing="drop").dropped == 1
+
+
+def test_an_end_in_the_repeated_hour_follows_its_start(tmp_path: Path) -> None:
+    file = tmp_path / "diary.csv"
+    file.write_text("recording,start,end\na,2024-10-27 02:40,2024-10-27 02:10\n")
+    events = read_events(file, recordings=BERLIN)
+    assert np.diff(events.time).tolist() == [1800.0]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    place=st.sampled_from(
+        [
+            ("Europe/Berlin", datetime(2024, 3, 30, 10, tzinfo=UTC)),
+            ("America/New_York", datetime(2024, 11, 2, 10, tzinfo=UTC)),
+            ("Australia/Lord_Howe", datetime(2024, 4, 6, 3, tzinfo=UTC)),
+            ("Asia/Kolkata", datetime(2024, 3, 30, 10, tzinfo=UTC)),
+        ]
+    ),
+    seconds=st.integers(0, 48 * 3600 - 60),
+)
+def test_local_times_agree_with_the_standard_library(
+    place: tuple[str, datetime], seconds: int
+) -> None:
+    zone, start = place
+    local = (start + timedelta(seconds=seconds)).astimezone(ZoneInfo(zone))
+    frame = pl.DataFrame(
+        {"recording": ["a"], "event": ["x"], "time": [local.strftime("%Y-%m-%d %H:%M:%S")]}
+    )
+    expected = local.replace(fold=0).astimezone(UTC) - start
+    found = read_events(frame, recordings=night(zone, start)).time[0]
+    assert timedelta(seconds=found) == expected
+
+
+def test_data_frames_of_any_kind() -> None:
+    times = ["2024-10-26 13:00", "2024-10-26 14:00"]
+    for frame in (
+        pd.DataFrame({"recording": "a", "event": "x", "time": times}),
+        pl.DataFrame({"recording": ["a", "a"], "event": ["x", "x"], "time": times}),
+        pl.DataFrame({"recording": ["a", "a"], "event": ["x", "x"], "time": times}).to_arrow(),
+        pd.DataFrame({"recording": "a", "event": "x", "time": pd.to_datetime(times)}),
+        pd.DataFrame(
+            {"recording": "a", "event": "x",
+             "time": pd.to_datetime(times).tz_localize("Europe/Berlin")}
+        ),
+    ):  # fmt: skip
+        events = read_events(frame, recordings=BERLIN)
+        assert events.time.tolist() == [3600.0, 7200.0]
+        assert type(events.to_frame()) is type(frame)
+    renamed = pl.DataFrame({"Subject": ["a"], "Label": ["x"], "Seconds": [5.0]})
+    assert Events.from_frame(renamed) == Events.of("a", "x", [5.0])
+    odd = pl.DataFrame({"who": ["a"], "what": ["x"], "when": [5.0]})
+    assert Events.from_frame(odd, recording="who", event="what", time="when").time.tolist() == [5.0]
+    with pytest.raises(InputError, match=r"column 'recording' is missing; it has who.*recording="):
+        Events.from_frame(odd)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("recording,event,time\na,x,2024-10-26 13:00\n", {"recordings": None}, "--recordings"),
+        ("recording,event,time\na,x,2024-03-31 02:30\n",
+         {"recordings": night("Europe/Berlin", datetime(2024, 3, 30, 10, tzinfo=UTC))},
+         r"row 0: .*2024-03-31T02:30:00.*clocks were set forward"),
+        ("recording,event,time\na,x,2024-10-26 13:00\n",
+         {"recordings": Recordings.of([Recording.of(np.zeros(9), id="a", period=1.0)])},
+         "has no start time.*--zone Europe/Berlin"),
+        ("recording,event,time\na,x,2024-10-26 13:00\na,x,soon\n", {}, "row 1: .*got 'soon'"),
+        ("recording,event,time\na,x,1/2/2024 13:00\n", {}, "--date-order day-first"),
+        ("who,what,when\na,x,1\n", {}, "--column time=NAME"),
+        ("who,what,when\na,x,1\n", {"columns": {"time": "moment"}},
+         "'moment' is missing; it has who"),
+        ("x,time\n1,2\n", {"recordings": None}, "--column recording=NAME"),
+        ("recording,start,end\na,20,10\n", {}, "before its start"),
+    ],
+)  # fmt: skip
+def test_a_bad_table_names_the_row_and_the_option(
+    tmp_path: Path, text: str, options: dict[str, Any], message: str
+) -> None:
+    file = tmp_path / "events.csv"
+    file.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_events(file, **{"recordings": BERLIN, **options})
+
+
+def test_an_unknown_role_lists_those_there_are() -> None:
+    with pytest.raises(ConfigError, match=r"recording, event, date, time, .*got 'onset'"):
+        read_events(pl.DataFrame({"time": [1.0]}), columns={"onset": "time"})
+
+
+def test_a_fixed_offset_serves_too(tmp_path: Path) -> None:
+    start = datetime(2024, 10, 26, 12, tzinfo=timezone(timedelta(hours=2)))
+    one = Recordings.of([Recording.of(np.zeros(60), id="a", period=60.0, start=start)])
+    file = tmp_path / "events.csv"
+    file.write_text("recording,event,time\na,x,2024-10-26 12:30\n")
+    assert read_events(file, recordings=one).time.tolist() == [1800.0]
