@@ -132,17 +132,7 @@ def event_maps(
 
 
 def event_points(events_by_type: Sequence[Samples], crop: Crop) -> Floats:
-    """Mark every bin that contains an event.
-
-    Parameters
-    ----------
-    events_by_type, crop
-        As in `event_targets`.
-
-    Returns
-    -------
-    ndarray
-        (bins, types), 0 or 1.
+    """Mark every bin that contains an event, (bins, types), 0 or 1; see `event_targets`.
 
     Examples
     --------

@@ -23,56 +23,23 @@ INTERRUPTED = 130
 # Summary and module of each command, in the order of the help text; a test compares the summaries
 # with the commands' own.
 COMMANDS = {
-    "convert": (
-        "Translate events between formats: our own table, Kaggle, BIDS, seizures, DCASE and "
-        "others.",
-        "event_conversion",
-    ),
-    "inspect": (
-        "Show what recordings and events hold: hours, rates, channels, gaps, types, what is odd.",
-        "inspection",
-    ),
-    "prepare": (
-        "Stream recordings into a store of memory-mapped arrays, which every later step reads "
-        "fastest.",
-        "prepare",
-    ),
-    "new": (
-        "Look at recordings and events, propose every setting with a reason, write a "
-        "configuration.",
-        "project",
-    ),
-    "fit": (
-        "Train a detector and write it to one file; after a kill the same command resumes.",
-        "models",
-    ),
+    "convert": ("Translate events between formats.", "event_conversion"),
+    "inspect": ("Show what recordings and events hold, and what is odd.", "inspection"),
+    "prepare": ("Stream recordings into a store of memory-mapped arrays.", "prepare"),
+    "new": ("Propose every setting from the data, and write a configuration.", "project"),
+    "fit": ("Train a detector and write it to one file.", "models"),
     "detect": ("Detect events in recordings with a trained model.", "models"),
     "decode": ("Turn saved densities into ranked events.", "decoding"),
     "calibrate": ("Choose the best decoder of a grid on calibration recordings.", "decoding"),
     "score": ("Score a table of detections against annotated events.", "scoring"),
-    "compare": (
-        "Compare two or more systems on the same recordings, with paired intervals.",
-        "scoring",
-    ),
+    "compare": ("Compare systems on the same recordings, with paired intervals.", "scoring"),
     "report": ("Write a report: one HTML page that works offline.", "report"),
-    "study": (
-        "Run a study of the paper, or your own, as a frozen and resumable protocol.",
-        "study",
-    ),
+    "study": ("Run a study of the paper, or your own, as a frozen protocol.", "study"),
     "data": ("Published data sets.", "data"),
-    "simulate": (
-        "Write the raw files of a simulated data set, in the form it is published in.",
-        "data",
-    ),
-    "audit": (
-        "Check the targets of a data set's events: mass, edges, largest values, collisions.",
-        "target_checks",
-    ),
+    "simulate": ("Write the raw files of a simulated data set.", "data"),
+    "audit": ("Check the targets of a data set's events.", "target_checks"),
     "stride": ("Check output strides against tolerances and event frequency.", "target_checks"),
-    "demo": (
-        "A demonstration: simulate, train two detectors, calibrate, score held-out recordings.",
-        "demo",
-    ),
+    "demo": ("Simulate, train two detectors, score held-out recordings.", "demo"),
 }
 
 

@@ -26,7 +26,7 @@ def simulate(
     seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     option: DatasetOptions = None,
 ) -> None:
-    """Write the raw files of a simulated data set, in the form it is published in."""
+    """Write the raw files of a simulated data set."""
     from bdl.cli.console import err, progress
 
     dataset = named_dataset(name, option)

@@ -29,7 +29,7 @@ def demo(
     *,
     training: dict[str, Any],
 ) -> None:
-    """A demonstration: simulate, train two detectors, calibrate, score held-out recordings."""
+    """Simulate, train two detectors, score held-out recordings."""
     from rich.table import Table
 
     from bdl.demo import DemoSettings, run

@@ -66,9 +66,10 @@ def convert(
     layout: dict[str, Any],
     json: Json = False,
 ) -> None:
-    """Translate events between formats: our own table, Kaggle, BIDS, seizures, DCASE and others.
+    """Translate events between formats.
 
-    Annotations of EDF and WFDB files can be read, too. The target is written whole or not at all.
+    Our own table, Kaggle, BIDS, seizures, DCASE and others are read and written, annotations of EDF
+    and WFDB files are read. The target is written whole or not at all.
     """
     from bdl.formats import read_recordings
     from bdl.formats.event_files import convert_events

@@ -46,7 +46,7 @@ def inspect(
     quick: Annotated[bool, typer.Option("--quick", help="Do not read the values.")] = False,
     json: Json = False,
 ) -> None:
-    """Show what recordings and events hold: hours, rates, channels, gaps, types, what is odd."""
+    """Show what recordings and events hold, and what is odd."""
     from bdl import formats
 
     notes: tuple[str, ...] = ()

@@ -56,8 +56,9 @@ def fit(
     features: dict[str, Any],
     training: dict[str, Any],
 ) -> None:
-    """Train a detector and write it to one file; after a kill the same command resumes.
+    """Train a detector and write it to one file.
 
+    After an interruption the same command resumes.
     Objective, encoder, decoder and scaling are a name, or a mapping such as
     '{kind: peaks, threshold: 0.5}'.
     """

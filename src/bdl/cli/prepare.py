@@ -33,9 +33,9 @@ def prepare(
     options: dict[str, Any],
     json: Json = False,
 ) -> None:
-    """Stream recordings into a store of memory-mapped arrays, which every later step reads fastest.
+    """Stream recordings into a store of memory-mapped arrays.
 
-    Interrupted, the same command goes on where it stopped.
+    Every later step reads it fastest. Interrupted, the same command goes on where it stopped.
     """
     from bdl import formats
 

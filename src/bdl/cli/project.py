@@ -41,7 +41,7 @@ def new(
     layout: dict[str, Any],
     event_options: dict[str, Any],
 ) -> None:
-    """Look at recordings and events, propose every setting with a reason, write a configuration."""
+    """Propose every setting from the data, and write a configuration."""
     from bdl.formats import read_recordings
     from bdl.formats.files import atomic
     from bdl.proposal import propose

@@ -246,7 +246,7 @@ def compare(
     draws: Draws,
     as_json: Json = False,
 ) -> None:
-    """Compare two or more systems on the same recordings, with paired intervals."""
+    """Compare systems on the same recordings, with paired intervals."""
     from bdl import evaluation
     from bdl.evaluation.event_score import EVENT_FREE
 

@@ -27,9 +27,10 @@ def audit(
     crop: Annotated[float | None, typer.Option(help="Length of the crops in seconds.")] = None,
     json: Json = False,
 ) -> None:
-    """Check the targets of a data set's events: mass, edges, largest values, collisions.
+    """Check the targets of a data set's events.
 
-    Sigma and stride are those of the data set unless given.
+    It shows mass, edges, largest values and collisions. Sigma and stride are those of the data set
+    unless given.
     """
     from bdl.cli.console import out, print_json
     from bdl.datasets.audit import audit as run

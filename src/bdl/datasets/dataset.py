@@ -106,25 +106,12 @@ class Dataset(Variant):
 
     @classmethod
     def options(cls) -> tuple[str, ...]:
-        """Names of the options.
-
-        Examples
-        --------
-        >>> from bdl.datasets import HAPT
-        >>> HAPT.options()
-        ('task',)
-        """
+        """Names of the options."""
         return tuple(name for name in cls.model_fields if name != "kind")
 
     @classmethod
     def kinds_with(cls, method: str) -> tuple[str, ...]:
-        """The data sets that define one of the optional methods.
-
-        Examples
-        --------
-        >>> {"sleep", "chbmit"} <= set(Dataset.kinds_with("simulator"))
-        True
-        """
+        """The data sets that define one of the optional methods."""
         default = getattr_static(Dataset, method)
         return tuple(
             kind

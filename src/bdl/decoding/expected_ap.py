@@ -71,12 +71,10 @@ class ExpectedAP(Decoder):
         of the same event where a model puts more than mass 1 around it.
     refine
         How to move a detection within its bin; see `bdl.decoding.refinement`.
-    alternate
-        Keep the best sequence in which onset and offset of an interval type alternate.
 
     Examples
     --------
-    >>> values = np.array([[0.0], [0.2], [0.1], [0.6], [0.0]], np.float32)
+    >>> values = np.array([0.0, 0.2, 0.1, 0.6, 0.0], np.float32)[:, None]
     >>> density = Density("a", values, ("beat",), 1.0, stride=10, samples=50)
     >>> detections = ExpectedAP(tolerances=(10.0, 30.0)).decode(density)
     >>> detections.time.tolist(), detections.score.round(4).tolist()

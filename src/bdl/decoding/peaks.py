@@ -58,8 +58,6 @@ class Peaks(Decoder):
         ``samples`` or ``bins``; see `bdl.decoding.peaks`.
     refine
         How to move a peak within its bin (clock ``bins`` only); see `bdl.decoding.refinement`.
-    alternate
-        Keep the best sequence in which onset and offset of an interval type alternate.
 
     Examples
     --------

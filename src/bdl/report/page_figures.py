@@ -74,41 +74,23 @@ def _plain(values: Any) -> list[float | None]:
     return [float(v) if np.isfinite(v) else None for v in np.asarray(values, dtype=float)]
 
 
+def _trace(name: str, x: Any, y: Any, mode: str = "lines", **more: Any) -> dict[str, Any]:
+    return {"x": _plain(x), "y": _plain(y), "name": _text(name), "mode": mode, **more}
+
+
 def ap_over_tolerance(
     tolerances: Sequence[float], systems: Sequence[tuple[str, Floats, Floats, Floats]]
 ) -> PlotlyFigure:
     """AP over tolerances: name, AP, lower and upper bound of each system."""
     data = []
     for i, (name, value, low, high) in enumerate(systems):
-        colour = COLOURS[i % len(COLOURS)]
-        band = [*_plain(high), *_plain(low)[::-1]]
-        data.append(
-            {
-                "x": [*tolerances, *tolerances[::-1]],
-                "y": band,
-                "fill": "toself",
-                "fillcolor": colour + "22",
-                "line": {"width": 0},
-                "name": f"{_text(name)}, 95 % confidence interval",
-                "showlegend": False,
-                "hoverinfo": "skip",
-            }
-        )
-        data.append(
-            {
-                "x": list(tolerances),
-                "y": _plain(value),
-                "name": _text(name),
-                "mode": "lines+markers",
-                "line": _line(i),
-            }
-        )
-    return {
-        "data": data,
-        "layout": _layout(
-            "tolerance (s)", "AP", xaxis=_ticks(tolerances), yaxis={"range": [0, 1.02]}
-        ),
-    }
+        there_and_back, bounds = [*tolerances, *tolerances[::-1]], [*high, *low[::-1]]
+        band = _trace(f"{name}, 95 % confidence interval", there_and_back, bounds)
+        band |= {"fill": "toself", "fillcolor": COLOURS[i % len(COLOURS)] + "22"}
+        band |= {"line": {"width": 0}, "showlegend": False, "hoverinfo": "skip"}
+        data += [band, _trace(name, tolerances, value, "lines+markers", line=_line(i))]
+    axes = {"xaxis": _ticks(tolerances), "yaxis": {"range": [0, 1.02]}}
+    return {"data": data, "layout": _layout("tolerance (s)", "AP", **axes)}
 
 
 def precision_recall(curves: Sequence[tuple[str, str, Floats, Floats]]) -> PlotlyFigure:
@@ -117,19 +99,10 @@ def precision_recall(curves: Sequence[tuple[str, str, Floats, Floats]]) -> Plotl
     systems, types = _places(c[0] for c in curves), _places(c[1] for c in curves)
     for system, name, recall, precision in curves:
         # A thousand points draw the same line as a million.
-        indices = np.unique(np.linspace(0, len(recall) - 1, min(len(recall), 1000)).astype(int))
-        data.append(
-            {
-                "x": _plain(recall[indices]),
-                "y": _plain(precision[indices]),
-                "name": _text(f"{system}, {name}"),
-                "mode": "lines",
-                "line": {
-                    "color": COLOURS[systems[system] % len(COLOURS)],
-                    "dash": DASHES[types[name] % len(DASHES)],
-                },
-            }
-        )
+        rows = np.unique(np.linspace(0, len(recall) - 1, min(len(recall), 1000)).astype(int))
+        colour, dash = COLOURS[systems[system] % len(COLOURS)], DASHES[types[name] % len(DASHES)]
+        line = {"color": colour, "dash": dash}
+        data.append(_trace(f"{system}, {name}", recall[rows], precision[rows], line=line))
     axis = {"range": [0, 1.02]}
     return {"data": data, "layout": _layout("recall", "precision", xaxis=axis, yaxis=axis)}
 
@@ -142,60 +115,31 @@ def timing_errors(errors: Sequence[tuple[str, Floats]]) -> PlotlyFigure:
     pooled = np.concatenate([values for _, values in errors]) if errors else np.zeros(0)
     largest = float(np.abs(pooled).max(initial=0.0)) or 1.0
     edges = np.linspace(-largest, largest, 42)
-    data = [
-        {
-            "x": edges.tolist(),
-            "y": [*np.histogram(values, edges)[0].tolist(), 0],
-            "name": _text(name),
-            "mode": "lines",
-            "line": {**_line(i), "shape": "hv", "width": 1.5},
-            "fill": "tozeroy",
-            "fillcolor": COLOURS[i % len(COLOURS)] + "1c",
-        }
-        for i, (name, values) in enumerate(errors)
-    ]
-    return {
-        "data": data,
-        "layout": _layout("detected minus true (s)", "events", yaxis={"rangemode": "tozero"}),
-    }
+    data = []
+    for i, (name, values) in enumerate(errors):
+        line = {**_line(i), "shape": "hv", "width": 1.5}
+        fill = {"fill": "tozeroy", "fillcolor": COLOURS[i % len(COLOURS)] + "1c"}
+        counts = [*np.histogram(values, edges)[0], 0]
+        data.append(_trace(name, edges, counts, line=line, **fill))
+    layout = _layout("detected minus true (s)", "events", yaxis={"rangemode": "tozero"})
+    return {"data": data, "layout": layout}
 
 
 def count_calibration(counts: Sequence[tuple[str, Floats, Floats]]) -> PlotlyFigure:
     """Summed density against the number of events, one point per recording and event type."""
-    data: list[dict[str, Any]] = [
-        {
-            "x": _plain(observed),
-            "y": _plain(expected),
-            "name": _text(name),
-            "mode": "markers",
-            "marker": {"color": COLOURS[i % len(COLOURS)], "size": 7, "opacity": 0.7},
-        }
-        for i, (name, observed, expected) in enumerate(counts)
-    ]
+    data = []
+    for i, (name, observed, expected) in enumerate(counts):
+        marker = {"color": COLOURS[i % len(COLOURS)], "size": 7, "opacity": 0.7}
+        data.append(_trace(name, observed, expected, "markers", marker=marker))
     top = max((float(max(o.max(), e.max())) for _, o, e in counts if len(o)), default=1.0)
-    data.append(
-        {
-            "x": [0, top],
-            "y": [0, top],
-            "name": "equal",
-            "mode": "lines",
-            "line": {"color": "#4a5a68", "dash": "dot"},
-        }
-    )
+    data.append(_trace("equal", [0, top], [0, top], line={"color": "#4a5a68", "dash": "dot"}))
     return {"data": data, "layout": _layout("events annotated", "events expected (density)")}
 
 
 def by_epoch(quantity: str, lines: Sequence[EpochLine], *, log: bool) -> PlotlyFigure:
-    """A quantity by epoch."""
+    """A quantity by epoch; a logarithmic axis becomes linear if a value is not positive."""
     data = [
-        {
-            "x": list(epochs),
-            "y": _plain(values),
-            "name": _text(name),
-            "mode": "lines+markers",
-            "marker": {"size": 5},
-            "line": _line(place),
-        }
+        _trace(name, epochs, values, "lines+markers", marker={"size": 5}, line=_line(place))
         for place, name, epochs, values in lines
     ]
     positive = all(value > 0 for *_, values in lines for value in values)

@@ -29,11 +29,11 @@ class F1(Metric):
 
     Examples
     --------
-    >>> from bdl.evaluation import match
-    >>> from bdl.events import Events
-    >>> detections = Events.of("a", "beat", [11.0, 12.0, 19.0], score=[0.9, 0.8, 0.7])
-    >>> matches = match(Events.of("a", "beat", [10.0, 20.0]), detections, [5.0])
-    >>> F1().value(matches), F1(tolerance=5.0, threshold=0.8).value(matches)
+    >>> import bdl
+    >>> truth = bdl.Events.of("a", "beat", [10.0, 20.0])
+    >>> detections = bdl.Events.of("a", "beat", [11.0, 12.0, 19.0], score=[0.9, 0.8, 0.7])
+    >>> score = bdl.score(truth, detections, [5.0])
+    >>> score.metric(F1()), score.metric("F1@5>=0.8")
     (0.8, 0.5)
     """
 

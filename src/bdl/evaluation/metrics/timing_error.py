@@ -29,12 +29,8 @@ class TimingError(Metric):
 
     Examples
     --------
-    >>> from bdl.evaluation import match
-    >>> from bdl.events import Events
-    >>> detections = Events.of("a", "beat", [12.0, 19.0], score=[0.9, 0.8])
-    >>> matches = match(Events.of("a", "beat", [10.0, 20.0]), detections, [5.0])
-    >>> TimingError(statistic="median", tolerance=5.0).value(matches)
-    1.5
+    >>> TimingError(statistic="p95", tolerance=5.0).name
+    'p95@5'
     """
 
     higher_is_better: ClassVar[bool] = False
