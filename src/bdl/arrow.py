@@ -22,13 +22,6 @@ def to_numpy(array: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
     """Values of an array of numbers or truth values; with nulls, float64 that is NaN there.
 
     Decimals become float64. Without nulls, numbers are not copied and the result is read-only.
-
-    Examples
-    --------
-    >>> to_numpy(pa.array([1, None, 3]))
-    array([ 1., nan,  3.])
-    >>> to_numpy(pa.array([True, False])[1:])
-    array([False])
     """
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
@@ -48,26 +41,14 @@ def to_numpy(array: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
 
 
 def from_numpy(values: NDArray[Any]) -> pa.Array:
-    """An array of numbers that shares the memory of ``values`` where it is contiguous.
-
-    Examples
-    --------
-    >>> from_numpy(np.array([0.5, np.nan])).to_pylist()
-    [0.5, nan]
-    """
+    """An array of numbers that shares the memory of ``values`` where it is contiguous."""
     kind = pa.from_numpy_dtype(values.dtype)
     buffer = pa.py_buffer(np.ascontiguousarray(values))
     return pa.Array.from_buffers(kind, len(values), [None, buffer])
 
 
 def from_texts(texts: Sequence[str | None] | NDArray[Any]) -> pa.Array:
-    """An array of texts; None becomes null, and anything else is pyarrow's error.
-
-    Examples
-    --------
-    >>> from_texts(["a", "é"]).to_pylist()
-    ['a', 'é']
-    """
+    """An array of texts; None becomes null, and anything else is pyarrow's error."""
     if len(texts) > LONG or "pandas" in sys.modules:
         return pa.array(texts, pa.string())
     encoded = [text.encode() for text in texts if isinstance(text, str)]

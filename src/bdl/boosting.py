@@ -23,18 +23,7 @@ _OBJECTIVES = {"poisson": "poisson", "bernoulli": "cross_entropy"}
 
 @dataclass(frozen=True, eq=False)
 class TreeEnsemble:
-    """Trees as arrays with one entry per node; children of a tree follow its root.
-
-    Examples
-    --------
-    >>> stump = TreeEnsemble(
-    ...     root=np.array([0], np.int32), column=np.array([0, -1, -1], np.int32),
-    ...     threshold=np.array([0.5, -1.0, 2.0]), left=np.array([1, 0, 0], np.int32),
-    ...     right=np.array([2, 0, 0], np.int32), missing=np.array([1, 0, 0], np.int8),
-    ... )
-    >>> stump.raw_scores(np.array([[0.5], [0.6], [np.nan]], np.float32)).tolist()
-    [-1.0, 2.0, -1.0]
-    """
+    """Trees as arrays with one entry per node; children of a tree follow its root."""
 
     root: NDArray[np.int32]  # node at which each tree begins, int32
     column: NDArray[np.int32]  # column that a node compares, int32; -1 for a leaf

@@ -105,13 +105,7 @@ def _first_invalid(array: pa.Array) -> int:
 
 
 def integers(array: pa.Array, place: ColumnPlace) -> NDArray[np.int64]:
-    """A column of whole numbers as int64; a missing or fractional one is an error.
-
-    Examples
-    --------
-    >>> integers(pa.array([0.0, 1.0]), ColumnPlace("a.csv", "step")).tolist()
-    [0, 1]
-    """
+    """A column of whole numbers as int64; a missing or fractional one is an error."""
     small = pa.types.is_integer(array.type) and array.type.bit_width < 64
     if small and not array.null_count:
         return to_numpy(array).astype(np.int64)

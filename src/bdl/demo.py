@@ -31,13 +31,7 @@ OBJECTIVES = {"bdl-hard": "BDL-Hard", "seg-ce": "Segmentation"}
 
 
 class DemoSettings(Value):
-    """Size and budget of the demonstration; the defaults take a few minutes on two cores.
-
-    Examples
-    --------
-    >>> DemoSettings(recordings=10).parts
-    (6, 2, 2)
-    """
+    """Size and budget of the demonstration; the defaults take a few minutes on two cores."""
 
     recordings: int = 40  # number of recordings to simulate
     days: float = 7.0  # days per recording

@@ -39,14 +39,7 @@ def open_frame(frame: Any, names: Sequence[str], source: str) -> nw.DataFrame[An
 
 
 def encode(column: nw.Series[Any], place: ColumnPlace) -> tuple[tuple[str, ...], Codes]:
-    """Sorted distinct names of a text column, and each row's index among them.
-
-    Examples
-    --------
-    >>> column = nw.new_series("id", ["b", "a", "b"], backend="pyarrow")
-    >>> encode(column, ColumnPlace("table", "id"))
-    (('a', 'b'), array([1, 0, 1], dtype=int32))
-    """
+    """Sorted distinct names of a text column, and each row's index among them."""
     array = _arrow_array(column, place)
     if not is_text(array.type):
         array = array.cast(pa.string())
@@ -54,13 +47,7 @@ def encode(column: nw.Series[Any], place: ColumnPlace) -> tuple[tuple[str, ...],
 
 
 def encode_names(names: Sequence[str] | NDArray[Any], what: str) -> tuple[tuple[str, ...], Codes]:
-    """Sorted distinct names, and the index of each name among them.
-
-    Examples
-    --------
-    >>> encode_names(["b", "a", "b"], "recording")
-    (('a', 'b'), array([1, 0, 1], dtype=int32))
-    """
+    """Sorted distinct names, and the index of each name among them."""
     listed = names.tolist() if isinstance(names, np.ndarray) else names
     place: dict[str, int] = {}
     codes = np.fromiter((place.setdefault(n, len(place)) for n in listed), np.int32, len(listed))
@@ -104,13 +91,7 @@ def backend_of(table: nw.DataFrame[Any]) -> Backend:
 
 
 def merge(parts: list[tuple[tuple[str, ...], Codes]]) -> tuple[tuple[str, ...], Codes]:
-    """One code book for several.
-
-    Examples
-    --------
-    >>> merge([(("b",), np.array([0], np.int32)), (("a",), np.array([0], np.int32))])
-    (('a', 'b'), array([1, 0], dtype=int32))
-    """
+    """One code book for several."""
     names = tuple(sorted({name for part, _ in parts for name in part}))
     place = {name: i for i, name in enumerate(names)}
     codes = [np.array([place[name] for name in part], dtype=np.int32)[code] for part, code in parts]
@@ -171,13 +152,7 @@ def _arrow(column: Any) -> Any:
 
 
 def html_table(columns: dict[str, Any], most: int = 20) -> str:
-    """Columns as an HTML table for notebooks.
-
-    Examples
-    --------
-    >>> html_table({"x": [0.5]})
-    '<table><thead><tr><th>x</th></tr></thead><tbody><tr><td>0.5</td></tr></tbody></table>'
-    """
+    """Columns as an HTML table for notebooks."""
     size = len(next(iter(columns.values()), ()))
 
     def text(value: Any) -> str:

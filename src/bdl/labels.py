@@ -27,13 +27,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Annotations of one recording on its sample clock.
-
-    Examples
-    --------
-    >>> Labels("night", 5.0, 720, (np.array([12]),)).events[0].tolist()
-    [12]
-    """
+    """Annotations of one recording on its sample clock."""
 
     recording: str  # id of the recording
     period: float  # seconds from one sample to the next
@@ -164,13 +158,7 @@ def _partners(types: Sequence[str], intervals: Sequence[IntervalType]) -> tuple[
 
 
 def mean_spacing(labels: Iterable[Labels]) -> float:
-    """Return recorded seconds per event of a type, averaged over types.
-
-    Examples
-    --------
-    >>> mean_spacing([Labels("a", 2.0, 500, (np.array([3, 9]), np.array([7, 8])))])
-    500.0
-    """
+    """Return recorded seconds per event of a type, averaged over types."""
     listed = [*labels]
     events = sum(len(samples) for recording in listed for samples in recording.events)
     types = len(listed[0].events) if listed else 0
@@ -183,13 +171,7 @@ def mean_spacing(labels: Iterable[Labels]) -> float:
 
 
 def common_period(labels: Sequence[Labels]) -> float:
-    """Return the sampling period that all labels share, in seconds.
-
-    Examples
-    --------
-    >>> common_period([Labels("a", 2.0, 500, ()), Labels("b", 2.0, 90, ())])
-    2.0
-    """
+    """Return the sampling period that all labels share, in seconds."""
     periods = {recording.period for recording in labels}
     if len(periods) != 1:
         raise InputError(

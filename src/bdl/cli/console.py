@@ -16,13 +16,7 @@ T = TypeVar("T")
 
 
 class Output:
-    """Standard output or standard error; rich is imported when there is something to lay out.
-
-    Parameters
-    ----------
-    stderr
-        Whether this is standard error.
-    """
+    """Standard output or standard error; rich is imported when there is something to lay out."""
 
     def __init__(self, *, stderr: bool) -> None:
         self._stderr = stderr

@@ -217,11 +217,5 @@ def show(calibration: Calibration) -> None:
 
 
 def short_text(value: object) -> str:
-    """A value of a setting as short text.
-
-    Examples
-    --------
-    >>> short_text(0.25), short_text(True)
-    ('0.25', 'True')
-    """
+    """A value of a setting as short text."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -19,14 +19,7 @@ Plain = dict[str, Any]
 
 
 class FitConfig(Value):
-    """A configuration of ``bdl fit``: data, what to learn, and how.
-
-    Examples
-    --------
-    >>> config = FitConfig(recordings="walks", events="events.csv", detector={"tile": 5})
-    >>> config.validation
-    0.2
-    """
+    """A configuration of ``bdl fit``: data, what to learn, and how."""
 
     recordings: str  # path of the recordings: a file, a folder, a glob or a prepared store
     format: str | None = None  # name of the recordings' format; recognised if not given

@@ -151,15 +151,7 @@ def read(path: Path, columns: Mapping[str, str] | None = None) -> tuple[Events, 
 
 
 def convert(events: Events, unit: str, wanted: str, period: float | None, path: Path) -> Events:
-    """Events with their times in the wanted unit; two units need the period of a step.
-
-    Examples
-    --------
-    >>> from bdl.events import Events
-    >>> events = convert(Events.of("a", "x", [12.0]), "steps", "seconds", 5.0, Path("a.csv"))
-    >>> events.time.tolist()
-    [60.0]
-    """
+    """Events with their times in the wanted unit; two units need the period of a step."""
     if unit == wanted:
         return events
     if period is None:

@@ -27,13 +27,7 @@ def contents(folder: Path) -> str:
 
 
 def first_of(names: Sequence[str], count: int = 4) -> str:
-    """The first of many names, for messages.
-
-    Examples
-    --------
-    >>> first_of(["a", "b", "c", "d", "e", "f"])
-    'a, b, c, d and 2 more'
-    """
+    """The first of many names, for messages."""
     rest = len(names) - count
     return ", ".join(names[:count]) + (f" and {rest} more" if rest > 0 else "")
 

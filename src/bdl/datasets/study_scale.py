@@ -10,13 +10,7 @@ from bdl.config import Value
 
 
 class Scale(Value):
-    """A smaller size of the studies on a data set: what is simulated, and what is cut down.
-
-    Examples
-    --------
-    >>> Scale(recordings=6, epochs=2).batch
-    8
-    """
+    """A smaller size of the studies on a data set: what is simulated, and what is cut down."""
 
     recordings: int = Field(ge=2)  # number of simulated recordings
     # Number of simulated recordings where groups are split, of which there must be enough; None is

@@ -29,20 +29,7 @@ from bdl.intervals import IntervalType
 
 @dataclass(frozen=True)
 class Trial:
-    """One setting and its score on the calibration recordings.
-
-    Parameters
-    ----------
-    decoder
-        The setting.
-    score
-        Its score.
-
-    Examples
-    --------
-    >>> Trial(Decoder.parse("peaks"), 0.7).decoder.threshold
-    0.0
-    """
+    """One setting and its score on the calibration recordings."""
 
     decoder: Decoder
     score: float

@@ -16,13 +16,7 @@ from bdl.intervals import IntervalType
 
 
 class Candidates(NamedTuple):
-    """Candidate detections of one recording and one event type.
-
-    Examples
-    --------
-    >>> Candidates(np.array([1.0, 2.0]), np.array([0.5, 0.1])).above(0.2).time.tolist()
-    [1.0]
-    """
+    """Candidate detections of one recording and one event type."""
 
     time: NDArray[np.floating[Any]]  # times in seconds, increasing
     score: NDArray[np.floating[Any]]
@@ -73,13 +67,7 @@ def to_events(decoded: Iterable[tuple[str, Mapping[str, Candidates]]]) -> Events
 
 
 def steps(seconds: float, step: float) -> int:
-    """The number of steps that last at least so many seconds; rounding errors do not add one.
-
-    Examples
-    --------
-    >>> steps(1800.0, 5.0), steps(0.3, 0.1), steps(1.01, 1.0)
-    (360, 3, 2)
-    """
+    """The number of steps that last at least so many seconds; rounding errors do not add one."""
     return math.ceil(seconds / step - 1e-9)
 
 

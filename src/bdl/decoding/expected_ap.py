@@ -201,11 +201,5 @@ def doubled_windows(density: Density, tolerances: Sequence[float]) -> NDArray[np
 
     Bin centres are on samples or halfway between, so distances are multiples of half a sample;
     those below the tolerance are inside.
-
-    Examples
-    --------
-    >>> values = np.zeros((3, 1), np.float32)
-    >>> doubled_windows(Density("a", values, ("beat",), 5.0, 10, 30), (60.0, 61.0)).tolist()
-    [24, 25]
     """
     return np.array([steps(2 * t, density.period) for t in tolerances], np.int64)

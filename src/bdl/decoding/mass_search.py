@@ -75,11 +75,6 @@ def per_sample(values: Masses, windows: Ints, *, stride: int, samples: int) -> I
 
     The mass of a bin is limited (to thousands of units for any real window) where sums over a
     window could exceed 63 bits.
-
-    Examples
-    --------
-    >>> per_sample(np.array([1.0, 1.0]), np.array([3]), stride=2, samples=3) / UNIT
-    array([0.5, 1. ])
     """
     edges = np.minimum(np.arange(len(values) + 1) * stride, samples)
     most = float((1 << 61) // max(stride, int(windows.max()) + 1))

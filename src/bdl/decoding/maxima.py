@@ -24,13 +24,7 @@ Keep = Literal["higher", "earlier"]
 
 
 def local_maxima(values: NDArray[Any]) -> tuple[Places, Places]:
-    """First and last place of every local maximum, in order.
-
-    Examples
-    --------
-    >>> [edge.tolist() for edge in local_maxima(np.array([0.0, 2.0, 1.0, 3.0, 3.0, 0.0]))]
-    [[1, 3], [1, 4]]
-    """
+    """First and last place of every local maximum, in order."""
     earlier, here, later = values[:-2], values[1:-1], values[2:]
     first: Places = np.flatnonzero((here > earlier) & (here >= later)) + 1
     flat = np.flatnonzero(values[first] == values[first + 1]) if len(first) else first

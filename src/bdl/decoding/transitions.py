@@ -218,11 +218,6 @@ def difference(occupied: Fixed, window: int) -> Fixed:
     """Sum over the window that starts at each place, minus the sum over the window before it.
 
     The ends are mirrored; ``window`` is at most the length.
-
-    Examples
-    --------
-    >>> difference(np.array([0, 0, 4, 4]), 2).tolist()
-    [0, 4, 8, 4]
     """
     mirrored = np.concatenate((occupied[:window][::-1], occupied, occupied[-window:][::-1]))
     total = np.concatenate(([0], np.cumsum(mirrored)))
@@ -233,15 +228,7 @@ def difference(occupied: Fixed, window: int) -> Fixed:
 
 
 def occupancy(density: Density, column: int, decoder: Transitions) -> Fixed:
-    """The (smoothed) occupancy of one column on the decoder's clock, in units of 2**-30.
-
-    Examples
-    --------
-    >>> values = np.array([[0.0], [0.5]], np.float32)
-    >>> density = Density("a", values, ("sleep",), 1.0, stride=2, samples=3, kind="state")
-    >>> (occupancy(density, 0, Transitions(window=1.0)) / UNIT).tolist()
-    [0.0, 0.0, 0.5]
-    """
+    """The (smoothed) occupancy of one column on the decoder's clock, in units of 2**-30."""
     values = density.values[:, column].astype(np.float64)
     bins = decoder.clock == "bins"
     sigma = decoder.smooth / (density.period * (density.stride if bins else 1))

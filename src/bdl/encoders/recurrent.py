@@ -57,24 +57,12 @@ class Recurrent(Encoder):
         return not self.bidirectional
 
     def seconds_per_bin(self, window: int) -> float:
-        """Rough core-seconds of a training pass per bin: 7e-6 for ``gru``, 8e-5 for ``chbmit-gru``.
-
-        Examples
-        --------
-        >>> Recurrent().seconds_per_bin(window=12_096)
-        7e-06
-        """
+        """Rough core-seconds of training per bin: 7e-6 for ``gru``, 8e-5 for ``chbmit-gru``."""
         layers = self.blocks * (2 if self.bidirectional else 1)
         return float(layers * 1.75e-6 * (self.width / 32) ** 1.5)
 
     def tiny(self) -> Self:
-        """At most 8 units, and one block fewer.
-
-        Examples
-        --------
-        >>> Recurrent().tiny()
-        Recurrent(kind='recurrent', width=8, blocks=1, bidirectional=True, cell='gru', fused=True)
-        """
+        """At most 8 units, and one block fewer."""
         return self.replace(width=min(self.width, 8), blocks=max(self.blocks - 1, 1))
 
     def build(self, inputs: int, outputs: int, calendar: bool) -> RecurrentEncoder:

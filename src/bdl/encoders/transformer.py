@@ -73,13 +73,7 @@ class Transformer(Encoder):
         return max(window, 2)
 
     def seconds_per_bin(self, window: int) -> float:
-        """Rough core-seconds of a training pass per bin, in proportion to the window.
-
-        Examples
-        --------
-        >>> round(Transformer().seconds_per_bin(window=12_096), 5)
-        0.0007
-        """
+        """Rough core-seconds of a training pass per bin, in proportion to the window."""
         seconds = 7e-4 * (self.layers * self.width * window) / (4 * 64 * 12_096)
         return 0.6 * seconds if self.causal else seconds
 

@@ -18,13 +18,7 @@ VARIABLE = "BDL_VECTOR_BITS"
 
 @cache
 def available_bits() -> tuple[int, ...]:
-    """Widths in bits of the vectors that this processor has, narrowest first.
-
-    Examples
-    --------
-    >>> available_bits()[0]
-    128
-    """
+    """Widths in bits of the vectors that this processor has, narrowest first."""
     from llvmlite import binding
 
     features = binding.get_host_cpu_features()
@@ -33,13 +27,7 @@ def available_bits() -> tuple[int, ...]:
 
 
 def vector_bits() -> int:
-    """Width in bits of the vectors in use: the widest, or the value of ``BDL_VECTOR_BITS``.
-
-    Examples
-    --------
-    >>> vector_bits() in available_bits()
-    True
-    """
+    """Width in bits of the vectors in use: the widest, or the value of ``BDL_VECTOR_BITS``."""
     return _parse(os.environ.get(VARIABLE, ""))
 
 

@@ -199,14 +199,7 @@ def bootstrap(
 
 
 def draw_weights(cluster_of: NDArray[np.integer], *, replicates: int, seed: int) -> Floats:
-    """How often each recording is drawn in each replicate: (replicates, recordings).
-
-    Examples
-    --------
-    >>> draw_weights(np.array([0, 0, 1]), replicates=2, seed=1)
-    array([[1., 1., 1.],
-           [0., 0., 2.]])
-    """
+    """How often each recording is drawn in each replicate: (replicates, recordings)."""
     size = int(cluster_of.max()) + 1
     drawn = draw(size, replicates=replicates, seed=seed)
     flat = drawn + np.arange(replicates)[:, None] * size

@@ -76,11 +76,5 @@ class Estimate:
 
 
 def plain(value: float) -> float | None:
-    """A finite number for JSON, or None.
-
-    Examples
-    --------
-    >>> plain(float("nan")), plain(0.5)
-    (None, 0.5)
-    """
+    """A finite number for JSON, or None."""
     return float(value) if isfinite(value) else None

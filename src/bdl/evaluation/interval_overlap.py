@@ -31,13 +31,7 @@ _MORE = 1e-6  # an overlap must exceed the asked share by this, against rounding
 
 
 class EventRule(Value):
-    """Parameters of event scoring.
-
-    Examples
-    --------
-    >>> EventRule().merge
-    90.0
-    """
+    """Parameters of event scoring."""
 
     # before, after: Seconds by which a true event is extended.
     before: Annotated[float, Field(ge=0)] = 30.0

@@ -73,13 +73,7 @@ class LeftOut:
     truths_outside_regions: int = 0
 
     def lines(self) -> list[str]:
-        """One line for each reason that occurred.
-
-        Examples
-        --------
-        >>> LeftOut(detections_outside_regions=3).lines()
-        ['3 detections outside regions']
-        """
+        """One line for each reason that occurred."""
         counts = ((f.name.replace("_", " "), getattr(self, f.name)) for f in fields(self))
         return [f"{count:,} {reason}" for reason, count in counts if count]
 
@@ -282,13 +276,7 @@ def find_tolerance(tolerances: Sequence[float], tolerance: float) -> int | None:
 
 
 def mean(table: Floats) -> float:
-    """Mean over tolerances, then over the types whose row is not NaN.
-
-    Examples
-    --------
-    >>> mean(np.array([[0.5, 1.0], [np.nan, np.nan]]))
-    0.75
-    """
+    """Mean over tolerances, then over the types whose row is not NaN."""
     rows = table.mean(axis=1)
     known = rows[~np.isnan(rows)]
     return float(known.mean()) if len(known) else float("nan")

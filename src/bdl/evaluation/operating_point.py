@@ -27,14 +27,7 @@ class OperatingPoint(Tally[float]):
     days: float | None = None  # scored days, or None where durations are unknown
 
     def to_dict(self) -> dict[str, float | None]:
-        """Counts and rates; a rate without a denominator is None.
-
-        Examples
-        --------
-        >>> point = OperatingPoint(detections=4, truths=5, hits=3, days=2.0)
-        >>> point.to_dict()["false_alarms_per_day"]
-        0.5
-        """
+        """Counts and rates; a rate without a denominator is None."""
         return {
             "detections": self.detections,
             "truths": self.truths,

@@ -47,13 +47,7 @@ def rank(
 
 
 def arrange(group: Longs, time: Floats, groups: int) -> tuple[Longs, Floats]:
-    """Times by group and in increasing order: first place of each group (groups + 1,), and times.
-
-    Examples
-    --------
-    >>> arrange(np.array([1, 0, 1]), np.array([5.0, 9.0, 3.0]), 2)
-    (array([0, 1, 3]), array([9., 3., 5.]))
-    """
+    """Times by group and in increasing order: first of each group (groups + 1,), and times."""
     if len(time) < _SMALL:
         start = np.append(0, np.cumsum(np.bincount(group, minlength=groups)))
         return start, time[np.lexsort((time, group))]
@@ -63,13 +57,7 @@ def arrange(group: Longs, time: Floats, groups: int) -> tuple[Longs, Floats]:
 
 
 def tie_ends(start: Longs, score: Floats) -> Ints:
-    """For each ranked row, the row after the last one of the same type and score.
-
-    Examples
-    --------
-    >>> tie_ends(np.array([0, 3]), np.array([0.9, 0.5, 0.5]))
-    array([1, 3, 3], dtype=int32)
-    """
+    """For each ranked row, the row after the last one of the same type and score."""
     last = np.append(score[1:] != score[:-1], True)[: len(score)]
     last[start[1:][start[1:] > start[0]] - 1] = True
     ends = np.flatnonzero(last) + 1

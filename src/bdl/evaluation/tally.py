@@ -67,13 +67,7 @@ Tallies = Tally[NDArray[Any]]  # many counts at once
 
 
 def ratio(part: Count, whole: Count) -> Count:
-    """Quotient of two numbers or arrays, NaN where the denominator is zero.
-
-    Examples
-    --------
-    >>> ratio(1, 0), ratio(1, 4)
-    (nan, 0.25)
-    """
+    """Quotient of two numbers or arrays, NaN where the denominator is zero."""
     if not isinstance(whole, np.ndarray):
         return part / whole if whole else float("nan")
     with np.errstate(invalid="ignore", divide="ignore"):

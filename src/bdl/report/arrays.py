@@ -27,13 +27,7 @@ FEWEST = 500  # points that a curve keeps, however little space there is
 
 
 def deflate(data: bytes) -> str:
-    """Deflated bytes as base64 text.
-
-    Examples
-    --------
-    >>> zlib.decompress(base64.b64decode(deflate(b"abc")))
-    b'abc'
-    """
+    """Deflated bytes as base64 text."""
     return base64.b64encode(zlib.compress(data, 9)).decode("ascii")
 
 

@@ -40,12 +40,6 @@ def paired_difference(content: Content, first: int, second: int) -> Estimate:
 
 
 def estimate_html(estimate: Estimate) -> str:
-    """Value and interval, the interval in its own element, which dense tables put below.
-
-    Examples
-    --------
-    >>> estimate_html(Estimate(0.7, 0.65, 0.75))
-    '0.700 <span class="range">[0.650, 0.750]</span>'
-    """
+    """Value and interval, the interval in its own element, which dense tables put below."""
     interval = estimate.interval_text(digits=3)
     return f'{Estimate(estimate.value).text(digits=3)} <span class="range">{interval}</span>'

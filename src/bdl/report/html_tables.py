@@ -7,7 +7,7 @@ from html import escape
 
 import numpy as np
 
-from bdl.evaluation import Matches
+from bdl.evaluation import Matches, error_table
 
 
 def table(
@@ -25,13 +25,7 @@ def table(
 
 
 def cards(items: Iterable[tuple[str, str, str]]) -> str:
-    """Large numbers with a name and a remark each.
-
-    Examples
-    --------
-    >>> "<dd>0.7" in cards([("mAP", "0.7", "all tolerances")])
-    True
-    """
+    """Large numbers with a name and a remark each."""
     parts = (
         f'<div><dt>{escape(name)}</dt><dd>{escape(value)} <span class="small">{escape(remark)}'
         "</span></dd></div>"
@@ -42,19 +36,10 @@ def cards(items: Iterable[tuple[str, str, str]]) -> str:
 
 def recordings(matches: Matches, tolerance: float, hours: Mapping[str, float]) -> str:
     """One row per recording, most missed events and false alarms first."""
-    k = matches.tolerance_index(tolerance)
-    best = matches.best_f1().threshold[:, k]
-    truths = matches.truths.sum(axis=1)
-    hits = np.zeros(len(matches.recordings), int)
-    detections = np.zeros(len(matches.recordings), int)
-    for j, name in enumerate(matches.types):
-        part = slice(matches.start[j], matches.start[j + 1])
-        above = matches.score[part] >= best[j]
-        detections += np.bincount(matches.recording[part][above], minlength=len(detections))
-        rows, _ = matches.hits(name, tolerance)
-        rows = rows[matches.score[rows] >= best[j]]
-        hits += np.bincount(matches.recording[rows], minlength=len(hits))
-    missed, false = truths - hits, detections - hits
+    # A detection that is early, late or a duplicate is a false alarm here.
+    hits, early, late, missed, duplicate, false = error_table(matches, tolerance).counts.sum(1).T
+    missed, false = missed + early + late, false + early + late + duplicate
+    truths = hits + missed
     order = np.lexsort((matches.recordings, -(missed + false)))
     body = [
         [
@@ -71,13 +56,7 @@ def recordings(matches: Matches, tolerance: float, hours: Mapping[str, float]) -
 
 
 def provenance(items: Mapping[str, str], protocol: str = "") -> str:
-    """Names and values unchanged, and the full text of a protocol.
-
-    Examples
-    --------
-    >>> provenance({"seed": "0"})
-    '<dl class="provenance"><dt>seed</dt><dd>0</dd></dl>'
-    """
+    """Names and values unchanged, and the full text of a protocol."""
     rows = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in items.items())
     text = f"<details><summary>The protocol</summary><pre>{escape(protocol)}</pre></details>"
     return f'<dl class="provenance">{rows}</dl>' + (text if protocol else "")

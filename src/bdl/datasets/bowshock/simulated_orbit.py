@@ -34,11 +34,6 @@ class Orbit:
     """Position of the spacecraft relative to the shock.
 
     Pressure moves the shock in and out, so that crossings are not strictly periodic.
-
-    Examples
-    --------
-    >>> Orbit(0.0, 0.0, 0.0).inside(np.array([1, 2000, 6500])).tolist()
-    [1, 1, 0]
     """
 
     # orbit, slow, fast: Phases in turns of the orbit and of the slow and fast motion of the shock.

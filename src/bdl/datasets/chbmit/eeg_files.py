@@ -72,13 +72,7 @@ def read_edfs(files: Sequence[Path], *, strict: bool) -> tuple[Recordings, list[
 
 
 def channel_name(label: str) -> str:
-    """The name of an EDF signal in the spelling of `CHANNELS`, if it is one of them.
-
-    Examples
-    --------
-    >>> [channel_name(label) for label in ("EEG Fp1-F7", "T8-P8-0", "T4-T6", "ECG")]
-    ['FP1-F7', 'T8-P8', 'T8-P8', 'ECG']
-    """
+    """The name of an EDF signal in the spelling of `CHANNELS`, if it is one of them."""
     name = re.sub(r"^EEG\s+", "", label.strip().upper()).replace(" ", "")
     name = re.sub(r"-\d$", "", name)
     return "-".join(_CURRENT_NAMES.get(part, part) for part in name.split("-"))

@@ -21,11 +21,5 @@ class Download(ABC):
 
 
 def matches(name: str, patterns: Sequence[str]) -> bool:
-    """Whether a name matches one of the patterns; without patterns every name does.
-
-    Examples
-    --------
-    >>> matches("chb01/chb01_03.edf", ["chb01/*"]), matches("RECORDS", []), matches("a", ["b"])
-    (True, True, False)
-    """
+    """Whether a name matches one of the patterns; without patterns every name does."""
     return not patterns or any(fnmatch.fnmatch(name, pattern) for pattern in patterns)

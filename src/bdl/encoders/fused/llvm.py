@@ -60,13 +60,7 @@ def compiled(make: Callable[P, Kernel]) -> Callable[P, Kernel]:
 
 
 def lanes_for(width: int, real: str) -> int:
-    """Numbers per vector: as many as a vector in use holds, if they divide ``width``.
-
-    Examples
-    --------
-    >>> lanes_for(3, "float")
-    1
-    """
+    """Numbers per vector: as many as a vector in use holds, if they divide ``width``."""
     return math.gcd(width, vector_bits() // WORD[real])
 
 

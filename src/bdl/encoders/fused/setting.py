@@ -9,21 +9,10 @@ def use_fused(allowed: bool) -> None:
     """Allow or forbid the package's own kernels for every module of this process.
 
     Without them everything is computed by torch, and results may depend on the number of threads.
-
-    Examples
-    --------
-    >>> use_fused(False)
-    >>> use_fused(True)
     """
     _SETTING["allowed"] = allowed
 
 
 def allowed() -> bool:
-    """Whether the package's own kernels may be used.
-
-    Examples
-    --------
-    >>> allowed()
-    True
-    """
+    """Whether the package's own kernels may be used."""
     return _SETTING["allowed"]

@@ -130,13 +130,7 @@ def lengths_of(mask: Tensor | None) -> Tensor | None:
 
 
 def valid_of(lengths: Tensor | None, bins: int) -> Tensor | None:
-    """Lengths → (batch, bins) bool, True before each item's end.
-
-    Examples
-    --------
-    >>> valid_of(torch.tensor([1, 2]), 2).tolist()
-    [[True, False], [True, True]]
-    """
+    """Lengths → (batch, bins) bool, True before each item's end."""
     if lengths is None:
         return None
     return torch.arange(bins, device=lengths.device) < lengths[:, None]

@@ -26,13 +26,7 @@ STEP_QUERIES = 512  # queries per slice of a step: bounds the size of its mask
 
 
 def positions(first: int, bins: int, width: int, like: Tensor) -> Tensor:
-    """Sinusoidal positions (bins, width) of the bins from ``first`` on.
-
-    Examples
-    --------
-    >>> positions(0, 2, 2, torch.zeros(1)).argmax(dim=1).tolist()
-    [1, 0]
-    """
+    """Sinusoidal positions (bins, width) of the bins from ``first`` on."""
     # In float64: float32 angles at bin 46,000 would be wrong in the third digit.
     places = torch.arange(first, first + bins, dtype=torch.float64)[:, None]
     rates = torch.exp(torch.arange(0, width, 2, dtype=torch.float64) * (-math.log(1e4) / width))
@@ -113,17 +107,7 @@ class TransformerLayer(nn.Module):
 
 
 class TransformerEncoder(EncoderModule):
-    """Module of `bdl.encoders.Transformer`.
-
-    Examples
-    --------
-    >>> module = Transformer(causal=True).build(inputs=3, outputs=1, calendar=False).eval()
-    >>> x = torch.randn(1, 9, 3)
-    >>> first, state = module.step(x[:, :4], module.initial_state(1))
-    >>> second, state = module.step(x[:, 4:], state)
-    >>> torch.allclose(torch.cat([first, second], dim=1), module(x), atol=1e-5)
-    True
-    """
+    """Module of `bdl.encoders.Transformer`."""
 
     def __init__(self, settings: Transformer, inputs: int, outputs: int, calendar: bool) -> None:
         super().__init__(inputs, calendar)

@@ -159,11 +159,5 @@ class Metric(Variant):
 
 
 def number(value: float) -> str:
-    """A number as short text that reads back as the same number.
-
-    Examples
-    --------
-    >>> number(60.0), number(0.1)
-    ('60', '0.1')
-    """
+    """A number as short text that reads back as the same number."""
     return str(int(value)) if value == int(value) else repr(value)
