@@ -34,6 +34,7 @@ def whole(module: nn.Module, data: Binned) -> np.ndarray:
     [
         Recurrent(width=8, bidirectional=False),
         Recurrent(width=8, bidirectional=False, cell="lstm"),
+        Recurrent(width=8, bidirectional=False, front=7),
         Transformer(width=8, layers=2, heads=2, causal=True),
         Transformer(width=8, layers=2, heads=2, causal=True, local_convolution=True, kernel=5),
     ],

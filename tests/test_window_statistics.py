@@ -45,3 +45,21 @@ def test_bad_shapes_and_widths_are_errors():
         WindowStatistics(np.zeros((3, 1), np.float32), np.zeros((2, 1), np.float32), (1,))
     with pytest.raises(ConfigError, match="at least one bin"):
         WindowStatistics(np.zeros((3, 1), np.float32), np.zeros((3, 1), np.float32), (0,))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    cuts=st.lists(st.integers(0, 60), max_size=4),
+    widths=st.lists(st.integers(1, 20), min_size=1, max_size=3),
+    seed=st.integers(0, 1 << 30),
+)
+def test_causal_statistics_of_parts_are_those_of_the_whole(cuts, widths, seed):
+    means = np.random.default_rng(seed).normal(size=(60, 2)).astype(np.float32)
+    whole = WindowStatistics(means, np.abs(means), widths, causal=True).rows()
+    rows, carried = [], None
+    for part in np.split(means, sorted(cuts)):
+        statistics = WindowStatistics(part, np.abs(part), widths, causal=True, carried=carried)
+        rows.append(statistics.rows())
+        carried = statistics.carry()
+        assert len(carried[0]) <= 2 * max(widths)
+    np.testing.assert_array_equal(np.concatenate(rows), whole)

@@ -22,13 +22,16 @@ from bdl.windows import (
 covers = st.tuples(st.integers(1, 300), st.integers(1, 60)).flatmap(
     lambda p: st.tuples(st.just(p[0]), st.just(p[1]), st.integers(0, p[1] // 2))
 )
+shifted_covers = covers.flatmap(
+    lambda p: st.tuples(*map(st.just, p), st.integers(0, p[1] - p[2] - 1))
+)
 
 
 @settings(max_examples=500, deadline=None)
-@given(covers)
+@given(shifted_covers)
 def test_tiles_cover_and_what_is_kept_of_them_is_a_partition(case):
-    bins, size, overlap = case
-    cover = tiles(bins, size=size, overlap=overlap)
+    bins, size, overlap, shift = case
+    cover = tiles(bins, size=size, overlap=overlap, shift=shift)
     assert cover[0].keep == 0
     assert cover[-1].until == bins
     assert all(t.first <= t.keep < t.until <= t.stop for t in cover)

@@ -23,6 +23,9 @@ from numpy.typing import NDArray
 from bdl.compiled import compiled
 from bdl.errors import ConfigError
 
+# Last bins (bins, channels, 2), and the running sums before each of them and after the last.
+Carried = tuple[NDArray[np.float32], NDArray[np.float64]]
+
 CENTRED = ("mean before", "mean after", "mean step", "std before", "std after", "std step")
 CAUSAL = ("recent mean", "mean step", "recent std", "std step")
 
@@ -38,6 +41,8 @@ class WindowStatistics:
         Window widths in bins, each at least 1.
     causal
         Whether statistics of a bin use no later bin.
+    carried
+        What `carry` returned for the bins before, if the recording comes in parts.
 
     Examples
     --------
@@ -55,6 +60,7 @@ class WindowStatistics:
         widths: Sequence[int],
         *,
         causal: bool = False,
+        carried: Carried | None = None,
     ) -> None:
         if means.ndim != 2 or means.shape != spreads.shape:
             raise ConfigError(
@@ -63,10 +69,15 @@ class WindowStatistics:
             )
         if any(width < 1 for width in widths):
             raise ConfigError(f"widths of at least one bin expected, got {tuple(widths)}")
-        self.bins = np.stack([means, spreads], axis=2).astype(np.float32)
+        bins = np.stack([means, spreads], axis=2).astype(np.float32)
         self.widths = np.array(widths, dtype=np.int64)
         self.causal = causal
-        self._sums = _running_sums(self.bins)
+        if carried is None:
+            carried = bins[:0], np.zeros((1, bins.shape[1], 2))
+        earlier, sums = carried
+        self.first = len(earlier)
+        self.bins = np.concatenate([earlier, bins])
+        self._sums = np.concatenate([sums[:-1], _running_sums(bins, sums[-1])])
 
     @property
     def columns(self) -> int:
@@ -79,10 +90,28 @@ class WindowStatistics:
 
         Columns are grouped by channel: mean and spread of the bin, then statistics by width.
         """
-        stop = len(self.bins) if stop is None else min(stop, len(self.bins))
+        bins = len(self.bins) - self.first
+        stop = bins if stop is None else min(stop, bins)
         table = np.empty((max(stop - first, 0), self.columns), dtype=np.float32)
-        _fill(self.bins, self._sums, self.widths, first, self.causal, table)
+        _fill(self.bins, self._sums, self.widths, self.first + first, self.causal, table)
         return table
+
+    def carry(self) -> Carried:
+        """Return what the statistics of later bins need, for the causal form.
+
+        Examples
+        --------
+        >>> values, zeros = np.arange(9, dtype=np.float32)[:, None], np.zeros((9, 1), np.float32)
+        >>> whole = WindowStatistics(values, zeros, (2,), causal=True)
+        >>> part = WindowStatistics(values[:7], zeros[:7], (2,), causal=True)
+        >>> rest = WindowStatistics(
+        ...     values[7:], zeros[7:], (2,), causal=True, carried=part.carry()
+        ... )
+        >>> np.array_equal(rest.rows(), whole.rows(7))
+        True
+        """
+        begin = max(len(self.bins) - 2 * int(self.widths.max()), 0)
+        return self.bins[begin:], self._sums[begin:]
 
 
 def statistics_per_channel(widths: int, *, causal: bool) -> int:
@@ -95,9 +124,10 @@ def statistics_per_channel(widths: int, *, causal: bool) -> int:
 
 
 @compiled
-def _running_sums(bins: NDArray[np.float32]) -> NDArray[np.float64]:
+def _running_sums(bins: NDArray[np.float32], start: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sums of means and of mean squares over all bins before each one: (bins + 1, channels, 2)."""
-    sums = np.zeros((len(bins) + 1, bins.shape[1], 2))
+    sums = np.empty((len(bins) + 1, bins.shape[1], 2))
+    sums[0] = start
     for b in range(len(bins)):
         for c in range(bins.shape[1]):
             mean, spread = np.float64(bins[b, c, 0]), np.float64(bins[b, c, 1])

@@ -19,7 +19,7 @@ ENCODERS = {
     "unet": UNet(channels=(16, 16, 32)),
     "transformer": Transformer(width=16, layers=1, heads=2),
     "trees": Trees(trees=20, widths=(1, 4, 16)),
-    "ensemble": Ensemble(members=(Recurrent(width=8), Trees(trees=20, causal=True))),
+    "ensemble": Ensemble(members=(Recurrent(width=8, front=5), Trees(trees=20, causal=True))),
 }
 
 

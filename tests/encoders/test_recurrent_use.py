@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from bdl.encoders import Recurrent
 from bdl.encoders.fused.recurrent_layers import FusedGRU, FusedLSTM, _fits
 from bdl.encoders.fused.setting import use_fused
-from bdl.errors import InputError
+from bdl.errors import ConfigError, InputError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -104,3 +104,21 @@ def test_training_curves_are_the_same(cell: Any) -> None:
         curves.append(curve)
     assert curves[0][-1] < 0.7 * curves[0][0]
     assert curves[0] == pytest.approx(curves[1], rel=1e-3)
+
+
+def test_a_front_of_one_direction_sees_nothing_later_and_padding_changes_nothing() -> None:
+    torch.manual_seed(0)
+    values = torch.randn(2, 50, 3)
+    for bidirectional in (True, False):
+        encoder = Recurrent(width=8, blocks=1, bidirectional=bidirectional, front=7)
+        module = encoder.build(3, 1, False).eval()
+        with torch.inference_mode():
+            whole = module(values[:, :30])
+            mask = torch.arange(50)[None].expand(2, -1) < 30
+            torch.testing.assert_close(module(values, None, None, mask)[:, :30], whole)
+            changed = values.clone()
+            changed[:, 30:] += 1
+            same = torch.allclose(module(changed)[:, :30], module(values)[:, :30])
+        assert same is not bidirectional
+    with pytest.raises(ConfigError, match="odd"):
+        Recurrent(front=4)

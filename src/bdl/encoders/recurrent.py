@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from bdl.encoders.encoder import Encoder
 
@@ -26,6 +26,9 @@ class Recurrent(Encoder):
         Read the sequence both ways; if False, the encoder is causal.
     cell
         Recurrent cell, ``gru`` or ``lstm``.
+    front
+        Bins under a convolution before the recurrence, an odd number of at least 3; 0 for none. In
+        a causal encoder it reads the current and earlier bins.
     fused
         Use the package's own CPU kernels where they are faster than torch's.
 
@@ -40,7 +43,14 @@ class Recurrent(Encoder):
     blocks: int = Field(default=2, ge=1)
     bidirectional: bool = True
     cell: Literal["gru", "lstm"] = "gru"
+    front: int = Field(default=0, ge=0)
     fused: bool = True
+
+    @model_validator(mode="after")
+    def _odd(self) -> Self:
+        if self.front and (self.front < 3 or self.front % 2 == 0):
+            raise ValueError(f"front is 0 or an odd number of at least 3 bins, got {self.front}")
+        return self
 
     @classmethod
     def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -18,13 +19,16 @@ class EnsembleEncoder(nn.Module):
     """
 
     gives_density = True
-    causal = False  # no state is carried from tile to tile
 
     def __init__(
         self, members: Sequence[nn.Module], weights: Sequence[float], fixed_bins: int | None
     ) -> None:
         super().__init__()
         self.members = nn.ModuleList(members)
+        # Members that all carry a state run tile by tile.
+        self.causal = all(
+            getattr(member, "causal", False) and hasattr(member, "step") for member in members
+        )
         self.weights = [weight / sum(weights) for weight in weights]
         self.fixed_bins = fixed_bins
         self.link: Callable[[Tensor], Tensor] = torch.nn.functional.softplus
@@ -33,11 +37,31 @@ class EnsembleEncoder(nn.Module):
         self, values: Tensor, hour: Maybe = None, weekday: Maybe = None, mask: Maybe = None
     ) -> Tensor:
         """Densities (batch, bins, outputs)."""
+        return self._mean([member(values, hour, weekday, mask) for member in self.members])
+
+    def initial_state(self, batch: int) -> tuple[Any, ...]:
+        """State of each member before the first bin."""
+        return tuple(member.initial_state(batch) for member in self.members)  # type: ignore[operator]
+
+    def step(
+        self,
+        values: Tensor,
+        state: tuple[Any, ...],
+        hour: Tensor | None = None,
+        weekday: Tensor | None = None,
+    ) -> tuple[Tensor, tuple[Any, ...]]:
+        """Densities of the next tile, and the members' states after it."""
+        outputs, states = [], []
+        for member, before in zip(self.members, state, strict=True):
+            output, after = member.step(values, before, hour, weekday)  # type: ignore[operator]
+            outputs.append(output)
+            states.append(after)
+        return self._mean(outputs), tuple(states)
+
+    def _mean(self, outputs: Sequence[Tensor]) -> Tensor:
         total: Tensor | None = None
-        for weight, member in zip(self.weights, self.members, strict=True):
-            density = member(values, hour, weekday, mask)
-            if not getattr(member, "gives_density", False):
-                density = self.link(density)
+        for weight, member, output in zip(self.weights, self.members, outputs, strict=True):
+            density = output if getattr(member, "gives_density", False) else self.link(output)
             total = weight * density if total is None else total + weight * density
         assert total is not None
         return total

@@ -2,7 +2,8 @@
 
 Linear → layer norm → ReLU into the width; then blocks of (recurrence, linear to twice its output,
 layer norm, ReLU, linear to the width, layer norm, ReLU) added to their input; then a linear
-output. With two directions the published sleep GRU has 51,746 parameters. With one direction the
+output. An optional convolution with layer norm and ReLU is added to the input of the first block.
+With two directions the published sleep GRU has 51,746 parameters. With one direction the
 encoder is causal and carries its state from tile to tile.
 """
 
@@ -11,9 +12,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from bdl.encoders.fused.convolution_layers import Conv1d
 from bdl.encoders.fused.dense_layers import LayerNorm, Linear
 from bdl.encoders.fused.recurrent_layers import FusedGRU, FusedLSTM
-from bdl.encoders.networks.module import EncoderModule, State
+from bdl.encoders.networks.module import EncoderModule, State, valid_of
 from bdl.encoders.recurrent import Recurrent
 
 
@@ -49,6 +51,37 @@ class RecurrentBlock(nn.Module):
         return x + self.mix(y), after
 
 
+class Front(nn.Module):
+    """(batch, bins, width) → the same: convolution, norm and ReLU, plus the input.
+
+    A causal one reads the bins up to the current one, and carries the last ``kernel - 1`` of them.
+    """
+
+    def __init__(self, width: int, kernel: int, causal: bool) -> None:
+        super().__init__()
+        self.kernel = kernel
+        self.causal = causal
+        self.convolution = Conv1d(width, width, kernel)
+        self.mix = nn.Sequential(LayerNorm(width), nn.ReLU(inplace=True))
+
+    def forward(
+        self, x: Tensor, lengths: Tensor | None = None, carried: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        batch, bins, width = x.shape
+        valid = valid_of(lengths, bins)
+        if valid is not None:  # so that padding has no influence on the bins before it
+            x = x * valid[:, :, None]
+        if not self.causal:
+            return x + self.mix(self.convolution(x)), x[:, :0]
+        if carried is None:
+            carried = x.new_zeros(batch, self.kernel - 1, width)
+        joined = torch.cat([carried, x], dim=1)
+        # Centred on every bin; the output half a kernel earlier has seen nothing later.
+        half = self.kernel // 2
+        mixed = self.convolution(joined)[:, half : half + bins].contiguous()
+        return x + self.mix(mixed), joined[:, bins:]
+
+
 class RecurrentEncoder(EncoderModule):
     """Module of `bdl.encoders.Recurrent`.
 
@@ -71,26 +104,36 @@ class RecurrentEncoder(EncoderModule):
         self.first = nn.Sequential(
             Linear(self.features, width), LayerNorm(width), nn.ReLU(inplace=True)
         )
+        self.front = Front(width, settings.front, settings.causal) if settings.front else None
         self.blocks = nn.ModuleList(RecurrentBlock(settings) for _ in range(settings.blocks))
         self.last = Linear(width, outputs)
 
     def encode(self, x: Tensor, lengths: Tensor | None) -> Tensor:
         x = self.first(x)
+        if self.front is not None:
+            x, _ = self.front(x, lengths)
         for block in self.blocks:
             x, _ = block(x, lengths)
         logits: Tensor = self.last(x)
         return logits
 
     def blank(self, batch: int) -> State:
-        """Zeros: one (1, batch, width) tensor per block, two with an LSTM."""
+        """Zeros: one (1, batch, width) tensor per block, two with an LSTM; last, the front's."""
         like = self.last.weight
         zeros = torch.zeros(1, batch, self.width, dtype=like.dtype, device=like.device)
-        return (zeros,) * (self.states * len(self.blocks))
+        states = (zeros,) * (self.states * len(self.blocks))
+        if self.front is None:
+            return states
+        return (*states, like.new_zeros(batch, self.front.kernel - 1, self.width))
 
     def advance(self, x: Tensor, state: State) -> tuple[Tensor, State]:
         x = self.first(x)
         after: list[Tensor] = []
+        carried: State = ()
+        if self.front is not None:
+            x, last_bins = self.front(x, None, state[-1])
+            carried = (last_bins,)
         for i, block in enumerate(self.blocks):
             x, last = block(x, None, state[i * self.states : (i + 1) * self.states])
             after.extend(last)
-        return self.last(x), tuple(after)
+        return self.last(x), (*after, *carried)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bdl.boosting import TreeEnsemble
-from bdl.encoders.networks.module import EncoderModule, Maybe
-from bdl.errors import ConfigError
-from bdl.window_statistics import WindowStatistics, statistics_per_channel
+from bdl.encoders.networks.module import EncoderModule, State
+from bdl.errors import ConfigError, InputError
+from bdl.window_statistics import Carried, WindowStatistics, statistics_per_channel
 
 if TYPE_CHECKING:
     from bdl.encoders.trees import Trees
@@ -40,7 +40,7 @@ class TreeEncoder(EncoderModule):
         self.settings = settings
         self.outputs = outputs
         self.calendar = calendar
-        self.causal = False  # windows carry no state from tile to tile
+        self.causal = settings.causal
         self.channels = inputs // len(settings.statistics)
         self.others = inputs % len(settings.statistics)  # columns that belong to no channel
         self.register_buffer("probability", torch.zeros(1, dtype=torch.bool))
@@ -73,13 +73,27 @@ class TreeEncoder(EncoderModule):
         weekday: NDArray[np.int64] | None,
     ) -> Callable[[int, int], NDArray[np.float32]]:
         """Function (first, stop) → table of these bins, for one recording."""
+        return self._rows(self._statistics(values), values, hour, weekday)
+
+    def _statistics(
+        self, values: NDArray[np.float32], carried: Carried | None = None
+    ) -> WindowStatistics:
         names = self.settings.statistics
         assert names is not None
         used = self.channels * len(names)
         by_channel = values[:, :used].reshape(len(values), self.channels, len(names))
         means, spreads = (by_channel[:, :, names.index(name)] for name in ("mean", "std"))
         widths, causal = self.settings.widths, self.settings.causal
-        statistics = WindowStatistics(means, spreads, widths, causal=causal)
+        return WindowStatistics(means, spreads, widths, causal=causal, carried=carried)
+
+    def _rows(
+        self,
+        statistics: WindowStatistics,
+        values: NDArray[np.float32],
+        hour: NDArray[np.int64] | None,
+        weekday: NDArray[np.int64] | None,
+    ) -> Callable[[int, int], NDArray[np.float32]]:
+        used = self.inputs - self.others
 
         def rows(first: int, stop: int) -> NDArray[np.float32]:
             table = statistics.rows(first, stop)
@@ -95,14 +109,46 @@ class TreeEncoder(EncoderModule):
         return rows
 
     def forward(
-        self, values: Tensor, hour: Maybe = None, weekday: Maybe = None, mask: Maybe = None
+        self,
+        values: Tensor,
+        hour: Tensor | None = None,
+        weekday: Tensor | None = None,
+        mask: Tensor | None = None,
     ) -> Tensor:
+        """Densities (batch, bins, outputs)."""
+        density, _ = self._density(values, self.blank(len(values)), hour, weekday)
+        return density
+
+    def blank(self, batch: int) -> State:
+        """No bins yet (batch, 0, channels, 2), and running sums of zero (batch, 1, channels, 2)."""
+        shape = (self.channels, 2)
+        return torch.zeros(batch, 0, *shape), torch.zeros(batch, 1, *shape, dtype=torch.float64)
+
+    def step(
+        self,
+        values: Tensor,
+        state: State,
+        hour: Tensor | None = None,
+        weekday: Tensor | None = None,
+    ) -> tuple[Tensor, State]:
+        """Densities (batch, bins, outputs) of the next tile, and the state after it."""
+        if not self.causal:
+            raise InputError("TreeEncoder looks ahead: it cannot run tile by tile")
+        return self._density(values, state, hour, weekday)
+
+    def _density(
+        self, values: Tensor, state: State, hour: Tensor | None, weekday: Tensor | None
+    ) -> tuple[Tensor, State]:
         batch, bins, _ = values.shape
         density = torch.zeros(batch, bins, self.outputs)
         ensembles = [self.trees(j) for j in range(self.outputs)]
+        carried: list[Carried] = []
         for item in range(batch):
-            table = self.table(
-                values[item].numpy(),
+            array = values[item].numpy()
+            statistics = self._statistics(array, (state[0][item].numpy(), state[1][item].numpy()))
+            table = self._rows(
+                statistics,
+                array,
                 None if hour is None else hour[item].numpy(),
                 None if weekday is None else weekday[item].numpy(),
             )
@@ -113,7 +159,9 @@ class TreeEncoder(EncoderModule):
                     raw = ensemble.raw_scores(rows)
                     part = 1 / (1 + np.exp(-raw)) if bool(self.probability) else np.exp(raw)
                     density[item, first:stop, j] = torch.from_numpy(part.astype(np.float32))
-        return density
+            carried.append(statistics.carry())
+        last_bins, sums = (torch.from_numpy(np.stack(each)) for each in zip(*carried, strict=True))
+        return density, (last_bins, sums)
 
     def encode(self, x: Tensor, lengths: Tensor | None) -> Tensor:
         return self.forward(x)
