@@ -165,9 +165,35 @@ def test_provenance_names_all_that_the_figures_rest_on(
     assert shown["seeds"] == (seeds if regime == "nested" else "split 4; models 7, 8; bootstrap 9")
     for name in ("bdl", "torch", "numpy", "python"):
         assert f"{name} {read['environment'][name]}" in shown["versions"]
-    assert "Shown is the first seed of each system" in html
+    assert "Scores are means over seeds" in html
+    assert "Simulated data: 6 recordings" in html
+    assert shown["left open by the paper"] == "nothing"
     assert "learning_rates:" in html.split("<summary>The protocol</summary>")[1]
     assert html.index("Density &lt;b&gt;</td>") < html.index("Classes</td>")  # the protocol's order
+
+
+def test_scores_are_means_over_seeds_with_their_spread(
+    run_of: RunOf, tmp_path: Path, embedded: Embedded
+) -> None:
+    run = run_of("nested")
+    html = page_of(run, tmp_path / "r.html")
+    stored = json.loads((run / "figures.json").read_text())["ap_over_tolerance"]
+    for place, curve in enumerate(stored):
+        band, line = embedded(html)["figures"]["ap"]["data"][2 * place : 2 * place + 2]
+        assert unescape(line["name"]) == curve["row"]
+        assert line["y"] == pytest.approx(curve["mean"])
+        high, low = band["y"][: len(line["y"])], band["y"][len(line["y"]) :][::-1]
+        assert np.subtract(high, line["y"]) == pytest.approx(curve["sd"])
+        assert np.subtract(line["y"], low) == pytest.approx(curve["sd"])
+        assert "standard deviation over seeds" in band["name"]
+    records = json.loads((run / "results.json").read_text())["records"]
+    seeds = [
+        r["value"]
+        for r in records
+        if (r["row"], r["stage"], r["metric"], r["fold"]) == ("Classes", "tuned", "mAP", None)
+    ]
+    assert len(seeds) == 2
+    assert f'{np.mean(seeds):.3f} <span class="range">± {np.std(seeds):.3f}</span>' in html
 
 
 def test_a_run_without_curves_still_gives_a_report(

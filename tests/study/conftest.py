@@ -9,7 +9,10 @@ import pytest
 
 from bdl.datasets import Sleep
 from bdl.study.protocol import BootstrapSettings, Protocol, Row
+from bdl.study.results import Results
+from bdl.study.runner import run_study
 from bdl.study.splits import Folds
+from bdl.study.workers import Workers
 from bdl.training import Training
 
 GRU = {"kind": "recurrent", "width": 8, "blocks": 1}
@@ -40,6 +43,15 @@ def nested() -> Protocol:
         differences=(("BDL", "Segmentation"),),
         bootstrap=BootstrapSettings(replicates=20),
     )
+
+
+@pytest.fixture(scope="session")
+def finished(
+    tmp_path_factory: pytest.TempPathFactory, sleep: Path, nested: Protocol
+) -> tuple[Path, Results]:
+    """The run directory and the results of the nested protocol."""
+    folder = tmp_path_factory.mktemp("run")
+    return folder, run_study(nested, folder, data=sleep, workers=Workers(threads=1))
 
 
 @pytest.fixture(scope="session")

@@ -28,14 +28,6 @@ ONE_THREAD = Workers(threads=1)
 Contents = Callable[[Path], dict[str, bytes]]
 
 
-@pytest.fixture(scope="module")
-def finished(
-    tmp_path_factory: pytest.TempPathFactory, sleep: Path, nested: Protocol
-) -> tuple[Path, Results]:
-    folder = tmp_path_factory.mktemp("run")
-    return folder, run_study(nested, folder, data=sleep, workers=ONE_THREAD)
-
-
 @pytest.fixture
 def copied(finished: tuple[Path, Results], tmp_path: Path) -> Path:
     return Path(shutil.copytree(finished[0], tmp_path / "run"))

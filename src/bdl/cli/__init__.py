@@ -34,6 +34,7 @@ COMMANDS = {
     "score": ("Score a table of detections against annotated events.", "scoring"),
     "compare": ("Compare systems on the same recordings, with paired intervals.", "scoring"),
     "report": ("Write a report: one HTML page that works offline.", "report"),
+    "figures": ("Draw the figures of the paper as SVG, PDF and PNG files.", "figures"),
     "study": ("Run a study of the paper, or your own, as a frozen protocol.", "study"),
     "data": ("Published data sets.", "data"),
     "simulate": ("Write the raw files of a simulated data set.", "data"),

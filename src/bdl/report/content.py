@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bdl.density import Density
 from bdl.errors import ConfigError
-from bdl.evaluation import Matches, match
+from bdl.evaluation import Estimate, Matches, match
 from bdl.evaluation.matching import EventFree
 from bdl.evaluation.timing import timing_errors as errors_of_type
 from bdl.events import Events
@@ -23,6 +23,27 @@ from bdl.recording import Recordings
 
 EpochCurve = tuple[list[float], list[float]]
 NOT_DETECTED = np.uint32(0xFFFFFFFF)
+
+
+@dataclass(frozen=True)
+class SeedSpread(Estimate):
+    """A mean over seeds; its bounds are one standard deviation away.
+
+    Examples
+    --------
+    >>> SeedSpread.of(0.705, 0.005).text(digits=3)
+    '0.705 ± 0.005'
+    """
+
+    @classmethod
+    def of(cls, mean: float | None, sd: float | None) -> SeedSpread:
+        """From mean and standard deviation; None is undefined."""
+        value, spread = (np.nan if number is None else number for number in (mean, sd))
+        return cls(value, value - spread, value + spread)
+
+    def interval_text(self, digits: int = 4) -> str:
+        """The standard deviation, empty where there is none."""
+        return f"± {self.high - self.value:.{digits}f}" if self.has_interval else ""
 
 
 @dataclass(frozen=True)
@@ -39,12 +60,19 @@ class System:
         Densities by recording id, if available.
     history
         Training curves, (epochs, values) by quantity: ``loss``, and any score.
+    seeds
+        Scores over several seeds by name of the metric (``mAP``, ``AP@60``), shown instead of those
+        of the detections; empty if there is one set of detections only.
+    difference
+        mAP of the first system minus that of this one over all seeds, if known.
     """
 
     name: str
     detections: Events
     densities: Mapping[str, Density] = field(default_factory=dict)
     history: Mapping[str, EpochCurve] = field(default_factory=dict)
+    seeds: Mapping[str, Estimate] = field(default_factory=dict)
+    difference: Estimate | None = None
 
 
 @dataclass(frozen=True)
@@ -127,6 +155,15 @@ class Content:
             )
             for system in self.systems
         )
+
+    @property
+    def bounds(self) -> str:
+        """What stands behind a score: a confidence interval or the spread over seeds."""
+        if not any(system.seeds for system in self.systems):
+            return "95 % confidence interval"
+        if all(system.seeds for system in self.systems):
+            return "standard deviation over seeds"
+        return "standard deviation over seeds, or for a single seed the 95 % confidence interval"
 
     @property
     def days(self) -> float | None:

@@ -76,7 +76,7 @@ def render(content: Content) -> str:
         js="".join((assets / name).read_text("utf-8") for name in ("view.js", "page.js")),
         lead=escape(lead(content)),
         summary=summary_section(content, systems),
-        quality="".join(_plot(id, *CAPTIONS[id]) for id in drawn),
+        quality="".join(_plot(id, *CAPTIONS[id], bounds=content.bounds) for id in drawn),
         quality_tables=_ap_table(content, systems),
         recordings=html_tables.recordings(content.matches[0], content.middle, content.hours),
         training_link='<a href="#training">Training</a>' if training else "",
@@ -99,7 +99,7 @@ def _plotly() -> str:
 CAPTIONS = {
     "ap": (
         "AP over tolerance",
-        "Average precision at each matching tolerance; the band is the 95 % confidence interval.",
+        "Average precision at each matching tolerance; the band is the {bounds}.",
     ),
     "pr": ("Precision and recall", "One point per threshold, at the middle tolerance."),
     "timing": (
@@ -116,7 +116,8 @@ CAPTIONS = {
 }
 
 
-def _plot(id: str, name: str, caption: str) -> str:
+def _plot(id: str, name: str, caption: str, *, bounds: str = "") -> str:
+    caption = caption.format(bounds=bounds)
     return (
         f'<figure><h3>{name}</h3><div id="plot-{id}" class="plot" role="group" aria-label="{name}">'
         f"</div><figcaption>{caption}</figcaption></figure>"
@@ -132,7 +133,7 @@ def _ap_table(content: Content, systems: list[SystemSummary]) -> str:
         for tolerance in sorted(content.tolerances)
     ]
     head = ["tolerance", *(system.name for system in systems)]
-    caption = "AP at each tolerance, mean over event types"
+    caption = f"AP at each tolerance, mean over event types, with {content.bounds}"
     return html_tables.table(caption, head, rows, dense=len(content.systems) > 4)
 
 
@@ -146,7 +147,7 @@ def _figures(content: Content, systems: list[SystemSummary]) -> dict[str, Plotly
         curves.append((system.name, columns[0], columns[1], columns[2]))
     named = list(zip(content.systems, content.matches, strict=True))
     figures = {
-        "ap": page_figures.ap_over_tolerance(ordered, curves),
+        "ap": page_figures.ap_over_tolerance(ordered, curves, content.bounds),
         "pr": page_figures.precision_recall(
             [
                 (system.name, name, curve.recall, curve.precision)

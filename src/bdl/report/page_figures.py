@@ -79,13 +79,15 @@ def _trace(name: str, x: Any, y: Any, mode: str = "lines", **more: Any) -> dict[
 
 
 def ap_over_tolerance(
-    tolerances: Sequence[float], systems: Sequence[tuple[str, Floats, Floats, Floats]]
+    tolerances: Sequence[float],
+    systems: Sequence[tuple[str, Floats, Floats, Floats]],
+    bounds: str = "95 % confidence interval",
 ) -> PlotlyFigure:
-    """AP over tolerances: name, AP, lower and upper bound of each system."""
+    """AP over tolerances: name, AP, lower and upper bound of each system, and what bounds are."""
     data = []
     for i, (name, value, low, high) in enumerate(systems):
-        there_and_back, bounds = [*tolerances, *tolerances[::-1]], [*high, *low[::-1]]
-        band = _trace(f"{name}, 95 % confidence interval", there_and_back, bounds)
+        there_and_back, edge = [*tolerances, *tolerances[::-1]], [*high, *low[::-1]]
+        band = _trace(f"{name}, {bounds}", there_and_back, edge)
         band |= {"fill": "toself", "fillcolor": COLOURS[i % len(COLOURS)] + "22"}
         band |= {"line": {"width": 0}, "showlegend": False, "hoverinfo": "skip"}
         data += [band, _trace(name, tolerances, value, "lines+markers", line=_line(i))]

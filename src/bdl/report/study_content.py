@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
-from bdl.report.content import Content, EpochCurve, System
+from bdl.evaluation import Estimate
+from bdl.evaluation.metrics.metric import number
+from bdl.report.content import Content, EpochCurve, SeedSpread, System
 from bdl.study.digest import digest
 from bdl.study.protocol import Protocol
 from bdl.study.study_reader import StudyReader
@@ -26,13 +29,23 @@ def study_content(
     replicates: int = 1000,
     trust: bool = False,
 ) -> Content:
-    """Events, detections and densities of the test parts; one system per row (first seed)."""
+    """Events and outputs of the test parts; one system per row.
+
+    Scores are means over seeds with their spread, detections and densities those of the first seed.
+    """
     study = StudyReader(path)
     protocol, outputs = study.protocol, study.outputs
     benchmark = study.benchmark(data, trust=trust)
     rows = [row.name for row in protocol.rows if row.name in outputs.rows]
     systems = [
-        System(name, study.detections(name), study.densities(name), _curves(study, name))
+        System(
+            name,
+            study.detections(name),
+            study.densities(name),
+            _curves(study, name),
+            _over_seeds(study, name),
+            _difference(study, rows[0], name),
+        )
         for name in rows
     ]
     return Content(
@@ -47,6 +60,37 @@ def study_content(
         protocol=_text(protocol),
         training=_training(protocol, systems),
         replicates=replicates,
+    )
+
+
+def _over_seeds(study: StudyReader, row: str) -> dict[str, Estimate]:
+    """Mean and spread over seeds of mAP, mF1 and AP at each tolerance; empty for a single seed."""
+    stage = study.outputs.rows[row].stage
+    if len(study.protocol.seeds_of(study.protocol.row(row))) < 2:
+        return {}
+    spreads: dict[str, Estimate] = {}
+    for metric in ("mAP", "mF1"):
+        values = [*study.results.values(row, stage, metric, seed=None, fold=None).values()]
+        if values:
+            spreads[metric] = SeedSpread.of(float(np.mean(values)), float(np.std(values)))
+    for curve in study.results.curves:
+        if (curve.row, curve.stage) == (row, stage):
+            for tolerance, mean, sd in zip(curve.tolerances, curve.mean, curve.sd, strict=True):
+                spreads[f"AP@{number(tolerance)}"] = SeedSpread.of(mean, sd)
+    return spreads if "mAP" in spreads else {}
+
+
+def _difference(study: StudyReader, first: str, row: str) -> Estimate | None:
+    """The paired difference of the first row and this one that the study has estimated."""
+    stage = study.outputs.rows[row].stage
+    return next(
+        (
+            difference.estimate
+            for difference in study.results.differences
+            if (difference.row, difference.minus) == (first, row)
+            and (difference.stage, difference.metric) == (stage, "mAP")
+        ),
+        None,
     )
 
 
@@ -111,7 +155,8 @@ def _note(protocol: Protocol, rows: Sequence[str]) -> list[str]:
         )
     if any(len(protocol.seeds_of(protocol.row(name))) > 1 for name in rows):
         sentences.append(
-            "Shown is the first seed of each system; the tables of the study average over all."
+            "Scores are means over seeds; detections, densities, timing and counts are those of "
+            "the first seed."
         )
     return sentences
 

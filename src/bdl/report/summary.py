@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -20,7 +20,7 @@ class SystemSummary:
     """The main scores of one system."""
 
     name: str
-    ap: dict[str, Estimate]  # mAP, and AP at each tolerance, by name of the metric
+    ap: Mapping[str, Estimate]  # mAP, and AP at each tolerance, by name of the metric
     strict: Estimate  # AP at the smallest tolerance
     best_f1: float  # best F1, mean over tolerances and event types
     # Median absolute timing error of matched events at the widest tolerance, as text.
@@ -45,17 +45,19 @@ def summarise(content: Content) -> list[SystemSummary]:
     strict = f"AP@{number(min(content.tolerances))}"
     rows = []
     for index, (system, matches) in enumerate(zip(content.systems, content.matches, strict=True)):
-        ap = ap_estimates(content, matches)
-        paired = index > 0 and content.replicates > 0
+        ap = system.seeds or ap_estimates(content, matches)
+        difference = system.difference
+        if index > 0 and content.replicates > 0 and not system.seeds:
+            difference = paired_difference(content, 0, index)
         rows.append(
             SystemSummary(
                 name=system.name,
                 ap=ap,
                 strict=ap[strict],
-                best_f1=matches.mean_f1(),
+                best_f1=ap["mF1"].value if "mF1" in ap else matches.mean_f1(),
                 median_error=_median_error(content, matches),
                 detections=len(matches.score),
-                difference=paired_difference(content, 0, index) if paired else None,
+                difference=difference,
             )
         )
     return rows
@@ -97,13 +99,14 @@ def summary_section(content: Content, systems: Sequence[SystemSummary]) -> str:
         ]
         for system in systems
     ]
-    caption = "All systems, with 95 % confidence intervals"
+    caption = f"All systems, with {content.bounds}"
     if len(rows) == 1:
         return cards + html_tables.table(caption, head, rows)
     if content.replicates:
         head.append("difference")
         caption += (
-            f"; difference: mAP of {first.name} minus that of the system, paired by recording"
+            f"; difference: mAP of {first.name} minus that of the system, paired by recording, "
+            "with its 95 % confidence interval"
         )
         for row, system in zip(rows, systems, strict=True):
             row.append("–" if system.difference is None else estimate_html(system.difference))

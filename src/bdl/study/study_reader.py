@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from bdl.datasets import Benchmark
 from bdl.density import Density
@@ -56,6 +57,14 @@ class StudyReader(RunReader):
         if content is None:
             raise InputError(f"{self.url}: no finished study here: outputs.json is missing")
         return StudyOutputs(**content)
+
+    @cached_property
+    def figures(self) -> dict[str, Any]:
+        """Data of the figures of the finished study; see `bdl.study.figure_data`."""
+        content: dict[str, Any] | None = self.get_json("figures.json")
+        if content is None:
+            raise StudyError(f"{self.url}: no finished study here: figures.json is missing")
+        return content
 
     def detections(self, row: str) -> Events:
         """Detections of a row in all test recordings, at its first seed."""

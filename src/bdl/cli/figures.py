@@ -1,0 +1,36 @@
+"""The figures of the paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+commands = typer.Typer()
+
+
+@commands.command(epilog="Example: `bdl figures RUN --out figures/`")
+def figures(
+    runs: Annotated[
+        list[str] | None, typer.Argument(help="Run directories of finished studies.")
+    ] = None,
+    *,
+    out: Annotated[Path, typer.Option(help="Folder to write to.")],
+    theme: Annotated[
+        Literal["light", "dark", "both"],
+        typer.Option(help="Files of the dark theme end in -dark."),
+    ] = "both",
+    seed: Annotated[
+        int, typer.Option(help="Seed of the simulated night that is drawn without a run.")
+    ] = 0,
+) -> None:
+    """Draw the figures of the paper as SVG, PDF and PNG files."""
+    from bdl.cli.console import err
+    from bdl.figures import draw_figures
+
+    drawn = draw_figures(out, runs or [], theme=theme, seed=seed)
+    for file in drawn.files:
+        print(file)
+    for note in drawn.notes:
+        err.print(note, markup=False)

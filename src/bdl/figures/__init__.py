@@ -1,0 +1,7 @@
+"""Figures of the paper as SVG, PDF and PNG files, drawn from our own data and run directories."""
+
+from __future__ import annotations
+
+from bdl.figures.drawing import draw_figures
+
+__all__ = ["draw_figures"]

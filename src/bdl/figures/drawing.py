@@ -1,0 +1,100 @@
+"""All figures in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from bdl.figures.held_out_window import draw_window
+from bdl.figures.overview import draw_overview, paper_gains, run_gains
+from bdl.figures.run_scores import backbones_of, curves_of
+from bdl.figures.style import DARK, LIGHT, Theme, save, themed
+from bdl.figures.target_pipeline import draw_targets
+from bdl.figures.tolerance_curves import draw_tolerances
+from bdl.figures.window_data import Window, simulated_window, stored_window
+from bdl.study.study_reader import StudyReader
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ThemeName = Literal["light", "dark", "both"]
+
+
+@dataclass(frozen=True)
+class DrawnFigures:
+    """Files that were written, and notes on what was left out or is simulated."""
+
+    files: tuple[Path, ...]
+    notes: tuple[str, ...]
+
+
+def draw_figures(
+    folder: Path | str, runs: Sequence[str | Path] = (), *, theme: ThemeName = "both", seed: int = 0
+) -> DrawnFigures:
+    """Draw the figures of the paper as SVG, PDF and PNG files.
+
+    ``targets`` shows a simulated night, and without a study so does ``overview``. ``tolerance`` and
+    ``window`` need a finished study. The first run that has what a figure shows is used for it, and
+    the first with several encoders for the panel of backbones.
+
+    Parameters
+    ----------
+    folder
+        Where to write. Files of the dark theme end in ``-dark``.
+    runs
+        Run directories of finished studies.
+    theme
+        ``light``, ``dark`` or ``both``.
+    seed
+        Seed of the simulated night.
+
+    Returns
+    -------
+    DrawnFigures
+        Files and notes.
+    """
+    studies = [StudyReader(run) for run in runs]
+    notes = []
+    windows = [
+        (study, stored_window(content))
+        for study in studies
+        if (content := study.figures["window"]) is not None
+    ]
+    both = [(s, w) for s, w in windows if w.row_of_kind("state") and w.row_of_kind("events")]
+    night = simulated_window(seed)
+    window, gains, source = night, paper_gains(), "the paper's nested sleep study"
+    if both:
+        study, window = both[0]
+        gains, source = run_gains(study), _source(study)
+    else:
+        notes.append("overview: a simulated night with schematic outputs; a RUN gives real ones")
+    figures: dict[str, Callable[[Theme], Figure]] = {
+        "overview": lambda theme: draw_overview(window, gains, source, theme),
+        "targets": lambda theme: draw_targets(night, theme),
+    }
+    if studies:
+        curves = curves_of(studies[0])
+        backbones = next((found for s in studies if (found := backbones_of(s))), [])
+        figures["tolerance"] = lambda theme: draw_tolerances(curves, backbones, theme)
+        if not backbones:
+            notes.append("tolerance: no run has several encoders with both kinds of rows")
+    if windows:
+        shown: Window = (both or windows)[0][1]
+        figures["window"] = lambda theme: draw_window(shown, theme)
+    if not studies:
+        notes.append("tolerance, window: need the run directory of a finished study")
+    files: list[Path] = []
+    for name, draw in figures.items():
+        for each in (LIGHT, DARK):
+            if theme in (each.name, "both"):
+                with themed(each):
+                    suffix = "-dark" if each is DARK else ""
+                    files += save(draw(each), Path(folder), name + suffix)
+    return DrawnFigures(tuple(files), tuple(notes))
+
+
+def _source(study: StudyReader) -> str:
+    """Where the scores of a study are from."""
+    return f"{study.protocol.name}{', simulated data' if study.results.data else ''}"

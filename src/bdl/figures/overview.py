@@ -1,0 +1,128 @@
+"""The overview: one interval, two scored events; occupancy or event times; what it gains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bdl.figures import tracks
+from bdl.figures.run_scores import curves_of
+from bdl.figures.style import Theme, new_figure, panel
+from bdl.figures.window_data import Window
+from bdl.study.catalogue import load
+from bdl.study.cell_values import cell_value
+from bdl.study.paper_tables import TableCell
+from bdl.study.study_reader import StudyReader
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Gain:
+    """A score of both formulations."""
+
+    name: str
+    state: float
+    events: float
+
+
+def draw_overview(window: Window, gains: Sequence[Gain], source: str, theme: Theme) -> Figure:
+    """Three tracks of a window at the left, bars of the gains at the right.
+
+    Parameters
+    ----------
+    window
+        What the tracks show.
+    gains
+        Scores that are compared.
+    source
+        Where the scores are from.
+    theme
+        Colours.
+    """
+    figure = new_figure(2.9)
+    grid = figure.add_gridspec(3, 2, width_ratios=(2.6, 1.0))
+    signal = figure.add_subplot(grid[0, 0])
+    state, events = (figure.add_subplot(grid[row, 0], sharex=signal) for row in (1, 2))
+    for axes in (signal, state, events):
+        tracks.mark_events(axes, window, theme)
+    for axes in (signal, state):
+        axes.tick_params(axis="x", length=0, labelbottom=False)
+    tracks.draw_signal(signal, window, theme)
+    schematic = " (schematic)" if window.schematic else ""
+    panel(signal, "A", "One interval, two scored events")
+    if found := window.row_of_kind("state"):
+        tracks.draw_occupancy(state, window, found[1], theme)
+        tracks.mark_crossings(state, window, found[1], theme)
+        panel(state, "B", f"Segmentation learns the state and derives its ends{schematic}")
+        state.set_ylabel("P(inside)")
+    if found := window.row_of_kind("events"):
+        tracks.draw_output(events, window, found[1], theme)
+        tracks.mark_peaks(events, window, found[1], theme)
+        events.set_yticks([])
+        events.set_ylabel("density")
+        panel(events, "C", f"BDL predicts the scored times{schematic}")
+    tracks.time_axis(events, window)
+    _gains(figure.add_subplot(grid[:, 1]), gains, source, theme)
+    return figure
+
+
+def run_gains(study: StudyReader) -> tuple[Gain, ...]:
+    """AP at the strictest tolerance, and mAP, of the first rows of both kinds."""
+    curves = curves_of(study)
+    state, events = (
+        next((c for c in curves if (c.kind == "state") == wanted), None) for wanted in (True, False)
+    )
+    if state is None or events is None:
+        return ()
+    seconds = events.tolerances[0]
+    strict = f"AP, {seconds / 60:g} min" if seconds >= 60 else f"AP, {seconds:g} s"
+    scores = [cell_value(study.results, TableCell(of=row.name)).value for row in (state, events)]
+    return (
+        Gain(strict, float(state.mean[0]), float(events.mean[0])),
+        Gain("mAP", *(np.nan if score is None else score for score in scores)),
+    )
+
+
+def paper_gains() -> tuple[Gain, ...]:
+    """The same of the paper's nested sleep study.
+
+    Examples
+    --------
+    >>> paper_gains()[1]
+    Gain(name='mAP', state=0.586, events=0.705)
+    """
+    tables = {table.label: table for table in load("sleep-nested").paper.tables}
+    events, state = (
+        [float((cell.paper or "").split()[0]) for cell in line.cells if cell is not None]
+        for line in tables["grouped-sleep-segmentation"].lines[:2]
+    )
+    return Gain("AP, 1 min", state[1], events[1]), Gain("mAP", state[0], events[0])
+
+
+def _gains(axes: Axes, gains: Sequence[Gain], source: str, theme: Theme) -> None:
+    for place, gain in enumerate(gains):
+        pairs = ((-0.2, gain.state, theme.state), (0.2, gain.events, theme.rows[0]))
+        for shift, value, colour in pairs:
+            axes.bar(place + shift, value, 0.36, color=colour)
+            axes.text(place + shift, value + 0.012, f"{value:.3f}", ha="center", fontsize=7.5)
+        if gain.state > 0 and gain.events / gain.state >= 1.5:
+            top = max(gain.state, gain.events) + 0.075
+            text = f"{gain.events / gain.state:.1f}×"
+            axes.text(place, top, text, ha="center", fontsize=9, fontweight="bold")
+    axes.bar(0, 0, color=theme.state, label="segmentation")
+    axes.bar(0, 0, color=theme.rows[0], label="BDL")
+    axes.set_xticks(range(len(gains)), [gain.name for gain in gains])
+    axes.tick_params(axis="x", length=0)
+    largest = max((max(gain.state, gain.events) for gain in gains), default=1.0)
+    axes.set_ylim(0, 1.32 * largest)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.legend(loc="upper left", ncols=2, handlelength=0.9, columnspacing=1.0)
+    axes.set_xlabel(source, fontsize=7, color=theme.muted)
+    panel(axes, "D", "Event score")
