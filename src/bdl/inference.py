@@ -85,12 +85,7 @@ def density(
 
 
 def logits(
-    module: nn.Module,
-    binned: Binned,
-    *,
-    outputs: int,
-    tile: int = WHOLE,
-    shift: int = 0,
+    module: nn.Module, binned: Binned, *, outputs: int, tile: int = WHOLE, shift: int = 0
 ) -> NDArray[np.float32]:
     """Logits of one recording, (bins, outputs); the module's mode is restored afterwards.
 

@@ -104,17 +104,7 @@ def event_maps(
 ) -> Floats:
     """Compute the unit-peak proximity of each bin and type.
 
-    Parameters
-    ----------
-    events_by_type, crop, period
-        As in `event_targets`.
-    kernel
-        Shape of the map around an event.
-
-    Returns
-    -------
-    ndarray
-        (bins, types), in [0, 1].
+    Arguments are those of `event_targets`; the result is (bins, types), in [0, 1].
 
     Examples
     --------

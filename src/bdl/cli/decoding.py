@@ -86,11 +86,7 @@ def decode(
         console.track(read_densities(densities), "decoding", len(entries)), chosen, intervals
     )
     formats.write_events(
-        detections,
-        out,
-        format=format,
-        period=period,
-        defaults={"intervals": intervals or None},
+        detections, out, format=format, period=period, defaults={"intervals": intervals or None}
     )
     if pairs is not None:
         from bdl.formats.table_writing import write_table
@@ -147,10 +143,7 @@ def calibrate(
             kind, tolerances=tolerance, alternations=(False, True) if intervals else (False,)
         )
     truth = formats.read_events(
-        events,
-        format=format,
-        period=period,
-        defaults={"intervals": intervals or None},
+        events, format=format, period=period, defaults={"intervals": intervals or None}
     )
     calibration = decoding.calibrate(
         console.track(read_densities(densities), "calibrating", len(entries)),

@@ -81,12 +81,7 @@ def convert(
     elif given := [*layout, *(["format"] if format else []), *(["pattern"] if pattern else [])]:
         raise ConfigError(f"--{given[0].replace('_', '-')} has no effect without --recordings")
     events = convert_events(
-        source,
-        target,
-        source_format=from_,
-        target_format=to,
-        recordings=opened,
-        **options,
+        source, target, source_format=from_, target_format=to, recordings=opened, **options
     )
     if json:
         told = {"events": len(events), "dropped": events.dropped, "target": str(target)}

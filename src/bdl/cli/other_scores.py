@@ -58,11 +58,7 @@ def collar_scores(
 
 
 def seizure_scores(
-    setup: Setup,
-    path: Path,
-    types: tuple[IntervalType, ...],
-    threshold: float,
-    any_overlap: bool,
+    setup: Setup, path: Path, types: tuple[IntervalType, ...], threshold: float, any_overlap: bool
 ) -> OtherScore:
     """Event and sample scores of intervals with false positives per day."""
     from bdl.evaluation.interval_overlap import (

@@ -40,7 +40,7 @@ class Rules:
         typer.Option(
             help="Detections in recordings without truths: ignore them (the benchmark's rule) or "
             "count them as false alarms (screening). Given, recordings that only the detections "
-            "name are taken as event-free [default: ignore, and an unnamed recording is an error].",
+            "name are taken as event-free [default: ignore, and an unnamed recording is an error]."
         ),
     ] = None
     unknown: Annotated[
@@ -54,7 +54,7 @@ class Rules:
         Path | None,
         typer.Option(
             help="Table of the scored recordings: recording and, where known, duration (s), group, "
-            "fold. Durations give false alarms per 24 hours.",
+            "fold. Durations give false alarms per 24 hours."
         ),
     ] = None
     regions: Annotated[

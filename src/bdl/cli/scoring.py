@@ -40,7 +40,7 @@ class Draws:
         str,
         typer.Option(
             help="Metric of the bootstrap, such as mAP, F1@60, sensitivity@60>=0.5 or "
-            "median@60:onset; an unknown one lists all.",
+            "median@60:onset; an unknown one lists all."
         ),
     ] = "mAP"
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0
@@ -67,7 +67,7 @@ class OtherScoring:
         typer.Option(
             help="events: AP and F1 by tolerance (the default). collar: F-measure of sound event "
             "detection, with --collar. seizures: overlap of intervals (SzCORE) and samples. "
-            "screening: sensitivity at given false alarms per day.",
+            "screening: sensitivity at given false alarms per day."
         ),
     ] = None
     collar: Annotated[

@@ -93,11 +93,7 @@ def find_source(
     need_events: bool = False,
 ) -> FitSource:
     """Read the one source that the options of a command name."""
-    sources = {
-        "--dataset": options.dataset,
-        "--recordings": options.recordings,
-        "--config": config,
-    }
+    sources = {"--dataset": options.dataset, "--recordings": options.recordings, "--config": config}
     named = [flag for flag, value in sources.items() if value is not None]
     if len(named) != 1:
         got = " and ".join(named) if named else "none of them"

@@ -13,8 +13,7 @@ from bdl.study.workers import Workers
 
 commands = typer.Typer()
 study = typer.Typer(
-    help="Run a study of the paper, or your own, as a frozen protocol.",
-    no_args_is_help=True,
+    help="Run a study of the paper, or your own, as a frozen protocol.", no_args_is_help=True
 )
 commands.add_typer(study, name="study")
 Run = Annotated[str, typer.Argument(help="Run directory: a folder or any fsspec path.")]

@@ -133,12 +133,7 @@ def calibrate(
     ids = [part.recording for part in decoded]
     types = sorted({event for part in decoded for event in part.candidates[0]})
     matcher = Matcher(
-        truth,
-        tolerances,
-        types=types,
-        event_free=event_free,
-        recordings=ids,
-        durations=durations,
+        truth, tolerances, types=types, event_free=event_free, recordings=ids, durations=durations
     )
 
     thresholds = grid.threshold_values(1.0 if bounded else highest)

@@ -100,13 +100,7 @@ class _State(NamedTuple):
 
 @compiled
 def _search(
-    state: _State,
-    position: int,
-    reach: int,
-    least: int,
-    distance: int,
-    taken: Ints,
-    scores: Ints,
+    state: _State, position: int, reach: int, least: int, distance: int, taken: Ints, scores: Ints
 ) -> tuple[int, int]:
     """Take detections until ``taken`` is full; where to continue, and how many were taken."""
     stride, samples = state.stride, state.samples

@@ -50,11 +50,7 @@ def collar_f(
 
 
 def interval_collar_f(
-    truth: Intervals,
-    detections: Intervals,
-    *,
-    collar: float,
-    offset_share: float = 0.0,
+    truth: Intervals, detections: Intervals, *, collar: float, offset_share: float = 0.0
 ) -> Tally[float]:
     """F-measure of intervals of one type whose onset and offset must both agree.
 

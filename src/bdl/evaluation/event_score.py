@@ -184,10 +184,7 @@ class Score(Tabular):
 
 
 def score(
-    truth: Events,
-    detections: Events,
-    tolerances: Sequence[float],
-    **rules: Unpack[MatchingRules],
+    truth: Events, detections: Events, tolerances: Sequence[float], **rules: Unpack[MatchingRules]
 ) -> Score:
     """Match and score.
 

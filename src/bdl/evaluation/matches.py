@@ -38,15 +38,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PrecisionRecall(Tabular):
-    """Precision and recall at each distinct score, highest score first.
-
-    Parameters
-    ----------
-    threshold
-        (n,) least score of the detections that count.
-    precision, recall
-        (n,) of these detections.
-    """
+    """Precision and recall, (n,), of the detections down to each distinct score, highest first."""
 
     threshold: Floats
     precision: Floats

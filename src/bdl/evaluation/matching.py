@@ -64,10 +64,7 @@ class MatchingRules(TypedDict, total=False):
 
 
 def match(
-    truth: Events,
-    detections: Events,
-    tolerances: Sequence[float],
-    **rules: Unpack[MatchingRules],
+    truth: Events, detections: Events, tolerances: Sequence[float], **rules: Unpack[MatchingRules]
 ) -> Matches:
     """Match detections to truths at every tolerance.
 

@@ -55,16 +55,7 @@ class ExponentialRecursion(Value):
 
 
 class IntegratedDifference(Value):
-    """Running sum of onset minus offset density, as a probability cut to [0, 1].
-
-    Examples
-    --------
-    >>> both = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [0.0, 1.0]], np.float32)
-    >>> density = Density("a", both, ("onset", "wakeup"), 1.0, stride=1, samples=4)
-    >>> sleep = IntervalType("sleep", onset="onset", offset="wakeup")
-    >>> IntegratedDifference().probabilities(density, sleep).tolist()
-    [0.0, 1.0, 1.0, 0.0]
-    """
+    """Running sum of onset minus offset density, as a probability cut to [0, 1]."""
 
     kind: Literal["integrated"] = "integrated"
     initial: Probability = 0.0  # probability of being inside before the first bin
@@ -80,14 +71,6 @@ class PeakFill(Value):
     """Ones between each onset peak and the offset peak that follows, zeros elsewhere.
 
     Higher peaks come first. Of several peaks of one kind in a row the highest counts.
-
-    Examples
-    --------
-    >>> both = np.array([[0, 0], [1, 0], [0, 0], [0, 1], [0, 0]], np.float32)
-    >>> density = Density("a", both, ("onset", "wakeup"), 1.0, stride=1, samples=5)
-    >>> sleep = IntervalType("sleep", onset="onset", offset="wakeup")
-    >>> PeakFill(height=0.5).probabilities(density, sleep).tolist()
-    [0.0, 1.0, 1.0, 0.0, 0.0]
     """
 
     kind: Literal["peaks"] = "peaks"

@@ -61,22 +61,16 @@ class Regions:
 
     @classmethod
     def from_frame(
-        cls,
-        frame: Frame,
-        *,
-        recording: str = "recording",
-        start: str = "start",
-        end: str = "end",
-        source: str = "table of regions",
+        cls, frame: Frame, *, recording: str = "recording", source: str = "table of regions"
     ) -> Regions:
-        """Regions from a table with one span per row.
+        """Regions from a table with one span per row: columns of recordings, start and end.
 
         Parameters
         ----------
         frame
             A pandas, polars or pyarrow table.
-        recording, start, end
-            Names of the columns.
+        recording
+            Name of the column of recordings.
         source
             What the table is, for error messages.
 
@@ -86,10 +80,10 @@ class Regions:
         >>> Regions.from_frame(pl.DataFrame({"recording": ["a"], "start": [0], "end": [9]}))
         Regions(spans={'a': ((0.0, 9.0),)})
         """
-        table = open_frame(frame, (recording, start, end), source)
+        table = open_frame(frame, (recording, "start", "end"), source)
         names, codes = encode(table[recording], ColumnPlace(source, recording))
-        starts = numbers(table[start], ColumnPlace(source, start))
-        ends = numbers(table[end], ColumnPlace(source, end))
+        starts = numbers(table["start"], ColumnPlace(source, "start"))
+        ends = numbers(table["end"], ColumnPlace(source, "end"))
         lacking = np.flatnonzero(~np.isfinite(starts) | ~np.isfinite(ends))
         if len(lacking):
             raise InputError(f"{source}: row {lacking[0]} lacks its start or end")

@@ -42,13 +42,4 @@ def score_plot(matches: Matches) -> Figure:
 
 
 # Okabe and Ito's colours, which people with any colour vision can tell apart.
-_COLOURS = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#000000",
-    "#F0E442",
-)
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")

@@ -19,17 +19,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Screening(Tabular):
-    """Sensitivity and false alarms at each distinct score, highest score first.
-
-    Parameters
-    ----------
-    threshold
-        (n,) least score of the detections that count.
-    sensitivity
-        (n,) share of truths that are detected.
-    false_alarms_per_day
-        (n,) detections that are no hits, per 24 hours.
-    """
+    """Sensitivity and false alarms per day, (n,), down to each distinct score, highest first."""
 
     threshold: Floats
     sensitivity: Floats

@@ -50,10 +50,7 @@ class TransformerLayer(nn.Module):
         self.local = CausalDepthwise(width, settings.kernel) if settings.local_convolution else None
         self.norm2 = LayerNorm(width)
         self.feedforward = nn.Sequential(
-            Linear(width, hidden),
-            nn.GELU(),
-            nn.Dropout(settings.dropout),
-            Linear(hidden, width),
+            Linear(width, hidden), nn.GELU(), nn.Dropout(settings.dropout), Linear(hidden, width)
         )
         self.drop = nn.Dropout(settings.dropout)
 

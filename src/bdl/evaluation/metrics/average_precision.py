@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from bdl.evaluation import replicates
 from bdl.evaluation.matches import Matches
-from bdl.evaluation.metrics.metric import Floats, Metric
+from bdl.evaluation.metrics.metric import Floats, MeanMetric
 
 
-class AveragePrecision(Metric):
+class AveragePrecision(MeanMetric):
     """Average precision: mean over tolerances, then over types with truths.
 
     Names: ``mAP``, ``AP@60``, ``AP@60:onset``.
@@ -26,14 +25,6 @@ class AveragePrecision(Metric):
     """
 
     kind: Literal["AP"] = "AP"
-
-    @classmethod
-    def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:
-        return {"mAP": {}}
-
-    @property
-    def label(self) -> str:
-        return "mAP" if self.tolerance is None else "AP"
 
     def values(self, matches: Matches, weights: Floats) -> Floats:
         return self.mean_of_types(replicates.average_precision(matches, weights), matches)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import model_validator
 
@@ -11,10 +10,10 @@ from bdl.errors import ConfigError
 from bdl.evaluation import replicates
 from bdl.evaluation.matches import Matches
 from bdl.evaluation.metrics._at_threshold import tally_at
-from bdl.evaluation.metrics.metric import Floats, Metric
+from bdl.evaluation.metrics.metric import Floats, MeanMetric
 
 
-class F1(Metric):
+class F1(MeanMetric):
     """F1: best over thresholds (mean over tolerances, then types), or at one threshold.
 
     Names: ``mF1``, ``F1@60``, ``F1@60:onset`` (best), ``F1@60>=0.5`` (at a threshold).
@@ -45,14 +44,6 @@ class F1(Metric):
         if self.threshold is not None and self.tolerance is None:
             raise ConfigError("a threshold needs a tolerance, as in F1@60>=0.5")
         return self
-
-    @classmethod
-    def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:
-        return {"mF1": {}}
-
-    @property
-    def label(self) -> str:
-        return "mF1" if self.tolerance is None else "F1"
 
     def values(self, matches: Matches, weights: Floats) -> Floats:
         if self.threshold is not None and self.tolerance is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -65,17 +65,6 @@ class Metric(Variant):
     def value(self, matches: Matches) -> float:
         """The metric with every recording counted once."""
         return float(self.values(matches, np.ones((1, len(matches.recordings))))[0])
-
-    def mean_of_types(self, table: Floats, matches: Matches) -> Floats:
-        """Mean of (replicates, types, tolerances) over tolerances, then over types with truths."""
-        if self.tolerance is not None:
-            table = table[:, :, [matches.tolerance_index(self.tolerance)]]
-        if self.type is not None:
-            table = table[:, [matches.type_index(self.type)]]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # a replicate without any truth: NaN
-            means: Floats = np.nanmean(table.mean(axis=2), axis=1)
-        return means
 
     def better(self, value: float) -> float:
         """The value as a number that is larger the better, minus infinity for NaN."""
@@ -156,6 +145,29 @@ class Metric(Variant):
         except ConfigError:
             pass
         return self.model_dump(mode=mode)
+
+
+class MeanMetric(Metric):
+    """Base class of means over tolerances and types; ``mNAME`` is the mean over all."""
+
+    @classmethod
+    def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:
+        return {f"m{cls.model_fields['kind'].default}": {}}
+
+    @property
+    def label(self) -> str:
+        return f"m{self.kind}" if self.tolerance is None else self.kind
+
+    def mean_of_types(self, table: Floats, matches: Matches) -> Floats:
+        """Mean of (replicates, types, tolerances) over tolerances, then over types with truths."""
+        if self.tolerance is not None:
+            table = table[:, :, [matches.tolerance_index(self.tolerance)]]
+        if self.type is not None:
+            table = table[:, [matches.type_index(self.type)]]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # a replicate without any truth: NaN
+            means: Floats = np.nanmean(table.mean(axis=2), axis=1)
+        return means
 
 
 def number(value: float) -> str:
