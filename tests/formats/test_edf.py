@@ -47,7 +47,7 @@ def test_values_channels_and_clock(tmp_path: Path, suffix: str) -> None:
     found = read_recordings(tmp_path / f"night{suffix}")
     info = found.infos[0]
     assert (info.id, info.samples, info.channels) == ("night", 40, ("C3", "C4"))
-    assert (info.period, info.start) == (0.125, None)
+    assert (info.period, info.start) == (0.125, datetime(2020, 10, 25, 1, 30, tzinfo=UTC))
     expected = np.stack([signal.data for signal in made.signals], axis=1)
     np.testing.assert_allclose(found["night"].values, expected, rtol=1e-6, atol=1e-4)
     chunks = [*found.chunks(info.id)]
@@ -72,11 +72,21 @@ def test_channels_are_chosen_by_name_and_repeated_labels_numbered(tmp_path: Path
         read_recordings(tmp_path / "a.edf", channels=("X",))
 
 
-def test_different_rates_ask_for_a_choice(tmp_path: Path) -> None:
-    signals = [edfio.EdfSignal(np.arange(rate * 4.0), rate, label=f"at{rate}") for rate in (8, 16)]
-    edfio.Edf(signals, data_record_duration=1).write(tmp_path / "a.edf")
-    with pytest.raises(InputError, match="one sampling rate expected, got at8 8/1 s, at16 16/1 s"):
-        read_recordings(tmp_path / "a.edf")
+def test_slower_signals_repeat_their_samples_or_a_choice_is_asked_for(tmp_path: Path) -> None:
+    def write(rates: tuple[int, ...]) -> Path:
+        signals = [
+            edfio.EdfSignal(np.arange(rate * 4.0), rate, label=f"at{rate}") for rate in rates
+        ]
+        edfio.Edf(signals, data_record_duration=1).write(tmp_path / "a.edf")
+        return tmp_path / "a.edf"
+
+    found = read_recordings(write((8, 16)))
+    assert "slower signals repeat their samples: at8" in found.notes[0]
+    assert found.infos[0].period == 1 / 16
+    np.testing.assert_allclose(found["a"].values[:, 0], np.repeat(np.arange(32), 2), atol=0.01)
+    np.testing.assert_allclose(found["a"].values[:, 1], np.arange(64), atol=0.01)
+    with pytest.raises(InputError, match=r"got at6 6/1 s, at16 16/1 s; choose .* \(--channel\)"):
+        read_recordings(write((6, 16)))
     assert read_recordings(tmp_path / "a.edf", channels=("at16",)).infos[0].samples == 64
 
 

@@ -138,7 +138,9 @@ def test_labels_of_the_file_itself_long_gaps_and_notes(tmp_path: Path) -> None:
 
 def test_the_start_is_kept_in_a_given_zone(tmp_path: Path) -> None:
     make(tmp_path, "a", np.random.default_rng(0).normal(0, 1, (50, 2)))
-    assert read_recordings(tmp_path).infos[0].start is None
+    local = read_recordings(tmp_path)
+    assert local.infos[0].start == datetime(2020, 6, 1, 10, 0, tzinfo=UTC)
+    assert "its start has no time zone" in local.notes[0]
     info = read_recordings(tmp_path, zone="+02:00").infos[0]
     assert info.start == datetime(2020, 6, 1, 8, 0, tzinfo=UTC)
 

@@ -76,8 +76,8 @@ def convert(
 
     opened = None
     if recordings is not None:
-        shared = {name: options.get(name) for name in _SHARED}
-        opened = read_recordings(recordings, format=format, pattern=pattern, **layout, **shared)
+        layout |= {name: options.get(name) for name in _SHARED}
+        opened = read_recordings(recordings, format=format, pattern=pattern, **layout)
     elif given := [*layout, *(["format"] if format else []), *(["pattern"] if pattern else [])]:
         raise ConfigError(f"--{given[0].replace('_', '-')} has no effect without --recordings")
     events = convert_events(

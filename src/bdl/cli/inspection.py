@@ -60,7 +60,9 @@ def inspect(
     elif source is None and events is None:
         raise ConfigError("recordings, --events, or both expected, got none")
     if dataset is None and source is not None:
-        recordings = formats.read_recordings(source, format=format, pattern=pattern, **options)
+        recordings = formats.read_recordings(
+            source, format=format, pattern=pattern, invalid="skip", **options
+        )
     if dataset is None and events is not None:
         table = read_given_events(events, recordings, event_options, options, format=events_format)
         notes = (*notes, *table.notes)

@@ -31,6 +31,10 @@ def prepare(
     pattern: Pattern = None,
     *,
     options: dict[str, Any],
+    rate: Annotated[
+        float | None,
+        typer.Option(help="Resample all recordings to so many samples per second, anti-aliased."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Stream recordings into a store of memory-mapped arrays.
@@ -38,11 +42,14 @@ def prepare(
     Every later step reads it fastest. Interrupted, the same command goes on where it stopped.
     """
     from bdl import formats
+    from bdl.formats.polyphase import on_one_clock
 
     if dataset is not None:
         recordings = named_dataset(dataset, option).load(source).recordings
     else:
         recordings = formats.read_recordings(source, format=format, pattern=pattern, **options)
+    if rate is not None:
+        recordings = on_one_clock(recordings, rate)
     with progress() as bar:
         store = formats.prepare(recordings, target, progress=advance(bar, "preparing"))
     samples = sum(info.samples for info in store.infos)

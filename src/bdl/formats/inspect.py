@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from bdl.errors import InputError
 from bdl.events import Events
 from bdl.formats.event_checks import outside
 from bdl.recording import Recordings
@@ -108,16 +109,20 @@ def _recordings(
     hours = [info.duration / 3600 for info in infos]
     sizes = Counter(recordings.groups.values())
     missing = None
+    unreadable: list[str] = []
     if values:
         total = sum(info.samples for info in infos)
         lost = cells = done = 0
         for info in infos:
-            for chunk in recordings.chunks(info.id):
-                lost += int(np.isnan(chunk).sum())
-                cells += chunk.size
-                done += len(chunk)
-                if progress is not None:
-                    progress(done, total)
+            try:
+                for chunk in recordings.chunks(info.id):
+                    lost += int(np.isnan(chunk).sum())
+                    cells += chunk.size
+                    done += len(chunk)
+                    if progress is not None:
+                        progress(done, total)
+            except InputError as error:
+                unreadable.append(f"values of {info.id!r} cannot be read: {error}")
         missing = lost / cells if cells else 0.0
     return RecordingSummary(
         recordings=len(infos),
@@ -130,7 +135,7 @@ def _recordings(
         groups=len(sizes),
         largest_group=max(sizes.values(), default=0),
         missing=missing,
-        notes=[*recordings.notes],
+        notes=[*recordings.notes, *unreadable],
     )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from bdl.errors import InputError
 from bdl.formats.files import matching
@@ -19,6 +19,7 @@ def read_recordings(
     *,
     format: str | RecordingFormat | None = None,
     pattern: str | None = None,
+    invalid: Literal["error", "skip"] = "error",
     **options: Any,
 ) -> Recordings:
     """Open recordings; their values are read on demand.
@@ -32,6 +33,9 @@ def read_recordings(
         the suffix, or by what a folder holds, if it is not given.
     pattern
         Which files of a folder, such as ``**/*.parquet``.
+    invalid
+        Whether a file that cannot be read is an ``error``, or is left out (``skip``) and noted if
+        there are others.
     **options
         Options of the format, such as ``period``.
 
@@ -52,7 +56,7 @@ def read_recordings(
         chosen = with_options(RecordingFormat.parse(format, "recording format"), options)
         if place.is_dir() and pattern is None and chosen.recognises(place):
             return chosen.read(place)
-        return read_files(matching(path, chosen.suffixes, pattern), chosen)
+        return read_files(matching(path, chosen.suffixes, pattern), chosen, invalid)
     if place.is_dir() and pattern is None:
         for name, kind in kinds.items():
             if kind.recognises(place):
@@ -73,10 +77,14 @@ def read_recordings(
             "the format (--format)"
         )
     formats = {name: with_options(each, options) for name, each in formats.items()}
-    return _joined((file, formats[name]) for file, name in names.items())
+    return _joined([(file, formats[name]) for file, name in names.items()], invalid)
 
 
-def read_files(files: Iterable[Path], format: RecordingFormat) -> Recordings:
+def read_files(
+    files: Iterable[Path],
+    format: RecordingFormat,
+    invalid: Literal["error", "skip"] = "error",
+) -> Recordings:
     """Open files of one format as one collection.
 
     Parameters
@@ -86,15 +94,24 @@ def read_files(files: Iterable[Path], format: RecordingFormat) -> Recordings:
     format
         Their format, with its options.
     """
-    return _joined((file, format) for file in files)
+    return _joined([(file, format) for file in files], invalid)
 
 
-def _joined(files: Iterable[tuple[Path, RecordingFormat]]) -> Recordings:
+def _joined(
+    files: Sequence[tuple[Path, RecordingFormat]], invalid: Literal["error", "skip"]
+) -> Recordings:
     parts: list[Recordings] = []
     origin: dict[str, Path] = {}
     notes: dict[str, list[str]] = {}
+    left_out: list[str] = []
     for file, format in files:
-        part = format.read(file)
+        try:
+            part = format.read(file)
+        except InputError as error:
+            if invalid == "error" or len(left_out) + 1 == len(files):
+                raise
+            left_out.append(f"left out: {error}")
+            continue
         for id in part.ids:
             if id in origin:
                 raise InputError(
@@ -105,10 +122,10 @@ def _joined(files: Iterable[tuple[Path, RecordingFormat]]) -> Recordings:
         for note in part.notes:  # those that files share are said once
             notes.setdefault(note.removeprefix(f"{file}: "), []).append(note)
         parts.append(part)
-    if len(parts) == 1:
+    if len(files) == 1:
         return parts[0]
     shared = [
         same[0] if len(same) == 1 else f"{same[0]} (and in {len(same) - 1} more files)"
         for same in notes.values()
     ]
-    return replace(Recordings.concat(parts), notes=tuple(shared))
+    return replace(Recordings.concat(parts), notes=(*left_out, *shared))

@@ -191,3 +191,22 @@ def start_in_zone(
     pairs = zip(later.tolist(), changes.offsets[1:].tolist(), strict=True)
     local = begin.astimezone(timezone(timedelta(seconds=int(changes.offsets[0]))))
     return local, tuple((sample, east) for sample, east in pairs if sample < samples)
+
+
+def start_on_local_clock(
+    start: datetime | None, zone: str | None, period: float, samples: int, path: object
+) -> tuple[datetime | None, OffsetChanges, tuple[str, ...]]:
+    """The start of a file that tells only its local time; without a zone, as if it were UTC.
+
+    Examples
+    --------
+    >>> start_on_local_clock(datetime(2020, 1, 1), None, 1.0, 10, "a.edf")[2][0][:36]
+    'a.edf: its start has no time zone: l'
+    """
+    notes: tuple[str, ...] = ()
+    if start is not None and zone is None:
+        notes = (
+            f"{path}: its start has no time zone: local times hold if clocks were not set "
+            "meanwhile (name the zone by --zone Europe/Berlin)",
+        )
+    return *start_in_zone(start, zone or "UTC", period, samples), notes

@@ -21,6 +21,7 @@ from bdl.formats.files import matching, safe_name
 from bdl.recording import RecordingInfo, Recordings
 
 ENDING = "_events.tsv"
+_MODALITIES = ("eeg", "ieeg", "meg", "nirs", "motion", "emg", "physio")
 _EXACT = Context(prec=100)  # digits enough for the sum of any two times
 
 
@@ -46,6 +47,15 @@ class BidsEvents(AnnotationFormat):
             return any(path.glob(f"**/*{ENDING}"))
         other = "eventType" in columns and "trial_type" not in columns
         return {"onset", "duration"} <= {*columns} and not other
+
+    def read_on(self, path: Path, recordings: Recordings | None) -> Events:
+        """The events, each under the id of its recording: ``sub-1`` has those of ``sub-1_eeg``."""
+        events = self.read(path)
+        ids = {id: _recording_of(id, recordings) for id in events.recordings}
+        if all(id == other for id, other in ids.items()):
+            return events
+        renamed = [ids[id] for id in events.recording]
+        return Events.of(renamed, events.event, events.time, events.score)
 
     def annotations(self, path: Path) -> Iterator[Annotation]:
         """The rows of a file, or of all ``*_events.tsv`` below a folder."""
@@ -82,6 +92,14 @@ class BidsEvents(AnnotationFormat):
 
     def _no_events(self, info: RecordingInfo) -> list[list[str]]:
         return []
+
+
+def _recording_of(id: str, recordings: Recordings | None) -> str:
+    """The recording that BIDS pairs with an events file: of the same name but for its modality."""
+    if recordings is None or id in recordings:
+        return id
+    names = [f"{id}_{modality}" for modality in _MODALITIES]
+    return next((name for name in names if name in recordings), id)
 
 
 def onset_and_duration(row: Annotation) -> tuple[str, str]:

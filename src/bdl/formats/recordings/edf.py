@@ -1,7 +1,8 @@
 """Recordings in EDF, EDF+ and BDF files.
 
-One file is one recording, named by its stem. All chosen channels must have one sampling rate. A
-signal label that repeats gets `` (2)``, `` (3)`` after it. An EDF+D file with gaps between its
+One file is one recording, named by its stem. Its clock is that of the fastest chosen signal; a
+slower one, whose rate must divide it, repeats its samples. A signal label that repeats gets
+`` (2)``, `` (3)`` after it. An EDF+D file with gaps between its
 data records is irregular: an error unless a regular clock was asked for, which fills them with
 NaN.
 
@@ -21,11 +22,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from bdl.errors import InputError, require
-from bdl.formats.channel_names import chosen_names, unique_names
+from bdl.formats.channel_names import channel_names, chosen_channels
 from bdl.formats.edf_header import WHAT, EdfHeader, EdfSignal, read_header
 from bdl.formats.files import reading
 from bdl.formats.recordings.recording_format import GroupPattern, RecordingFormat, group_of
-from bdl.formats.time_zones import start_in_zone
+from bdl.formats.time_zones import start_on_local_clock
 from bdl.recording import RecordingInfo, Recordings
 from bdl.sampling import nearest_sample
 from bdl.value_readers import ValueReader, Values
@@ -39,12 +40,15 @@ class EdfRecordings(RecordingFormat):
     Parameters
     ----------
     channels
-        Label of a signal, in the order given; all by default.
+        Name of a signal, in the order given; all by default. A 10-20 electrode has one name
+        however files write it: Fp1 is also EEG FP1-REF.
+    aliases
+        Name in place of a label, LABEL=NAME, where files name one signal differently.
     period
         Seconds between two samples, if the file's own is to be checked.
     zone
         Zone of the file's start, which has none: an IANA name such as ``Europe/Zurich`` or a UTC
-        offset such as ``+02:00``. Without it the start is not used.
+        offset such as ``+02:00``. Without it local times are right unless clocks are set.
     group_pattern
         Regular expression on the id; its first parenthesised group is the recording's group.
     regular
@@ -54,6 +58,7 @@ class EdfRecordings(RecordingFormat):
     kind: Literal["edf"] = "edf"
     suffixes: ClassVar[tuple[str, ...]] = (".edf", ".bdf")
     channels: tuple[str, ...] | None = None
+    aliases: dict[str, str] = Field(default_factory=dict)
     period: float | None = Field(default=None, gt=0)
     zone: str | None = None
     group_pattern: GroupPattern = None
@@ -66,34 +71,41 @@ class EdfRecordings(RecordingFormat):
         signals = [signal for signal in header.signals if not signal.is_annotation]
         if not signals:
             raise InputError(f"{path}: the file holds annotations only, no signals")
-        named = dict(zip(unique_names(signal.label for signal in signals), signals, strict=True))
-        channels = chosen_names([*named], self.channels, path)
-        chosen = tuple(named[name] for name in channels)
-        if len({signal.samples for signal in chosen}) > 1 or header.duration == 0:
+        labels = [signal.label for signal in signals]
+        names = channel_names(labels, self.aliases)
+        chosen_places = chosen_channels(names, labels, self.channels, path)
+        named = {name: signals[place] for name, place in chosen_places.items()}
+        channels, chosen = tuple(named), tuple(named.values())
+        each = max(signal.samples for signal in chosen)
+        if any(each % signal.samples for signal in chosen) or header.duration == 0:
             rates = [f"{name} {named[name].samples}/{header.duration:g} s" for name in channels]
             raise InputError(
-                f"{path}: channels of one sampling rate expected, got {', '.join(rates[:30])}; "
-                "choose the channels (--channel)"
+                f"{path}: sampling rates expected that divide the fastest, got "
+                f"{', '.join(rates[:30])}; choose channels of one rate (--channel)"
             )
-        each = chosen[0].samples
         period = header.duration / each
         if self.period is not None and abs(self.period - period) > 1e-9 * period:
             raise InputError(
                 f"{path}: a period of {self.period} s asked for, the file has {period}"
             )
         samples, places = header.records * each, None
+        slow = [name for name in channels if named[name].samples < each]
         notes: tuple[str, ...] = ()
+        if slow:
+            notes = (f"{path}: slower signals repeat their samples: {', '.join(slow)}",)
         if header.discontinuous and (gaps := _gaps(header, each, period)):
             places, samples, note = gaps
             if not self.regular:
                 raise InputError(
                     f"{note}; ask for a regular clock (regular=True, --regular) to fill them"
                 )
-            notes = (f"{note}, filled with missing values",)
-        start, changes = start_in_zone(header.start, self.zone, period, samples)
+            notes += (f"{note}, filled with missing values",)
+        start, changes, zone_note = start_on_local_clock(
+            header.start, self.zone, period, samples, path
+        )
         group = group_of(path.stem, self.group_pattern)
         info = RecordingInfo(path.stem, samples, channels, period, start, changes, group)
-        return Recordings((info,), EdfReader(header, chosen, places), notes)
+        return Recordings((info,), EdfReader(header, chosen, places), notes + zone_note)
 
 
 @dataclass(frozen=True)
@@ -141,15 +153,16 @@ class EdfReader(ValueReader):
         """Some records in physical units: (records, samples, channels)."""
         with reading(self.header.path, WHAT):
             digital = _digital(self.header)[records]
-            shape = (len(digital), self.signals[0].samples, len(self.signals))
-            values = np.empty(shape, np.float32)
+            each = max(signal.samples for signal in self.signals)
+            values = np.empty((len(digital), each, len(self.signals)), np.float32)
             for i, signal in enumerate(self.signals):
                 part = digital[:, signal.first : signal.first + signal.samples]
                 if self.header.bdf:
                     wide = part.astype(np.int32)
                     part = wide[..., 0] | (wide[..., 1] << 8) | (wide[..., 2] << 16)
                     part = (part ^ 0x800000) - 0x800000
-                values[:, :, i] = part.astype(np.float64) * signal.gain + signal.offset
+                physical = part.astype(np.float64) * signal.gain + signal.offset
+                values[:, :, i] = np.repeat(physical, each // signal.samples, axis=1)
         return values
 
 

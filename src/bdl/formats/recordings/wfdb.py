@@ -8,18 +8,20 @@ it, and add up to its checksums if it has them.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from pydantic import Field
 
 from bdl.errors import InputError, require
-from bdl.formats.channel_names import chosen_names, unique_names
+from bdl.formats.channel_names import channel_names, chosen_channels
 from bdl.formats.files import reading
 from bdl.formats.recordings.recording_format import GroupPattern, RecordingFormat, group_of
-from bdl.formats.time_zones import start_in_zone
+from bdl.formats.time_zones import start_on_local_clock
 from bdl.formats.wfdb_header import WHAT, read_header, signal_files
 from bdl.recording import RecordingInfo, Recordings
 from bdl.value_readers import Values, WholeReader
@@ -32,9 +34,11 @@ class WfdbRecordings(RecordingFormat):
     ----------
     channels
         Name of a signal, in the order given; all by default.
+    aliases
+        Name in place of a label, LABEL=NAME, where files name one signal differently.
     zone
         Zone of the record's start, which has none: an IANA name such as ``Europe/Zurich`` or a
-        UTC offset such as ``+02:00``. Without it the start is not used.
+        UTC offset such as ``+02:00``. Without it local times are right unless clocks are set.
     group_pattern
         Regular expression on the id; its first parenthesised group is the recording's group.
     """
@@ -42,6 +46,7 @@ class WfdbRecordings(RecordingFormat):
     kind: Literal["wfdb"] = "wfdb"
     suffixes: ClassVar[tuple[str, ...]] = (".hea",)
     channels: tuple[str, ...] | None = None
+    aliases: dict[str, str] = Field(default_factory=dict)
     zone: str | None = None
     group_pattern: GroupPattern = None
 
@@ -50,7 +55,9 @@ class WfdbRecordings(RecordingFormat):
         require("wfdb", "ecg")
         header = read_header(path)
         files = tuple(signal_files(path, header))
-        channels = chosen_names(unique_names(header.sig_name), self.channels, path)
+        names = channel_names(header.sig_name, self.aliases)
+        places = chosen_channels(names, header.sig_name, self.channels, path)
+        channels = tuple(places)
         notes: tuple[str, ...] = ()
         if any(frame and frame > 1 for frame in getattr(header, "samps_per_frame", None) or ()):
             notes = (f"{path}: signals of several samples per frame were averaged to the frame",)
@@ -58,10 +65,10 @@ class WfdbRecordings(RecordingFormat):
         if header.base_date is not None and header.base_time is not None:
             local = datetime.combine(header.base_date, header.base_time)
         period, samples, id = 1.0 / header.fs, header.sig_len, path.stem
-        start, changes = start_in_zone(local, self.zone, period, samples)
+        start, changes, zone_note = start_on_local_clock(local, self.zone, period, samples, path)
         group = group_of(id, self.group_pattern)
         info = RecordingInfo(id, samples, channels, period, start, changes, group)
-        return Recordings((info,), WfdbReader(path.resolve(), files), notes)
+        return Recordings((info,), WfdbReader(path.resolve(), files, places), notes + zone_note)
 
 
 @dataclass(frozen=True)
@@ -74,10 +81,13 @@ class WfdbReader(WholeReader):
         Its header file.
     signals
         Its signal files.
+    places
+        Number of the signal of each channel.
     """
 
     header: Path
     signals: tuple[Path, ...]
+    places: Mapping[str, int]
 
     def files(self, info: RecordingInfo) -> tuple[Path, ...]:
         """Header and signal files."""
@@ -95,8 +105,7 @@ class WfdbReader(WholeReader):
                 record.p_signal = record.dac()
             else:
                 record = wfdb.rdrecord(name)
-            names = unique_names(record.sig_name)
-            chosen = [names.index(channel) for channel in info.channels]
+            chosen = [self.places[channel] for channel in info.channels]
             values: Values = record.p_signal[:, chosen].astype(np.float32)
         if values.shape != (info.samples, len(info.channels)):
             raise InputError(

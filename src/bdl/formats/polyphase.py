@@ -1,0 +1,129 @@
+"""Recordings on another clock, by polyphase filtering.
+
+scipy's ``resample_poly`` removes what the new clock cannot hold before it takes samples, so that
+nothing is aliased. Sample 0 stays where it is. Missing samples are bridged by a straight line
+before the filter, and missing again where the nearest sample was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from bdl.errors import ConfigError
+from bdl.recording import RecordingInfo, Recordings
+from bdl.sampling import nearest_sample
+from bdl.value_readers import CHUNK, ValueReader, Values
+
+_LENGTH = 24  # samples of the slower clock on each side that a new sample depends on
+_TERMS = 2000  # the ratio of two rates as a fraction has no larger numerator or denominator
+
+
+def on_one_clock(recordings: Recordings, rate: float) -> Recordings:
+    """The same recordings, resampled to one rate.
+
+    Parameters
+    ----------
+    recordings
+        Recordings of any rates.
+    rate
+        Samples per second.
+
+    Examples
+    --------
+    >>> from bdl.recording import Recording
+    >>> slow = Recordings.of([Recording.of(np.full(100, 7.0), id="a", period=0.01)])
+    >>> on_one_clock(slow, 40.0)["a"]
+    Recording 'a': 40 samples x 1 channel (channel_0), every 0.025 s, 0.00 h
+    """
+    if not (np.isfinite(rate) and rate > 0):
+        raise ConfigError(f"--rate: a positive number of samples per second expected, got {rate}")
+    infos = []
+    changed: dict[str, int] = {}
+    for info in recordings.infos:
+        ratio = _ratio(info, rate)
+        infos.append(info)
+        if ratio != 1:
+            samples = -(-info.samples * ratio.numerator // ratio.denominator)
+            changes = tuple((-(-at * ratio.numerator // ratio.denominator), east)
+                            for at, east in info.offset_changes)  # fmt: skip
+            infos[-1] = replace(info, samples=samples, period=1 / rate, offset_changes=changes)
+            old = f"{1 / info.period:g}"
+            changed[old] = changed.get(old, 0) + 1
+    notes = tuple(
+        f"{count:,} recordings resampled from {old} Hz to {rate:g} Hz"
+        for old, count in changed.items()
+    )
+    reader = PolyphaseReader(recordings, rate)
+    return replace(recordings, infos=tuple(infos), reader=reader, notes=recordings.notes + notes)
+
+
+def _ratio(info: RecordingInfo, rate: float) -> Fraction:
+    exact = Fraction(rate * info.period)
+    ratio = exact.limit_denominator(_TERMS)
+    if ratio == 0 or abs(ratio / exact - 1) * info.samples > Fraction(1, 4):
+        raise ConfigError(
+            f"recording {info.id!r}: {1 / info.period:g} Hz and {rate:g} Hz are in no ratio of "
+            f"whole numbers up to {_TERMS}; choose another --rate"
+        )
+    return ratio
+
+
+@dataclass(frozen=True)
+class PolyphaseReader(ValueReader):
+    """Values of other recordings on another clock; a recording is filtered whole."""
+
+    source: Recordings = field(repr=False)
+    rate: float
+
+    def files(self, info: RecordingInfo) -> tuple[Path, ...]:
+        """The files of the source."""
+        return self.source.files(info.id)
+
+    def chunks(self, info: RecordingInfo) -> Iterator[Values]:
+        """Slices of the whole, or the source's chunks where nothing changes."""
+        old = self.source.info(info.id)
+        if _ratio(old, self.rate) == 1:
+            yield from self.source.chunks(info.id)
+            return
+        values = self.read(info)
+        rows = max(1, CHUNK // max(1, len(info.channels)))
+        for first in range(0, info.samples, rows):
+            yield values[first : first + rows]
+
+    def read(self, info: RecordingInfo) -> Values:
+        """All values of one recording."""
+        old, values = self.source.info(info.id), self.source[info.id].values
+        ratio = _ratio(old, self.rate)
+        if ratio == 1 or not len(values):
+            return values
+        from scipy.signal import firwin, resample_poly
+
+        # Flat to 1e-4 up to 80 % of what both clocks can hold; scipy's own filter to 1e-2.
+        terms = max(ratio.numerator, ratio.denominator)
+        window = firwin(2 * _LENGTH * terms + 1, 1 / terms, window=("kaiser", 8.0))
+        out = np.empty((info.samples, len(info.channels)), np.float32)
+        nearest = nearest_sample(np.arange(info.samples) / float(ratio), 1.0)
+        nearest = np.minimum(nearest, old.samples - 1)
+        for channel in range(len(info.channels)):
+            column = values[:, channel].astype(np.float64)
+            missing = np.isnan(column)
+            if missing.all():
+                out[:, channel] = np.nan
+                continue
+            if missing.any():
+                known = np.flatnonzero(~missing)
+                column = np.interp(np.arange(len(column)), known, column[known])
+            filtered = resample_poly(
+                column,
+                ratio.numerator,
+                ratio.denominator,
+                window=window,  # type: ignore[call-overload]  # coefficients, says its manual
+                padtype="line",
+            )
+            out[:, channel] = np.where(missing[nearest], np.nan, filtered)
+        return out
