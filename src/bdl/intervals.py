@@ -18,6 +18,7 @@ from bdl.errors import ConfigError, InputError
 from bdl.frames import Tabular
 
 Floats = NDArray[np.float64]
+ENDS = (("onset", "offset"), ("onset", "wakeup"), ("start", "end"), ("begin", "end"), ("on", "off"))
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,25 @@ class IntervalType:
         if not name or (equals and (len(ends) != 2 or not all(ends))):
             raise ConfigError(f"interval {text!r}: NAME=ONSET,OFFSET or NAME expected")
         return cls(name, *ends) if equals else cls.named(name)
+
+
+def likely_intervals(types: Sequence[str]) -> tuple[IntervalType, ...]:
+    """Interval types that the names of event types suggest, such as onset and wakeup.
+
+    Examples
+    --------
+    >>> likely_intervals(["seizure:onset", "seizure:offset", "beat"])
+    (IntervalType(name='seizure', onset='seizure:onset', offset='seizure:offset'),)
+    """
+    intervals = []
+    for first in types:
+        for begin, end in ENDS:
+            last = first.removesuffix(begin) + end
+            if first.endswith(begin) and last in types:
+                name = first.removesuffix(begin).rstrip(":_- ") or "interval"
+                intervals.append(IntervalType(name, first, last))
+                break
+    return tuple(intervals)
 
 
 class Interval(NamedTuple):

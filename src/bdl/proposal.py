@@ -23,12 +23,11 @@ from numpy.typing import NDArray
 
 from bdl.errors import InputError
 from bdl.events import Events
-from bdl.intervals import IntervalType
+from bdl.intervals import likely_intervals
 from bdl.recording import Recordings
 
 MAX_BINS, MIN_BINS = 12_096, 256
 COLLISION = 1e-3
-ENDS = (("onset", "offset"), ("onset", "wakeup"), ("start", "end"), ("begin", "end"), ("on", "off"))
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ def propose(recordings: Recordings, events: Events) -> Proposal:
     daily = hours and longest >= 2 * 86400
     return Proposal(
         intervals=Proposed(
-            tuple(_intervals(tuple(counts))),
+            likely_intervals(tuple(counts)),
             "pairs of event types whose names say that one ends what the other begins",
         ),
         stride=Proposed(
@@ -202,18 +201,6 @@ def _stride(period: float, tolerance: float, spacing: float) -> int:
     resolved = int(tolerance / period + 1e-9)
     apart = int(np.sqrt(2 * COLLISION) * spacing / period)
     return max(1, min(resolved, apart))
-
-
-def _intervals(types: tuple[str, ...]) -> list[IntervalType]:
-    intervals = []
-    for first in types:
-        for begin, end in ENDS:
-            last = first.removesuffix(begin) + end
-            if first.endswith(begin) and last in types:
-                name = first.removesuffix(begin).rstrip(":_- ") or "interval"
-                intervals.append(IntervalType(name, first, last))
-                break
-    return intervals
 
 
 def _kernel(events: Events, finest: float) -> Proposed:

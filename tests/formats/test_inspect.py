@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from bdl.events import Events
 from bdl.formats import inspect
+from bdl.formats.inspect import Durations
+from bdl.intervals import IntervalType
 from bdl.recording import Recording, Recordings
 
 
@@ -71,3 +73,20 @@ def test_events_are_counted(rows: list[tuple[str, str, int]]) -> None:
     assert told.closest_seconds == (min(gaps) if gaps else None)
     used = {r[0] for r in rows} & {"a", "b"}
     assert told.recordings_without_events == 2 - len(used)
+
+
+def test_durations_of_intervals() -> None:
+    kind = IntervalType("sleep", onset="bed", offset="up")
+    times = [("bed", 0.0), ("bed", 10.0), ("up", 16.0), ("bed", 20.0), ("up", 65.5), ("up", 80.0)]
+    events = Events.of("a", [name for name, _ in times], [time for _, time in times])
+    told = inspect(None, events, intervals=[kind]).events
+    assert told is not None
+    assert told.durations == {"sleep": Durations(2, 6.0, 25.75, 45.5)}
+    # Without interval types, those that the names suggest.
+    unnamed = inspect(None, events).events
+    assert unnamed is not None
+    assert unnamed.durations == {}
+    ends = Events.of("a", ["seizure:onset", "seizure:offset"], [3.0, 9.0])
+    named = inspect(None, ends).events
+    assert named is not None
+    assert named.durations == {"seizure": Durations(1, 6.0, 6.0, 6.0)}

@@ -9,7 +9,7 @@ import typer
 
 from bdl.cli.console import out, print_json, progress
 from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
-from bdl.cli.options import Json, Pattern, advance, takes
+from bdl.cli.options import Intervals, Json, Pattern, advance, interval_types, takes
 from bdl.cli.recording_options import (
     EVENT_OPTIONS,
     RECORDING_OPTIONS,
@@ -36,6 +36,7 @@ def inspect(
     events_format: Annotated[
         str | None, typer.Option(help="Format of the events, as for `bdl convert --from`.")
     ] = None,
+    interval: Intervals = None,
     dataset: DatasetName = None,
     option: DatasetOptions = None,
     format: FormatName = None,
@@ -52,11 +53,13 @@ def inspect(
     notes: tuple[str, ...] = ()
     recordings: Recordings | None = None
     table: Events | None = None
+    intervals = interval_types(interval) or None
     if dataset is not None:
         if source is None:
             raise ConfigError("--dataset needs the folder of the data set as argument")
         benchmark = named_dataset(dataset, option).load(source)
         recordings, table, notes = benchmark.recordings, benchmark.events, benchmark.notes
+        intervals = intervals or benchmark.intervals
     elif source is None and events is None:
         raise ConfigError("recordings, --events, or both expected, got none")
     if dataset is None and source is not None:
@@ -68,7 +71,11 @@ def inspect(
         notes = (*notes, *table.notes)
     with progress() as bar:
         summary = formats.inspect(
-            recordings, table, values=not quick, progress=advance(bar, "reading")
+            recordings,
+            table,
+            intervals=intervals,
+            values=not quick,
+            progress=advance(bar, "reading"),
         )
     if json:
         print_json({**summary.to_dict(), "notes": [*notes]})
@@ -121,6 +128,13 @@ def _event_rows(summary: EventSummary) -> list[tuple[str, str]]:
         types = " and ".join(summary.closest_types)
         pair = f"{summary.closest_seconds:g} s ({types} in {summary.closest_recording})"
         rows.append(("closest pair", pair))
+    rows += [
+        (
+            f"{name} lasts",
+            f"{told.shortest:g} to {told.longest:g} s, median {told.median:g} ({told.intervals:,})",
+        )
+        for name, told in summary.durations.items()
+    ]
     if summary.dropped:
         rows.append(("rows left out", f"{summary.dropped:,} without a time or score"))
     return rows

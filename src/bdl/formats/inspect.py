@@ -2,13 +2,14 @@
 
 The missing share is the share of NaN among all values, which are read once, some rows at a time.
 A duplicate repeats the recording, type and time of another event. The closest pair is the two
-events of one recording, duplicates left out, with the least time between them.
+events of one recording, duplicates left out, with the least time between them. An interval is an
+onset and the offset that follows it next.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -17,6 +18,8 @@ import numpy as np
 from bdl.errors import InputError
 from bdl.events import Events
 from bdl.formats.event_checks import outside
+from bdl.intervals import IntervalType, likely_intervals
+from bdl.pairing import pair
 from bdl.recording import Recordings
 
 
@@ -38,6 +41,16 @@ class RecordingSummary:
 
 
 @dataclass(frozen=True)
+class Durations:
+    """Number of intervals of a type, and their durations in seconds."""
+
+    intervals: int
+    shortest: float
+    median: float
+    longest: float
+
+
+@dataclass(frozen=True)
 class EventSummary:
     """Summary of events; fields that need recordings are None without them."""
 
@@ -53,6 +66,7 @@ class EventSummary:
     closest_types: list[str] | None
     scored: bool
     dropped: int
+    durations: dict[str, Durations]
 
 
 @dataclass(frozen=True)
@@ -71,6 +85,7 @@ def inspect(
     recordings: Recordings | None,
     events: Events | None = None,
     *,
+    intervals: Sequence[IntervalType] | None = None,
     values: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> Summary:
@@ -82,6 +97,9 @@ def inspect(
         The recordings, or None.
     events
         Their events, or None.
+    intervals
+        Interval types whose durations are told; None for those that the names of the event types
+        suggest.
     values
         Whether to read all values, for the missing share.
     progress
@@ -98,7 +116,7 @@ def inspect(
     """
     return Summary(
         None if recordings is None else _recordings(recordings, values, progress),
-        None if events is None else _events(events, recordings),
+        None if events is None else _events(events, recordings, intervals),
     )
 
 
@@ -139,7 +157,20 @@ def _recordings(
     )
 
 
-def _events(events: Events, recordings: Recordings | None) -> EventSummary:
+def _durations(events: Events, kinds: Sequence[IntervalType]) -> dict[str, Durations]:
+    """Durations of adjacent onsets and offsets by interval type, those without any left out."""
+    durations = {}
+    for kind in kinds:
+        seconds = pair(events, kind).seconds
+        if len(seconds):
+            shortest, median, longest = np.quantile(seconds, (0.0, 0.5, 1.0)).tolist()
+            durations[kind.name] = Durations(len(seconds), shortest, median, longest)
+    return durations
+
+
+def _events(
+    events: Events, recordings: Recordings | None, kinds: Sequence[IntervalType] | None
+) -> EventSummary:
     counts = np.bincount(events.type_code, minlength=len(events.types))
     used = [events.recordings[code] for code in np.unique(events.recording_code)]
     order = np.lexsort((events.type_code, events.time, events.recording_code))
@@ -172,4 +203,5 @@ def _events(events: Events, recordings: Recordings | None) -> EventSummary:
         ),
         scored=events.score is not None,
         dropped=events.dropped,
+        durations=_durations(events, likely_intervals(events.types) if kinds is None else kinds),
     )
