@@ -179,11 +179,8 @@ class Matches:
         """Mean of AP over tolerances, then over the types that have truths."""
         return mean(self._average_precision)
 
-    def best_f1(self) -> BestThreshold:
-        """Best F1 by (type, tolerance), and its threshold (NaN where nothing hits).
-
-        Of several thresholds with the same F1 the highest is given.
-        """
+    @cached_property
+    def _best_f1(self) -> BestThreshold:
         f1 = replicates.best_f1(self, np.ones((1, len(self.recordings))))[0]
         threshold = np.full(f1.shape, np.nan)
         for j, k in zip(*np.nonzero(f1 > 0), strict=True):
@@ -193,9 +190,16 @@ class Matches:
             threshold[j, k] = self.score[rows[np.argmax(tally.f1)]]
         return BestThreshold(f1, threshold)
 
+    def best_f1(self) -> BestThreshold:
+        """Best F1 by (type, tolerance), and its threshold (NaN where nothing hits).
+
+        Of several thresholds with the same F1 the highest is given.
+        """
+        return BestThreshold(*(table.copy() for table in self._best_f1))
+
     def mean_f1(self) -> float:
         """Mean over tolerances, then types, of the best F1."""
-        return mean(self.best_f1().f1)
+        return mean(self._best_f1.f1)
 
     def curve(self, type: str, tolerance: float) -> PrecisionRecall:
         """Precision and recall at each distinct score of one type and tolerance."""
