@@ -122,15 +122,7 @@ class Dataset(Variant):
     def load(self, path: Path | str) -> Benchmark:
         """Read the data set from the folder or file it was published as.
 
-        Parameters
-        ----------
-        path
-            Folder or file of the raw data.
-
-        Returns
-        -------
-        Benchmark
-            Its notes begin with licence and citation, and before them whether it is simulated.
+        The notes begin with licence and citation, and before them whether it is simulated.
         """
         path = Path(path)
         if not path.exists():

@@ -48,12 +48,7 @@ class Decoder(Variant):
     def default(cls, tolerances: Sequence[float], separation: float = 0.0) -> Self | None:
         """The setting that is used where none was calibrated, or None: not a default decoder.
 
-        Parameters
-        ----------
-        tolerances
-            Tolerances of the metric in seconds; empty where they are not known.
-        separation
-            Least time between two detections of one type in seconds, for decoders that need it.
+        Arguments are those of `default_decoder`.
         """
         return None
 

@@ -70,14 +70,7 @@ class Grid(Variant):
     ) -> Self | None:
         """The grid that is searched where none is named, or None: not a default grid.
 
-        Parameters
-        ----------
-        tolerances
-            Tolerances of the metric in seconds.
-        separation
-            Least time between two detections of one type in seconds, for decoders that need it.
-        alternations
-            Whether to alternate, as in the class.
+        Arguments are those of `default_grid`.
         """
         return None
 
@@ -102,16 +95,7 @@ class Grid(Variant):
         ]
 
     def threshold_values(self, highest: float) -> list[float]:
-        """The thresholds, increasing; ``highest`` is the largest value that a score can have.
-
-        Examples
-        --------
-        >>> from bdl.decoding.peaks import PeakGrid
-        >>> PeakGrid(thresholds=3).threshold_values(0.5)
-        [0.0, 0.25, 0.5]
-        >>> PeakGrid(thresholds=(0.2, 0.1)).threshold_values(0.5)
-        [0.1, 0.2]
-        """
+        """The thresholds, increasing; ``highest`` is the largest value that a score can have."""
         if isinstance(self.thresholds, int):
             spaced: list[float] = np.linspace(0.0, highest, self.thresholds).tolist()
             return spaced

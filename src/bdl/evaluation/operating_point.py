@@ -80,7 +80,7 @@ def to_text(points: Mapping[str, Mapping[float, OperatingPoint]], threshold: flo
     """The counts and rates as a table."""
     lines = [
         f"detections of score {threshold:g} and more",
-        f"{'type':<16} {'tolerance':>10} {'kept':>8} {'correct':>8} {'missed':>8} {'false':>8} "
+        f"{'type':<16} {'tolerance':>10} {'detected':>8} {'hits':>8} {'missed':>8} {'false':>8} "
         f"{'precision':>9} {'recall':>8} {'F1':>8} {'false/day':>10}",
     ]
     for name, row in points.items():

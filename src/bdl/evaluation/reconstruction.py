@@ -137,13 +137,7 @@ Reconstruction = Annotated[
 def candidates(
     kind: Literal["exponential", "integrated", "peaks", "direct"],
 ) -> list[Reconstruction]:
-    """A grid of parameters to choose from on calibration recordings.
-
-    Examples
-    --------
-    >>> len(candidates("direct"))
-    19
-    """
+    """A grid of parameters to choose from on calibration recordings."""
     thresholds = [round(0.05 * i, 2) for i in range(1, 20)]
     if kind == "exponential":
         return [

@@ -76,18 +76,7 @@ def states(
     interval: IntervalType,
     reconstruction: Reconstruction,
 ) -> StateScore:
-    """Score one reconstruction.
-
-    Examples
-    --------
-    >>> from bdl.evaluation.reconstruction import Direct
-    >>> values = np.array([[0.0], [1.0], [1.0], [1.0]], np.float32)
-    >>> density = Density("a", values, ("sleep",), 1.0, stride=5, samples=20, kind="state")
-    >>> sleep = IntervalType("sleep", onset="onset", offset="wakeup")
-    >>> truth = Events.of("a", ["onset", "wakeup"], [5.0, 15.0])
-    >>> states([density], truth, sleep, Direct()).to_dict()["precision"]
-    0.6666666666666666
-    """
+    """Score one reconstruction."""
     return _scores(densities, truth, interval, [reconstruction])[0]
 
 
