@@ -19,7 +19,7 @@ from bdl.events import Events
 from bdl.intervals import Intervals, IntervalType
 from bdl.pairing import pair
 from bdl.recording import RecordingInfo
-from bdl.sampling import nearest_sample
+from bdl.sampling import bin_count, nearest_sample
 
 Samples = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -41,6 +41,15 @@ class Labels:
     # For each event type, the index of the type at the other end of its interval; None for a type
     # without intervals. Empty if no type has any.
     partners: tuple[int | None, ...] = ()
+    # (n, 2) samples of the spans in which all events are annotated; None for the whole recording.
+    annotated: Samples | None = None
+
+    def annotated_bins(self, stride: int) -> NDArray[np.bool_] | None:
+        """Return which bins have their middle in an annotated span; None if all are annotated."""
+        if self.annotated is None:
+            return None
+        middle = np.arange(bin_count(self.samples, stride)) * stride + stride // 2
+        return _within(middle, self.annotated)
 
     def reversed(self, first: int, samples: int) -> Labels:
         """Return the labels of a part of the recording in which time runs backwards.
@@ -120,7 +129,11 @@ def label(
             return np.sort(events.time[rows[events.type_code[rows] == type_code.get(name, -1)]])
 
         placed = [nearest_sample(times(name), info.period) for name in types]
-        inside = [samples[(samples >= 0) & (samples < info.samples)] for samples in placed]
+        annotated = None if info.annotated is None else _clip(np.array(info.annotated), info)
+        inside = [
+            samples[(samples >= 0) & (samples < info.samples) & _within(samples, annotated)]
+            for samples in placed
+        ]
         pairs, unpaired = [], 0
         for interval in intervals:
             spans = paired.of_recording(info.id, interval.name)
@@ -137,6 +150,7 @@ def label(
             outside,
             unpaired,
             partners,
+            annotated,
         )
     return labels
 
@@ -167,7 +181,16 @@ def mean_spacing(labels: Iterable[Labels]) -> float:
             "no events in the training part: there is nothing to learn, and no spacing of events "
             "to estimate; check recording ids and event types"
         )
-    return sum(recording.samples * recording.period for recording in listed) * types / events
+    seconds = sum(
+        recording.period
+        * (
+            recording.samples
+            if recording.annotated is None
+            else int(np.diff(recording.annotated, axis=1).sum())
+        )
+        for recording in listed
+    )
+    return seconds * types / events
 
 
 def common_period(labels: Sequence[Labels]) -> float:
@@ -178,6 +201,14 @@ def common_period(labels: Sequence[Labels]) -> float:
             f"one training part needs recordings of one sampling period, got {sorted(periods)} s"
         )
     return periods.pop()
+
+
+def _within(samples: Samples, spans: Samples | None) -> NDArray[np.bool_]:
+    """Return which samples are in one of some spans; all without spans."""
+    inside: NDArray[np.bool_] = np.full(len(samples), spans is None)
+    for first, last in () if spans is None else spans.tolist():
+        inside |= (samples >= first) & (samples < last)
+    return inside
 
 
 def _clip(spans: Floats, info: RecordingInfo) -> Samples:

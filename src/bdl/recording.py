@@ -6,7 +6,7 @@ samples are NaN.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -255,6 +255,32 @@ class Recordings:
 
     def __iter__(self) -> Iterator[Recording]:
         return (Recording(info, self._reader.read(info)) for info in self.infos)
+
+    def annotate(self, spans: Mapping[str, Iterable[tuple[float, float]]]) -> Recordings:
+        """The recordings that have annotated spans; nothing is learned or scored outside them.
+
+        Parameters
+        ----------
+        spans
+            For each recording (start, end) in seconds; a recording without any is left out, and
+            a note says so.
+
+        Examples
+        --------
+        >>> pair = Recordings.of([Recording.of(np.ones(9), id=i, period=1.0) for i in "ab"])
+        >>> pair.annotate({"a": [(0.0, 5.0)]}).notes
+        ('1 of 2 recordings have no annotated span and are left out',)
+        """
+        for id in spans:
+            self.info(id)
+        infos = tuple(
+            replace(info, annotated=tuple(sorted(spans[info.id])))
+            for info in self.infos
+            if info.id in spans
+        )
+        out = len(self) - len(infos)
+        note = f"{out} of {len(self)} recordings have no annotated span and are left out"
+        return replace(self, infos=infos, notes=self.notes + ((note,) if out else ()))
 
     def select(self, ids: Iterable[str]) -> Recordings:
         """The recordings with the given ids, in that order."""

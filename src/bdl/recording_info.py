@@ -36,6 +36,9 @@ class RecordingInfo:
         order (daylight saving).
     group
         Subject, patient or site: splits and bootstraps keep the recordings of a group together.
+    annotated
+        Spans (start, end) in seconds in which all events are annotated, in order; None if that is
+        the whole recording. Nothing is learned from, or scored in, the rest.
 
     Examples
     --------
@@ -50,6 +53,7 @@ class RecordingInfo:
     start: datetime | None = None
     offset_changes: tuple[tuple[int, int], ...] = ()
     group: str | None = None
+    annotated: tuple[tuple[float, float], ...] | None = None
 
     def __post_init__(self) -> None:
         if not self.id:

@@ -32,6 +32,8 @@ class FitConfig(Value):
     event_columns: dict[str, str] | None = None
     event_codes: dict[str, str] | None = None
     event_period: float | None = Field(default=None, gt=0)
+    # Table of the spans (recording, start, end) in which events are annotated; all if not given.
+    annotated: str | None = None
     types: tuple[str, ...] | None = None  # event types to learn; all if not given
     # Interval types: which event types are onset and offset of what.
     intervals: tuple[IntervalType, ...] = ()
@@ -46,4 +48,7 @@ def read_config(path: Path) -> FitConfig:
     config: FitConfig = validate(FitConfig, read_yaml(path), str(path))
     here = path.parent
     events = None if config.events is None else str(here / config.events)
-    return config.replace(recordings=str(here / config.recordings), events=events)
+    annotated = None if config.annotated is None else str(here / config.annotated)
+    return config.replace(
+        recordings=str(here / config.recordings), events=events, annotated=annotated
+    )

@@ -37,12 +37,19 @@ def new(
     event_period: Annotated[
         float | None, typer.Option(help="Seconds per step, for event tables in steps.")
     ] = None,
+    annotated: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table of the annotated spans (recording, start, end): nothing is learned, or "
+            "scored, outside them."
+        ),
+    ] = None,
     *,
     layout: dict[str, Any],
     event_options: dict[str, Any],
 ) -> None:
     """Propose every setting from the data, and write a configuration."""
-    from bdl.formats import read_recordings
+    from bdl.formats import read_annotated, read_recordings
     from bdl.formats.files import atomic
     from bdl.proposal import propose
 
@@ -50,6 +57,8 @@ def new(
     if target.exists():
         raise ConfigError(f"{target}: exists already; choose another name")
     opened = read_recordings(recordings, format=format, pattern=pattern, **layout)
+    if annotated is not None:
+        opened = read_annotated(annotated, opened)
     shared = {**layout, "period": event_period}
     table = read_given_events(Path(events), opened, event_options, shared)
     for note in (*opened.notes, *table.notes):
@@ -65,6 +74,7 @@ def new(
         "pattern": pattern,
         "layout": layout or None,
         "event_period": event_period,
+        "annotated": None if annotated is None else str(annotated.resolve()),
         **{f"event_{name}": value for name, value in event_options.items()},
     }
     lines += [_line(name, value) for name, value in further.items() if value is not None]

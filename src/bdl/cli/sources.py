@@ -148,11 +148,13 @@ def _dataset(options: SourceOptions) -> FitSource:
 
 
 def _files(config: FitConfig, need_events: bool) -> FitSource:
-    from bdl.formats import read_events, read_recordings
+    from bdl.formats import read_annotated, read_events, read_recordings
 
     recordings = read_recordings(
         config.recordings, format=config.format, pattern=config.pattern, **config.layout
     )
+    if config.annotated is not None:
+        recordings = read_annotated(config.annotated, recordings)
     events = Events.empty()
     if config.events is not None:
         events = read_events(

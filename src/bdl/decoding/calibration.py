@@ -21,7 +21,7 @@ from bdl.decoding.decoder import Decoder, interval_types
 from bdl.decoding.grid import Grid
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
-from bdl.evaluation import Matcher, Metric
+from bdl.evaluation import Matcher, Metric, Regions
 from bdl.evaluation.matching import EventFree
 from bdl.events import Events
 from bdl.intervals import IntervalType
@@ -81,6 +81,7 @@ def calibrate(
     metric: str | Metric = "mAP",
     intervals: Sequence[IntervalType] = (),
     event_free: EventFree = "ignore",
+    regions: Regions | None = None,
 ) -> Calibration:
     """Score every setting of a grid and choose the best.
 
@@ -101,6 +102,8 @@ def calibrate(
     event_free
         Whether detections in recordings without events are false alarms (``count``) or left out
         (``ignore``).
+    regions
+        Spans of the recordings that are scored; None for all.
 
     Examples
     --------
@@ -133,7 +136,13 @@ def calibrate(
     ids = [part.recording for part in decoded]
     types = sorted({event for part in decoded for event in part.candidates[0]})
     matcher = Matcher(
-        truth, tolerances, types=types, event_free=event_free, recordings=ids, durations=durations
+        truth,
+        tolerances,
+        types=types,
+        event_free=event_free,
+        recordings=ids,
+        durations=durations if regions is None else regions.durations,
+        regions=regions,
     )
 
     thresholds = grid.threshold_values(1.0 if bounded else highest)

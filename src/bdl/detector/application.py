@@ -104,6 +104,7 @@ def validator(
     if not len(truth):
         raise InputError("the validation part has no events of the trained types")
     features: list[tuple[Recording, Binned]] = []
+    regions = evaluation.Regions.annotated(recordings.infos)
 
     def score(module: nn.Module) -> float:
         if not features:
@@ -122,6 +123,7 @@ def validator(
             types=model.types,
             event_free=event_free,
             recordings=recordings.ids,
+            regions=regions,
         )
         return matches.mean_average_precision()
 

@@ -16,7 +16,7 @@ from bdl.detector.application import accept, check_units, density_of
 from bdl.detector.model import Model
 from bdl.detector.modelfile import write_model
 from bdl.errors import ConfigError
-from bdl.evaluation import Metric
+from bdl.evaluation import Metric, Regions
 from bdl.events import Events
 from bdl.features import bin_features
 from bdl.recording import Recording, Recordings
@@ -129,6 +129,7 @@ class Prediction:
             metric=metric,
             intervals=model.intervals,
             event_free=event_free,
+            regions=Regions.annotated(recordings.infos),
         )
         self.set_decoder(calibration.decoder)
         return calibration

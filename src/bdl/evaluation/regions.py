@@ -16,6 +16,7 @@ from bdl.column_values import ColumnPlace
 from bdl.errors import InputError
 from bdl.events import Frame
 from bdl.frames import encode, numbers, open_frame
+from bdl.recording_info import RecordingInfo
 
 Span = tuple[float, float]
 
@@ -58,6 +59,21 @@ class Regions:
                     listed.append((start, end))
             joined[recording] = tuple(listed)
         return cls(joined)
+
+    @classmethod
+    def annotated(cls, infos: Iterable[RecordingInfo]) -> Regions | None:
+        """The annotated spans of recordings; None if all are annotated as a whole.
+
+        Examples
+        --------
+        >>> info = RecordingInfo("a", 60, ("x",), 1.0, annotated=((0.0, 20.0),))
+        >>> Regions.annotated([info])
+        Regions(spans={'a': ((0.0, 20.0),)})
+        """
+        listed = [*infos]
+        if all(info.annotated is None for info in listed):
+            return None
+        return cls.of({info.id: info.annotated or ((0.0, info.duration),) for info in listed})
 
     @classmethod
     def from_frame(

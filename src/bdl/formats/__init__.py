@@ -5,6 +5,7 @@
   recording="series_id", sample="step", time="timestamp", clock="iso", period=5.0,
   channels=("anglez", "enmo"))``.
 - `read_events` and `write_events` read and write events in any format of `bdl.formats.events`.
+- `read_annotated` reads the spans of recordings that are annotated.
 - `check_events` refuses events of unknown recordings, or outside their recording.
 - `inspect` summarises recordings and events.
 - `prepare` and `open_store` write and open a prepared store.
@@ -17,7 +18,7 @@ A format is one class in one file; `bdl.formats.recordings.RecordingFormat` and
 from __future__ import annotations
 
 from bdl.formats.event_checks import check_events
-from bdl.formats.event_files import read_events, write_events
+from bdl.formats.event_files import read_annotated, read_events, write_events
 from bdl.formats.files import atomic, safe_name
 from bdl.formats.inspect import inspect
 from bdl.formats.recording_files import read_recordings
@@ -30,6 +31,7 @@ __all__ = [
     "inspect",
     "open_store",
     "prepare",
+    "read_annotated",
     "read_events",
     "read_recordings",
     "safe_name",

@@ -15,6 +15,7 @@ from bdl.formats.format_options import check_options, option_names, with_options
 from bdl.formats.recordings.recording_format import RecordingFormat
 from bdl.formats.recordings.table_format import TableFormat, open_table
 from bdl.frames import backend_of, open_frame
+from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 
 
@@ -75,6 +76,35 @@ def _read_frame(
         raise ConfigError(f"a data frame is read as format bdl, not {chosen.kind}")
     events = chosen.read_table(table.to_arrow(), "event table", recordings)
     return replace(events, backend=backend_of(table))
+
+
+def read_annotated(path: str | Path, recordings: Recordings) -> Recordings:
+    """The recordings with their annotated spans, from a table of recording, start and end.
+
+    Parameters
+    ----------
+    path
+        The table; its columns and times are read like those of an event table.
+    recordings
+        The recordings.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bdl.recording import Recording
+    >>> file = Path(tempfile.mkdtemp()) / "annotated.csv"
+    >>> _ = file.write_text("recording,start,end\\na,2,8\\n")
+    >>> ten = Recordings.of([Recording.of([0.0] * 10, id="a", period=1.0)])
+    >>> read_annotated(file, ten).infos[0].annotated
+    ((2.0, 8.0),)
+    """
+    span = IntervalType("annotated", "start", "end")
+    events = read_events(path, format="bdl", recordings=recordings, intervals=(span,))
+    spans: dict[str, list[tuple[float, float]]] = {}
+    ends = zip(events.recording[::2], events.time[::2].tolist(), events.time[1::2], strict=True)
+    for id, start, end in ends:  # each row became a start and an end
+        spans.setdefault(id, []).append((start, float(end)))
+    return recordings.annotate(spans)
 
 
 def recognise(path: str | Path, options: Mapping[str, Any] | None = None) -> EventFormat:

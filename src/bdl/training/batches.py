@@ -34,18 +34,21 @@ class TrainingRecording:
 
     binned: Binned
     labels: Labels
+    annotated: NDArray[np.bool_] | None = None  # bins to learn from; None for all
 
 
 class Batch(NamedTuple):
     """Windows of several recordings; shapes (batch, bins, ...).
 
     ``values`` and ``target`` are float32, ``mask`` is True where a bin belongs to the recording,
-    ``hour`` and ``weekday`` are int64 or None, and ``epoch`` is the epoch it was drawn for.
+    ``learned`` is True where it is also annotated, ``hour`` and ``weekday`` are int64 or None, and
+    ``epoch`` is the epoch it was drawn for.
     """
 
     values: Tensor
     target: Tensor
     mask: Tensor
+    learned: Tensor
     hour: Tensor | None
     weekday: Tensor | None
     epoch: int
@@ -144,6 +147,7 @@ class Batches:
         first = self.recordings[0].binned
         values = np.zeros((*shape, first.values.shape[1]), dtype=np.float32)
         mask = np.zeros(shape, dtype=np.bool_)
+        learned = np.zeros(shape, dtype=np.bool_)
         hour = None if first.hour is None else np.zeros(shape, dtype=np.int64)
         weekday = None if first.weekday is None else np.zeros(shape, dtype=np.int64)
         target: NDArray[np.float32] | None = None
@@ -169,6 +173,10 @@ class Batches:
             values[row, :size] = binned.values[start : start + size][order]
             self.training.augmentation.change(values[row, :size], self.features, rng)
             mask[row, :size] = True
+            annotated = self.recordings[i].annotated
+            learned[row, :size] = (
+                True if annotated is None else annotated[start : start + size][order]
+            )
             for category, source in ((hour, binned.hour), (weekday, binned.weekday)):
                 if category is not None and source is not None:
                     category[row, :size] = source[start : start + size][order]
@@ -177,6 +185,7 @@ class Batches:
             torch.from_numpy(values),
             torch.from_numpy(target),
             torch.from_numpy(mask),
+            torch.from_numpy(learned),
             None if hour is None else torch.from_numpy(hour),
             None if weekday is None else torch.from_numpy(weekday),
             epoch,

@@ -78,7 +78,7 @@ class TrainableEncoder(L.LightningModule):
         assert batch.epoch == self.current_epoch
         output = self.encoder(batch.values, batch.hour, batch.weekday, batch.mask)
         logits = check_output(output, batch.values, self.outputs)
-        loss = self.loss(logits, batch.target, batch.mask)
+        loss = self.loss(logits, batch.target, batch.learned)
         value = float(loss.detach())
         where = f"epoch {self.current_epoch + 1}, step {index + 1}"
         if not math.isfinite(value):

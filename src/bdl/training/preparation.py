@@ -35,7 +35,11 @@ def prepare(
     """Return binned features and labels of every recording, in order."""
     labels = label(events, recordings.infos, types=types, intervals=intervals)
     return [
-        TrainingRecording(bin_features(recording, features), labels[recording.id])
+        TrainingRecording(
+            bin_features(recording, features),
+            labels[recording.id],
+            labels[recording.id].annotated_bins(features.stride),
+        )
         for recording in recordings
     ]
 
@@ -150,7 +154,7 @@ def data_digest(recordings: Sequence[TrainingRecording]) -> str:
         binned, labels = recording.binned, recording.labels
         digest.update(f"{labels.recording}\0{labels.samples}\0".encode())
         arrays = (binned.values, binned.hour, binned.weekday, *labels.events, *labels.intervals)
-        for array in arrays:
+        for array in (*arrays, recording.annotated):
             if array is not None:
                 digest.update(f"{array.shape}".encode())
                 digest.update(np.ascontiguousarray(array).data)

@@ -103,6 +103,8 @@ def training_rows(
     for each, target, gap in zip(recordings, targets, distances, strict=True):
         near = gap <= radius
         keep = near | (rng.random(len(gap)) < share)
+        if each.annotated is not None:
+            keep &= each.annotated
         binned = each.binned
         rows = encoder.table(binned.values, binned.hour, binned.weekday)
         for begin in range(0, len(gap), CHUNK):
