@@ -177,8 +177,8 @@ def test_scores_are_means_over_seeds_with_their_spread(
 ) -> None:
     run = run_of("nested")
     html = page_of(run, tmp_path / "r.html")
-    stored = json.loads((run / "figures.json").read_text())["ap_over_tolerance"]
-    for place, curve in enumerate(stored):
+    curves = json.loads((run / "results.json").read_text())["curves"]
+    for place, curve in enumerate(c for c in curves if c["stage"] == "tuned"):
         band, line = embedded(html)["figures"]["ap"]["data"][2 * place : 2 * place + 2]
         assert unescape(line["name"]) == curve["row"]
         assert line["y"] == pytest.approx(curve["mean"])

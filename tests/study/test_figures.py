@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from bdl.figures.overview import draw_overview, run_gains
 from bdl.figures.run_scores import backbones_of, curves_of
 from bdl.figures.style import DARK, LIGHT, themed
 from bdl.figures.tolerance_curves import draw_tolerances
-from bdl.figures.window_data import stored_window
+from bdl.figures.window_data import study_window
 from bdl.study.protocol import Protocol
 from bdl.study.results import Results
 from bdl.study.study_reader import StudyReader
@@ -53,18 +52,18 @@ def test_the_command_draws_all_figures_of_a_run(finished: Finished, tmp_path: Pa
 def test_curves_are_means_with_their_spread(finished: Finished, nested: Protocol):
     curves = curves_of(StudyReader(finished[0]))
     assert [curve.kind for curve in curves] == ["events", "state"]
-    stored = json.loads((finished[0] / "figures.json").read_text())["ap_over_tolerance"]
+    stored = [curve for curve in finished[1].curves if curve.stage == "tuned"]
     with themed(LIGHT):
         axes = draw_tolerances(curves, [], LIGHT).axes[0]
     for line, curve in zip(axes.lines, stored, strict=True):
-        assert line.get_label() == curve["row"]
-        assert line.get_ydata() == pytest.approx(curve["mean"])
+        assert line.get_label() == curve.row
+        assert line.get_ydata() == pytest.approx(curve.mean)
     assert not backbones_of(StudyReader(finished[0]))  # one encoder only
 
 
 def test_the_window_shows_density_and_transition_evidence(finished: Finished):
     study = StudyReader(finished[0])
-    window = stored_window(study.figures["window"])
+    window = study_window(study)
     assert list(window.rows) == ["BDL", "Segmentation"]
     density = study.densities("BDL")[window.recording]
     inside = (density.times >= window.first) & (density.times <= window.last)
@@ -87,7 +86,7 @@ def test_the_window_shows_density_and_transition_evidence(finished: Finished):
 
 def test_an_unfinished_run_is_refused(finished: Finished, tmp_path: Path):
     run = Path(shutil.copytree(finished[0], tmp_path / "run"))
-    (run / "figures.json").unlink()
-    with pytest.raises(StudyError, match=r"figures\.json is missing"):
+    (run / "outputs.json").unlink()
+    with pytest.raises(StudyError, match=r"outputs\.json is missing"):
         draw_figures(tmp_path / "out", [run])
     assert not (tmp_path / "out").exists()

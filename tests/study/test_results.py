@@ -7,7 +7,6 @@ import io
 
 import pytest
 
-from bdl.evaluation import Estimate
 from bdl.study import catalogue
 from bdl.study.cell_values import CellValue, cell_value
 from bdl.study.paper_tables import PaperTable, TableCell, TableLine
@@ -26,7 +25,7 @@ RESULTS = Results(
             for f, v in enumerate((0.01, 0.01))
         ),
     ),
-    (RowDifference("A", "B", "tuned", "mAP", Estimate(0.15, 0.1, 0.2)),),
+    (RowDifference("A", "B", "tuned", "mAP", 0.15, 0.1, 0.2),),
 )
 
 

@@ -250,13 +250,3 @@ def test_the_command_line_refuses_what_it_cannot_do(tmp_path: Path):
     assert isinstance(result.exception, ConfigError)
     result = runner.invoke(app, ["study", "status", str(tmp_path)])
     assert isinstance(result.exception, StudyError)
-
-
-def test_figures_have_their_data(finished: tuple[Path, Results]):
-    figures = json.loads((finished[0] / "figures.json").read_text())
-    assert {curve["row"] for curve in figures["ap_over_tolerance"]} == {"BDL", "Segmentation"}
-    assert len(figures["fold_differences"][0]["folds"]) == 2
-    window = figures["window"]
-    assert window["truths"]["onset"]
-    assert set(window["rows"]) == {"BDL", "Segmentation"}
-    assert len(window["rows"]["BDL"]["time"]) == len(window["rows"]["BDL"]["values"]["onset"])

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from bdl.cli.options import TrustPickle
+
 commands = typer.Typer()
 
 
@@ -17,6 +19,10 @@ def figures(
     ] = None,
     *,
     out: Annotated[Path, typer.Option(help="Folder to write to.")],
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the data set, if it has moved since the study.")
+    ] = None,
+    trust_pickle: TrustPickle = False,
     theme: Annotated[
         Literal["light", "dark", "both"],
         typer.Option(help="Files of the dark theme end in -dark."),
@@ -29,7 +35,7 @@ def figures(
     from bdl.cli.console import err
     from bdl.figures import draw_figures
 
-    drawn = draw_figures(out, runs or [], theme=theme, seed=seed)
+    drawn = draw_figures(out, runs or [], data=data, trust=trust_pickle, theme=theme, seed=seed)
     for file in drawn.files:
         print(file)
     for note in drawn.notes:

@@ -13,7 +13,7 @@ from bdl.figures.run_scores import backbones_of, curves_of
 from bdl.figures.style import DARK, LIGHT, Theme, save, themed
 from bdl.figures.target_pipeline import draw_targets
 from bdl.figures.tolerance_curves import draw_tolerances
-from bdl.figures.window_data import Window, simulated_window, stored_window
+from bdl.figures.window_data import simulated_window, study_window
 from bdl.study.study_reader import StudyReader
 
 if TYPE_CHECKING:
@@ -31,7 +31,13 @@ class DrawnFigures:
 
 
 def draw_figures(
-    folder: Path | str, runs: Sequence[str | Path] = (), *, theme: ThemeName = "both", seed: int = 0
+    folder: Path | str,
+    runs: Sequence[str | Path] = (),
+    *,
+    data: Path | None = None,
+    trust: bool = False,
+    theme: ThemeName = "both",
+    seed: int = 0,
 ) -> DrawnFigures:
     """Draw the figures of the paper as SVG, PDF and PNG files.
 
@@ -45,6 +51,8 @@ def draw_figures(
         Where to write. Files of the dark theme end in ``-dark``.
     runs
         Run directories of finished studies.
+    data, trust
+        Folder of the data set if it has moved since the studies ran, and whether to open a pickle.
     theme
         ``light``, ``dark`` or ``both``.
     seed
@@ -57,34 +65,28 @@ def draw_figures(
     """
     studies = [StudyReader(run) for run in runs]
     notes = []
-    windows = [
-        (study, stored_window(content))
-        for study in studies
-        if (content := study.figures["window"]) is not None
-    ]
-    both = [(s, w) for s, w in windows if w.row_of_kind("state") and w.row_of_kind("events")]
     night = simulated_window(seed)
     window, gains, source = night, paper_gains(), "the paper's nested sleep study"
-    if both:
-        study, window = both[0]
-        gains, source = run_gains(study), _source(study)
+    both = next((study for study in studies if len(_kinds(study)) == 2), None)
+    shown = both or next(iter(studies), None)
+    real = None if shown is None else study_window(shown, data, trust=trust)
+    if both is not None and real is not None:
+        window, gains, source = real, run_gains(both), _source(both)
     else:
         notes.append("overview: a simulated night with schematic outputs; a RUN gives real ones")
     figures: dict[str, Callable[[Theme], Figure]] = {
         "overview": lambda theme: draw_overview(window, gains, source, theme),
         "targets": lambda theme: draw_targets(night, theme),
     }
-    if studies:
+    if real is None:
+        notes.append("tolerance, window: need the run directory of a finished study")
+    else:
         curves = curves_of(studies[0])
         backbones = next((found for s in studies if (found := backbones_of(s))), [])
         figures["tolerance"] = lambda theme: draw_tolerances(curves, backbones, theme)
+        figures["window"] = lambda theme: draw_window(real, theme)
         if not backbones:
             notes.append("tolerance: no run has several encoders with both kinds of rows")
-    if windows:
-        shown: Window = (both or windows)[0][1]
-        figures["window"] = lambda theme: draw_window(shown, theme)
-    if not studies:
-        notes.append("tolerance, window: need the run directory of a finished study")
     files: list[Path] = []
     for name, draw in figures.items():
         for each in (LIGHT, DARK):
@@ -93,6 +95,12 @@ def draw_figures(
                     suffix = "-dark" if each is DARK else ""
                     files += save(draw(each), Path(folder), name + suffix)
     return DrawnFigures(tuple(files), tuple(notes))
+
+
+def _kinds(study: StudyReader) -> set[str]:
+    """Kinds of density that the rows of a finished study have."""
+    rows = study.outputs.rows
+    return {row.objective.density_kind for row in study.protocol.rows if row.name in rows}
 
 
 def _source(study: StudyReader) -> str:

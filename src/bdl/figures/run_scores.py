@@ -36,14 +36,14 @@ class Backbone:
 
 def curves_of(study: StudyReader) -> list[RowCurve]:
     """AP over tolerance of every row, tuned, in the order of the rows."""
-    found = {curve["row"]: curve for curve in study.figures["ap_over_tolerance"]}
+    found = {curve.row: curve for curve in study.results.curves if curve.stage == "tuned"}
     return [
         RowCurve(
             row.name,
             row.objective.density_kind,
-            tuple(found[row.name]["tolerances"]),
-            np.array(found[row.name]["mean"], dtype=float),
-            np.array(found[row.name]["sd"], dtype=float),
+            found[row.name].tolerances,
+            np.array(found[row.name].mean, dtype=float),
+            np.array(found[row.name].sd, dtype=float),
         )
         for row in study.protocol.rows
         if row.name in found

@@ -9,15 +9,22 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bdl.datasets import Sleep
-from bdl.study.figure_data import signal_means
+from bdl.datasets import Benchmark, Sleep
+from bdl.decoding.transitions import difference
+from bdl.density import Density
+from bdl.errors import InputError
+from bdl.pairing import pair
+from bdl.recording import Recording
+from bdl.study.study_reader import StudyReader
 
 Floats = NDArray[np.float64]
+# Channels of the signal.
+CHANNELS = 2
 HOUR = 3600.0
 MINUTE = 60.0
 
@@ -89,25 +96,65 @@ class Window:
         return (MINUTE, "min") if span > 5 * MINUTE else (1.0, "s")
 
 
-def stored_window(content: Mapping[str, Any]) -> Window:
-    """The window that a study has left in ``figures.json``."""
-    rows = {
-        name: RowOutput(
-            kind=row["kind"],
-            time=np.array(row["time"]),
-            values={event: np.array(values) for event, values in row["values"].items()},
-            occupancy=np.array(row["occupancy"]),
+def study_window(study: StudyReader, data: Path | None = None, *, trust: bool = False) -> Window:
+    """The first interval, or event, of the first test recording that has one.
+
+    Parameters
+    ----------
+    study
+        A finished study.
+    data, trust
+        See `StudyReader.benchmark`.
+
+    Raises
+    ------
+    InputError
+        If no test recording has an event of the first type.
+    """
+    benchmark = study.benchmark(data, trust=trust)
+    settings, id = benchmark.settings, ""
+    for id in study.outputs.test:
+        times = benchmark.events.times(id, settings.types[0])
+        if len(times):
+            break
+    else:
+        raise InputError(f"{study.url}: no tested recording has an event {settings.types[0]!r}")
+    truth = benchmark.events.select(recordings=[id])
+    intervals = pair(truth, benchmark.intervals).of_recording(id).tolist()
+    start, end = intervals[0] if intervals else (float(times[0]), float(times[0]))
+    margin = 0.75 * (end - start) or 0.5 * settings.reference_spacing
+    first, last = (
+        max(0.0, start - margin),
+        min(benchmark.recordings.info(id).duration, end + margin),
+    )
+    rows = {}
+    for name in study.outputs.rows:
+        density = study.densities(name)[id]
+        inside = (density.times >= first) & (density.times <= last)
+        state = density.kind == "state"
+        curves = (
+            _transition_evidence(density, benchmark)
+            if state
+            else dict(zip(density.types, density.values.T.astype(float), strict=True))
         )
-        for name, row in content["rows"].items()
-    }
+        rows[name] = RowOutput(
+            kind=density.kind,
+            time=density.times[inside],
+            values={event: values[inside] for event, values in curves.items()},
+            occupancy=density.values[inside, 0].astype(float) if state else np.zeros(0),
+        )
+    signal_time, signal = signal_means(benchmark.recordings[id], first, last)
     return Window(
-        recording=content["recording"],
-        first=content["first"],
-        last=content["last"],
-        truths={event: np.array(times) for event, times in content["truths"].items()},
-        intervals=tuple((start, end) for start, end in content["intervals"]),
-        signal_time=np.array(content["signal"]["time"]),
-        signal={name: np.array(v) for name, v in content["signal"]["values"].items()},
+        recording=id,
+        first=first,
+        last=last,
+        truths={
+            event: np.array([t for t in truth.times(id, event) if first <= t <= last])
+            for event in settings.types
+        },
+        intervals=tuple((a, b) for a, b in intervals if b >= first and a <= last),
+        signal_time=signal_time,
+        signal=signal,
         rows=rows,
     )
 
@@ -164,3 +211,52 @@ def simulated_window(seed: int = 0) -> Window:
         },
         schematic=True,
     )
+
+
+def _transition_evidence(density: Density, benchmark: Benchmark) -> dict[str, Floats]:
+    """Rise and fall of the state probability at each bin, by the event type they stand for."""
+    seconds = density.period * density.stride
+    window = max(1, min(len(density.values), round(max(benchmark.settings.tolerances) / seconds)))
+    evidence: dict[str, Floats] = {}
+    for column, kind in enumerate(benchmark.intervals):
+        occupied = np.rint(density.values[:, column] * 2**30).astype(np.int64)
+        rise = difference(occupied, window) / (window * 2**30)
+        evidence[kind.onset], evidence[kind.offset] = np.maximum(rise, 0), np.maximum(-rise, 0)
+    return evidence
+
+
+def signal_means(
+    recording: Recording, first: float, last: float, points: int = 600
+) -> tuple[Floats, dict[str, Floats]]:
+    """Means of the first channels over equal parts of a time span.
+
+    Parameters
+    ----------
+    recording
+        The recording.
+    first, last
+        Ends of the span in seconds.
+    points
+        Largest number of parts.
+
+    Returns
+    -------
+    tuple
+        Centres of the parts in seconds, and values by channel.
+
+    Examples
+    --------
+    >>> recording = Recording.of(np.arange(10.0), id="a", period=1.0, channels=["x"])
+    >>> time, channels = signal_means(recording, 0.0, 10.0, points=2)
+    >>> time.tolist(), channels["x"].tolist()
+    ([2.5, 7.5], [2.0, 7.0])
+    """
+    period = recording.info.period
+    start, stop = (min(max(0, round(t / period)), recording.info.samples) for t in (first, last))
+    edges = np.linspace(start, stop, min(points, stop - start) + 1).astype(int)
+    channels = recording.info.channels[:CHANNELS]
+    values = recording.values[start:stop, : len(channels)].astype(np.float64)
+    sums = np.add.reduceat(np.nan_to_num(values), edges[:-1] - start, axis=0)
+    means = sums / np.diff(edges)[:, None]
+    centres = 0.5 * (edges[:-1] + edges[1:]) * period
+    return centres, dict(zip(channels, means.T, strict=True))

@@ -29,11 +29,9 @@ PACKAGES = ("bdl", "torch", "numpy", "numba", "scipy")
 
 def bind_protocol(run: RunDirectory, protocol: Protocol) -> None:
     """Write the protocol, or raise an error if the directory holds another."""
-    bound = run.get_json("protocol.json")
-    if bound is None:
-        content = {"digest": protocol.digest(), "protocol": protocol.model_dump(mode="json")}
-        run.put_json("protocol.json", content)
-    elif bound["digest"] != protocol.digest():
+    content = {"digest": protocol.digest(), "protocol": protocol.model_dump(mode="json")}
+    bound = _bound(run, "protocol.json", content)
+    if bound["digest"] != protocol.digest():
         old, new = bound["protocol"], protocol.content()
         keys = [key for key in new if old.get(key) != new[key]] or ["its version"]
         raise StudyError(
@@ -50,8 +48,8 @@ def bind_environment(run: RunDirectory, workers: Workers) -> Workers:
     Workers
         The workers with their number of threads.
     """
-    bound = run.get_json("environment.json")
-    default = bound["threads"] if bound else max(1, (os.cpu_count() or 1) // workers.jobs)
+    before = run.get_json("environment.json")
+    default = before["threads"] if before else max(1, (os.cpu_count() or 1) // workers.jobs)
     current: dict[str, Any] = {
         "python": platform.python_version(),
         "machine": platform.machine(),
@@ -59,9 +57,8 @@ def bind_environment(run: RunDirectory, workers: Workers) -> Workers:
         "threads": workers.threads or default,
         **{name: _version(name) for name in PACKAGES},
     }
-    if bound is None:
-        run.put_json("environment.json", current)
-    elif bound != current:
+    bound = _bound(run, "environment.json", current)
+    if bound != current:
         changed = [
             f"{key} {bound.get(key)} → {value}"
             for key, value in current.items()
@@ -99,9 +96,8 @@ def bind_data(
     if bound is not None and run.get_json("files.json") == stamps:
         return bound
     current = DataFingerprint.of(benchmark, progress)
-    if bound is None:
-        run.put_json("data.json", current.model_dump(mode="json"))
-    elif changes := current.changes(bound):
+    bound = DataFingerprint(**_bound(run, "data.json", current.model_dump(mode="json")))
+    if changes := current.changes(bound):
         raise StudyError(
             f"{path}: not the data with which the study in {run.url} was started "
             f"({'; '.join(changes)} changed); give changed data another --out"
@@ -115,16 +111,23 @@ def bind_split(run: RunDirectory, protocol: Protocol, benchmark: Benchmark) -> t
     nested = protocol.regime == "nested"
     folds = make_split(protocol.split, benchmark.recordings.groups, calibrate=nested)
     parts = [fold.model_dump(mode="json") for fold in folds]
-    bound = run.get_json("split.json")
-    if bound is None:
+    if run.get_json("split.json") is None:
         _check_labels(protocol, folds, benchmark)
-        run.put_json("split.json", {"digest": digest(parts), "parts": parts})
-    elif bound["parts"] != parts or bound["digest"] != digest(bound["parts"]):
+    bound = _bound(run, "split.json", {"digest": digest(parts), "parts": parts})
+    if bound["parts"] != parts or bound["digest"] != digest(bound["parts"]):
         raise StudyError(
             f"{run.url}: split.json is not the split of the protocol; was it edited? "
             "Give another split another --out"
         )
     return folds
+
+
+def _bound(run: RunDirectory, name: str, content: dict[str, Any]) -> Any:
+    """What the directory holds under a name; the content is written if it holds nothing."""
+    held = run.get_json(name)
+    if held is None:
+        run.put_json(name, content)
+    return content if held is None else held
 
 
 def _check_labels(protocol: Protocol, folds: Sequence[Fold], benchmark: Benchmark) -> None:

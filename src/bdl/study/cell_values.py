@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bdl.evaluation.estimate import plain
 from bdl.study.paper_tables import TableCell
 from bdl.study.results import Results
 
@@ -141,7 +140,7 @@ def _interval(results: Results, cell: TableCell, row: str) -> tuple[float | None
         for difference in results.differences:
             key = (difference.row, difference.minus, difference.stage, difference.metric)
             if key == wanted:
-                return plain(difference.estimate.low), plain(difference.estimate.high)
+                return difference.low, difference.high
     return None, None
 
 

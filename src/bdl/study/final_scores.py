@@ -8,7 +8,7 @@ intervals hold fitted models and the split fixed, so differences per fold are re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Literal
 
 import numpy as np
@@ -17,13 +17,12 @@ from bdl.datasets import Benchmark
 from bdl.errors import StudyError
 from bdl.evaluation import Matches, Metric, bootstrap, match
 from bdl.evaluation.estimate import plain
-from bdl.events import Events
 from bdl.study.analyses import count_records, state_records
 from bdl.study.label_vault import LabelVault
 from bdl.study.protocol import BootstrapSettings
 from bdl.study.results import Results, RowDifference, ScoreRecord, ToleranceCurve
-from bdl.study.run_reader import RunReader, StepId
-from bdl.study.step_files import read_step_densities, unpack_events
+from bdl.study.run_reader import RunReader
+from bdl.study.step_files import common_stages, read_densities, read_detections
 from bdl.study.steps import RowRun, StepData, StepOutput, StudyStep
 from bdl.study.study_plan import StudyPlan
 
@@ -140,41 +139,22 @@ class ScoreStep(StudyStep):
                         seed=self.bootstrap.seed,
                         metric=metric,
                     )
-                    estimate = result.differences[f"{first} - {second}"]
-                    yield RowDifference(first, second, stage, metric.name, estimate)
+                    found = result.differences[f"{first} - {second}"]
+                    values = (plain(value) for value in (found.value, found.low, found.high))
+                    yield RowDifference(first, second, stage, metric.name, *values)
 
     def _analyses(self, run: RunReader, benchmark: Benchmark) -> Iterable[ScoreRecord]:
         if not self.analyses:
             return
         for row_run in self.runs:
             row, seed = row_run.row, row_run.seed
-            folds = [read_step_densities(run, step) for step in row_run.densities]
+            folds = [read_densities(run, [step]) for step in row_run.densities]
             if "states" in self.analyses and benchmark.intervals:
                 cross_fitted = self.regime == "nested"
                 yield from state_records(row, seed, folds, benchmark, cross_fitted=cross_fitted)
             if "counts" in self.analyses and folds[0][0].kind == "events":
                 detections = read_detections(run, row_run.detections, "tuned")
                 yield from count_records(row, seed, folds, detections, benchmark)
-
-
-def common_stages(run: RunReader, steps: Sequence[StepId]) -> list[str]:
-    """Stages of which all steps have detections, sorted."""
-    stages = [
-        {
-            name.removeprefix("detections/").removesuffix(".csv")
-            for name in run.files(step)
-            if name.startswith("detections/")
-        }
-        for step in steps
-    ]
-    return sorted(set.intersection(*stages))
-
-
-def read_detections(run: RunReader, steps: Sequence[StepId], stage: str) -> Events:
-    """Detections of a stage, of all steps together."""
-    name = f"detections/{stage}.csv"
-    detections = Events.concat(unpack_events(run.read(step, name)) for step in steps)
-    return Events.empty(scored=True) if detections.score is None else detections
 
 
 def _curves(matches: SeedMatches) -> Iterable[ToleranceCurve]:

@@ -80,18 +80,6 @@ class SelectedModel(Value):
     score: float | None
     decoders: dict[str, Decoder]
 
-    @classmethod
-    def of(cls, row: str, fold: int, rate: float, fit: FitResult) -> SelectedModel:
-        """The model of a selection step."""
-        return cls(
-            row=row,
-            fold=fold,
-            learning_rate=rate,
-            epoch=fit.epoch,
-            score=fit.score,
-            decoders=fit.decoders,
-        )
-
 
 class Nested(Regime):
     """The nested regime."""
@@ -151,7 +139,17 @@ class Nested(Regime):
                 rate, fits, failures = select_rate(run, candidates)
                 failed += [f"{row.name}, fold {fold}, {failure}" for failure in failures]
                 if rate is not None:
-                    of_row.append(SelectedModel.of(row.name, fold, rate, fits[0]))
+                    best = fits[0]
+                    of_row.append(
+                        SelectedModel(
+                            row=row.name,
+                            fold=fold,
+                            learning_rate=rate,
+                            epoch=best.epoch,
+                            score=best.score,
+                            decoders=best.decoders,
+                        )
+                    )
                     checkpoints.setdefault(row.name, []).extend(candidates[rate])
             if len(of_row) == len(plan.folds):
                 models += of_row

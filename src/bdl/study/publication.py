@@ -1,23 +1,21 @@
-"""What a finished study publishes: results, tables, data of figures, outputs for the report."""
+"""What a finished study publishes: results, tables, outputs for the report and the figures."""
 
 from __future__ import annotations
 
-from bdl.study.figure_data import figure_data
-from bdl.study.final_scores import common_stages
 from bdl.study.model_fits import FitResult
 from bdl.study.outputs import EpochMeans, RowOutputs, StudyOutputs
 from bdl.study.results import Results
+from bdl.study.step_files import common_stages
 from bdl.study.study_plan import Study, TrainedRows
 from bdl.study.table_formats import written
 
 
 def publish(study: Study, results: Results, trained: TrainedRows) -> None:
-    """Write results, tables in three formats, data of figures and outputs for the report."""
+    """Write results, tables in three formats, and outputs for the report and the figures."""
     run = study.run
     run.put_json("results.json", results.to_dict())
     for suffix, text in written(study.protocol, results).items():
         run.put(f"tables.{suffix}", text.encode())
-    run.put_json("figures.json", figure_data(study, results, trained.runs))
     run.put_json("outputs.json", study_outputs(study, trained).model_dump(mode="json"))
 
 

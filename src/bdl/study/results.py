@@ -9,12 +9,10 @@ as the paper prints it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from bdl.evaluation import Estimate
-from bdl.evaluation.estimate import plain
 
 
 @dataclass(frozen=True)
@@ -41,15 +39,23 @@ class RowDifference:
 
     Examples
     --------
-    >>> RowDifference("a", "b", "tuned", "mAP", Estimate(0.1, 0.05, 0.15)).estimate.low
-    0.05
+    >>> RowDifference("a", "b", "tuned", "mAP", 0.1, 0.05, 0.15).estimate
+    Estimate(value=0.1, low=0.05, high=0.15)
     """
 
     row: str
     minus: str
     stage: str
     metric: str
-    estimate: Estimate
+    value: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def estimate(self) -> Estimate:
+        """The difference with its interval; NaN for what is undefined."""
+        bounds = (self.value, self.low, self.high)
+        return Estimate(*(math.nan if bound is None else bound for bound in bounds))
 
 
 @dataclass(frozen=True)
@@ -130,36 +136,23 @@ class Results:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
-        content = asdict(self)
-        for difference in content["differences"]:
-            bounds = difference.pop("estimate")
-            difference.update({name: plain(value) for name, value in bounds.items()})
-        return content
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Results:
         """From plain data."""
         return cls(
-            tuple(ScoreRecord(**record) for record in data["records"]),
-            tuple(_difference(**difference) for difference in data["differences"]),
+            _read(ScoreRecord, data["records"]),
+            _read(RowDifference, data["differences"]),
             tuple(data["failed"]),
-            tuple(_curve(**curve) for curve in data["curves"]),
+            _read(ToleranceCurve, data["curves"]),
             data.get("data", ""),
         )
 
 
-def _curve(
-    row: str,
-    stage: str,
-    tolerances: Sequence[float],
-    mean: Sequence[float | None],
-    sd: Sequence[float | None],
-) -> ToleranceCurve:
-    return ToleranceCurve(row, stage, tuple(tolerances), tuple(mean), tuple(sd))
-
-
-def _difference(
-    value: float | None, low: float | None, high: float | None, **names: str
-) -> RowDifference:
-    bounds = (math.nan if bound is None else bound for bound in (value, low, high))
-    return RowDifference(**names, estimate=Estimate(*bounds))
+def _read(kind: Any, items: list[dict[str, Any]]) -> tuple[Any, ...]:
+    """Items of the results; JSON has lists where they have tuples."""
+    return tuple(
+        kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in item.items()})
+        for item in items
+    )

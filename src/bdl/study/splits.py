@@ -11,6 +11,7 @@ no part is empty: anything else is an error.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Annotated, Literal
 
 import numpy as np
@@ -192,34 +193,29 @@ def check_fold(
             raise ConfigError(f"{where}: the {name} part is empty; too few recordings or folds?")
         if len(set(ids)) != len(ids):
             raise ConfigError(f"{where}: a recording is listed twice in the {name} part")
-    names = list(parts)
-    for i, first in enumerate(names):
-        for second in names[i + 1 :]:
-            both = sorted(set(parts[first]) & set(parts[second]))
-            if both:
-                raise ConfigError(
-                    f"{where}: {first} and {second} overlap: {both[0]!r} is in both "
-                    f"({len(both)} such recordings)"
-                )
-            if by == "group":
-                divided = {groups[id] for id in parts[first]} & {groups[id] for id in parts[second]}
-                if divided:
-                    raise ConfigError(
-                        f"{where}: group {min(divided)!r} is divided: "
-                        f"recordings in both {first} and {second}"
-                    )
+    for first, second in combinations(parts, 2):
+        both = sorted({*parts[first]} & {*parts[second]})
+        if both:
+            raise ConfigError(
+                f"{where}: {first} and {second} overlap: {both[0]!r} is in both "
+                f"({len(both)} such recordings)"
+            )
+        divided = {groups[id] for id in parts[first]} & {groups[id] for id in parts[second]}
+        if by == "group" and divided:
+            raise ConfigError(
+                f"{where}: group {min(divided)!r} is divided: "
+                f"recordings in both {first} and {second}"
+            )
 
 
 def _check_tests(folds: Sequence[Fold]) -> None:
     seen: dict[str, int] = {}
-    for number, fold in enumerate(folds):
-        for id in fold.test:
-            if id in seen:
-                raise ConfigError(
-                    f"recording {id!r} is tested in fold {seen[id]} and again in fold {number}; "
-                    "pooled scores need every recording once"
-                )
-            seen[id] = number
+    for id, number in ((id, number) for number, fold in enumerate(folds) for id in fold.test):
+        if seen.setdefault(id, number) != number:
+            raise ConfigError(
+                f"recording {id!r} is tested in fold {seen[id]} and again in fold {number}; "
+                "pooled scores need every recording once"
+            )
 
 
 def _units(by: Unit, groups: Mapping[str, str]) -> dict[str, list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ import polars as pl
 
 from bdl.density import Density
 from bdl.events import Events
-from bdl.formats.densities import read_densities, write_densities
+from bdl.formats import densities as density_files
 from bdl.study.run_reader import RunReader, StepId
 
 _DETECTIONS = {"recording": pl.String, "event": pl.String, "time": pl.Float64, "score": pl.Float64}
@@ -21,19 +21,20 @@ def pack_densities(densities: Iterable[Density]) -> dict[str, bytes]:
     """Densities as files of a step, by name."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "densities"
-        write_densities(folder, densities)
+        density_files.write_densities(folder, densities)
         return {f"densities/{file.name}": file.read_bytes() for file in sorted(folder.iterdir())}
 
 
-def read_step_densities(run: RunReader, step: StepId) -> list[Density]:
-    """The densities of a finished step, checked against their hashes."""
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary) / "densities"
-        folder.mkdir()
-        for name in run.files(step):
-            if name.startswith("densities/"):
-                (folder / Path(name).name).write_bytes(run.read(step, name))
-        return [*read_densities(folder)]
+def read_densities(run: RunReader, steps: Iterable[StepId]) -> list[Density]:
+    """The densities of finished steps, checked against their hashes."""
+    densities: list[Density] = []
+    for step in steps:
+        with tempfile.TemporaryDirectory() as folder:
+            for name in run.files(step):
+                if name.startswith("densities/"):
+                    (Path(folder) / Path(name).name).write_bytes(run.read(step, name))
+            densities += density_files.read_densities(folder)
+    return densities
 
 
 def pack_events(events: Events) -> bytes:
@@ -60,3 +61,23 @@ def unpack_events(content: bytes) -> Events:
     0
     """
     return Events.from_frame(pl.read_csv(content, schema=_DETECTIONS))
+
+
+def common_stages(run: RunReader, steps: Sequence[StepId]) -> list[str]:
+    """Stages of which all steps have detections, sorted."""
+    stages = [
+        {
+            name.removeprefix("detections/").removesuffix(".csv")
+            for name in run.files(step)
+            if name.startswith("detections/")
+        }
+        for step in steps
+    ]
+    return sorted(set.intersection(*stages))
+
+
+def read_detections(run: RunReader, steps: Sequence[StepId], stage: str) -> Events:
+    """Detections of a stage, of all steps together."""
+    name = f"detections/{stage}.csv"
+    detections = Events.concat(unpack_events(run.read(step, name)) for step in steps)
+    return Events.empty(scored=True) if detections.score is None else detections

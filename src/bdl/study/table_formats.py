@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
+from itertools import accumulate, groupby, pairwise
 
 from bdl.study.cell_values import CellValue, cell_value
 from bdl.study.paper_tables import PaperTable, TableCell, TableLine
@@ -160,29 +161,21 @@ def markdown(filled: FilledTable) -> str:
 def latex(filled: FilledTable) -> str:
     """The table in LaTeX, for booktabs."""
     heads, lines = _texts(filled)
-    groups: list[tuple[str, int]] = []
-    for name, _ in heads:
-        if groups and groups[-1][0] == name:
-            groups[-1] = (name, groups[-1][1] + 1)
-        else:
-            groups.append((name, 1))
-    top = " & ".join(["", *(rf"\multicolumn{{{n}}}{{c}}{{{_tex(name)}}}" for name, n in groups)])
-    rules, at = [], 2
-    for _, n in groups:
-        rules.append(rf"\cmidrule(lr){{{at}-{at + n - 1}}}")
-        at += n
-    second = " & ".join([_tex(filled.table.header), *(whose for _, whose in heads)])
-    body = [" & ".join(_tex(text) for text in line) + r" \\" for line in lines]
+    groups = [(name, len([*several])) for name, several in groupby(name for name, _ in heads)]
+    ends = [*accumulate((n for _, n in groups), initial=1)]
+    rules = "".join(rf"\cmidrule(lr){{{low + 1}-{high}}}" for low, high in pairwise(ends))
+    top = ["", *(rf"\multicolumn{{{n}}}{{c}}{{{_tex(name)}}}" for name, n in groups)]
+    second = [filled.table.header, *(whose for _, whose in heads)]
     return "\n".join(
         [
             rf"% {filled.table.caption}",
             rf"\begin{{tabular}}{{l{'r' * len(heads)}}}",
             r"\toprule",
-            rf"{top} \\",
-            "".join(rules),
-            rf"{second} \\",
+            " & ".join(top) + r" \\",
+            rules,
+            " & ".join(map(_tex, second)) + r" \\",
             r"\midrule",
-            *body,
+            *(" & ".join(map(_tex, line)) + r" \\" for line in lines),
             r"\bottomrule",
             r"\end{tabular}",
         ]

@@ -20,7 +20,7 @@ from bdl.study.model_fits import ModelFit, select_rate
 from bdl.study.protocol import Row
 from bdl.study.results import ScoreRecord
 from bdl.study.run_reader import RunReader, StepId
-from bdl.study.step_files import pack_densities, pack_events, read_step_densities
+from bdl.study.step_files import pack_densities, pack_events, read_densities
 from bdl.study.steps import RowRun, StepData, StepOutput, StudyStep
 from bdl.study.study_plan import Regime, RunSteps, Study, StudyPlan, TrainedRows
 
@@ -67,7 +67,7 @@ class TuneStep(StudyStep):
 
     def perform(self, run: RunReader, benchmark: Benchmark) -> StepOutput:
         """Choose and decode; write the detections of every stage."""
-        folds = [read_step_densities(run, step) for step in self.densities]
+        folds = [read_densities(run, [step]) for step in self.densities]
         pooled = [density for fold in folds for density in fold]
         vault = LabelVault(benchmark, self.validation.ids)
         truth = vault.labels([density.recording for density in pooled])
