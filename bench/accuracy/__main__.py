@@ -1,0 +1,82 @@
+"""Run rows of one data set; what is kept already is not run again."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+from bench.accuracy.kept import read_run, run_file, write_run, write_truth
+from bench.accuracy.rows import BASELINES, BEATS_ONLY, UNSEEDED, Row, find_row
+from bench.accuracy.tasks import TASKS
+from bench.experiments.common import group_folds
+
+
+def main() -> None:
+    """Run what is asked for, fold by fold."""
+    parser = argparse.ArgumentParser(description="Accuracy in nested folds of groups.")
+    parser.add_argument("task", choices=TASKS)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--out", type=Path, default=Path("runs/accuracy"))
+    parser.add_argument("--rows", nargs="+", default=[*BASELINES])
+    parser.add_argument("--folds", type=int, nargs="+", default=[*range(5)])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--of", type=int, default=5, help="number of folds of groups")
+    asked = parser.parse_args()
+    task, folder = TASKS[asked.task], asked.out / asked.task
+    benchmark = task.read(asked.data, asked.out)
+    parts = group_folds(benchmark.recordings, folds=asked.of, seed=0)
+    write_truth(folder, task, benchmark, parts)
+    for seed in asked.seeds:
+        for fold in asked.folds:
+            part = parts[fold]
+            training = benchmark.recordings.select(part.train)
+            events = benchmark.events.select(recordings=part.train)
+            test = benchmark.recordings.select(part.test)
+            for row in map(find_row, asked.rows):
+                file = run_file(folder, row.name, seed, fold)
+                if skip(row, asked.task, seed) or is_kept(file, row):
+                    continue
+                begin, clock = processor_seconds(), time.perf_counter()
+                detected = row.detect(task, benchmark, training, events, test, seed)
+                about = {
+                    "row": row.definition(),
+                    "cpu": processor_seconds() - begin,
+                    "seconds": time.perf_counter() - clock,
+                    "bdl": version("bdl"),
+                }
+                write_run(file, detected, about)
+                matches = task.scoring(benchmark).match(
+                    benchmark.events, detected.ranked, part.test
+                )
+                print(
+                    f"{asked.task} {row.name} seed {seed} fold {fold}: "
+                    f"mAP {matches.mean_average_precision():.4f}, "
+                    f"best F1 {matches.mean_f1():.4f}, {about['cpu']:.0f} CPU seconds",
+                    flush=True,
+                )
+
+
+def skip(row: Row, task: str, seed: int) -> bool:
+    """Whether a row does not apply: QRS detectors elsewhere, further seeds where none is used."""
+    return (row.name in BEATS_ONLY and task != "mitdb-beats") or (row.name in UNSEEDED and seed > 0)
+
+
+def is_kept(file: Path, row: Row) -> bool:
+    """Whether the run is kept; an error if it is one of other settings."""
+    if not file.exists():
+        return False
+    if (before := read_run(file)[1]["row"]) != row.definition():
+        raise SystemExit(f"{file} was made with {before}; remove it, or name the row otherwise")
+    return True
+
+
+def processor_seconds() -> float:
+    """Processor time of this process and its workers, all threads."""
+    return sum(os.times()[:4])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+"""F1 of detections that were cut at an operating point already."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from bdl.evaluation import Matches, Metric
+from bdl.evaluation.metrics import F1
+from bdl.evaluation.metrics.metric import Floats
+
+
+class ReportedF1(Metric):
+    """F1 of all given detections and of all types together, averaged over tolerances."""
+
+    kind: Literal["reported-F1"] = "reported-F1"
+
+    def values(self, matches: Matches, weights: Floats) -> Floats:
+        """F1 of each replicate, (replicates,)."""
+        tolerances = matches.tolerances if self.tolerance is None else (self.tolerance,)
+        lowest = float(matches.score.min(initial=0.0))
+        metrics = [F1(tolerance=each, threshold=lowest, type=self.type) for each in tolerances]
+        mean: Floats = np.mean([metric.values(matches, weights) for metric in metrics], axis=0)
+        return mean

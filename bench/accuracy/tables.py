@@ -1,0 +1,159 @@
+"""The tables of accuracy as Markdown, from the kept files alone.
+
+    python -m bench.accuracy.tables [DATASET ...] [--rows ROW ...] [--reference best]
+
+A table has the folds that all its rows have. Detections of these folds are pooled, the metrics are
+averaged over seeds, and the intervals are those of a paired bootstrap over groups.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bdl import Events
+from bdl.evaluation import BootstrapResult, Matches, Metric, bootstrap
+from bench.accuracy.kept import Truth, read_run, read_truth, run_file
+from bench.accuracy.reported_f1 import ReportedF1
+
+FIRST = ("best", "fast", "paper", "segmentation", "boosting", "peaks", "xqrs", "gqrs")
+
+
+@dataclass(frozen=True)
+class RowMatches:
+    """Matches of a row, one per seed: ranked detections and reported ones; CPU seconds per fold."""
+
+    ranked: list[Matches]
+    reported: list[Matches]
+    cpu: float
+
+
+def main() -> None:
+    """Print the tables that are asked for."""
+    parser = argparse.ArgumentParser(description="Tables of accuracy from kept runs.")
+    parser.add_argument("tasks", nargs="*")
+    parser.add_argument("--out", type=Path, default=Path("runs/accuracy"))
+    parser.add_argument("--rows", nargs="+")
+    parser.add_argument("--reference", default="best")
+    parser.add_argument("--replicates", type=int, default=1000)
+    asked = parser.parse_args()
+    tasks = asked.tasks or sorted(file.parent.name for file in asked.out.glob("*/truth.parquet"))
+    for task in tasks:
+        print(f"### {task}\n")
+        print(table(asked.out / task, asked.rows, asked.reference, asked.replicates), flush=True)
+
+
+def table(folder: Path, rows: Sequence[str] | None, reference: str, replicates: int) -> str:
+    """One table with its caption; the reference row comes first where there is one."""
+    truth, runs = read_truth(folder), kept_runs(folder)
+    names = sorted(runs, key=lambda name: (name not in FIRST, name))
+    names.sort(key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
+    names = [name for name in names if rows is None or name in rows]
+    if not names:
+        return "Nothing was run.\n"
+    folds = sorted(set.intersection(*(most_folds(runs[name]) for name in names)))
+    if not folds:
+        return f"No fold was run with all of {', '.join(names)}.\n"
+    reference = reference if reference in names else names[0]
+    names.sort(key=lambda name: name != reference)
+    matches = {name: read_row(folder, truth, name, runs[name], folds) for name in names}
+    ids = [id for fold in folds for id in truth.folds[fold]]
+    columns = measured(truth, matches, {id: truth.groups[id] for id in ids}, replicates)
+    compared = [name for name, result in columns.items() if len(result.replicates) > 1]
+    differences = [f"{reference} minus row, {name}" for name in compared]
+    head = ["row", *columns, *differences, "CPU s per fold", "seeds"]
+    lines = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
+    for name in names:
+        cells = [f"{result.systems[name].value:.3f}" for result in columns.values()]
+        found = matches[name]
+        cells += [difference(columns[each], name) for each in compared]
+        cells += [f"{found.cpu:.0f}", str(len(found.ranked))]
+        lines.append("| " + " | ".join([name, *cells]) + " |")
+    groups = len({truth.groups[id] for id in ids})
+    caption = (
+        f"Folds {', '.join(map(str, folds))} of {len(truth.folds)}: {len(ids)} recordings of "
+        f"{groups} groups. Tolerances {', '.join(f'{t:g}' for t in truth.scoring.tolerances)} s. "
+        f"Differences with 95 % intervals of a paired bootstrap over groups, models held fixed."
+    )
+    return "\n".join([*lines, "", caption, ""])
+
+
+def kept_runs(folder: Path) -> dict[str, set[tuple[int, int]]]:
+    """The (seed, fold) pairs kept of each row."""
+    runs: dict[str, set[tuple[int, int]]] = {}
+    for file in folder.glob("*.seed*.fold*.parquet"):
+        name, seed, fold, _ = file.name.rsplit(".", 3)
+        runs.setdefault(name, set()).add((int(seed[4:]), int(fold[4:])))
+    return runs
+
+
+def most_folds(runs: set[tuple[int, int]]) -> set[int]:
+    """The folds of the seed of which most are kept."""
+    seeds = sorted({seed for seed, _ in runs})
+    return max(({fold for s, fold in runs if s == seed} for seed in seeds), key=len)
+
+
+def read_row(
+    folder: Path, truth: Truth, name: str, runs: set[tuple[int, int]], folds: Sequence[int]
+) -> RowMatches:
+    """Matches of the seeds of which all these folds are kept."""
+    seeds = [s for s in sorted({s for s, _ in runs}) if all((s, f) in runs for f in folds)]
+    ids = [id for fold in folds for id in truth.folds[fold]]
+    ranked, reported, cpu = [], [], []
+    for seed in seeds:
+        kept = [read_run(run_file(folder, name, seed, fold)) for fold in folds]
+        both = zip(*(detected for detected, _ in kept), strict=True)
+        pooled = [truth.scoring.match(truth.events, _scored(parts), ids) for parts in both]
+        ranked.append(pooled[0])
+        reported.append(pooled[1])
+        cpu += [about["cpu"] for _, about in kept]
+    return RowMatches(ranked, reported, float(np.mean(cpu)))
+
+
+def measured(
+    truth: Truth, rows: dict[str, RowMatches], groups: dict[str, str], replicates: int
+) -> dict[str, BootstrapResult]:
+    """Each column of the table by its heading, for all rows."""
+    strictest = min(truth.scoring.tolerances)
+    ranked: dict[str, str] = {
+        "mAP": "mAP",
+        f"AP@{strictest:g} s": f"AP@{strictest!r}",
+        "best F1": "mF1",
+    }
+    reported: dict[str, Metric] = {"F1 at threshold": ReportedF1()}
+    if truth.operating:
+        reported = {
+            f"F1 at threshold, {each:g} s": ReportedF1(tolerance=each) for each in truth.operating
+        }
+    columns = {}
+    for heading, metric in {**ranked, **reported}.items():
+        kind = "ranked" if heading in ranked else "reported"
+        columns[heading] = bootstrap(
+            {name: getattr(found, kind) for name, found in rows.items()},
+            clusters=groups,
+            metric=metric,
+            replicates=replicates if heading in ("mAP", *reported) else 1,
+        )
+    return columns
+
+
+def difference(result: BootstrapResult, name: str) -> str:
+    """The reference, which is the first system, minus a row, with its interval."""
+    first = next(iter(result.systems))
+    if name == first:
+        return ""
+    change = result.differences[f"{name} - {first}"]
+    return f"{-change.value:+.3f} [{-change.high:.3f}, {-change.low:.3f}]"
+
+
+def _scored(parts: Sequence[Events]) -> Events:
+    pooled = Events.concat(parts)
+    return pooled if len(pooled) else Events.empty(scored=True)
+
+
+if __name__ == "__main__":
+    main()

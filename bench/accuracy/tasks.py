@@ -1,0 +1,62 @@
+"""The data sets of the accuracy tables, and how each is scored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bdl.datasets import Benchmark, Sleep, load
+from bench.baselines import Scoring
+from bench.experiments.common import in_memory
+
+HAPT_TOLERANCES = (0.2, 0.5, 1.0, 2.0, 3.0)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A data set with what is asked of it.
+
+    Parameters
+    ----------
+    dataset, options
+        Name and options of the data set.
+    tolerances
+        Matching tolerances in seconds; None for those of the data set.
+    operating
+        Tolerances at which F1 at the operating point is reported; empty for the mean over all.
+    paper
+        Settings of the row ``paper`` that the data set does not have itself.
+    """
+
+    dataset: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    tolerances: tuple[float, ...] | None = None
+    operating: tuple[float, ...] = ()
+    paper: Mapping[str, Any] = field(default_factory=dict)
+
+    def read(self, data: Path, out: Path) -> Benchmark:
+        """All values in memory; recordings that are simulated are written to ``out`` first."""
+        folder = data / self.dataset
+        if self.dataset == "sleep":
+            folder = out / "simulated-sleep"
+            if not (folder / "train_events.csv").exists():
+                Sleep().simulate(folder, recordings=40, days=10, seed=0)
+        return in_memory(load(self.dataset, folder, **self.options))
+
+    def scoring(self, benchmark: Benchmark) -> Scoring:
+        """How detections are scored."""
+        settings = benchmark.settings
+        tolerances = self.tolerances or settings.tolerances
+        return Scoring(settings.types, tuple(tolerances), settings.event_free)
+
+
+SMALL_BATCH = {"training": {"batch": 8}}
+TASKS = {
+    "hapt-walking": Task("hapt", {"task": "walking"}, HAPT_TOLERANCES, paper=SMALL_BATCH),
+    "hapt-transitions": Task("hapt", {"task": "transitions"}, HAPT_TOLERANCES, paper=SMALL_BATCH),
+    "mitdb-beats": Task("mitdb", {"task": "beats"}, operating=(0.15, 0.05), paper=SMALL_BATCH),
+    "fraud": Task("fraud"),
+    "sleep": Task("sleep"),
+}

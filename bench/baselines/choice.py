@@ -1,0 +1,61 @@
+"""What every baseline shares: how it is scored, and choices on calibration groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from bdl import Events, Recordings
+from bdl.evaluation import Matches, match
+from bdl.evaluation.matching import EventFree
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Event types, tolerances in seconds, and whether event-free recordings count."""
+
+    types: tuple[str, ...]
+    tolerances: tuple[float, ...]
+    event_free: EventFree = "ignore"
+
+    def match(self, truth: Events, detections: Events, recordings: Sequence[str]) -> Matches:
+        """Detections of these recordings, matched."""
+        return match(
+            truth.select(recordings=recordings),
+            detections,
+            self.tolerances,
+            types=self.types,
+            event_free=self.event_free,
+            recordings=recordings,
+        )
+
+
+class Detected(NamedTuple):
+    """All ranked detections in the test recordings, and those at the chosen operating point."""
+
+    ranked: Events
+    reported: Events
+
+
+def calibration_groups(
+    recordings: Recordings, share: float = 0.25, seed: int = 0
+) -> tuple[list[str], list[str]]:
+    """Ids of the recordings to fit on and of those to choose on; no group is in both."""
+    groups = recordings.groups
+    names = np.random.default_rng(seed).permutation(sorted(set(groups.values()))).tolist()
+    aside = {*names[: max(1, round(share * len(names)))]}
+    fitted = [id for id in recordings.ids if groups[id] not in aside]
+    return fitted, [id for id in recordings.ids if groups[id] in aside]
+
+
+def best_threshold(matches: Matches, steps: int = 200) -> float:
+    """The score with the highest F1 of all types together, averaged over tolerances."""
+    if not len(matches.score):
+        return 0.0
+    candidates = np.unique(np.quantile(matches.score, np.linspace(0, 1, steps), method="lower"))
+    tallies = [matches.tally(threshold) for threshold in candidates]
+    f1 = [np.mean(2 * t.hits.sum(0) / (t.detections + t.truths).sum(0)) for t in tallies]
+    return float(candidates[np.argmax(f1)])
