@@ -20,6 +20,7 @@ import polars as pl
 import pytest
 
 import clusters
+from exports import write_actigraphy
 from pages import PAGES, ROOT, blocks, loosely, run_blocks
 
 
@@ -46,6 +47,19 @@ def walks(folder: Path) -> Iterator[Mapping[str, str]]:
     table = pl.DataFrame(rows, schema=["recording", "event", "time"], orient="row")
     table.write_csv(folder / "events.csv")
     (folder / "recordings").symlink_to("walks")
+    yield {}
+
+
+@contextmanager
+def actigraphy(folder: Path) -> Iterator[Mapping[str, str]]:
+    """Exports of six participants, their diary, and the spans in which it is complete."""
+    write_actigraphy(folder)
+    [spans] = [
+        block
+        for block in blocks(ROOT / "docs" / "howto" / "actigraphy.md")
+        if block.language == "csv"
+    ]
+    (folder / spans.title).write_text(spans.text)
     yield {}
 
 
@@ -122,6 +136,9 @@ GUIDES = {
             ("--recordings 80", "--recordings 4"),
         ),
         ("sim", "eeg", "feather", "shock", "fraud"),
+    ),
+    "docs/howto/actigraphy.md": Guide(
+        actigraphy, (shorter("project"),), ("events.csv", "detections.csv")
     ),
     "docs/howto/eeg.md": Guide(
         annotated_edf, leaves=("model.safetensors", "from-summaries.csv", "project")
