@@ -13,15 +13,7 @@ if TYPE_CHECKING:
 
 
 def draw_window(window: Window, theme: Theme) -> Figure:
-    """The signal and one track per kind of output.
-
-    Parameters
-    ----------
-    window
-        A window of a test recording.
-    theme
-        Colours.
-    """
+    """The signal and one track per kind of output."""
     outputs = [found for kind in ("state", "events") if (found := window.row_of_kind(kind))]
     figure = new_figure(1.15 * (1 + len(outputs)) + 0.35)
     axes = figure.subplots(1 + len(outputs), 1, sharex=True)

@@ -32,19 +32,7 @@ class Gain:
 
 
 def draw_overview(window: Window, gains: Sequence[Gain], source: str, theme: Theme) -> Figure:
-    """Three tracks of a window at the left, bars of the gains at the right.
-
-    Parameters
-    ----------
-    window
-        What the tracks show.
-    gains
-        Scores that are compared.
-    source
-        Where the scores are from.
-    theme
-        Colours.
-    """
+    """Three tracks of a window at the left, bars of the gains and their source at the right."""
     figure = new_figure(2.9)
     grid = figure.add_gridspec(3, 2, width_ratios=(2.6, 1.0))
     signal = figure.add_subplot(grid[0, 0])

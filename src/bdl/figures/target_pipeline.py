@@ -25,15 +25,7 @@ HALF = 400  # samples on each side of the event
 
 
 def draw_targets(window: Window, theme: Theme) -> Figure:
-    """Four panels from left to right: annotation, kernels, bins, score.
-
-    Parameters
-    ----------
-    window
-        Whose first event is the annotation.
-    theme
-        Colours.
-    """
+    """Four panels from left to right: annotation (the first event), kernels, bins, score."""
     settings = Sleep.settings
     kernels: dict[str, Kernel] = {
         "Gaussian": Gaussian(sigma=settings.sigma),

@@ -18,17 +18,7 @@ if TYPE_CHECKING:
 def draw_tolerances(
     curves: Sequence[RowCurve], backbones: Sequence[Backbone], theme: Theme
 ) -> Figure:
-    """Curves over tolerance, the same at three tolerances, and backbones if there are any.
-
-    Parameters
-    ----------
-    curves
-        AP of each row.
-    backbones
-        mAP of both formulations by backbone; empty leaves the panel out.
-    theme
-        Colours.
-    """
+    """Curves over tolerance, the same at three tolerances, and backbones if there are any."""
     figure = new_figure(2.5)
     axes = figure.subplots(
         1, 3 if backbones else 2, width_ratios=(1.35, 1.15, 1.0)[: 3 if backbones else 2]

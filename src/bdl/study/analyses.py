@@ -37,18 +37,9 @@ STAGES: dict[Conversion, str] = {
 def state_records(
     row: str, seed: int, folds: DensityFolds, benchmark: Benchmark, *, cross_fitted: bool
 ) -> list[ScoreRecord]:
-    """Scores of the states that are reconstructed from the densities of a row.
+    """Scores of the states reconstructed from the densities of a row, by fold.
 
-    Parameters
-    ----------
-    row, seed
-        Whose densities these are.
-    folds
-        Densities of the test recordings of each fold.
-    benchmark
-        True events and interval types.
-    cross_fitted
-        Whether parameters of a conversion are selected on the other folds.
+    Cross-fitted parameters of a conversion are selected on the other folds.
     """
     interval, truth = benchmark.intervals[0], benchmark.events
     conversions: tuple[Conversion, ...] = (
@@ -76,19 +67,7 @@ def state_records(
 def count_records(
     row: str, seed: int, folds: DensityFolds, detections: Events, benchmark: Benchmark
 ) -> list[ScoreRecord]:
-    """Calibration of counts before and after the adapter, and the adapted mAP.
-
-    Parameters
-    ----------
-    row, seed
-        Whose densities and detections these are.
-    folds
-        Densities of the test recordings of each fold.
-    detections
-        Detections in the test recordings, by the tuned decoder.
-    benchmark
-        True events, settings and groups.
-    """
+    """Calibration of counts before and after the adapter, and the adapted mAP."""
     settings, truth = benchmark.settings, benchmark.events
     labelled = set(truth.recording.tolist())
     densities = [

@@ -9,22 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def repeated(act: Callable[[], None], every: float) -> Iterator[None]:
-    """Call a function at intervals, from another thread, until the block has ended.
-
-    Parameters
-    ----------
-    act
-        Function without arguments.
-    every
-        Seconds between two calls.
-
-    Examples
-    --------
-    >>> done = threading.Event()
-    >>> with repeated(done.set, every=0.001):
-    ...     done.wait(5)
-    True
-    """
+    """Call a function every so many seconds, from another thread, until the block has ended."""
     stop = threading.Event()
 
     def work() -> None:

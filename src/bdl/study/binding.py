@@ -41,13 +41,7 @@ def bind_protocol(run: RunDirectory, protocol: Protocol) -> None:
 
 
 def bind_environment(run: RunDirectory, workers: Workers) -> Workers:
-    """Write the environment, or raise an error if it has changed.
-
-    Returns
-    -------
-    Workers
-        The workers with their number of threads.
-    """
+    """Write the environment, or raise an error if it has changed; workers with their threads."""
     before = run.get_json("environment.json")
     default = before["threads"] if before else max(1, (os.cpu_count() or 1) // workers.jobs)
     current: dict[str, Any] = {
@@ -77,19 +71,7 @@ def bind_data(
     path: Path,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> DataFingerprint:
-    """Hash the data, or raise an error if they have changed; unchanged files are not hashed again.
-
-    Parameters
-    ----------
-    run
-        Run directory.
-    benchmark
-        The data.
-    path
-        Folder or file of the raw data.
-    progress
-        Called with (recordings done, recordings in total).
-    """
+    """Hash the data, or raise an error if they have changed; unchanged files are not read again."""
     content = run.get_json("data.json")
     bound = None if content is None else DataFingerprint(**content)
     stamps = file_stamps(path)

@@ -19,19 +19,6 @@ SeedValues = dict[int | None, float]
 class CellValue:
     """The value of a table cell: a mean with its spread over seeds or its confidence interval.
 
-    Parameters
-    ----------
-    value
-        None if it is undefined.
-    sd
-        Standard deviation over seeds.
-    low, high
-        Ends of the confidence interval.
-    signed
-        Whether a plus is written.
-    form
-        Format of the value; None for a fixed number of digits.
-
     Examples
     --------
     >>> CellValue(0.705, sd=0.005).text(3)
@@ -43,11 +30,11 @@ class CellValue:
     """
 
     value: float | None
-    sd: float | None = None
+    sd: float | None = None  # over seeds
     low: float | None = None
     high: float | None = None
-    signed: bool = False
-    form: str | None = None
+    signed: bool = False  # whether a plus is written
+    form: str | None = None  # format of the value; None for a fixed number of digits
 
     def text(self, digits: int) -> str:
         """The value as text; a dash if it is undefined."""

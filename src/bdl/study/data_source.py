@@ -19,41 +19,16 @@ from bdl.study.protocol import Protocol
 
 
 class DataSource(Value):
-    """A data set in a folder; small enough to be sent to every worker.
-
-    Parameters
-    ----------
-    dataset
-        The data set with its options.
-    path
-        Folder or file of the raw data.
-    settings
-        Settings of the benchmark that differ from those of the data set.
-    """
+    """A data set in a folder; small enough to be sent to every worker."""
 
     dataset: Dataset
     path: str
+    # Settings of the benchmark that differ from those of the data set.
     settings: dict[str, Any] = Field(default_factory=dict)
 
     @classmethod
     def of(cls, protocol: Protocol, path: Path, *, trust: bool = False) -> DataSource:
-        """The data of a protocol in a folder.
-
-        Parameters
-        ----------
-        protocol
-            Names the data set, its options and changed settings.
-        path
-            Folder or file of the raw data.
-        trust
-            Whether data that can run code when read (a pickle) may be opened.
-
-        Examples
-        --------
-        >>> from bdl.study.catalogue import load
-        >>> DataSource.of(load("hapt-nested"), Path("hapt")).dataset
-        HAPT(kind='hapt', task='walking')
-        """
+        """The data of a protocol in a folder; `trust` opens data that can run code (a pickle)."""
         dataset = protocol.data.trusted() if trust else protocol.data
         return cls(dataset=dataset, path=str(path.resolve()), settings=protocol.settings)
 

@@ -27,25 +27,11 @@ from bdl.events import Events
 
 
 class DecoderStages(Value):
-    """Which decoders a row is decoded with.
+    """Which decoders a row is decoded with; see the text of the module."""
 
-    Parameters
-    ----------
-    grid
-        Grid that is searched; None for the published grid of the data set, which also serves
-        densities that the decoder of ``grid`` does not read.
-    fixed
-        Decoder of the stage ``tuned``; None searches the grid.
-    alternatives
-        Further grids, each a stage of the name of its kind.
-    rescored
-        Further tolerances in seconds, by stage.
-    decoders
-        Fixed decoders, by stage.
-    """
-
+    # None for the published grid, which also serves densities that the grid's decoder cannot read.
     grid: Grid | None = None
-    fixed: Decoder | None = None
+    fixed: Decoder | None = None  # of the stage "tuned"; None searches the grid
     alternatives: tuple[Grid, ...] = ()
     rescored: dict[str, tuple[float, ...]] = Field(default_factory=dict)
     decoders: dict[str, Decoder] = Field(default_factory=dict)
@@ -53,15 +39,7 @@ class DecoderStages(Value):
     def tune(
         self, densities: Sequence[Density], truth: Events, benchmark: Benchmark
     ) -> tuple[Decoder, float]:
-        """The decoder of the stage ``tuned``, and its mAP.
-
-        Parameters
-        ----------
-        densities, truth
-            Densities and annotated events of the recordings for selection.
-        benchmark
-            Settings and interval types.
-        """
+        """The decoder of the stage ``tuned``, and its mAP, on recordings for selection."""
         if self.fixed is None:
             return best_decoder(densities, truth, self._grid(benchmark, densities[0]), benchmark)
         settings = benchmark.settings
@@ -82,15 +60,7 @@ class DecoderStages(Value):
         benchmark: Benchmark,
         tuned: Decoder | None = None,
     ) -> dict[str, Decoder]:
-        """The decoder of every stage.
-
-        Parameters
-        ----------
-        densities, truth, benchmark
-            See `tune`.
-        tuned
-            The tuned decoder if it is known already.
-        """
+        """The decoder of every stage; the tuned one may be known already."""
         first = densities[0]
 
         def best(grid: Grid, tolerances: Sequence[float] | None = None) -> Decoder:

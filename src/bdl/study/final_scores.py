@@ -30,26 +30,12 @@ SeedMatches = dict[tuple[str, str], dict[int, Matches]]
 
 
 class ScoreStep(StudyStep):
-    """Open the labels of all test parts, and score.
-
-    Parameters
-    ----------
-    name, settings
-        See `StudyStep`.
-    runs
-        Every row and seed to score.
-    test
-        All test recordings, with their labels.
-    folds
-        Ids of the test recordings of each fold.
-    regime, metrics, differences, bootstrap, rescored, analyses
-        See `bdl.study.protocol.Protocol`.
-    """
+    """Open the labels of all test parts, and score; other fields are those of `Protocol`."""
 
     kind = "score"
     runs: tuple[RowRun, ...]
-    test: StepData
-    folds: tuple[tuple[str, ...], ...]
+    test: StepData  # all test recordings, with their labels
+    folds: tuple[tuple[str, ...], ...]  # ids of the test recordings of each fold
     regime: Literal["nested", "validation"]
     metrics: tuple[Metric, ...]
     differences: tuple[tuple[str, str], ...]

@@ -16,21 +16,7 @@ from bdl.study.steps import StepData
 
 
 class DataFingerprint(Value):
-    """Hashes of a benchmark.
-
-    Parameters
-    ----------
-    recordings, events
-        Hash of the values, and of the labels, of each recording.
-    settings
-        Hash of the settings and interval types.
-
-    Examples
-    --------
-    >>> print_of = DataFingerprint(recordings={"a": "1"}, events={"a": "2"}, settings="3")
-    >>> print_of.part(["a"], labels=False).labels is None
-    True
-    """
+    """Hashes of the values and labels of each recording, and of settings and interval types."""
 
     recordings: dict[str, str]
     events: dict[str, str]
@@ -40,15 +26,7 @@ class DataFingerprint(Value):
     def of(
         cls, benchmark: Benchmark, progress: Callable[[int, int], None] = lambda done, total: None
     ) -> DataFingerprint:
-        """Read and hash everything, one recording at a time.
-
-        Parameters
-        ----------
-        benchmark
-            Recordings, events and settings.
-        progress
-            Called with (recordings done, recordings in total).
-        """
+        """Read and hash everything, one recording at a time."""
         total = len(benchmark.recordings)
         values = {}
         for number, recording in enumerate(benchmark.recordings):

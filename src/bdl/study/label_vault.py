@@ -17,13 +17,6 @@ from bdl.recording import Recordings
 class LabelVault:
     """All recordings of a benchmark, with the labels of some of them.
 
-    Parameters
-    ----------
-    benchmark
-        Recordings and labels.
-    readable
-        Ids of the recordings whose labels may be read; all others are sealed.
-
     Examples
     --------
     >>> import numpy as np

@@ -27,21 +27,7 @@ STALE = 90.0
 
 @contextmanager
 def hold(fs: Any, root: str, *, local: bool) -> Iterator[None]:
-    """Hold the lock of a run directory while the block runs.
-
-    Parameters
-    ----------
-    fs
-        File system (fsspec) of the run directory.
-    root
-        Path of the run directory on it.
-    local
-        Whether ``fs`` is the local file system.
-
-    Raises
-    ------
-    StudyError
-        If another runner holds the lock; the message names its process and host.
+    """Hold the lock of a run directory while the block runs, or raise who holds it.
 
     Examples
     --------

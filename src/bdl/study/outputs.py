@@ -41,42 +41,18 @@ class EpochMeans(Value):
 
 
 class RowOutputs(Value):
-    """Outputs of one row of a study.
+    """Outputs of one row of a study."""
 
-    Parameters
-    ----------
-    seed
-        Seed whose detections and densities are named here: the row's first.
-    stage
-        Decoder of the detections.
-    detections, densities
-        Steps that hold them, one per fold or one for all folds.
-    loss
-        Mean training loss of the scored models by epoch.
-    score
-        Mean score of the checkpoints by epoch.
-    """
-
-    seed: int
-    stage: str
-    detections: tuple[StepId, ...]
+    seed: int  # whose detections and densities are named here: the row's first
+    stage: str  # decoder of the detections
+    detections: tuple[StepId, ...]  # one step per fold, or one for all folds
     densities: tuple[StepId, ...]
-    loss: EpochMeans | None = None
-    score: EpochMeans | None = None
+    loss: EpochMeans | None = None  # of the scored models
+    score: EpochMeans | None = None  # of the checkpoints
 
 
 class StudyOutputs(Value):
-    """Outputs of a study.
-
-    Parameters
-    ----------
-    data
-        Folder of the data set.
-    test
-        Ids of all recordings that were tested, sorted.
-    rows
-        Outputs by name of the row.
-    """
+    """Outputs of a study: folder of the data, tested recordings (sorted), and rows by name."""
 
     data: str
     test: tuple[str, ...]

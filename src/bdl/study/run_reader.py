@@ -20,20 +20,7 @@ from bdl.errors import StudyError
 
 
 class StepId(Value):
-    """Name and key of a step: where its files are.
-
-    Parameters
-    ----------
-    name
-        Path of the step below ``steps/``, without the key.
-    key
-        Hash of everything the step depends on.
-
-    Examples
-    --------
-    >>> StepId(name="score", key="0123456789abcdef").folder
-    'steps/score-0123456789ab'
-    """
+    """Path of a step below ``steps/``, and hash of all it depends on: where its files are."""
 
     name: str
     key: str
@@ -46,11 +33,6 @@ class StepId(Value):
 
 class RunReader:
     """A run directory on a local or remote path, to be read.
-
-    Parameters
-    ----------
-    url
-        Folder or any fsspec path.
 
     Examples
     --------

@@ -24,30 +24,14 @@ from bdl.study.study_reader import StudyReader
 
 @dataclass(frozen=True)
 class StudyStatus:
-    """Progress of a study.
-
-    Parameters
-    ----------
-    name
-        Name of the protocol.
-    done, total
-        Number of steps by kind.
-    seconds_left
-        Estimate from the steps done so far; None before the first one.
-    live
-        Best score so far of each row in each fold; None if there is none.
-    results
-        All results once the study is finished.
-    ledger
-        All entries of the ledger.
-    """
+    """Progress of a study."""
 
     name: str
-    done: dict[str, int]
+    done: dict[str, int]  # steps by kind
     total: dict[str, int]
-    seconds_left: float | None
-    live: dict[str, list[float | None]]
-    results: Results | None
+    seconds_left: float | None  # from the steps done so far; None before the first one
+    live: dict[str, list[float | None]]  # best score so far by row, per fold
+    results: Results | None  # once the study is finished
     ledger: list[dict[str, Any]]
 
     def to_dict(self) -> dict[str, Any]:

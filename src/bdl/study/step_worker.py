@@ -19,24 +19,7 @@ from bdl.study.workers import limit_threads
 
 @dataclass(frozen=True, eq=False)  # joblib hashes functions for Dask: by identity, as any other
 class StepWorker:
-    """What every worker is sent.
-
-    Parameters
-    ----------
-    run
-        Run directory.
-    source
-        The data.
-    threads
-        Number of threads to use; None for no limit.
-
-    Examples
-    --------
-    >>> source = DataSource(dataset="hapt", path="hapt", settings={"stride": 5})
-    >>> worker = StepWorker("run", source, threads=1)
-    >>> worker in {worker}
-    True
-    """
+    """What every worker is sent: run directory, data, and how many threads to use (None: any)."""
 
     run: str
     source: DataSource

@@ -14,21 +14,11 @@ from bdl.study.run_reader import RunReader, StepId
 
 
 class StepData(Value):
-    """Recordings that a step reads.
-
-    Parameters
-    ----------
-    ids
-        Ids of the recordings.
-    signals
-        Hash of their values.
-    labels
-        Hash of their labels; None if the step may not see them.
-    """
+    """Recordings that a step reads, with the hash of their values."""
 
     ids: tuple[str, ...]
     signals: str
-    labels: str | None = None
+    labels: str | None = None  # hash of their labels; None if the step may not see them
 
 
 class StepOutput(NamedTuple):
@@ -72,33 +62,13 @@ class StudyStep(Value):
 
     @abstractmethod
     def perform(self, run: RunReader, benchmark: Benchmark) -> StepOutput:
-        """Do the work.
-
-        Parameters
-        ----------
-        run
-            The run directory, to read the results of earlier steps.
-        benchmark
-            The data of the study.
-        """
+        """Do the work; earlier results are read from the run directory."""
 
 
 class RowRun(Value):
-    """A row of a study trained with one seed, in all folds.
-
-    Parameters
-    ----------
-    row
-        Name of the row.
-    seed
-        Seed of the training.
-    detections
-        Steps that hold its detections: one per fold, or one for all folds.
-    densities
-        Steps that hold its densities, one per fold.
-    """
+    """A row of a study trained with one seed, in all folds."""
 
     row: str
     seed: int
-    detections: tuple[StepId, ...]
+    detections: tuple[StepId, ...]  # steps that hold them: one per fold, or one for all
     densities: tuple[StepId, ...]

@@ -25,19 +25,7 @@ RunSteps = Callable[[str, Sequence[StudyStep]], None]
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """A protocol on the folds of some data.
-
-    Parameters
-    ----------
-    protocol
-        What is studied.
-    folds
-        Which recordings train, calibrate and test.
-    data
-        Hashes of the data.
-    models
-        Model of each row, by name of the row.
-    """
+    """A protocol on the folds of some data, with the model of each row by name."""
 
     protocol: Protocol
     folds: tuple[Fold, ...]
@@ -92,19 +80,7 @@ class StudyPlan:
 
 @dataclass(frozen=True)
 class Study:
-    """A study bound to its run directory.
-
-    Parameters
-    ----------
-    run
-        Run directory.
-    plan
-        Protocol, folds, hashes and models.
-    benchmark
-        The data.
-    source
-        Where the data is.
-    """
+    """A study bound to its run directory and its data."""
 
     run: RunDirectory
     plan: StudyPlan
@@ -119,23 +95,12 @@ class Study:
 
 @dataclass(frozen=True)
 class TrainedRows:
-    """Result of training and selection, before any test label is read.
+    """Result of training and selection, before any test label is read."""
 
-    Parameters
-    ----------
-    runs
-        Every row and seed that was trained in all folds.
-    checkpoints
-        Steps that scored the checkpoints of a row at the selected learning rate, by row.
-    records
-        Scores of the selection.
-    failed
-        Descriptions of trainings that failed.
-    """
-
-    runs: tuple[RowRun, ...]
+    runs: tuple[RowRun, ...]  # every row and seed that was trained in all folds
+    # Steps that scored the checkpoints of a row at the selected learning rate, by row.
     checkpoints: Mapping[str, Sequence[StepId]]
-    records: tuple[ScoreRecord, ...]
+    records: tuple[ScoreRecord, ...]  # scores of the selection
     failed: tuple[str, ...]
 
 
@@ -152,13 +117,7 @@ class Regime(ABC):
 
     @abstractmethod
     def train(self, study: Study, run_steps: RunSteps) -> TrainedRows:
-        """Train, select and freeze.
+        """Train, select and freeze; results are read from the run directory.
 
-        Parameters
-        ----------
-        study
-            The study.
-        run_steps
-            Runs steps until all are done, wherever the workers are. Results are then read from the
-            run directory, so that a resumed study selects the same.
+        So a resumed study selects the same.
         """

@@ -183,15 +183,7 @@ def latex(filled: FilledTable) -> str:
 
 
 def comma_separated(filled: FilledTable, data: str = "") -> str:
-    """The table as CSV, one line per cell: our values with full precision, the paper's as written.
-
-    Parameters
-    ----------
-    filled
-        The table.
-    data
-        What must be known of the data, in a column of its own.
-    """
+    """The table as CSV, one line per cell: our values in full, the paper's as written."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = ("value", "sd", "low", "high")
