@@ -24,6 +24,7 @@ from bdl.datasets import Benchmark, Sleep, load
 from bdl.decoding import ExpectedAPGrid, Grid, PeakGrid, calibrate, decode, default_decoder
 from bdl.density import Density
 from bdl.detector import DetectorSettings
+from bdl.detector.selection import Selection
 from bdl.evaluation import match
 from bdl.formats.densities import read_densities, write_densities
 from bench.experiments.common import Part, group_folds, in_memory
@@ -70,6 +71,7 @@ def sleep(out: Path, objective: str, seed: int) -> tuple[Benchmark, list[Fold], 
     settings = DetectorSettings.of(
         dataset.settings,
         objective=objective,
+        selection=Selection(folds=0),
         window=2 * DAY,
         training={**TRAINING, "epochs": 40, "seed": seed},
     )
@@ -90,6 +92,7 @@ def hapt(
         settings = DetectorSettings.of(
             dataset.settings,
             objective=objective,
+            selection=Selection(folds=0),
             training={**TRAINING, "epochs": 60, "seed": seed},
         )
         detector = Detector(**dict(settings))

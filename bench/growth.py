@@ -131,7 +131,7 @@ def learning() -> list[Growth]:
 
     def features(n: int) -> Work:
         recording = Recording.of(rng.normal(size=(n, 2)).astype(np.float32), id="a", period=5.0)
-        return lambda: bin_features(recording, Features(stride=10))
+        return lambda: bin_features(recording, Features(stride=10, scaling="none"))
 
     def targets(n: int) -> Work:
         places = [np.sort(rng.integers(0, 1_000 * n, n))]

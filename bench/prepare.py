@@ -84,7 +84,7 @@ def ours(file: Path, out: Path) -> float:
         period=5.0,
         channels=("anglez", "enmo"),
     )
-    features = Features(stride=STRIDE, calendar=True)
+    features = Features(stride=STRIDE, calendar=True, scaling="none")
     total = 0.0
     for recording in prepare(recordings, out):
         binned = bin_features(recording, features)

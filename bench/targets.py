@@ -64,7 +64,7 @@ def run() -> list[Row]:
     ):
         values = rng.normal(size=(samples, channels)).astype(np.float32)
         recording = Recording.of(values, id="a", period=1.0)
-        asked = Features(stride=stride)
+        asked = Features(stride=stride, scaling="none")
         made = bin_features(recording, asked).values
         np.testing.assert_allclose(made, _numpy_features(values, stride), atol=1e-4)
         rows.append(

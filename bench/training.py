@@ -28,7 +28,7 @@ from bdl.training.task import TrainingTask
 from bench.row import Row, table
 
 STRIDE = 10
-FEATURES = Features(stride=STRIDE)
+FEATURES = Features(stride=STRIDE, scaling="none")
 DAYS = 1728  # bins
 
 

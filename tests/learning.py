@@ -47,13 +47,15 @@ def quick(**changes: Any) -> dict[str, Any]:
     from bdl.features import Features
     from bdl.training import Training
 
-    features: dict[str, Any] = {"stride": 4}
+    features: dict[str, Any] = {"stride": 4, "calendar": False, "scaling": "none"}
     training: dict[str, Any] = {"epochs": 3, "batch": 4, "accelerator": "cpu"}
     parameters = {
         "encoder": Recurrent(width=8, blocks=1),
         "features": features,
         "training": training,
         "tolerances": (8.0,),
+        "selection": {"folds": 0},
+        "objective": "bdl-hard",
     }
     for name, value in changes.items():
         if name in Features.model_fields:

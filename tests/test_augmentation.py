@@ -136,7 +136,7 @@ def batch(data, **changes):
         data,
         BDL().resolve([each.labels for each in data], stride=2),
         training=Training(batch=4, seed=1, augmentation=changes),
-        features=Features(stride=2, statistics=("mean",)),
+        features=Features(stride=2, statistics=("mean",), scaling="none"),
         window=60,
         fixed=False,
         steps=20,

@@ -39,7 +39,9 @@ def recording(values, **more):
 @settings(max_examples=500, deadline=None)
 @given(arrays, st.integers(1, 70), orders)
 def test_statistics_equal_numpy(values, stride, statistics):
-    ours = bin_features(recording(values), Features(stride=stride, statistics=statistics))
+    ours = bin_features(
+        recording(values), Features(stride=stride, statistics=statistics, scaling="none")
+    )
     expected, missing = naive.bin_features(values, stride, statistics)
     np.testing.assert_allclose(ours.values, expected, rtol=1e-6, atol=1e-4)
     np.testing.assert_array_equal(ours.missing, missing)
@@ -74,8 +76,8 @@ def test_logarithms_are_taken_of_the_samples(values, stride, units):
 @settings(max_examples=200, deadline=None)
 @given(arrays, st.integers(1, 20))
 def test_the_share_of_missing_samples_is_the_last_column(values, stride):
-    plain = bin_features(recording(values), Features(stride=stride))
-    flagged = bin_features(recording(values), Features(stride=stride, missing=True))
+    plain = bin_features(recording(values), Features(stride=stride, scaling="none"))
+    flagged = bin_features(recording(values), Features(stride=stride, missing=True, scaling="none"))
     np.testing.assert_array_equal(flagged.values[:, :-1], plain.values)
     expected = [np.isnan(values[at : at + stride]).mean() for at in range(0, len(values), stride)]
     np.testing.assert_allclose(flagged.values[:, -1], expected, atol=1e-6)
@@ -84,7 +86,9 @@ def test_the_share_of_missing_samples_is_the_last_column(values, stride):
 
 def test_a_small_spread_on_a_large_level_is_kept():
     values = (1e6 + np.random.default_rng(0).normal(size=(4000, 1))).astype(np.float32)
-    ours = bin_features(recording(values), Features(stride=1000, statistics=("std", "mean")))
+    ours = bin_features(
+        recording(values), Features(stride=1000, statistics=("std", "mean"), scaling="none")
+    )
     parts = values.astype(np.float64).reshape(4, 1000)
     np.testing.assert_allclose(ours.values[:, 0], parts.std(axis=1), rtol=1e-6)
     np.testing.assert_allclose(ours.values[:, 1], parts.mean(axis=1), rtol=1e-7)
@@ -93,13 +97,13 @@ def test_a_small_spread_on_a_large_level_is_kept():
 def test_a_map_read_in_chunks_gives_the_same(tmp_path, monkeypatch):
     values = np.random.default_rng(0).normal(size=(1003, 2)).astype(np.float32)
     values[100:150] = np.nan
-    whole = bin_features(recording(values), Features(stride=7))
+    whole = bin_features(recording(values), Features(stride=7, scaling="none"))
     np.save(tmp_path / "values.npy", values)
     mapped = np.load(tmp_path / "values.npy", mmap_mode="r")
     monkeypatch.setattr(module, "CHUNK", 50)
     monkeypatch.setattr(quartile_module, "CHUNK", 50)
     lazy = Recording(recording(values).info, mapped)
-    parts = bin_features(lazy, Features(stride=7))
+    parts = bin_features(lazy, Features(stride=7, scaling="none"))
     np.testing.assert_array_equal(whole.values, parts.values)
     np.testing.assert_array_equal(whole.missing, parts.missing)
     np.testing.assert_allclose(
@@ -109,10 +113,14 @@ def test_a_map_read_in_chunks_gives_the_same(tmp_path, monkeypatch):
 
 def test_columns_of_any_layout_and_threads_give_the_same():
     values = np.asfortranarray(np.random.default_rng(0).normal(size=(5000, 3)).astype(np.float32))
-    plain = bin_features(recording(np.ascontiguousarray(values)), Features(stride=10)).values
+    plain = bin_features(
+        recording(np.ascontiguousarray(values)), Features(stride=10, scaling="none")
+    ).values
     with ThreadPoolExecutor(4) as pool:
         made = pool.map(
-            lambda _: bin_features(Recording(recording(values).info, values), Features(stride=10)),
+            lambda _: bin_features(
+                Recording(recording(values).info, values), Features(stride=10, scaling="none")
+            ),
             range(8),
         )
         assert all((one.values == plain).all() for one in made)
@@ -120,7 +128,7 @@ def test_columns_of_any_layout_and_threads_give_the_same():
 
 def test_one_channel_missing_is_zero_and_not_flagged():
     values = np.array([[np.nan, 1.0], [np.nan, 3.0], [np.nan, np.nan]])
-    ours = bin_features(recording(values), Features(stride=2, statistics=("mean",)))
+    ours = bin_features(recording(values), Features(stride=2, statistics=("mean",), scaling="none"))
     assert ours.values.tolist() == [[0, 2], [0, 0]]
     assert ours.missing.tolist() == [False, True]
     shifted = Features(
@@ -133,7 +141,7 @@ def test_hours_are_local_through_daylight_saving():
     start = datetime(2018, 11, 4, 0, 30, tzinfo=timezone(timedelta(hours=-4)))
     # At 02:00 clocks go back to 01:00: 90 minutes after the start, sample 1080.
     one = recording(np.zeros(2161), start=start, offset_changes=[(1080, -5 * 3600)])
-    ours = bin_features(one, Features(stride=360, calendar=True))
+    ours = bin_features(one, Features(stride=360, calendar=True, scaling="none"))
     assert ours.hour is not None
     assert ours.hour.tolist() == [0, 1, 1, 1, 1, 2, 2]
     assert ours.weekday is not None
@@ -142,7 +150,9 @@ def test_hours_are_local_through_daylight_saving():
 
 def test_a_bin_has_the_hour_of_its_first_sample():
     start = datetime(2018, 8, 14, 23, 59, 55, tzinfo=UTC)
-    ours = bin_features(recording(np.zeros(4), start=start), Features(stride=2, calendar=True))
+    ours = bin_features(
+        recording(np.zeros(4), start=start), Features(stride=2, calendar=True, scaling="none")
+    )
     assert ours.hour is not None
     assert ours.weekday is not None
     assert (ours.hour.tolist(), ours.weekday.tolist()) == ([23, 0], [1, 2])
@@ -150,12 +160,12 @@ def test_a_bin_has_the_hour_of_its_first_sample():
 
 def test_a_calendar_needs_a_start():
     with pytest.raises(InputError, match="start"):
-        bin_features(recording(np.zeros(4)), Features(stride=2, calendar=True))
-    assert bin_features(recording(np.zeros(4)), Features(stride=2)).hour is None
+        bin_features(recording(np.zeros(4)), Features(stride=2, calendar=True, scaling="none"))
+    assert bin_features(recording(np.zeros(4)), Features(stride=2, scaling="none")).hour is None
 
 
 def test_no_samples_are_no_bins():
-    ours = bin_features(recording(np.zeros((0, 2))), Features(stride=2))
+    ours = bin_features(recording(np.zeros((0, 2))), Features(stride=2, scaling="none"))
     assert ours.values.shape == (0, 8)
 
 
@@ -163,7 +173,9 @@ def test_infinite_values_are_refused_with_their_bin():
     values = np.zeros((9, 1), dtype=np.float32)
     values[7] = -np.inf
     with pytest.raises(InputError, match="bin 3"):
-        bin_features(Recording(recording(np.zeros((9, 1))).info, values), Features(stride=2))
+        bin_features(
+            Recording(recording(np.zeros((9, 1))).info, values), Features(stride=2, scaling="none")
+        )
 
 
 @settings(max_examples=300, deadline=None)
@@ -217,4 +229,6 @@ def test_features_go_to_plain_data_and_back():
     with pytest.raises(ConfigError, match="stride"):
         Features(stride=0)
     with pytest.raises(ConfigError, match="repeat"):
-        bin_features(recording(np.zeros(4)), Features(stride=2, statistics=("mean", "mean")))
+        bin_features(
+            recording(np.zeros(4)), Features(stride=2, statistics=("mean", "mean"), scaling="none")
+        )

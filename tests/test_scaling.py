@@ -50,7 +50,7 @@ def test_a_channel_without_samples_stays_as_it_is():
 def test_automatic_scaling_must_be_fitted():
     recording = next(iter(recordings([1.0], [0.0])))
     with pytest.raises(ConfigError, match="call fit first"):
-        bin_features(recording, Features(scaling="automatic"))
+        bin_features(recording, Features(stride=1, scaling="automatic"))
 
 
 def heavy(sigma, offset=0.0, zeros=0.0, seed=0):
@@ -75,16 +75,18 @@ def test_the_logarithm_is_taken_of_heavy_tails_only(recordings, taken):
     assert (fitted.unit is not None) is taken
     assert ("logarithm of x" in fitted.describe(["x"])) is taken
     if taken:
-        features = bin_features(next(iter(recordings)), Features(scaling=fitted)).values
+        features = bin_features(next(iter(recordings)), Features(stride=1, scaling=fitted)).values
         assert np.abs(features).max() < 12
-        assert Features(scaling=fitted).fit(recordings).scaling == fitted
+        assert Features(stride=1, scaling=fitted).fit(recordings).scaling == fitted
 
 
 def test_a_logarithm_does_not_change_with_the_unit_of_the_data():
     (one,) = heavy(2.0)
     other = Recording.of(1000 * np.asarray(one.values, np.float64), id="a", period=1.0)
     both = [
-        bin_features(each, Features(scaling=Automatic().fit(Recordings.of([each])))).values
+        bin_features(
+            each, Features(stride=1, scaling=Automatic().fit(Recordings.of([each])))
+        ).values
         for each in (one, other)
     ]
     np.testing.assert_allclose(*both, rtol=1e-3, atol=1e-4)

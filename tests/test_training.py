@@ -34,7 +34,7 @@ from bdl.training.task import TrainingTask
 
 STRIDE = 2
 CHANGES = Augmentation(gain=0.2, blanks=0.2, reversal=0.5, symmetric=True)
-FEATURES = Features(stride=STRIDE, statistics=("mean",))
+FEATURES = Features(stride=STRIDE, statistics=("mean",), scaling="none")
 
 
 def prepared(count: int = 7, seed: int = 0) -> list[TrainingRecording]:
@@ -292,7 +292,7 @@ class StopError(Exception):
         (2, KeyboardInterrupt, {"augmentation": CHANGES}),
         (4, StopError, {}),
         (3, StopError, {"average": 0.4}),
-        (2, StopError, {"updates": 11}),
+        (2, StopError, {"updates": 11, "per_length": False}),
     ],
 )
 def test_a_stopped_run_goes_on_to_the_same_bytes(tmp_path, stop, error, changes):
@@ -578,14 +578,14 @@ def test_averaged_weights_are_the_running_mean_of_the_steps(average, monkeypatch
 
 def test_updates_count_steps_and_the_last_epoch_may_be_short():
     data = prepared()
-    result = go(fresh(), data, updates=10)  # three batches per epoch
+    result = go(fresh(), data, updates=10, per_length=False)  # three batches per epoch
     assert [row.epoch for row in result.history] == [1, 2, 3, 4]
     assert [row.steps for row in result.history] == [3, 6, 9, 10]
     assert result.history[-1].learning_rate == pytest.approx(1e-6, rel=1e-3)
     assert result.best == 4
-    two = go(fresh(), data, updates=10, checkpoints=2)
+    two = go(fresh(), data, updates=10, per_length=False, checkpoints=2)
     assert [*two.checkpoints] == [2, 4]
-    short = go(fresh(), data, updates=2)
+    short = go(fresh(), data, updates=2, per_length=False)
     assert [row.steps for row in short.history] == [2]
 
 
@@ -593,11 +593,11 @@ def test_whole_epochs_of_updates_are_the_same_training():
     data = prepared()
     modules = [fresh(), fresh()]
     go(modules[0], data, epochs=3)
-    go(modules[1], data, updates=9)
+    go(modules[1], data, updates=9, per_length=False)
     assert digest(modules[0]) == digest(modules[1])
 
 
 def test_epochs_beyond_the_updates_are_refused():
     for wrong in ({"stop_after": 5}, {"checkpoint_epochs": (5,)}):
         with pytest.raises(ConfigError, match="beyond the 4 epochs"):
-            go(fresh(), prepared(), updates=10, **wrong)
+            go(fresh(), prepared(), updates=10, per_length=False, **wrong)

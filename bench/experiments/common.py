@@ -20,6 +20,7 @@ import numpy as np
 from bdl import Detector, Events, Recordings
 from bdl.datasets import Benchmark
 from bdl.detector import DetectorSettings
+from bdl.detector.selection import Selection
 from bdl.evaluation import Matches, match
 from bdl.formats import read_events, write_events
 
@@ -98,7 +99,7 @@ def run(
     begin = time.perf_counter()
     settings = dataset.settings
     training = {"accelerator": "cpu", "epochs": asked.epochs, "batch": asked.batch, "seed": seed}
-    fields = {"training": training, **parameters}
+    fields = {"training": training, "selection": Selection(folds=0), **parameters}
     detector = Detector(**dict(DetectorSettings.of(settings, **fields)))
     detector.fit(
         dataset.recordings.select(part.train),

@@ -19,6 +19,7 @@ from bdl import Detector, decoding
 from bdl.config import Value
 from bdl.datasets import Benchmark, Sleep, load
 from bdl.detector import DetectorSettings
+from bdl.detector.selection import Selection
 from bdl.errors import ConfigError
 from bdl.formats import write_events
 from bdl.formats.files import atomic
@@ -136,6 +137,7 @@ def _detector_settings(
     return DetectorSettings.of(
         benchmark.settings,
         objective=objective,
+        selection=Selection(folds=0),  # decoders are compared on recordings set aside
         window=settings.window * DAY,
         training=settings.training.replace(jitter=benchmark.settings.jitter),
     )

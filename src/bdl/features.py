@@ -29,12 +29,12 @@ from pydantic import Field, PositiveInt, model_validator
 
 from bdl.compiled import compiled
 from bdl.config import Value
-from bdl.errors import InputError
+from bdl.errors import ConfigError, InputError
 from bdl.recording import Recording, Recordings, Values
 from bdl.sampling import bin_count
 from bdl.scaling import Scaling
+from bdl.scaling.automatic import Automatic
 from bdl.scaling.logarithm import take_logarithms
-from bdl.scaling.no_scaling import NoScaling
 
 Statistic = Literal["mean", "max", "min", "std"]
 STATISTICS: tuple[Statistic, ...] = ("mean", "max", "min", "std")
@@ -50,29 +50,29 @@ class Features(Value):
     Parameters
     ----------
     stride
-        Samples per bin.
+        Samples per bin; none is chosen for the data when a detector is fitted.
     statistics
         Which of mean, max, min and std, in the order of the columns.
     calendar
-        Whether local hour and weekday are given as categories.
+        Whether local hour and weekday are given as categories; none is chosen for the data.
     scaling
-        How channels are scaled: a value or a name of `bdl.scaling` (none, robust, ...).
+        How channels are scaled: a value or a name of `bdl.scaling` (automatic, none, ...).
     missing
         Whether a last column gives the share of missing samples, so that a model can tell a gap
         from a signal at its usual level.
 
     Examples
     --------
-    >>> Features(stride=10, statistics=("mean", "std")).width(channels=3)
+    >>> Features(stride=10, statistics=("mean", "std"), scaling="none").width(channels=3)
     6
     >>> Features(stride=10, statistics=("mean", "std"), missing=True).width(channels=3)
     7
     """
 
-    stride: PositiveInt = 1
+    stride: PositiveInt | None = None
     statistics: Annotated[tuple[Statistic, ...], Field(min_length=1)] = STATISTICS
-    calendar: bool = False
-    scaling: Scaling = NoScaling()
+    calendar: bool | None = None
+    scaling: Scaling = Automatic()
     missing: bool = False
 
     @model_validator(mode="after")
@@ -80,6 +80,13 @@ class Features(Value):
         if len(set(self.statistics)) < len(self.statistics):
             raise ValueError(f"statistics repeat: {', '.join(self.statistics)}")
         return self
+
+    @property
+    def bin_samples(self) -> int:
+        """Samples per bin, once they are known."""
+        if self.stride is None:
+            raise ConfigError("features: stride: the samples per bin are not known yet")
+        return self.stride
 
     def width(self, channels: int) -> int:
         """Return the number of columns."""
@@ -123,7 +130,8 @@ class Binned:
 
     Examples
     --------
-    >>> len(bin_features(Recording.of(np.ones(21), id="a", period=1.0), Features(stride=10)))
+    >>> recording = Recording.of(np.ones(21), id="a", period=1.0)
+    >>> len(bin_features(recording, Features(stride=10, scaling="none")))
     3
     """
 
@@ -149,14 +157,14 @@ def bin_features(recording: Recording, features: Features) -> Binned:
     Examples
     --------
     >>> recording = Recording.of(np.array([1.0, 3.0, np.nan, np.nan, 5.0]), id="a", period=1.0)
-    >>> binned = bin_features(recording, Features(stride=2))
+    >>> binned = bin_features(recording, Features(stride=2, scaling="none"))
     >>> binned.values.tolist()
     [[2.0, 3.0, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0], [5.0, 5.0, 5.0, 0.0]]
     >>> binned.missing.tolist()
     [False, True, False]
     """
     info = recording.info
-    channels, stride = len(info.channels), features.stride
+    channels, stride = len(info.channels), features.bin_samples
     bins = bin_count(info.samples, stride)
     try:
         shift, scale = features.scaling.affine(recording)

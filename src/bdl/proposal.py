@@ -6,15 +6,18 @@ All rules use the times of the annotated events and the clocks of the recordings
   type is used.
 - *gap*: the 5 % quantile of the distance between successive events of a type.
 - largest tolerance: a fifth of the gap, at most half an hour; finest tolerance: a thirtieth of the
-  largest, at least five samples; both rounded to 1, 1.5, 2, 3, 5 or 7 times a power of ten.
-- stride: the most samples whose bin fits the finest tolerance and rarely contains two events.
-- window: ten spacings, between 256 and 12,096 bins, at most the longest recording.
+  largest, at least two samples; both rounded to 1, 1.5, 2, 3, 5 or 7 times a power of ten.
+- stride: the most samples whose bin is at most half the finest tolerance and rarely contains two
+  events.
+- window: one and a half spacings, between 512 and 4,096 bins, at most the longest recording.
+- sigma of kernels: the finest tolerance, or half the step of a time grid that is coarser.
 - separation: half the gap, at most the largest tolerance.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +29,7 @@ from bdl.events import Events
 from bdl.intervals import likely_intervals
 from bdl.recording import Recordings
 
-MAX_BINS, MIN_BINS = 12_096, 256
+MAX_BINS, MIN_BINS = 4_096, 512
 COLLISION = 1e-3
 
 
@@ -45,27 +48,13 @@ class Proposal:
     intervals: Proposed
     stride: Proposed
     tolerances: Proposed
-    kernel: Proposed
+    sigma: Proposed
     window: Proposed
     separation: Proposed
-    reference_spacing: Proposed
     calendar: Proposed
-    scaling: Proposed
-
-    def settings(self) -> dict[str, Any]:
-        """Return fields of `bdl.detector.DetectorSettings`."""
-        return {
-            "tolerances": self.tolerances.value,
-            "window": self.window.value,
-            "features": {
-                "stride": self.stride.value,
-                "calendar": self.calendar.value,
-                "scaling": self.scaling.value,
-            },
-        }
 
 
-def propose(recordings: Recordings, events: Events) -> Proposal:
+def propose(recordings: Recordings, events: Events, tolerances: Sequence[float] = ()) -> Proposal:
     """Propose settings for a `bdl.Detector` on these recordings and events.
 
     Parameters
@@ -74,6 +63,8 @@ def propose(recordings: Recordings, events: Events) -> Proposal:
         Recordings of one period.
     events
         Their annotated events.
+    tolerances
+        Matching tolerances in seconds, if they are known.
 
     Examples
     --------
@@ -99,10 +90,10 @@ def propose(recordings: Recordings, events: Events) -> Proposal:
     commonest = max(counts, key=lambda name: counts[name])
     spacing = seconds / counts[commonest]
     gap = _gap(known, spacing)
-    largest = _round(max(min(gap / 5, 1800.0), 5 * period))
-    finest = min(_round(max(largest / 30, 5 * period)), largest)
+    largest = max(tolerances, default=_round(max(min(gap / 5, 1800.0), 2 * period)))
+    finest = min(tolerances, default=min(_round(max(largest / 30, 2 * period)), largest))
     stride = _stride(period, finest, spacing)
-    bins = np.clip(10 * spacing / (stride * period), MIN_BINS, MAX_BINS)
+    bins = np.clip(1.5 * spacing / (stride * period), MIN_BINS, MAX_BINS)
     window = _round_down(min(bins * stride * period, longest))
     hours = all(info.start is not None for info in recordings.infos)
     daily = hours and longest >= 2 * 86400
@@ -113,15 +104,15 @@ def propose(recordings: Recordings, events: Events) -> Proposal:
         ),
         stride=Proposed(
             stride,
-            f"{stride} samples are {stride * period:g} s, within the finest tolerance of "
+            f"{stride} samples are {stride * period:g} s, within half the finest tolerance of "
             f"{finest:g} s, and two {commonest!r} events rarely share a bin",
         ),
         tolerances=Proposed(
-            _between(finest, largest),
+            tuple(tolerances) or _between(finest, largest),
             f"events of a type are {spacing:.4g} s apart on average and 5 % of them closer than "
             f"{gap:.4g} s, so a wider match than {largest:g} s could confuse neighbours",
         ),
-        kernel=_kernel(known, finest),
+        sigma=_sigma(known, finest),
         window=Proposed(
             window,
             f"about {window / spacing:.3g} events of the most frequent type in "
@@ -131,18 +122,11 @@ def propose(recordings: Recordings, events: Events) -> Proposal:
             float(f"{min(gap / 2, largest):.3g}"),
             f"within the largest tolerance and half of the closest usual distance ({gap:.4g} s)",
         ),
-        reference_spacing=Proposed(
-            float(f"{spacing:.6g}"),
-            f"{seconds:,.0f} recorded seconds contain {counts[commonest]:,} {commonest!r} events",
-        ),
         calendar=Proposed(
             daily,
             "recordings of days with a known start: hour and weekday may help"
             if daily
             else "recordings are short or have no start time, so hour and weekday say little",
-        ),
-        scaling=Proposed(
-            "robust", "channels are scaled by median and quartiles of the training recordings"
         ),
     )
 
@@ -198,21 +182,21 @@ def _between(low: float, high: float) -> tuple[float, ...]:
 
 
 def _stride(period: float, tolerance: float, spacing: float) -> int:
-    resolved = int(tolerance / period + 1e-9)
+    resolved = int(tolerance / 2 / period + 1e-9)
     apart = int(np.sqrt(2 * COLLISION) * spacing / period)
     return max(1, min(resolved, apart))
 
 
-def _kernel(events: Events, finest: float) -> Proposed:
-    """Propose a hard kernel, unless the times are on a grid coarser than the finest tolerance."""
+def _sigma(events: Events, finest: float) -> Proposed:
+    """Propose the finest tolerance, or half the step of times on a coarser grid."""
     coarse = _grid(events.time)
     if coarse > 2 * finest:
         return Proposed(
-            {"kind": "gaussian", "sigma": coarse / 2},
+            coarse / 2,
             f"annotated times are multiples of {coarse:g} s, coarser than the finest tolerance, so "
             "each event is spread over that uncertainty",
         )
-    return Proposed({"kind": "hard"}, "annotated times are as fine as the finest tolerance needs")
+    return Proposed(finest, "annotated times are as fine as the finest tolerance needs")
 
 
 def _grid(times: NDArray[np.float64]) -> float:

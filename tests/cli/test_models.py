@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 import yaml
 
-from bdl import Detector, Events, cli
+from bdl import Detector, cli
 from bdl.cli.fit_config import FitConfig, read_config
 from bdl.cli.options import parse_options
 from bdl.datasets import Sleep
@@ -65,11 +65,13 @@ def test_a_data_set_there_and_back(tmp_path):
     model = tmp_path / "m.bdl"
     options = ["--objective", "bdl-hard", "--encoder", "gru", "--epochs", 1, "--seed", 0]
     summary = call_json("fit", *source, *options, "--stride", 60, "--out", model, "--quiet")
-    assert summary["recordings"] == 3
-    assert summary["validation recordings"] == 1
-    assert 0 <= summary["validation mAP"] <= 1
+    assert summary["recordings"] == 4
+    assert summary["held-out recordings"] == 1
+    assert 0 <= summary["held-out mAP"] <= 1
     assert sorted(file.name for file in tmp_path.iterdir()) == ["m.bdl", "m.bdl.csv", "sleep"]
     call("detect", model, *source, "--out", tmp_path / "d.csv", "--densities", tmp_path / "den")
+    call("detect", model, *source, "--out", tmp_path / "all.csv", "--all")
+    assert len(read_events(tmp_path / "all.csv")) > len(read_events(tmp_path / "d.csv"))
     found = read_events(tmp_path / "d.csv")
     assert set(found.types) <= {"onset", "wakeup"}
     assert len(found) > 0
@@ -82,7 +84,7 @@ def test_a_data_set_there_and_back(tmp_path):
 def test_files_with_proposed_settings(files):
     source = ["--recordings", files / "signals", "--events", files / "events.csv"]
     model = files / "m.bdl"
-    call("fit", *source, "--epochs", 1, "--out", model, "--quiet", "--validation", 0)
+    call("fit", *source, "--epochs", 1, "--out", model, "--quiet", "--folds", 0)
     call("detect", model, "--recordings", files / "signals", "--out", files / "d.parquet")
     assert read_events(files / "d.parquet").types == ("spike",)
 
@@ -91,7 +93,7 @@ def test_a_yaml_file(files):
     path = config(files)
     model = files / "m.bdl"
     call("fit", "--config", path, "--seed", 3, "--out", model, "--quiet", "--log", files / "log")
-    assert (files / "log" / "history.csv").exists()
+    assert (files / "log" / "all" / "history.csv").exists()
     call("detect", model, "--config", path, "--out", files / "d.csv", "--quiet")
     assert len(read_events(files / "d.csv")) > 0
     assert read_config(path).recordings == str(files / "signals")
@@ -109,7 +111,6 @@ def test_intervals_and_types_of_a_yaml_file(tmp_path):
         layout={"period": 1.0},
         types=["on", "off"],
         intervals=[{"name": "bout", "onset": "on", "offset": "off"}],
-        validation=0.25,
     )
     model = tmp_path / "m.bdl"
     call("fit", "--config", path, "--objective", "seg-ce", "--out", model, "--quiet")
@@ -125,7 +126,8 @@ def test_intervals_and_types_of_a_yaml_file(tmp_path):
         ({"recordings": "nowhere"}, "nowhere"),
         ({"events": "nowhere.csv"}, "nowhere"),
         ({"events": None}, "events: a path expected"),
-        ({"validation": 1.5}, "validation"),
+        ({"preset": "quick"}, "preset"),
+        ({"detector": {"selection": {"share": 1.5}}}, "selection"),
         ({"layout": {"colum": "x"}}, "colum"),
         ({"types": ["spike", "beat"]}, "no events of type beat"),
     ],
@@ -169,24 +171,6 @@ def test_options_take_names_and_mappings(files):
 def test_wrong_options_are_errors(files, options, message):
     with pytest.raises(ConfigError, match=message):
         call("fit", "--config", config(files), "--out", files / "m.bdl", "--quiet", *options)
-
-
-def test_a_window_is_cut_to_the_training_part(files):
-    values = np.zeros(900)
-    pl.DataFrame({"time": np.arange(900), "x": values}).write_csv(files / "signals" / "long.csv")
-    _, events = spikes(6)
-    write_events(Events.concat([events, Events.of("long", "spike", [9.0])]), files / "events.csv")
-    path = config(files)
-    content = yaml.safe_load(path.read_text())
-    content["detector"]["window"] = 900.0
-    path.write_text(yaml.safe_dump(content))
-    for seed in range(20):  # a split that sets the long recording aside
-        order = np.random.default_rng(seed).permutation(7)
-        if order[0] == 0:  # groups are ids: long, r0, ...
-            break
-    model = files / "m.bdl"
-    call("fit", "--config", path, "--out", model, "--seed", seed, "--epochs", 1)
-    assert Detector.load(model).window == 400.0
 
 
 def test_files_that_are_no_configuration(files):
@@ -234,7 +218,7 @@ def test_events_of_other_recordings(files):
         call(
             "fit",
             "--config",
-            config(files, validation=0.0),
+            config(files),
             "--out",
             files / "m.bdl",
             "--quiet",

@@ -43,11 +43,9 @@ def test_every_setting_stands_with_its_reason(project: Path) -> None:
     text = (project / "bdl.yaml").read_text()
     config = yaml.safe_load(text)
     assert config["layout"] == {"period": 0.1}
-    assert set(config["detector"]) == {
-        *("objective", "features", "tolerances", "window", "training"),
-    }
-    assert config["detector"]["features"].keys() == {"stride", "calendar", "scaling"}
-    assert config["detector"]["objective"]["reference_spacing"] == pytest.approx(25.0)
+    assert config["preset"] == "fast"
+    assert set(config["detector"]) == {"features", "tolerances", "window"}
+    assert config["detector"]["features"].keys() == {"stride", "calendar"}
     lines = text.splitlines()
     at = next(i for i, line in enumerate(lines) if "stride:" in line)
     assert lines[at - 1].lstrip().startswith("#")

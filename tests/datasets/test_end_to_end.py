@@ -12,6 +12,7 @@ import pytest
 from bdl.datasets import CHBMIT, BowShock, Fraud, Sleep
 from bdl.detector import Detector
 from bdl.detector.detector_settings import DetectorSettings, merge
+from bdl.detector.selection import Selection
 from bdl.evaluation import score
 from bdl.events import Events
 
@@ -61,9 +62,11 @@ def test_raw_files_to_score(dataset, tmp_path):
     settings = found.settings
     ids = found.recordings.ids
     train, test = ids[:-3], ids[-3:]
-    features = {} if settings.divisor else {"scaling": "robust"}
+    features = {} if settings.scaling else {"scaling": "robust"}
     fields = merge({"features": features, "training": {"learning_rate": 1e-2}}, changes)
-    chosen = DetectorSettings.of(settings, objective="bdl-gaussian", **fields)
+    chosen = DetectorSettings.of(
+        settings, objective="bdl-gaussian", selection=Selection(folds=0), **fields
+    )
     detector = Detector(**dict(chosen))
     detector.fit(
         found.recordings.select(train),

@@ -35,8 +35,9 @@ def detector(encoder, **options):
     options = {"objective": "bdl-gaussian", **options}
     return Detector(
         encoder=encoder,
-        features={"stride": 5},
+        features={"stride": 5, "scaling": "none"},
         tolerances=(10.0, 20.0),
+        selection={"folds": 0},
         training={"epochs": 4, "batch": 2, "checkpoint_epochs": (2,), "seed": 3},
         **options,
     )
@@ -121,13 +122,13 @@ def test_a_stopped_ensemble_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
         patched.setattr(Trees, "train", stop)
         with pytest.raises(KeyboardInterrupt):
             detector(BOTH, directory=tmp_path / "run").fit(recordings, events)
-    kept = (tmp_path / "run" / "member-0" / "last.ckpt").read_bytes()
+    kept = (tmp_path / "run" / "all" / "member-0" / "last.ckpt").read_bytes()
     again = detector(BOTH, directory=tmp_path / "run").fit(recordings, events)
     again.save(tmp_path / "again.safetensors")
     whole = (tmp_path / "whole.safetensors").read_bytes()
     assert (tmp_path / "again.safetensors").read_bytes() == whole
-    assert (tmp_path / "run" / "member-0" / "last.ckpt").read_bytes() == kept  # not trained again
-    assert len((tmp_path / "run" / "history.csv").read_text().splitlines()) == 3
+    assert (tmp_path / "run" / "all" / "member-0" / "last.ckpt").read_bytes() == kept
+    assert len((tmp_path / "run" / "all" / "history.csv").read_text().splitlines()) == 3
     with pytest.raises(ConfigError, match="contains another training"):
         detector(SMALL, directory=tmp_path / "run").fit(recordings, events)
 

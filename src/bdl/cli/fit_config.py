@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from bdl.config import Value, read_yaml, validate
+from bdl.detector.presets import PresetName
 from bdl.intervals import IntervalType
 
 EventFree = Literal["ignore", "count"]
@@ -38,9 +39,8 @@ class FitConfig(Value):
     # Interval types: which event types are onset and offset of what.
     intervals: tuple[IntervalType, ...] = ()
     detector: Plain = Field(default_factory=dict)  # fields of `bdl.detector.DetectorSettings`
-    # Share of groups on which the epoch and the decoder are chosen; 0 for none.
-    validation: float = Field(default=0.2, ge=0, lt=1)
-    event_free: EventFree = "ignore"  # whether recordings without events count in that choice
+    preset: PresetName = "fast"  # what ``detector`` changes
+    event_free: EventFree = "ignore"  # whether held-out recordings without events count
 
 
 def read_config(path: Path) -> FitConfig:

@@ -81,7 +81,7 @@ def new(
     if proposal.intervals.value:
         intervals = [vars(interval) for interval in proposal.intervals.value]
         lines += [f"# {proposal.intervals.reason}", _line("intervals", intervals)]
-    lines += ["# Share of groups on which the epoch and the decoder are chosen.", "validation: 0.2"]
+    lines += ["# fast, best or paper: what the settings below change.", "preset: fast"]
     with atomic(target) as temporary:
         temporary.write_text("\n".join(lines + _detector(proposal)) + "\n", encoding="utf-8")
     out.print(target.read_text(encoding="utf-8"), markup=False, soft_wrap=True)
@@ -91,25 +91,15 @@ def new(
 
 def _detector(proposal: Proposal) -> list[str]:
     """Return the key ``detector`` as lines of YAML, with the reason above each setting."""
-    objective = {
-        "kind": "bdl",
-        "kernel": proposal.kernel.value,
-        "reference_spacing": proposal.reference_spacing.value,
-    }
-    lines = [
-        "detector:",
-        f"  # {proposal.kernel.reason}",
-        f"  # {proposal.reference_spacing.reason}",
-    ]
-    lines.append(_line("  objective", objective))
+    lines = ["detector:"]
     for name in ("tolerances", "window"):
         proposed = getattr(proposal, name)
         lines += [f"  # {proposed.reason}", _line(f"  {name}", proposed.value)]
     lines.append("  features:")
-    for name in ("stride", "calendar", "scaling"):
+    for name in ("stride", "calendar"):
         proposed = getattr(proposal, name)
         lines += [f"    # {proposed.reason}", _line(f"    {name}", proposed.value)]
-    return [*lines, "  training:", "    batch: 8", "    epochs: 30"]
+    return lines
 
 
 def _line(name: str, value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,16 +21,6 @@ if TYPE_CHECKING:
     from bdl.datasets import Settings
     from bdl.detector import DetectorSettings
 
-# Proposals that a fit uses if the configuration does not say otherwise.
-_PROPOSED = (
-    "stride",
-    "tolerances",
-    "window",
-    "separation",
-    "reference_spacing",
-    "calendar",
-    "scaling",
-)
 Plain = dict[str, Any]
 
 
@@ -57,29 +47,32 @@ class FitSource:
     # recordings, events, intervals, types: The data, and what to learn of them.
     recordings: Recordings
     events: Events
-    intervals: tuple[IntervalType, ...]
+    intervals: tuple[IntervalType, ...] | None
     types: tuple[str, ...] | None
     settings: Plain  # fields of `bdl.detector.DetectorSettings`
     benchmark: Settings | None = None  # settings of the data set, if the data are one
-    # Arguments of `DetectorSettings.complete`, if they are not.
-    known: Plain = field(default_factory=dict)
-    validation: float = 0.2  # share of groups on which the epoch and the decoder are chosen
-    event_free: EventFree = "ignore"  # whether recordings without events count in that choice
+    preset: str = "fast"  # preset that ``settings`` change
+    event_free: EventFree = "ignore"  # whether held-out recordings without events count
     notes: tuple[str, ...] = ()  # what the user should know
 
-    def names_decoder(self, options: Plain) -> bool:
-        """Return whether a decoder was given, here or on the command line."""
-        return (options.get("decoder") or self.settings.get("decoder")) is not None
+    def detector_settings(self, preset: str | None, options: Plain) -> DetectorSettings:
+        """Return settings; options of the command line replace those of the source.
 
-    def detector_settings(self, options: Plain) -> DetectorSettings:
-        """Return complete settings; options of the command line replace those of the source."""
+        Parameters
+        ----------
+        preset
+            Preset that was given on the command line, if any.
+        options
+            Fields that were given on the command line.
+        """
         from bdl.detector.detector_settings import DetectorSettings, merge
 
         fields = merge(self.settings, options)
         try:
             if self.benchmark is not None:
-                return DetectorSettings.of(self.benchmark, **fields)
-            return DetectorSettings(**fields).complete(**self.known)
+                settings = DetectorSettings.of(self.benchmark, preset or self.preset, **fields)
+                return settings if fields.get("decoder") else settings.replace(decoder=None)
+            return DetectorSettings.preset(preset or self.preset, **fields)
         except ConfigError as error:
             raise ConfigError(str(error).replace("DetectorSettings", "detector")) from error
 
@@ -171,37 +164,12 @@ def _files(config: FitConfig, need_events: bool) -> FitSource:
         )
     elif need_events:
         raise ConfigError("events: a path expected, got none")
-    source = FitSource(
+    return FitSource(
         recordings,
         events,
-        config.intervals,
+        config.intervals or None,
         config.types,
         settings=config.detector,
-        validation=config.validation,
+        preset=config.preset,
         event_free=config.event_free,
-    )
-    features = config.detector.get("features", {})
-    return _proposed(source) if need_events and "stride" not in features else source
-
-
-def _proposed(source: FitSource) -> FitSource:
-    """Fill in settings that were not given by those proposed for the data, each with its reason."""
-    from bdl.detector.detector_settings import merge
-    from bdl.proposal import propose
-
-    proposal = propose(source.recordings, source.events)
-    given = {**source.settings, **source.settings.get("features", {})}
-    return replace(
-        source,
-        intervals=source.intervals or proposal.intervals.value,
-        settings=merge(proposal.settings(), source.settings),
-        known={
-            "reference_spacing": proposal.reference_spacing.value,
-            "separation": proposal.separation.value,
-        },
-        notes=tuple(
-            f"{name} {setting.value}: {setting.reason}"
-            for name, setting in vars(proposal).items()
-            if name in _PROPOSED and name not in given
-        ),
     )

@@ -11,6 +11,7 @@ from bdl.config import Value
 from bdl.events import Events
 from bdl.intervals import IntervalType
 from bdl.recording import Recordings
+from bdl.scaling import Scaling
 
 
 class Settings(Value):
@@ -34,8 +35,8 @@ class Settings(Value):
         Least time between two detections of one type in seconds.
     calendar
         Whether local hour and weekday are inputs.
-    divisor
-        Number that values are divided by; None leaves the scaling to the features.
+    scaling
+        How channels are scaled: a value or a name of `bdl.scaling`; None leaves it to the preset.
     event_free
         Whether detections in recordings without events are false alarms (``count``) or are left
         out (``ignore``).
@@ -58,7 +59,7 @@ class Settings(Value):
     sigma: PositiveFloat
     separation: PositiveFloat
     calendar: bool = False
-    divisor: PositiveFloat | None = None
+    scaling: Scaling | None = None
     event_free: Literal["ignore", "count"] = "ignore"
     jitter: NonNegativeInt = 0
 

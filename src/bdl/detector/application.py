@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import nn
 
 from bdl import decoding, evaluation
+from bdl.decoding.candidates import ByType
 from bdl.density import Density
 from bdl.detector.model import Model
 from bdl.detector.resample import resample as resampled
@@ -19,6 +21,7 @@ from bdl.events import Events
 from bdl.features import Binned, bin_features
 from bdl.inference import density
 from bdl.recording import Recording, Recordings
+from bdl.rescoring.candidate_features import candidate_features
 from bdl.training.preparation import check_events, check_like, same_period
 
 # Features this many times larger or smaller than in training are in other units: a millivolt is a
@@ -73,17 +76,33 @@ def density_of(module: nn.Module, model: Model, recording: Recording, binned: Bi
         outputs=len(model.outputs),
         link=model.objective.density,
         tile=model.tile,
+        tilings=model.settings.tilings,
     )
     return Density(
         recording.id,
         values,
         model.outputs,
         model.period,
-        stride=model.features.stride,
+        stride=model.features.bin_samples,
         samples=recording.info.samples,
         kind=model.objective.density_kind,
         bounded=model.objective.bounded,
     )
+
+
+def member_densities(module: nn.Module, model: Model, recording: Recording) -> list[Density]:
+    """Return the density of a recording by each member of an ensemble, or by the only module."""
+    accepted = accept(recording, model, resample=False)
+    binned = bin_features(accepted, model.features)
+    members = getattr(module, "members", None) or [module]
+    return [density_of(member, model, accepted, binned) for member in members]
+
+
+def describe(
+    density: Density, candidates: ByType, binned: Binned, model: Model
+) -> NDArray[np.float32]:
+    """Return what the second stage knows about each detection of a recording."""
+    return candidate_features(density, candidates, binned, model.features, model.tolerances)
 
 
 def validator(

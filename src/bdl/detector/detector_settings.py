@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import Field, PositiveFloat, model_validator
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from bdl.config import Value
 from bdl.decoding import Decoder, default_decoder
+from bdl.detector.presets import preset as preset_fields
+from bdl.detector.selection import Selection
 from bdl.encoders import Encoder
+from bdl.encoders.ensemble import Ensemble
 from bdl.encoders.recurrent import Recurrent
+from bdl.encoders.trees import Trees
 from bdl.features import Features
+from bdl.kernels.gaussian import Gaussian
 from bdl.objectives import Objective
 from bdl.objectives.bdl import BDL
 from bdl.training import Training
@@ -28,21 +33,25 @@ class DetectorSettings(Value):
     objective
         What is learned: a value or a name of `bdl.objectives`, such as bdl-hard or seg-ce.
     encoder
-        Sequence model: a value or a name of `bdl.encoders`, such as gru, unet or transformer.
+        Sequence model: a value or a name of `bdl.encoders`, such as gru-and-trees or unet.
     features
         Input features per bin; see `bdl.features.Features`.
     window
-        Seconds per training window; none for the longest recording.
+        Seconds per training window; none is chosen for the data.
     decoder
-        How a density becomes detections: a value or a name of `bdl.decoding`; none for the
-        recommended decoder.
+        How a density becomes detections: a value or a name of `bdl.decoding`; none is chosen on
+        held-out recordings.
     tolerances
-        Matching tolerances in seconds, for validation, the default decoder, kernels without a width
-        of their own, and the check of the stride.
+        Matching tolerances in seconds, for every choice and for kernels without a width of their
+        own; none are chosen for the data.
     training
         Optimizer, budget and device; see `bdl.training.Training`.
+    selection
+        What is chosen on held-out recordings; see `bdl.detector.Selection`.
     tile
         Largest number of bins for inference at once; none for the encoder's own.
+    tilings
+        Number of ways in which long recordings are cut into tiles; densities are averaged.
 
     Examples
     --------
@@ -51,14 +60,16 @@ class DetectorSettings(Value):
     (Gaussian(kind='gaussian', sigma=2.0), 'expected-ap')
     """
 
-    objective: Objective = BDL()
-    encoder: Encoder = Recurrent()
+    objective: Objective = BDL(kernel=Gaussian())
+    encoder: Encoder = Ensemble(members=(Recurrent(), Trees()))
     features: Features = Features()
     window: PositiveFloat | None = None
     decoder: Decoder | None = None
     tolerances: tuple[PositiveFloat, ...] = ()
     training: Training = Training()
+    selection: Selection = Selection()
     tile: Annotated[int, Field(ge=2)] | None = None
+    tilings: PositiveInt = 1
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -70,21 +81,66 @@ class DetectorSettings(Value):
                 f"but objective {self.objective.kind!r} gives kind {kind!r}; "
                 f"use {' or '.join(fitting)}"
             )
-        if self.tile is not None and (self.encoder.causal or self.encoder.fixed_bins):
-            why = "is causal" if self.encoder.causal else "has a fixed length"
-            raise ValueError(
-                f"tile has no effect: the encoder {self.encoder.kind!r} {why}; leave it out"
-            )
+        for name, given, without_effect in (
+            ("tile", self.tile is not None, self.encoder.causal or self.encoder.fixed_bins),
+            ("tilings", self.tilings > 1, self.encoder.causal),
+        ):
+            if given and without_effect:
+                why = "is causal" if self.encoder.causal else "has a fixed length"
+                raise ValueError(
+                    f"{name} has no effect: the encoder {self.encoder.kind!r} {why}; leave it out"
+                )
         return self
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left that is chosen for the data before anything is trained."""
+        numbers = (self.features.stride, self.features.calendar, self.tolerances or None)
+        window = self.window or self.encoder.fixed_bins
+        return None not in (*numbers, window)
+
+    @property
+    def chooses_epoch(self) -> bool:
+        """Whether weights of several epochs are kept, of which held-out recordings choose one."""
+        return bool(self.training.checkpoint_epochs) or (self.training.checkpoints or 1) > 1
+
+    def stopping_at(self, epoch: int) -> Self:
+        """Return a copy whose training ends after an epoch that was chosen among the kept ones."""
+        if not self.chooses_epoch:
+            return self
+        training = self.training.replace(
+            checkpoints=None, checkpoint_epochs=(epoch,), stop_after=epoch
+        )
+        return self.replace(training=training)
+
     @classmethod
-    def of(cls, data: Settings, **fields: Any) -> Self:
+    def preset(cls, name: str, **fields: Any) -> Self:
+        """Return the settings of a preset, with changes.
+
+        Parameters
+        ----------
+        name
+            ``fast``, ``best`` or ``paper``; see `bdl.detector.presets`.
+        **fields
+            Fields that differ; of features, training and selection only the given ones do.
+
+        Examples
+        --------
+        >>> DetectorSettings.preset("best", selection={"folds": 5}).selection.rescoring.trees
+        100
+        """
+        return cls(**merge(preset_fields(name), fields))
+
+    @classmethod
+    def of(cls, data: Settings, preset: str = "paper", **fields: Any) -> Self:
         """Return settings for a benchmark, complete with its numbers.
 
         Parameters
         ----------
         data
             Settings of the benchmark: stride, window, tolerances, kernel width and so on.
+        preset
+            ``fast``, ``best`` or ``paper``.
         **fields
             Fields that differ; of features and training only the given ones do.
 
@@ -93,20 +149,20 @@ class DetectorSettings(Value):
         >>> from bdl.datasets import Settings
         >>> data = Settings(types=("beat",), tolerances=(0.1,), stride=6, window=20.0,
         ...                 reference_spacing=0.8, sigma=0.05, separation=0.3)
-        >>> settings = DetectorSettings.of(data, objective="bdl-gaussian", training={"epochs": 5})
-        >>> settings.objective.kernel.sigma, settings.features.stride, settings.training.epochs
+        >>> settings = DetectorSettings.of(data, objective="bdl-gaussian", training={"seed": 5})
+        >>> settings.objective.kernel.sigma, settings.features.stride, settings.training.seed
         (0.05, 6, 5)
         """
         features: dict[str, Any] = {"stride": data.stride, "calendar": data.calendar}
-        if data.divisor is not None:
-            features["scaling"] = {"kind": "divisor", "by": data.divisor}
-        base = {
+        if data.scaling is not None:
+            features["scaling"] = data.scaling
+        numbers = {
             "features": features,
             "window": data.window,
             "tolerances": data.tolerances,
             "training": {"jitter": data.jitter},
         }
-        return cls(**merge(base, fields)).complete(
+        return cls(**merge(merge(preset_fields(preset), numbers), fields)).complete(
             sigma=data.sigma,
             reference_spacing=data.reference_spacing,
             separation=data.separation,
@@ -152,7 +208,7 @@ class DetectorSettings(Value):
 
 
 def merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return fields with changes; of features and training only the given fields change.
+    """Return fields with changes; of features, training and selection only the given ones change.
 
     Examples
     --------
@@ -160,7 +216,7 @@ def merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]
     {'features': {'stride': 5, 'calendar': True}, 'tile': 9}
     """
     merged = {**base, **changes}
-    for name in ("features", "training"):
+    for name in ("features", "training", "selection"):
         if isinstance(base.get(name), Mapping) and isinstance(changes.get(name), Mapping):
             merged[name] = {**base[name], **changes[name]}
     return merged

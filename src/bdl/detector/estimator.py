@@ -29,9 +29,11 @@ from torch import Tensor, nn
 
 from bdl.decoding import Decoder
 from bdl.detector.detector_settings import DetectorSettings
-from bdl.detector.fitting import FittedModel, fit_model, restore
+from bdl.detector.fitting import fit_model, restore
+from bdl.detector.model_training import FittedModel, Reporting
 from bdl.detector.nested_parameters import NestedParameters
 from bdl.detector.prediction import Prediction
+from bdl.detector.selection import Selection
 from bdl.encoders import Encoder
 from bdl.errors import ConfigError
 from bdl.events import Events
@@ -43,7 +45,7 @@ from bdl.training import Training
 from bdl.training.history import Epoch
 
 Plain = Mapping[str, Any]
-FEATURES, TRAINING = Features(), Training()  # the defaults; values are immutable
+DEFAULT = DetectorSettings()  # the preset ``fast``; values are immutable
 
 
 class Detector(Prediction, NestedParameters):
@@ -63,16 +65,20 @@ class Detector(Prediction, NestedParameters):
     features
         Input features per bin; see `bdl.features.Features`.
     window
-        Seconds per training window; None for the longest recording.
+        Seconds per training window; None is chosen for the data.
     decoder
-        A value or a name of `bdl.decoding`; None for the recommended decoder.
+        A value or a name of `bdl.decoding`; None is chosen on held-out recordings.
     tolerances
-        Matching tolerances in seconds, for validation, the default decoder, kernels without a width
-        of their own (the finest tolerance), and the check of the stride.
+        Matching tolerances in seconds, for every choice and for kernels without a width of their
+        own (the finest tolerance); none are chosen for the data.
     training
         Optimizer, budget and device; see `bdl.training.Training`.
+    selection
+        How recordings are held out, and what is chosen on them; see `bdl.detector.Selection`.
     tile
         Largest number of bins for inference at once; None for the encoder's own.
+    tilings
+        Number of ways in which long recordings are cut into tiles; densities are averaged.
     directory
         Folder for logs and checkpoints. An interrupted fit in it is resumed.
     tensorboard
@@ -90,6 +96,8 @@ class Detector(Prediction, NestedParameters):
         One row per epoch: loss, learning rate, seconds, validation score.
     best_epoch_ : int
         The epoch whose weights the detector has.
+    rescorer_ : Rescorer or None
+        The second stage, if there is one.
     checkpoints_ : dict
         Weights of the kept epochs by epoch.
     """
@@ -101,14 +109,16 @@ class Detector(Prediction, NestedParameters):
     def __init__(
         self,
         *,
-        objective: Objective | Plain | str = "bdl-hard",
-        encoder: Encoder | nn.Module | Plain | str = "gru",
-        features: Features | Plain = FEATURES,
+        objective: Objective | Plain | str = DEFAULT.objective,
+        encoder: Encoder | nn.Module | Plain | str = DEFAULT.encoder,
+        features: Features | Plain = DEFAULT.features,
         window: float | None = None,
         decoder: Decoder | Plain | str | None = None,
         tolerances: Sequence[float] = (),
-        training: Training | Plain = TRAINING,
+        training: Training | Plain = DEFAULT.training,
+        selection: Selection | Plain = DEFAULT.selection,
         tile: int | None = None,
+        tilings: int = 1,
         directory: str | Path | None = None,
         tensorboard: bool = False,
         progress: bool = False,
@@ -120,7 +130,9 @@ class Detector(Prediction, NestedParameters):
         self.decoder = decoder
         self.tolerances = tolerances
         self.training = training
+        self.selection = selection
         self.tile = tile
+        self.tilings = tilings
         self.directory = directory
         self.tensorboard = tensorboard
         self.progress = progress
@@ -131,13 +143,34 @@ class Detector(Prediction, NestedParameters):
         names = DetectorSettings.model_fields
         return DetectorSettings(**{name: getattr(self, name) for name in names})
 
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> Self:
+        """Return a detector with the settings of a preset, with changes.
+
+        Parameters
+        ----------
+        name
+            ``fast`` (the default), ``best`` or ``paper``; see `bdl.detector.presets`.
+        **changes
+            Parameters that differ; of features, training and selection only the given fields do.
+
+        Examples
+        --------
+        >>> Detector.preset("best", training={"seed": 1}).selection.folds
+        3
+        """
+        names = DetectorSettings.model_fields
+        settings = {key: value for key, value in changes.items() if key in names}
+        others = {key: value for key, value in changes.items() if key not in names}
+        return cls(**dict(DetectorSettings.preset(name, **settings)), **others)
+
     def fit(
         self,
         recordings: Recordings,
         events: Events,
         *,
         validation: tuple[Recordings, Events] | None = None,
-        intervals: Sequence[IntervalType] = (),
+        intervals: Sequence[IntervalType] | None = None,
         types: Sequence[str] | None = None,
         event_free: Literal["ignore", "count"] = "ignore",
         unknown: Literal["error", "ignore"] = "error",
@@ -151,14 +184,15 @@ class Detector(Prediction, NestedParameters):
         events
             Annotations of these recordings.
         validation
-            Recordings and events on which the kept epochs are scored (event mAP with the decoder);
-            the detector has the weights of the best epoch. Without it, those of the last epoch.
+            Recordings and events on which everything is chosen, instead of parts of the training
+            recordings; the detector is then trained once, on all training recordings.
         intervals
-            Interval types: which event types are onset and offset of what.
+            Interval types: which event types are onset and offset of what. None takes pairs of
+            types whose names say so, such as sleep:onset and sleep:offset.
         types
             Event types to learn; None for all that occur.
         event_free
-            Whether validation recordings without events count.
+            Whether held-out recordings without events count.
         unknown
             Whether events of recordings that are not given are an error or ignored.
         """
@@ -167,13 +201,15 @@ class Detector(Prediction, NestedParameters):
             recordings,
             events,
             validation=validation,
-            intervals=tuple(intervals),
+            intervals=None if intervals is None else tuple(intervals),
             types=types,
             event_free=event_free,
             unknown=unknown,
-            directory=None if self.directory is None else Path(self.directory),
-            tensorboard=self.tensorboard,
-            progress=self.progress,
+            reporting=Reporting(
+                None if self.directory is None else Path(self.directory),
+                self.tensorboard,
+                self.progress,
+            ),
         )
         return self._set(trained)
 
@@ -187,7 +223,9 @@ class Detector(Prediction, NestedParameters):
         module.load_state_dict(self.checkpoints_[epoch])
         detector = type(self)(**self.get_params(deep=False))
         model = self.model_.replace(epoch=epoch)
-        return detector._set(FittedModel(model, module, self.history_, self.checkpoints_))
+        return detector._set(
+            FittedModel(model, module, self.rescorer_, self.history_, self.checkpoints_)
+        )
 
     @classmethod
     def load(cls, path: str | Path, *, module: nn.Module | None = None) -> Self:
@@ -207,6 +245,7 @@ class Detector(Prediction, NestedParameters):
     def _set(self, trained: FittedModel) -> Self:
         self.model_ = trained.model
         self.module_ = trained.module
+        self.rescorer_ = trained.rescorer
         self.history_ = trained.history
         self.best_epoch_ = trained.model.epoch
         self.checkpoints_ = trained.checkpoints

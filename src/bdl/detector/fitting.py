@@ -1,46 +1,36 @@
-"""Fitting: from settings, recordings and events to a trained model; and back from its file."""
+"""Fitting: from settings, recordings and events to a trained model; and back from its file.
+
+Everything that is chosen is chosen on recordings that were held out of the training it belongs to;
+then the model is trained on all of them.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from importlib.metadata import version
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from bdl import stride as strides
-from bdl.detector.application import validator
+from bdl.detector.choices import HeldOut
+from bdl.detector.completion import complete_settings
+from bdl.detector.cross_fitting import cross_fit
 from bdl.detector.detector_settings import DetectorSettings
-from bdl.detector.model import Model
-from bdl.detector.modelfile import read_model
+from bdl.detector.holdouts import Holdout, holdouts
+from bdl.detector.model_training import FittedModel, Reporting, TrainingData, train_model
+from bdl.detector.modelfile import read_model, split_weights
 from bdl.encoders import Encoder
 from bdl.encoders.custom import Custom
-from bdl.encoders.vectors import vector_bits
 from bdl.errors import ConfigError, InputError
+from bdl.evaluation import Regions
+from bdl.evaluation.matching import EventFree
 from bdl.events import Events
-from bdl.intervals import IntervalType
-from bdl.labels import Labels, mean_spacing
+from bdl.intervals import IntervalType, likely_intervals
 from bdl.recording import Recordings
-from bdl.sampling import bin_count
 from bdl.training import preparation
-from bdl.training.history import Epoch
-from bdl.training.task import TrainingTask
-from bdl.windows import window_bins
-
-
-@dataclass(frozen=True)
-class FittedModel:
-    """A trained model: configuration, module, history, and weights of kept epochs."""
-
-    model: Model
-    module: nn.Module
-    history: list[Epoch] = field(default_factory=list)
-    checkpoints: dict[int, dict[str, Tensor]] = field(default_factory=dict)
 
 
 def fit_model(
@@ -49,81 +39,87 @@ def fit_model(
     events: Events,
     *,
     validation: tuple[Recordings, Events] | None,
-    intervals: tuple[IntervalType, ...],
+    intervals: tuple[IntervalType, ...] | None,
     types: Sequence[str] | None,
-    event_free: Literal["ignore", "count"],
+    event_free: EventFree,
     unknown: Literal["error", "ignore"],
-    directory: Path | None,
-    tensorboard: bool,
-    progress: bool,
+    reporting: Reporting,
 ) -> FittedModel:
     """Train on recordings and their events; see `bdl.detector.Detector`.
 
     All settings, and everything that can be wrong with the data, are checked before the first step.
     """
-    complete = settings.complete()
-    assert complete.decoder is not None
-    if event_free != "ignore" and validation is None:
+    selection = settings.selection
+    if event_free != "ignore" and validation is None and not selection.folds:
         raise ConfigError("event_free has no effect without validation recordings")
-    channels, period = preparation.check_recordings(recordings)
+    preparation.check_recordings(recordings)
     events = preparation.check_events(events, recordings, unknown=unknown)
-    types = preparation.choose_types(events, intervals, types)
-    outputs = complete.objective.outputs(types, intervals)
-    window = choose_window(complete, recordings)
-    features = complete.features.fit(recordings)
-    prepared = preparation.prepare(recordings, events, features, types=types, intervals=intervals)
-    labels = [recording.labels for recording in prepared]
-    warn(preparation.check_labels(labels, types), labels, period, complete)
-    model = Model(
-        settings=settings,
-        channels=channels,
-        period=period,
-        types=types,
-        intervals=intervals,
-        features=features,
-        levels=preparation.levels(prepared, features),
-        objective=complete.objective.resolve(labels, stride=features.stride),
-        window=window,
-        tile=complete.tile or complete.encoder.tile(window),
-        decoder=complete.decoder,
-        epoch=1,  # until it is known
-        versions={
-            "bdl": version("bdl"),
-            "torch": torch.__version__,
-            "vector_bits": str(vector_bits()),
-        },
+    if intervals is None:
+        names = types if types is not None else [events.types[i] for i in {*events.type_code}]
+        intervals = likely_intervals(sorted(names))
+    chosen_types = preparation.choose_types(events, intervals, types)
+    data = TrainingData(recordings, events, chosen_types, intervals, event_free)
+    complete, separation = complete_settings(settings, data)
+    if validation is None and not selection.folds:
+        return _trained_once(settings, complete, data, reporting)
+    if not complete.tolerances:
+        raise ConfigError("choices on held-out recordings need tolerances in seconds")
+    parts: list[tuple[TrainingData, TrainingData]]
+    if validation is not None:
+        if selection.rescoring is not None:
+            raise ConfigError("rescoring is trained across folds: leave out validation")
+        held = preparation.check_events(validation[1], validation[0], unknown="ignore")
+        others = TrainingData(validation[0], held, chosen_types, intervals, event_free)
+        parts = [(data, others)]
+    else:
+        divided = holdouts(
+            recordings,
+            events.select(types=chosen_types),
+            folds=selection.folds,
+            share=selection.share,
+            seed=complete.training.seed,
+        )
+        parts = [_divide(data, holdout) for holdout in divided]
+        if not parts:
+            warnings.warn(
+                "there is one group of recordings only: nothing can be held out, so the decoder "
+                "is not calibrated and there is no operating point",
+                stacklevel=3,
+            )
+            return _trained_once(settings, complete, data, reporting)
+    truth = Events.concat([held.events for _, held in parts]).select(types=chosen_types)
+    if not len(truth):
+        raise InputError("the validation part has no events of the trained types")
+    context = HeldOut(truth, complete.tolerances, chosen_types, intervals, event_free, separation)
+    infos = [info for _, held_out in parts for info in held_out.recordings.infos]
+    context = replace(context, regions=Regions.annotated(infos))
+    refit = validation is None and selection.refit
+    fitted = cross_fit(
+        complete,
+        data,
+        parts,
+        context,
+        reporting,
+        refit=refit,
+        fixed_decoder=settings.decoder is not None,
     )
-    identity = {}
-    if directory is not None:
-        # Without validation recordings the decoder does not influence which weights are kept.
-        free = {"settings", "tile"} | (set() if validation else {"decoder"})
-        identity = {
-            **settings.model_dump(mode="json", exclude={"decoder", "tile"}),
-            **model.model_dump(mode="json", exclude=free),
-            "data": preparation.data_digest(prepared),
-            "validation": None if validation is None else preparation.events_digest(*validation),
-        }
-    with torch.random.fork_rng():
-        torch.manual_seed(complete.training.seed)
-        module = model.build()
-    task = TrainingTask(
-        model.objective,
-        prepared,
-        complete.training,
-        features,
-        window,
-        len(outputs),
-        validate=validator(model, validation, event_free),
-        directory=directory,
-        identity=identity,
-        tensorboard=tensorboard,
-        progress=progress,
-    )
-    result = complete.encoder.train(module, task)
-    assert result.best is not None
-    module.load_state_dict(result.checkpoints[result.best])
-    model = model.replace(epoch=result.best)
-    return FittedModel(model, module.eval(), result.history, result.checkpoints)
+    return _with_own_decoder(fitted, settings)
+
+
+def _trained_once(
+    settings: DetectorSettings, complete: DetectorSettings, data: TrainingData, reporting: Reporting
+) -> FittedModel:
+    return _with_own_decoder(train_model(complete, data, reporting.inside("all")), settings)
+
+
+def _with_own_decoder(fitted: FittedModel, settings: DetectorSettings) -> FittedModel:
+    """Return the model with a decoder in its settings only if one was given."""
+    own = fitted.model.settings.replace(decoder=settings.decoder)
+    return replace(fitted, model=fitted.model.replace(settings=own))
+
+
+def _divide(data: TrainingData, holdout: Holdout) -> tuple[TrainingData, TrainingData]:
+    return data.part(holdout.train), data.part(holdout.held)
 
 
 def restore(path: str | Path, module: nn.Module | None) -> FittedModel:
@@ -132,7 +128,8 @@ def restore(path: str | Path, module: nn.Module | None) -> FittedModel:
     ``module`` is the user's own module if the model was trained with one: the file contains its
     weights, but not its code.
     """
-    model, weights = read_model(path)
+    model, stored = read_model(path)
+    weights, rescorer = split_weights(path, stored)
     if module is not None:
         if not isinstance(model.settings.encoder, Custom):
             raise ConfigError(f"{path}: has an encoder of the package; no module is needed")
@@ -146,47 +143,4 @@ def restore(path: str | Path, module: nn.Module | None) -> FittedModel:
         built.load_state_dict(weights)
     except RuntimeError as error:
         raise InputError(f"{path}: its weights do not fit the encoder: {error}") from error
-    return FittedModel(model, built.eval())
-
-
-def choose_window(settings: DetectorSettings, recordings: Recordings) -> int:
-    """Return the bins of a training window; the encoder's own if its length is fixed."""
-    window, period, stride = settings.window, recordings.infos[0].period, settings.features.stride
-    longest = max(recordings.infos, key=lambda info: info.samples)
-    bins = bin_count(longest.samples, stride)
-    fixed = settings.encoder.fixed_bins
-    if window is None:
-        return fixed or bins
-    wanted = window_bins(window, period=period, stride=stride)
-    if fixed is not None and wanted != fixed:
-        raise ConfigError(
-            f"the encoder needs windows of exactly {fixed} bins ({fixed * stride * period:g} s at "
-            f"stride {stride}), and the window of {window:g} s has {wanted}"
-        )
-    if wanted > bins:
-        raise ConfigError(
-            f"the window of {window:g} s is longer than every recording; the longest, "
-            f"{longest.id!r}, has {longest.duration:g} s"
-        )
-    return wanted
-
-
-def warn(outside: int, labels: Sequence[Labels], period: float, settings: DetectorSettings) -> None:
-    """Warn about unusual training data, and about a stride that does not suit them."""
-    if outside:
-        warnings.warn(
-            f"{outside} events are outside their recordings and are left out", stacklevel=4
-        )
-    for sentence in strides.check(
-        period=period,
-        stride=settings.features.stride,
-        tolerances=settings.tolerances,
-        spacing=mean_spacing(labels),
-    ):
-        warnings.warn(f"stride: {sentence}", stacklevel=4)
-    empty = np.array([not any(map(len, recording.events)) for recording in labels])
-    if empty.mean() > 0.9 and len(labels) > 10:
-        warnings.warn(
-            f"{int(empty.sum())} of {len(labels)} training recordings have no events",
-            stacklevel=4,
-        )
+    return FittedModel(model, built.eval(), rescorer)

@@ -8,6 +8,7 @@ from pydantic import Field, PositiveFloat, PositiveInt
 
 from bdl.config import Value
 from bdl.decoding import Decoder
+from bdl.detector.choices import Choices, OperatingPoint
 from bdl.detector.detector_settings import DetectorSettings
 from bdl.encoders import Encoder
 from bdl.features import Features
@@ -24,7 +25,8 @@ class Model(Value):
     Parameters
     ----------
     settings
-        Settings of the detector before it learned anything.
+        Settings that it was trained with: those of the detector, and what was chosen where they
+        were open.
     channels, period
         Channels that a recording must have, and its seconds per sample.
     types, intervals
@@ -40,7 +42,11 @@ class Model(Value):
     tile
         Largest number of bins for inference at once.
     decoder
-        The decoder, after calibration the calibrated one.
+        The decoder of rankings, after calibration the calibrated one.
+    operating_point
+        How detections are selected where a yes or no is needed; None if nothing was held out.
+    choices
+        What was chosen on held-out recordings, with the scores that decided.
     epoch
         Epoch of these weights.
     versions
@@ -58,6 +64,8 @@ class Model(Value):
     window: PositiveInt
     tile: PositiveInt
     decoder: Decoder
+    operating_point: OperatingPoint | None = None
+    choices: Choices | None = None
     epoch: PositiveInt
     versions: dict[str, str] = Field(default_factory=dict)
 
@@ -75,7 +83,7 @@ class Model(Value):
         """Return a new module with random weights, of the model's or another encoder."""
         inputs = self.features.width(len(self.channels))
         chosen = (encoder or self.settings.encoder).complete(self.features.statistics)
-        module = chosen.build(inputs, len(self.outputs), self.features.calendar)
+        module = chosen.build(inputs, len(self.outputs), bool(self.features.calendar))
         if hasattr(module, "link"):
             module.link = self.objective.density  # type: ignore[assignment]
         return module

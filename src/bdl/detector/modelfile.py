@@ -12,19 +12,25 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
-from torch import Tensor
+from torch import Tensor, nn
 
+from bdl.boosting import TreeEnsemble
 from bdl.config import validate
 from bdl.detector.model import Model
 from bdl.errors import ConfigError, InputError
 from bdl.formats.files import atomic, existing
+from bdl.rescoring import Rescorer
 
-FORMAT = 2
+FORMAT = 3
+SECOND_STAGE = "@second-stage."  # no attribute of a module has such a name
 
 
 def write_model(path: str | Path, model: Model, weights: Mapping[str, Tensor]) -> None:
@@ -78,6 +84,30 @@ def read_model(path: str | Path) -> tuple[Model, dict[str, Tensor]]:
     except (ConfigError, ValueError) as error:
         raise InputError(f"{file}: a configuration that is not understood: {error}") from error
     return model, weights
+
+
+def all_weights(module: nn.Module, rescorer: Rescorer | None) -> dict[str, Tensor]:
+    """Return the weights of a module and of its second stage by name."""
+    weights = dict(module.state_dict())
+    for array in fields(rescorer.trees) if rescorer else ():
+        values = np.array(getattr(rescorer.trees, array.name))  # type: ignore[union-attr]
+        weights[SECOND_STAGE + array.name] = torch.from_numpy(values)
+    return weights
+
+
+def split_weights(
+    path: str | Path, weights: Mapping[str, Tensor]
+) -> tuple[dict[str, Tensor], Rescorer | None]:
+    """Return the weights of the module, and the second stage if there is one."""
+    module = {name: value for name, value in weights.items() if not name.startswith(SECOND_STAGE)}
+    if len(module) == len(weights):
+        return module, None
+    names = [array.name for array in fields(TreeEnsemble)]
+    missing = [name for name in names if SECOND_STAGE + name not in weights]
+    if missing or len(weights) - len(module) != len(names):
+        raise InputError(f"{path}: the arrays of its second stage are not complete")
+    arrays = {name: weights[SECOND_STAGE + name].numpy() for name in names}
+    return module, Rescorer(TreeEnsemble(**arrays))
 
 
 def digest(text: str, weights: Mapping[str, Tensor]) -> str:

@@ -11,15 +11,17 @@ from torch import nn
 
 from bdl import decoding
 from bdl.decoding import Calibration, Decoder, Grid
+from bdl.decoding.candidates import ByType, above, to_events
 from bdl.density import Density
-from bdl.detector.application import accept, check_units, density_of
+from bdl.detector.application import accept, check_units, density_of, describe
 from bdl.detector.model import Model
-from bdl.detector.modelfile import write_model
+from bdl.detector.modelfile import all_weights, write_model
 from bdl.errors import ConfigError
 from bdl.evaluation import Metric, Regions
 from bdl.events import Events
-from bdl.features import bin_features
+from bdl.features import Binned, bin_features
 from bdl.recording import Recording, Recordings
+from bdl.rescoring import Rescorer
 from bdl.training.preparation import check_events
 
 Plain = Mapping[str, Any]
@@ -34,6 +36,7 @@ class Prediction:
 
     model_: Model
     module_: nn.Module
+    rescorer_: Rescorer | None
 
     def density(self, recording: Recording, *, resample: bool = False) -> Density:
         """Compute the density of one recording.
@@ -46,10 +49,7 @@ class Prediction:
             Whether to resample a recording of another period.
         """
         self._check_fitted()
-        recording = accept(recording, self.model_, resample=resample)
-        binned = bin_features(recording, self.model_.features)
-        check_units(recording, binned, self.model_)
-        return density_of(self.module_, self.model_, recording, binned)
+        return self._prepare(recording, resample)[1]
 
     def densities(
         self, recordings: Recordings | Iterable[Recording], *, resample: bool = False
@@ -63,6 +63,7 @@ class Prediction:
         recordings: Recordings | Recording | Iterable[Recording],
         *,
         resample: bool = False,
+        operating_point: bool = False,
     ) -> Events:
         """Detect events in one or many recordings; each has a score.
 
@@ -72,10 +73,49 @@ class Prediction:
             One recording, or several.
         resample
             Whether to resample recordings of another period.
+        operating_point
+            Whether to give only detections above the threshold with the best F1 on held-out
+            recordings, instead of a ranking of all that are possible.
         """
         many = [recordings] if isinstance(recordings, Recording) else recordings
-        densities = self.densities(many, resample=resample)
-        return decoding.decode(densities, self.model_.decoder, self.model_.intervals)
+        applied = self.apply(many, resample=resample, operating_point=operating_point)
+        return to_events((density.recording, candidates) for density, candidates in applied)
+
+    def apply(
+        self,
+        recordings: Recordings | Iterable[Recording],
+        *,
+        resample: bool = False,
+        operating_point: bool = False,
+    ) -> Iterator[tuple[Density, ByType]]:
+        """Yield the density and the detections by type of each recording; see `detect`."""
+        self._check_fitted()
+        for recording in recordings:
+            binned, density = self._prepare(recording, resample)
+            yield density, self._detect(density, binned, operating_point)
+
+    def _prepare(self, recording: Recording, resample: bool) -> tuple[Binned, Density]:
+        recording = accept(recording, self.model_, resample=resample)
+        binned = bin_features(recording, self.model_.features)
+        check_units(recording, binned, self.model_)
+        return binned, density_of(self.module_, self.model_, recording, binned)
+
+    def _detect(self, density: Density, binned: Binned, operating_point: bool) -> ByType:
+        """Detections of one recording by type: decoder, second stage, threshold."""
+        model = self.model_
+        decoder, rescored, threshold = model.decoder, True, 0.0
+        if operating_point:
+            point = model.operating_point
+            if point is None:
+                raise ConfigError(
+                    "the detector has no operating point: nothing was held out when it was fitted"
+                )
+            decoder, rescored, threshold = point.decoder, point.rescored, point.threshold
+        candidates = decoder.detect(density, model.intervals)
+        if self.rescorer_ is not None and rescored:
+            table = describe(density, candidates, binned, model)
+            candidates = self.rescorer_.apply(candidates, table)
+        return above(candidates, threshold)
 
     def calibrate(
         self,
@@ -135,17 +175,18 @@ class Prediction:
         return calibration
 
     def set_decoder(self, decoder: Decoder | Plain | str) -> Self:
-        """Replace the decoder of the fitted detector."""
+        """Replace the decoder; the second stage and the operating point were those of the other."""
         self._check_fitted()
         chosen = Decoder.parse(decoder, "decoder").complete(self.model_.tolerances)
         self.model_.settings.replace(decoder=chosen)  # refuses one that reads another density
-        self.model_ = self.model_.replace(decoder=chosen)
+        self.model_ = self.model_.replace(decoder=chosen, operating_point=None)
+        self.rescorer_ = None
         return self
 
     def save(self, path: str | Path) -> None:
         """Write the fitted detector to one file; see `bdl.detector.modelfile`."""
         self._check_fitted()
-        write_model(path, self.model_, self.module_.state_dict())
+        write_model(path, self.model_, all_weights(self.module_, self.rescorer_))
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "model_"):

@@ -120,7 +120,8 @@ def study_window(study: StudyReader, data: Path | None = None, *, trust: bool = 
     else:
         raise InputError(f"{study.url}: no tested recording has an event {settings.types[0]!r}")
     truth = benchmark.events.select(recordings=[id])
-    intervals = pair(truth, benchmark.intervals).of_recording(id).tolist()
+    kinds = benchmark.intervals
+    intervals = pair(truth, kinds).of_recording(id).tolist() if kinds else []
     start, end = intervals[0] if intervals else (float(times[0]), float(times[0]))
     margin = 0.75 * (end - start) or 0.5 * settings.reference_spacing
     first, last = (

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bdl.config import Value
 from bdl.datasets import Benchmark
 from bdl.detector import DetectorSettings
+from bdl.detector.selection import Selection
 from bdl.errors import ConfigError
 from bdl.study.protocol import Protocol, Row
 from bdl.windows import window_bins
@@ -48,6 +49,7 @@ class RowModel(Value):
             encoder=row.encoder.with_bins(bins),
             features={"stride": stride},
             window=window,
+            selection=Selection(folds=0),  # a study selects in steps of its own
             training=training.replace(batch=row.batch or training.batch, jitter=data.jitter),
         )
         return cls(settings=settings.replace(decoder=None), types=data.types)

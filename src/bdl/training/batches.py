@@ -96,7 +96,7 @@ class Batches:
         self.objective = objective
         self.training = training
         self.features = features
-        self.stride = features.stride
+        self.stride = features.bin_samples
         self.window = window
         self.fixed = fixed
         self.steps = steps
@@ -197,7 +197,7 @@ def draws(
 ) -> list[tuple[int, int]]:
     """Return every window of an epoch as (index of the recording, repeat)."""
     repeats = [
-        max(1, round(len(recording.binned) / window)) if training.per_length else 1
+        max(1, round(len(recording.binned) / window)) if training.draws_by_length else 1
         for recording in recordings
     ]
     return [(i, repeat) for i, count in enumerate(repeats) for repeat in range(count)]

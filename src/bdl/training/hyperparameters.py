@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
@@ -11,7 +11,7 @@ from bdl.errors import ConfigError
 from bdl.training.augmentation import Augmentation
 from bdl.training.length import TrainingLength
 
-EPOCHS = 20  # as published
+UPDATES = 800  # steps where neither epochs nor updates are given
 
 
 class Training(Value):
@@ -20,13 +20,15 @@ class Training(Value):
     Parameters
     ----------
     epochs
-        Passes over the training recordings; 20 unless ``updates`` is given.
+        Passes over the training recordings.
     updates
         Steps of the optimizer, instead of epochs. The number of epochs follows from the batches
-        per epoch; the last one may be shorter.
+        per epoch; the last one may be shorter. If neither is given, a detector chooses it by the
+        length of its windows.
     per_length
         Draw as many random windows of a recording per epoch as fit into it, so that long recordings
-        count more; otherwise one per recording, as published.
+        count more; otherwise one per recording, as published. None does so unless the length of
+        the training is given in epochs.
     batch
         Windows per step.
     learning_rate
@@ -63,7 +65,7 @@ class Training(Value):
 
     Examples
     --------
-    >>> Training(checkpoint_epochs=(5, 10, 15)).length(batches=3)
+    >>> Training(epochs=20, checkpoint_epochs=(5, 10, 15)).length(batches=3)
     TrainingLength(epochs=20, steps=60, last=20, kept=(5, 10, 15, 20))
     >>> Training(updates=100, checkpoints=2).length(batches=3)
     TrainingLength(epochs=34, steps=100, last=34, kept=(17, 34))
@@ -71,8 +73,8 @@ class Training(Value):
 
     epochs: PositiveInt | None = None
     updates: PositiveInt | None = None
-    per_length: bool = False
-    batch: PositiveInt = 32
+    per_length: bool | None = None
+    batch: PositiveInt = 8
     learning_rate: PositiveFloat = 3e-3
     clip: PositiveFloat | None = 0.1
     jitter: NonNegativeInt = 0
@@ -88,14 +90,6 @@ class Training(Value):
 
     workers: Annotated[PositiveInt, Field(exclude=True)] = 1
 
-    @model_validator(mode="before")
-    @classmethod
-    def _default_length(cls, data: Any) -> Any:
-        given = isinstance(data, dict)
-        if given and data.get("epochs") is None and data.get("updates") is None:
-            return {**data, "epochs": EPOCHS}
-        return data
-
     @model_validator(mode="after")
     def _reachable(self) -> Self:
         if self.epochs is not None and self.updates is not None:
@@ -108,6 +102,11 @@ class Training(Value):
         if self.epochs is not None:
             self.length(1)
         return self
+
+    @property
+    def draws_by_length(self) -> bool:
+        """Whether long recordings give more windows per epoch than short ones."""
+        return self.epochs is None if self.per_length is None else self.per_length
 
     def length(self, batches: int) -> TrainingLength:
         """Return epochs and steps of a training.
@@ -122,11 +121,11 @@ class Training(Value):
         ConfigError
             If an epoch to stop or to keep weights at is beyond the last.
         """
-        if self.updates is None:
-            assert self.epochs is not None
+        if self.epochs is not None:
             epochs, steps = self.epochs, self.epochs * batches
         else:
-            epochs, steps = -(-self.updates // batches), self.updates
+            steps = self.updates or UPDATES
+            epochs = -(-steps // batches)
         last = self.stop_after or epochs
         if last > epochs:
             raise ConfigError(f"stop_after {self.stop_after} is beyond the {epochs} epochs")

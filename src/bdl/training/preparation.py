@@ -38,7 +38,7 @@ def prepare(
         TrainingRecording(
             bin_features(recording, features),
             labels[recording.id],
-            labels[recording.id].annotated_bins(features.stride),
+            labels[recording.id].annotated_bins(features.bin_samples),
         )
         for recording in recordings
     ]

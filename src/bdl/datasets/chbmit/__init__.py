@@ -98,7 +98,7 @@ class CHBMIT(Dataset):
         reference_spacing=883_728 / RATE,
         sigma=1.0,
         separation=145.0,
-        divisor=100.0,
+        scaling={"kind": "divisor", "by": 100.0},
         jitter=64,
     )
     scales: ClassVar[Mapping[str, Scale]] = {

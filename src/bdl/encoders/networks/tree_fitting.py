@@ -85,7 +85,7 @@ def training_rows(
     at most half of the rows, the nearest first; of the others a random sample, weighted by the
     inverse of its share, so that sums over rows estimate sums over all bins.
     """
-    recordings, stride = task.recordings, task.features.stride
+    recordings, stride = task.recordings, task.features.bin_samples
     targets = [
         task.objective.target(each.labels, Crop(0, each.labels.samples, stride))
         for each in recordings

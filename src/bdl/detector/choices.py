@@ -1,0 +1,266 @@
+"""Choices made on densities of recordings that a model was not trained on.
+
+Each choice has a simple default, which stays unless another setting is better by a margin: with
+few held-out recordings, small differences are noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from bdl import decoding
+from bdl.config import Value
+from bdl.decoding import Calibration, Decoder, Grid
+from bdl.decoding.peaks import PeakGrid
+from bdl.density import Density
+from bdl.encoders import Encoder
+from bdl.encoders.ensemble import Ensemble
+from bdl.evaluation import Matches, Regions, match
+from bdl.evaluation.matching import EventFree
+from bdl.events import Events
+from bdl.intervals import IntervalType
+
+MARGIN = 0.005  # of mAP, by which a setting must be better than a simpler one
+MOST_THRESHOLDS = 500
+
+
+class OperatingPoint(Value):
+    """How detections are selected where a yes or no is needed instead of a ranking.
+
+    Parameters
+    ----------
+    decoder
+        Decoder with the threshold of the best mean F1 on held-out recordings.
+    rescored
+        Whether the threshold is one of rescored detections.
+    threshold
+        Least score of a detection.
+    f1
+        Its mean F1 over tolerances and types on held-out recordings.
+    """
+
+    decoder: Decoder
+    rescored: bool = False
+    threshold: float = Field(ge=0)
+    f1: float
+
+
+class Choices(Value):
+    """Record of what was chosen on held-out recordings, and of the scores that decided.
+
+    Parameters
+    ----------
+    groups, recordings
+        Number of groups and recordings that were held out.
+    kernels
+        Event mAP of each kernel that was tried, by name.
+    weights
+        Weights of the members that were tried, each with its event mAP; the first are equal ones.
+    decoders
+        Best event mAP of each kind of decoder.
+    rescoring
+        Event mAP without and with rescoring, if it was tried.
+    score
+        Event mAP on held-out recordings with everything that was chosen. It decided the choices,
+        so that it is optimistic.
+    """
+
+    groups: int
+    recordings: int
+    kernels: dict[str, float] = Field(default_factory=dict)
+    weights: tuple[tuple[tuple[float, ...], float], ...] = ()
+    decoders: dict[str, float] = Field(default_factory=dict)
+    rescoring: tuple[float, float] | None = None
+    score: float
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What choices are made on.
+
+    Parameters
+    ----------
+    truth
+        Events of the held-out recordings.
+    tolerances
+        Matching tolerances in seconds.
+    types, intervals
+        Event types and interval types.
+    event_free
+        Whether recordings without events count.
+    separation
+        Least time between two detections in seconds, for decoders that need it.
+    regions
+        Annotated parts of the recordings, outside of which nothing is scored; None for all.
+    """
+
+    truth: Events
+    tolerances: tuple[float, ...]
+    types: tuple[str, ...]
+    intervals: tuple[IntervalType, ...]
+    event_free: EventFree
+    separation: float
+    regions: Regions | None = None
+
+    def match(self, detections: Events, recordings: Sequence[str]) -> Matches:
+        """Match detections in the given recordings."""
+        return match(
+            self.truth,
+            detections,
+            self.tolerances,
+            types=self.types,
+            event_free=self.event_free,
+            recordings=recordings,
+            regions=self.regions,
+        )
+
+    def mean_ap(self, densities: Sequence[Density], decoder: Decoder) -> float:
+        """Event mAP of densities with one decoder."""
+        detections = decoding.decode(densities, decoder, self.intervals)
+        matches = self.match(detections, [density.recording for density in densities])
+        return matches.mean_average_precision()
+
+    def calibrate(self, densities: Sequence[Density]) -> list[Calibration]:
+        """Calibrate each kind of decoder for these densities, the default first."""
+        alternations = (False, True) if self.intervals else (False,)
+        kind = densities[0].kind
+        grids: list[Grid] = [
+            decoding.default_grid(
+                kind,
+                tolerances=self.tolerances,
+                separation=self.separation,
+                alternations=alternations,
+            )
+        ]
+        if kind == "events":
+            finest = min(self.tolerances)
+            grids.append(
+                PeakGrid(
+                    thresholds=(0.0,),
+                    smooths=(0.0, finest / 2, finest),
+                    separation=self.separation,
+                    clock="bins",
+                    alternations=alternations,
+                )
+            )
+        return [
+            decoding.calibrate(
+                densities,
+                self.truth,
+                grid,
+                tolerances=self.tolerances,
+                intervals=self.intervals,
+                event_free=self.event_free,
+                regions=self.regions,
+            )
+            for grid in grids
+        ]
+
+
+def weighted_mean(members: Sequence[Density], weights: Sequence[float]) -> Density:
+    """Return the weighted mean of densities of one recording.
+
+    Examples
+    --------
+    >>> one = Density("a", np.ones((2, 1), np.float32), ("beat",), 1.0, stride=1, samples=2)
+    >>> zero = replace(one, values=np.zeros((2, 1), np.float32))
+    >>> weighted_mean([one, zero], [3.0, 1.0]).values.ravel().tolist()
+    [0.75, 0.75]
+    """
+    total = np.zeros(members[0].values.shape)
+    for density, weight in zip(members, weights, strict=True):
+        total += weight / sum(weights) * density.values
+    values: NDArray[np.float32] = total.astype(np.float32)
+    return replace(members[0], values=values)
+
+
+def weight_candidates(kinds: Sequence[str]) -> Iterator[tuple[float, ...]]:
+    """Yield weights of members to try: equal by kind first, then more of one, then without some.
+
+    Examples
+    --------
+    >>> [*weight_candidates(["recurrent", "recurrent", "trees"])][:3]
+    [(0.25, 0.25, 0.5), (0.375, 0.375, 0.25), (0.125, 0.125, 0.75)]
+    """
+    names = list(dict.fromkeys(kinds))
+    shares = [dict.fromkeys(names, 1 / len(names))]
+    if len(names) == 2:
+        shares += [{names[0]: share, names[1]: 1 - share} for share in (0.75, 0.25)]
+    for left in range(len(names) - 1, 0, -1):
+        shares += [dict.fromkeys(some, 1 / left) for some in combinations(names, left)]
+    for share in shares:
+        yield tuple(share.get(kind, 0.0) / kinds.count(kind) for kind in kinds)
+
+
+def choose_weights(
+    members: Sequence[Sequence[Density]], encoder: Encoder, decoder: Decoder, held: HeldOut
+) -> tuple[tuple[float, ...], list[tuple[tuple[float, ...], float]]]:
+    """Return the weights of the members with the best event mAP, and all that were tried.
+
+    Parameters
+    ----------
+    members
+        Densities of all members, for each held-out recording.
+    encoder
+        The ensemble, or any other encoder, which has weight 1.
+    decoder
+        Decoder of the comparison.
+    held
+        What the choice is made on.
+    """
+    if not isinstance(encoder, Ensemble):
+        return (1.0,), []
+    given = encoder.weights
+    kinds = [member.kind for member in encoder.members]
+    candidates = [given] if given is not None else []
+    candidates += [*weight_candidates(kinds)]
+    tried = [
+        (weights, held.mean_ap([weighted_mean(each, weights) for each in members], decoder))
+        for weights in candidates
+    ]
+    best = max(tried, key=lambda trial: trial[1])
+    chosen = best if best[1] > tried[0][1] + MARGIN else tried[0]
+    return chosen[0], tried
+
+
+def with_weights(encoder: Encoder, weights: Sequence[float]) -> Encoder:
+    """Return an ensemble with these weights, without members of weight 0.
+
+    Examples
+    --------
+    >>> with_weights(Encoder.parse("gru-and-trees"), (0.0, 1.0)).members[0].kind
+    'trees'
+    """
+    if not isinstance(encoder, Ensemble):
+        return encoder
+    kept = [(m, w) for m, w in zip(encoder.members, weights, strict=True) if w > 0]
+    return encoder.replace(
+        members=tuple(member for member, _ in kept), weights=tuple(weight for _, weight in kept)
+    )
+
+
+def best_threshold(matches: Matches) -> tuple[float, float]:
+    """Return the threshold with the best mean F1 over types and tolerances, and that F1.
+
+    Of thresholds with the same F1 the highest is returned.
+
+    Examples
+    --------
+    >>> detections = Events.of("a", "beat", [10.0, 15.0, 20.0], score=[0.9, 0.8, 0.7])
+    >>> best_threshold(match(Events.of("a", "beat", [10.0, 20.0]), detections, [1.0]))
+    (0.7, 0.8)
+    """
+    scores = np.unique(matches.score)[::-1]
+    if not len(scores):
+        return 0.0, 0.0
+    places = np.unique(np.linspace(0, len(scores) - 1, MOST_THRESHOLDS).round().astype(np.int64))
+    known = matches.truths.sum(axis=0) > 0
+    mean_f1 = [float(matches.tally(score).f1[known].mean()) for score in scores[places]]
+    best = int(np.argmax(mean_f1))
+    return float(scores[places][best]), mean_f1[best]

@@ -1,0 +1,64 @@
+"""Presets: complete recipes by name, the same in Python, on the command line and in studies.
+
+``fast``
+    The default: one GRU and boosted trees, averaged; a fifth of the groups is held out to choose
+    weights, decoder and operating point, then everything is trained again on all recordings.
+``best``
+    Three GRUs and trees; a third of the groups at a time is held out, kernel and weights are
+    chosen, and a second stage rescores detections. About ten times the cost of ``fast``.
+``paper``
+    The published recipe: one GRU, a hard kernel, no scaling, 20 epochs, with the epoch and the
+    decoder chosen on a fifth of the groups, and no second training.
+
+Numbers that depend on the data (samples per bin, window, tolerances) are chosen for the data where
+they are not given; see `bdl.proposal`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+from bdl.errors import ConfigError
+
+PresetName = Literal["fast", "best", "paper"]
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "fast": {},  # the defaults of `bdl.detector.DetectorSettings`
+    "best": {
+        "encoder": "three-grus-and-trees",
+        "selection": {
+            "folds": 3,
+            "kernels": ("gaussian", "hard", "narrowing"),
+            "rescoring": {},
+        },
+    },
+    "paper": {
+        "objective": "bdl-hard",
+        "encoder": "gru",
+        "features": {"scaling": "none"},
+        "training": {"epochs": 20, "checkpoints": 4, "batch": 32},
+        "selection": {"folds": 1, "share": 0.2, "refit": False},
+    },
+}
+
+
+def preset(name: str) -> dict[str, Any]:
+    """Return the fields of `bdl.detector.DetectorSettings` that a preset sets.
+
+    Parameters
+    ----------
+    name
+        ``fast``, ``best`` or ``paper``.
+
+    Examples
+    --------
+    >>> preset("paper")["objective"]
+    'bdl-hard'
+    >>> preset("quick")
+    Traceback (most recent call last):
+    bdl.errors.ConfigError: preset: fast, best or paper expected, got 'quick'
+    """
+    if name not in PRESETS:
+        *others, last = get_args(PresetName)
+        raise ConfigError(f"preset: {', '.join(others)} or {last} expected, got {name!r}")
+    return dict(PRESETS[name])

@@ -1,0 +1,65 @@
+"""What a detector chooses on recordings that it did not train on."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import Field, NonNegativeInt, model_validator
+
+from bdl.config import Value
+from bdl.kernels import Kernel
+from bdl.rescoring import Rescoring
+
+
+class Selection(Value):
+    """How training recordings are held out, and what is chosen on them.
+
+    Whole groups are held out. The decoder and the operating point are always chosen on the
+    held-out recordings, kernel, weights of ensemble members and rescoring on request. Then the
+    detector is trained again on all recordings, with everything that was chosen.
+
+    Parameters
+    ----------
+    folds
+        Parts into which the groups are divided, each held out once. 1 holds out one part only, of
+        the size ``share``; 0 holds out and chooses nothing.
+    share
+        Share of groups that is held out if ``folds`` is 1.
+    refit
+        Whether to train again on all recordings; without it the detector is the one that was
+        trained on the others, which needs ``folds`` 1.
+    kernels
+        Kernels to choose from, by training the first encoder on the first part; empty for that of
+        the objective.
+    weights
+        Whether to choose the weights of the members of an ensemble, by kind of encoder. Members
+        that do not help are left out.
+    rescoring
+        Second stage that scores detections anew, kept if it helps on held-out recordings; none
+        for no second stage. It needs ``folds`` of 2 or more.
+
+    Examples
+    --------
+    >>> Selection(folds=3, rescoring={}).rescoring.trees
+    100
+    >>> Selection(folds=3, refit=False)
+    Traceback (most recent call last):
+    bdl.errors.ConfigError: Selection: (whole): without refit, folds must be 1, got 3
+    """
+
+    folds: NonNegativeInt = 1
+    share: Annotated[float, Field(gt=0, lt=1)] = 0.2
+    refit: bool = True
+    kernels: tuple[Kernel, ...] = ()
+    weights: bool = True
+    rescoring: Rescoring | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if not self.refit and self.folds != 1:
+            raise ValueError(f"without refit, folds must be 1, got {self.folds}")
+        if self.rescoring is not None and self.folds < 2:
+            raise ValueError(f"rescoring needs at least 2 folds, got {self.folds}")
+        if self.kernels and not self.folds:
+            raise ValueError("kernels has no effect without folds")
+        return self

@@ -1,0 +1,302 @@
+"""What a detector chooses on held-out recordings, and what it must not see."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bdl import Detector, Events, Recording, Recordings
+from bdl.decoding import ExpectedAP
+from bdl.density import Density
+from bdl.detector import cross_fitting
+from bdl.detector.choices import HeldOut, best_threshold, choose_weights, with_weights
+from bdl.detector.holdouts import holdouts
+from bdl.encoders import Ensemble, Recurrent, Trees
+from bdl.errors import ConfigError, InputError
+from bdl.evaluation import match
+from learning import quick, spikes
+
+TREES = Trees(trees=20, leaves=4, widths=(1, 2, 4), least_rows=5)
+PAIR = Ensemble(members=(Recurrent(width=4, blocks=1), TREES))
+
+
+def fitted(selection, encoder=PAIR, **changes) -> Detector:
+    parameters = quick(
+        encoder=encoder, selection=selection, epochs=4, learning_rate=1e-2, **changes
+    )
+    return Detector(**parameters).fit(*spikes(8))
+
+
+# Which recordings are held out
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.lists(st.sampled_from("ab"))), min_size=1, max_size=9),
+    st.integers(1, 4),
+    st.floats(0.01, 0.99),
+    st.integers(0, 3),
+)
+def test_whole_groups_are_held_out_and_every_type_can_be_learned(rows, folds, share, seed):
+    recordings = Recordings.of(
+        [
+            Recording.of(np.zeros(5), id=f"r{i}", period=1.0, group=f"g{group}")
+            for i, (group, _) in enumerate(rows)
+        ]
+    )
+    pairs = [(f"r{i}", event) for i, (_, events) in enumerate(rows) for event in events]
+    names = [[pair[i] for pair in pairs] for i in (0, 1)]
+    events = Events.of(*names, [1.0] * len(pairs)) if pairs else Events.empty()
+    parts = holdouts(recordings, events, folds=folds, share=share, seed=seed)
+    groups = recordings.groups
+    if len(set(groups.values())) == 1:
+        groups = {id: id for id in recordings.ids}
+    held = [id for part in parts for id in part.held]
+    assert len(held) == len(set(held))
+    assert len(parts) <= folds
+    for train, aside in parts:
+        assert sorted([*train, *aside]) == sorted(recordings.ids)
+        assert train
+        assert aside
+        assert not {groups[id] for id in train} & {groups[id] for id in aside}
+        assert {*events.select(recordings=train).event} == {*events.event}
+
+
+# What is chosen
+
+
+def test_the_model_is_the_one_trained_on_everything_with_what_was_chosen():
+    detector = fitted({"folds": 2})
+    model = detector.model_
+    assert model.choices is not None
+    assert (model.choices.groups, model.choices.recordings) == (4, 8)
+    again = Detector(**dict(model.settings.replace(selection={"folds": 0}))).fit(*spikes(8))
+    recordings, _ = spikes(2, seed=9)
+    for one, other in zip(detector.densities(recordings), again.densities(recordings), strict=True):
+        assert np.array_equal(one.values, other.values)
+
+
+def density(id, values):
+    return Density(id, values.astype(np.float32)[:, None], ("x",), 1.0, stride=1, samples=100)
+
+
+@pytest.mark.parametrize("useful", [0, 1])
+def test_members_that_do_not_help_are_left_out(useful):
+    rng = np.random.default_rng(0)
+    members, times = [], {}
+    for id in "abcdef":
+        true = np.zeros(100)
+        true[rng.choice(np.arange(5, 95, 10), 3, replace=False)] = 0.9
+        members.append([density(id, true), density(id, rng.permutation(true) * 4)])
+        times[id] = np.flatnonzero(true).astype(float)
+        if useful:
+            members[-1].reverse()
+    truth = Events.of(np.repeat([*times], 3), "x", np.concatenate([*times.values()]))
+    held = HeldOut(truth, (1.5,), ("x",), (), "ignore", 0.0)
+    weights, tried = choose_weights(members, PAIR, ExpectedAP(tolerances=(1.5,)), held)
+    assert weights[useful] == 1.0
+    assert dict(tried)[weights] == 1.0 > tried[0][1]
+    chosen = with_weights(PAIR, weights)
+    assert chosen.members == (PAIR.members[useful],)
+    same = [[each[useful]] * 2 for each in members]
+    assert choose_weights(same, PAIR, ExpectedAP(tolerances=(1.5,)), held)[0] == (0.5, 0.5)
+
+
+def test_the_kernel_with_the_best_score_is_used():
+    kernels = ("hard", {"kind": "gaussian", "sigma": 200.0})
+    detector = fitted({"folds": 1, "share": 0.5, "kernels": kernels}, TREES)
+    scores = detector.model_.choices.kernels
+    assert scores["hard"] > scores["gaussian"]
+    assert detector.model_.objective.kernel.kind == "hard"
+
+
+def test_the_operating_point_gives_fewer_and_better_detections(tmp_path):
+    detector = fitted({"folds": 2})
+    recordings, events = spikes(4, seed=3)
+    ranking = detector.detect(recordings)
+    alarms = detector.detect(recordings, operating_point=True)
+    assert 0 < len(alarms) < len(ranking)
+    f1 = match(events, alarms, [8.0]).tally(0.0).f1
+    assert f1 > match(events, ranking, [8.0]).tally(0.0).f1
+    detector.save(tmp_path / "m.bdl")
+    assert Detector.load(tmp_path / "m.bdl").detect(recordings, operating_point=True) == alarms
+    detector.set_decoder("peaks")
+    with pytest.raises(ConfigError, match="no operating point"):
+        detector.detect(recordings, operating_point=True)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.integers(0, 30), min_size=1, max_size=6, unique=True),
+    st.lists(st.tuples(st.integers(0, 30), st.integers(1, 5)), max_size=8),
+)
+def test_the_best_threshold_is_that_of_a_search(times, detections):
+    truth = Events.of("a", "x", [float(t) for t in times])
+    scores = [score / 5 for _, score in detections]
+    found = Events.of("a", "x", [float(t) for t, _ in detections], score=scores)
+    matches = match(truth, found, [2.0, 5.0])
+    f1 = {score: float(matches.tally(score).f1.mean()) for score in scores}
+    threshold, best = best_threshold(matches)
+    assert best == max(f1.values(), default=0.0)
+    assert threshold == max((s for s in f1 if f1[s] == best), default=0.0)
+
+
+def test_one_group_cannot_be_held_out():
+    recordings, events = spikes(1)
+    with pytest.warns(UserWarning, match="nothing can be held out"):
+        detector = Detector(**quick(selection={"folds": 1})).fit(recordings, events)
+    assert detector.model_.operating_point is None
+
+
+# The second stage
+
+
+def noisy(count, seed=0, samples=1500):
+    """Spikes among others that only their width tells apart."""
+    rng = np.random.default_rng(seed)
+    recordings, names, times = [], [], []
+    for i in range(count):
+        values = rng.normal(size=(samples, 1)).astype(np.float32)
+        places = np.arange(60, samples - 60, 60) + rng.integers(-15, 15, size=(samples - 61) // 60)
+        true = rng.random(len(places)) < 0.5
+        for place, wide in zip(places, true, strict=True):
+            values[place : place + (12 if wide else 4), 0] += 6.0
+        recordings.append(Recording.of(values, id=f"r{i}", period=1.0, group=f"g{i}"))
+        names += [f"r{i}"] * int(true.sum())
+        times += places[true].astype(float).tolist()
+    return Recordings.of(recordings), Events.of(names, "spike", times)
+
+
+RESCORED = {"folds": 3, "rescoring": {"trees": 60, "least_rows": 5}, "weights": False}
+
+
+def weak(**changes) -> Detector:
+    """A first stage that sees two bins at a time, so that the second has something to add."""
+    encoder = Trees(trees=20, leaves=4, widths=(1,), least_rows=5)
+    return Detector(**quick(encoder=encoder, selection=RESCORED, **changes))
+
+
+def test_a_second_stage_helps_a_weak_first_one_and_is_saved(tmp_path):
+    detector = weak().fit(*noisy(12))
+    before, after = detector.model_.choices.rescoring
+    assert after > before + 0.01
+    recordings, events = noisy(4, seed=7)
+    rescored = detector.detect(recordings)
+    detector.save(tmp_path / "m.bdl")
+    assert Detector.load(tmp_path / "m.bdl").detect(recordings) == rescored
+    plain = detector.checkpoint(detector.best_epoch_).set_decoder(detector.model_.decoder)
+    first = plain.detect(recordings)
+    assert np.array_equal(np.sort(first.time), np.sort(rescored.time))
+    scores = [match(events, found, [8.0]).mean_average_precision() for found in (first, rescored)]
+    assert scores[1] > scores[0]
+
+
+def test_the_second_stage_never_sees_labels_of_the_part_it_is_judged_on(monkeypatch):
+    recordings, events = noisy(9)
+    seen = []
+    real = cross_fitting.train_second_stage
+
+    def watched(rescoring, parts, densities, decoder, held, *, seed):
+        stage = real(rescoring, parts, densities, decoder, held, seed=seed)
+        # With noise in place of the labels of one part, detections of the others are judged by
+        # stages that learned from it, but its own are scored exactly as before.
+        part = [*parts[0][1].ids]
+        rng = np.random.default_rng(0)
+        times = np.where(
+            np.isin(held.truth.recording, part),
+            rng.uniform(0, 1400, len(held.truth)),
+            held.truth.time,
+        )
+        moved = Events.of(held.truth.recording, held.truth.event, times)
+        noise = real(
+            rescoring,
+            parts,
+            densities,
+            decoder,
+            cross_fitting.replace(held, truth=moved),
+            seed=seed,
+        )
+        for each in (stage, noise):
+            rows = np.isin(np.array(each.matches.recordings)[each.matches.recording], part)
+            order = np.lexsort((each.matches.time[rows], each.matches.recording[rows]))
+            seen.append(each.matches.score[rows][order])
+        return stage
+
+    monkeypatch.setattr(cross_fitting, "train_second_stage", watched)
+    weak().fit(recordings, events)
+    assert len(seen[0]) > 50
+    assert np.array_equal(seen[0], seen[1])
+
+
+def test_a_damaged_second_stage_is_refused(tmp_path):
+    from bdl.detector.modelfile import read_model, write_model
+
+    detector = weak().fit(*noisy(9))
+    assert detector.rescorer_ is not None
+    detector.save(tmp_path / "m.bdl")
+    model, weights = read_model(tmp_path / "m.bdl")
+    name = next(name for name in weights if name.endswith("stage.column"))
+    write_model(tmp_path / "far.bdl", model, {**weights, name: weights[name] + 1000})
+    with pytest.raises(InputError, match="damaged weights"):
+        Detector.load(tmp_path / "far.bdl").detect(noisy(1)[0])
+    less = {key: value for key, value in weights.items() if key != name}
+    write_model(tmp_path / "less.bdl", model, less)
+    with pytest.raises(InputError, match="second stage are not complete"):
+        Detector.load(tmp_path / "less.bdl")
+
+
+# Interruption, seeds, presets
+
+
+def test_an_interrupted_selection_goes_on_to_the_same_file(tmp_path, monkeypatch):
+    parameters = quick(encoder=PAIR, selection={"folds": 2}, epochs=3)
+    Detector(**parameters).fit(*spikes(4)).save(tmp_path / "whole")
+    real, calls = cross_fitting.train_model, []
+
+    def interrupted(*arguments):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    detector = Detector(**parameters, directory=tmp_path / "run")
+    monkeypatch.setattr(cross_fitting, "train_model", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        detector.fit(*spikes(4))
+    monkeypatch.undo()
+    detector.fit(*spikes(4)).save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["fast", "paper"])
+def test_presets_fit_and_detect(name):
+    changes = {"epochs": 2} if name == "fast" else {"epochs": 6, "checkpoints": 2}
+    detector = Detector.preset(name, training=changes).fit(*spikes(8))
+    assert set(detector.detect(spikes(2, seed=4)[0]).types) <= {"spike"}
+    kept = name == "fast"
+    assert (detector.model_.settings.features.scaling.kind == "automatic") is kept
+
+
+@pytest.mark.slow
+def test_the_best_preset_fits_and_detects(tmp_path):
+    detector = Detector.preset("best", training={"epochs": 2}).fit(*spikes(8))
+    assert set(detector.model_.choices.kernels) == {"hard", "gaussian", "narrowing"}
+    detector.save(tmp_path / "m.bdl")
+    recordings, _ = spikes(2, seed=4)
+    assert Detector.load(tmp_path / "m.bdl").detect(recordings) == detector.detect(recordings)
+
+
+@pytest.mark.parametrize(
+    ("selection", "message"),
+    [
+        ({"folds": 3, "refit": False}, "without refit"),
+        ({"folds": 1, "rescoring": {}}, "at least 2 folds"),
+        ({"folds": 0, "kernels": ("hard",)}, "no effect without folds"),
+        ({"share": 1.0}, "share"),
+    ],
+)
+def test_selections_that_contradict_themselves(selection, message):
+    with pytest.raises(ConfigError, match=message):
+        Detector(**quick(selection=selection)).fit(*spikes(4))
