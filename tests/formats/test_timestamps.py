@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from bdl.column_values import ColumnPlace
 from bdl.errors import InputError
+from bdl.formats import iso_runs
 from bdl.formats.timestamps import parse_times
 
 PLACE = ColumnPlace("a.csv", "t")
@@ -26,6 +27,13 @@ def spread(offsets: list[tuple[int, int]], rows: int) -> list[int]:
     starts = [row for row, _ in offsets]
     assert starts[:1] == [0]
     return np.repeat([offset for _, offset in offsets], np.diff([*starts, rows])).tolist()
+
+
+def long_times(array: pa.Array) -> tuple[np.ndarray, list[tuple[int, int]]]:  # type: ignore[type-arg]
+    """Parse a column as if it were long: by runs of rows of one hour."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(iso_runs, "LONG", 1)
+        return parse_times(array, PLACE)
 
 
 def spell(at: datetime, form: int) -> str:
@@ -52,6 +60,9 @@ def test_agrees_with_the_standard_library(rows: list[tuple[datetime, int]]) -> N
     times, offsets = parse_times(pa.array(texts * 2).dictionary_encode(), PLACE)
     assert times.tolist() == exact * 2
     assert spread(offsets, 2 * len(east)) == east * 2
+    times, offsets = long_times(pa.array(texts * 2))
+    assert times.tolist() == exact * 2
+    assert spread(offsets, 2 * len(east)) == east * 2
 
 
 @pytest.mark.parametrize(
@@ -73,8 +84,9 @@ def test_agrees_with_the_standard_library(rows: list[tuple[datetime, int]]) -> N
     ],
 )
 def test_a_bad_time_names_file_column_row_and_cause(text: str, why: str) -> None:
-    with pytest.raises(InputError, match=rf"a\.csv: column 't', row 1: .*{why}"):
-        parse_times(pa.array(["2018-08-14T15:30:00Z", text]), PLACE)
+    for parse in (long_times, lambda array: parse_times(array, PLACE)):
+        with pytest.raises(InputError, match=rf"a\.csv: column 't', row 1: .*{why}"):
+            parse(pa.array(["2018-08-14T15:30:00Z", text]))
 
 
 @settings(max_examples=300, deadline=None)
@@ -159,9 +171,9 @@ def test_runs_of_one_offset(
     if invalid is not None and invalid < len(texts):
         texts[invalid] = texts[invalid][:17] + "6x" + texts[invalid][19:]
         with pytest.raises(InputError, match=f"row {invalid}: "):
-            parse_times(pa.array(texts), PLACE)
+            long_times(pa.array(texts))
         return
-    times, offsets = parse_times(pa.array(["", *texts])[1:], PLACE)
+    times, offsets = long_times(pa.array(["", *texts])[1:])
     assert times.tolist() == [(each - EPOCH) // timedelta(microseconds=1) * 1000 for each in rows]
     east = [int(each.utcoffset().total_seconds()) for each in rows]  # type: ignore[union-attr]
     assert spread(offsets, len(rows)) == east

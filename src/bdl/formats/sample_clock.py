@@ -9,16 +9,17 @@ regular clock was asked for. What is then filled, averaged or dropped is counted
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.compiled import compiled
 from bdl.errors import InputError
+from bdl.formats.irregular_clock import Duplicates, Irregularities
+from bdl.formats.iso_runs import LONG
 from bdl.formats.period import infer_period
 from bdl.formats.time_zones import (
     NANO,
@@ -31,11 +32,9 @@ from bdl.formats.time_zones import (
 from bdl.sampling import nearest_sample
 
 Longs = NDArray[np.int64]
-Duplicates = Literal["error", "first", "last", "mean"]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TOLERANCE = 0.25  # of a period: well inside the half where the nearest sample is certain
 _ENOUGH = 4096  # rows from which a period is inferred
-_SPARSE = 100  # a regular clock may be this many times longer than the rows
 
 
 class ClockRows(NamedTuple):
@@ -112,8 +111,7 @@ class ClockScan:
     _local: LocalTime | None = None
     _runs: list[tuple[Longs, Longs]] = field(default_factory=list)
     _offsets: list[tuple[int, int]] = field(default_factory=list)
-    _counts: Counter[str] = field(default_factory=Counter)
-    _first: dict[str, str] = field(default_factory=dict)
+    _irregular: Irregularities = field(default_factory=Irregularities)
     _notes: list[str] = field(default_factory=list)
 
     def add(self, rows: ClockRows, last: bool = False) -> None:
@@ -132,11 +130,11 @@ class ClockScan:
         if self.period is None:
             self.period = infer_period(time, sample, self.where)
         samples = self._samples(row, sample, time, self.period * NANO)
-        new = np.diff(samples, prepend=self._last_sample if self._rows else -9) != 1
+        new = _steps(samples, self._last_sample if self._rows else -9) != 1
         self._runs.append((self._rows + np.flatnonzero(new), samples[new]))
         if offset is not None:
-            known = self._offsets[-1][1] if self._offsets else None
-            new = np.diff(offset, prepend=offset[0] - 1 if known is None else known) != 0
+            known = self._offsets[-1][1] if self._offsets else offset[0] - 1
+            new = _steps(offset, known) != 0
             self._offsets += zip(samples[new].tolist(), offset[new].tolist(), strict=True)
         self._last_sample = int(samples[-1])
         self._rows += len(samples)
@@ -179,27 +177,40 @@ class ClockScan:
                 if number is not None:
                     self._origin = first - round(float(samples[0]) * step)
             time = time - self._origin
+            if self._is_regular(samples, time, step):
+                self._last_time = time[-1]
+                return samples
             if number is None:
                 samples = nearest_sample(time, step)
         self._check_order(row, samples * step if number is not None or time is None else time)
-        jumps = np.diff(samples, prepend=self._last_sample)
+        jumps = _steps(samples, self._last_sample)
 
         def gap(i: int) -> str:
             text = f"{jumps[i] - 1} missing before row {row[i]} (sample {samples[i]})"
             return text + self._clock_set((jumps[i] - 1) * step)
 
-        self._note("gaps", jumps > 1, gap)
-        self._note("shared", jumps < 1, lambda i: f"row {row[i]}")
+        self._irregular.note("gaps", jumps > 1, gap)
+        self._irregular.note("shared", jumps < 1, lambda i: f"row {row[i]}")
         if time is not None:
             late = np.abs(time - samples * step)
             text = "row {} is {:g} s off sample {}".format
             wrong = late > _TOLERANCE * step + 1
-            self._note("late", wrong, lambda i: text(row[i], late[i] / NANO, samples[i]))
+            self._irregular.note("late", wrong, lambda i: text(row[i], late[i] / NANO, samples[i]))
         return samples
+
+    def _is_regular(self, samples: Longs, times: Longs, step: float) -> bool:
+        """Whether many rows are consecutive samples on time, as most rows are."""
+        count, first = len(samples), self._last_sample + 1
+        return (
+            count >= LONG
+            and first == self._rows
+            and np.array_equal(samples, np.arange(first, first + count))
+            and is_regular(times, first, step, _TOLERANCE * step + 1)
+        )
 
     def _check_order(self, row: Longs, times: NDArray[np.number]) -> None:
         """Refuse times that are negative, repeat or run backwards."""
-        steps = np.diff(times, prepend=self._last_time)
+        steps = _steps(times, self._last_time)
         self._last_time = times[-1]
         wrong = steps <= 0 if self.duplicates == "error" else (steps < 0) | (times < 0)
         if not wrong.any():
@@ -235,12 +246,6 @@ class ClockScan:
             "--zone Europe/Berlin: nothing is missing or repeated in it"
         )
 
-    def _note(self, what: str, rows: NDArray[np.bool_], describe: Callable[[int], str]) -> None:
-        """Count irregular rows, and describe the first."""
-        if rows.any():
-            self._first.setdefault(what, describe(int(np.argmax(rows))))
-            self._counts[what] += int(rows.sum())
-
     def finish(self) -> SampleClock:
         """The clock, once all rows are scanned."""
         self.add(ClockRows(np.zeros(0, np.int64)), last=True)
@@ -257,36 +262,21 @@ class ClockScan:
             else:
                 start, changes = start_in_zone(start, self.zone or "UTC", period, samples)
         rows, firsts = (_joined([run[i] for run in self._runs]) for i in range(2))
-        exact = samples == self._rows and not self._counts["shared"]
-        notes = (*self._notes, *self._irregularities(samples))
+        exact = samples == self._rows and not self._irregular.counts["shared"]
+        where, shape = (
+            f"{self.where}: the clock is not regular at {period:g} s",
+            (samples, self._rows),
+        )
+        notes = (*self._notes, *self._irregular.notes(where, *shape, self.regular, self.duplicates))
         return SampleClock(samples, period, start, changes, rows, firsts, exact, notes)
 
-    def _irregularities(self, samples: int) -> tuple[str, ...]:
-        late, shared = self._counts["late"], self._counts["shared"]
-        missing = samples - self._rows + shared
-        problems = {
-            "gaps": f"{missing:,} missing samples in {self._counts['gaps']:,} gaps" * bool(missing),
-            "late": f"{late:,} times off the regular clock" * bool(late),
-            "shared": f"{shared:,} rows share a sample with the row before" * bool(shared),
-        }
-        texts = [f"{text}, first {self._first[what]}" for what, text in problems.items() if text]
-        if not texts:
-            return ()
-        message = f"{self.where}: the clock is not regular at {self.period:g} s: {'; '.join(texts)}"
-        if not self.regular and (missing or late or self.duplicates == "error"):
-            raise InputError(
-                f"{message}. Ask for a regular clock (regular=True, --regular) to fill gaps with "
-                "missing values, or give another period (--period)"
-            )
-        if samples > _SPARSE * self._rows + 1000:
-            raise InputError(
-                f"{message}. {self._rows:,} rows would become {samples:,} samples; is the period "
-                "or the time's unit right (--period, --unit)?"
-            )
-        done = ["gaps were filled with missing values"] if missing else []
-        rules = {"mean": "the mean of shared samples", "first": "the first of them"}
-        done += [f"{rules.get(self.duplicates, 'the last of them')} was taken"] if shared else []
-        return (f"{message}; {', '.join(done) or 'times were rounded to it'}",)
+
+def _steps(values: NDArray[Any], before: float) -> NDArray[Any]:
+    """The difference of each value to the one before, and of the first to ``before``."""
+    steps = np.empty_like(values)
+    steps[0] = values[0] - before
+    np.subtract(values[1:], values[:-1], out=steps[1:])
+    return steps
 
 
 def _joined(parts: list[Any]) -> Any:
@@ -294,3 +284,13 @@ def _joined(parts: list[Any]) -> Any:
     if not parts or any(part is None for part in parts):
         return None if parts else np.zeros(0, np.int64)
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+@compiled
+def is_regular(times: Longs, first: int, step: float, allowed: float) -> bool:
+    """Whether times are those of consecutive samples from ``first`` on."""
+    for i in range(len(times)):
+        late = float(times[i]) - (first + i) * step
+        if late > allowed or late < -allowed:
+            return False
+    return True

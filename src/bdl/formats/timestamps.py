@@ -15,8 +15,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bdl.arrow import from_numpy, to_numpy
+from bdl.arrow import to_numpy
 from bdl.column_values import ColumnPlace, decoded, first_null, is_text, numbers
+from bdl.formats.iso_runs import parse_runs
 from bdl.formats.time_texts import DateOrder, is_iso, rewrite
 
 Longs = NDArray[np.int64]
@@ -62,7 +63,8 @@ def parse_times(
     if not pa.types.is_string(array.type):
         array = array.cast(pa.string())
     if is_iso(array):
-        return _parse(array, array, place)
+        runs = parse_runs(array, lambda part: _parse(part, part, place))
+        return runs or _parse(array, array, place)
     texts, added = rewrite(array, place, order)
     times, offsets = _parse(texts, array, place)
     return times + added, offsets
@@ -99,31 +101,12 @@ def _with_offsets(array: pa.Array) -> tuple[Longs, OffsetRuns]:
     import pyarrow.compute as pc
 
     times = _integers(array, pa.timestamp("ns", "UTC"))
-    rows = _changed_endings(array)
-    texts = array.take(from_numpy(rows)).cast(pa.binary())
-    local = _integers(pc.binary_slice(texts, 0, 19).cast(pa.string()), pa.timestamp("s"))
-    offsets = local - times[rows] // NANOSECONDS["s"]
+    heads = pc.binary_slice(array.cast(pa.binary()), 0, 19).cast(pa.string())
+    offsets = _integers(heads, pa.timestamp("s")) - times // NANOSECONDS["s"]
     if offsets.min() < -43200 or offsets.max() > 50400:
         raise ValueError("no place on earth is further from UTC")
-    new = np.diff(offsets, prepend=offsets[0] - 1) != 0
-    return times, [*zip(rows[new].tolist(), offsets[new].tolist(), strict=True)]
-
-
-def _changed_endings(array: pa.Array) -> Longs:
-    """Rows whose text from the UTC offset on may differ from that of the row before."""
-    _, buffer, text = array.buffers()
-    ends = np.frombuffer(buffer, np.int32)[array.offset : array.offset + len(array) + 1]
-    width = int(ends[1] - ends[0])
-    if (np.diff(ends) != width).any():
-        return np.arange(len(array))
-    letters = np.frombuffer(text, np.uint8)[ends[0] : ends[-1]].reshape(-1, width)
-    head = bytes(letters[0])
-    sign = max(head.rfind(mark, 19) for mark in (b"+", b"-", b"Z"))
-    changed = np.ones(len(array), dtype=bool)
-    changed[1:] = False
-    for column in range(sign, width):  # a column at a time is faster than a row at a time
-        changed[1:] |= letters[1:, column] != letters[:-1, column]
-    return np.flatnonzero(changed)
+    rows = np.concatenate([[0], np.flatnonzero(offsets[1:] != offsets[:-1]) + 1])
+    return times, [(row, int(offsets[row])) for row in rows.tolist()]
 
 
 def joined_texts(columns: Sequence[pa.Array]) -> pa.Array:
