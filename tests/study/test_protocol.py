@@ -92,6 +92,24 @@ def test_paper_seeds_and_grids_stand():
     assert catalogue.load("chbmit-patient-nested").learning_rates == (3e-4, 1e-3, 3e-3)
 
 
+def test_rows_that_are_called_causal_use_causal_decoders():
+    protocol = catalogue.load("sleep-right-target")
+    for table in protocol.paper.tables:
+        for line in table.lines:
+            stages = {cell.stage for cell in line.cells if cell is not None}
+            if "(causal)" in line.name or "(lookahead)" in line.name:
+                decoders = [protocol.decoders[stage] for stage in stages]
+                assert all(decoder.causal == ("(causal)" in line.name) for decoder in decoders)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_what_the_paper_leaves_open_is_noted(name: str):
+    protocol = catalogue.load(name)
+    assert protocol.paper.note
+    if protocol.split.kind == "folds" and protocol.regime == "validation":
+        assert "The seed of the four folds is not published" in protocol.paper.note
+
+
 def test_the_hash_covers_what_changes_a_figure_and_nothing_else(nested: Protocol):
     same = nested.replace(name="other", title="Other", notes="a word")
     assert same.digest() == nested.digest()

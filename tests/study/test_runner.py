@@ -250,3 +250,9 @@ def test_the_command_line_refuses_what_it_cannot_do(tmp_path: Path):
     assert isinstance(result.exception, ConfigError)
     result = runner.invoke(app, ["study", "status", str(tmp_path)])
     assert isinstance(result.exception, StudyError)
+
+
+def test_the_list_tells_what_the_paper_leaves_open():
+    listed = CliRunner().invoke(app, ["study", "list", "--verbose"])
+    assert listed.exit_code == 0
+    assert "chb21 and chb01 are one person" in " ".join(listed.stdout.split())
