@@ -15,9 +15,9 @@ from bdl.figures import draw_figures
 from bdl.figures.held_out_window import draw_window
 from bdl.figures.overview import draw_overview, run_gains
 from bdl.figures.run_scores import backbones_of, curves_of
+from bdl.figures.study_window import study_window
 from bdl.figures.style import DARK, LIGHT, themed
 from bdl.figures.tolerance_curves import draw_tolerances
-from bdl.figures.window_data import study_window
 from bdl.study.protocol import Protocol
 from bdl.study.results import Results
 from bdl.study.study_reader import StudyReader

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Literal
 from bdl.figures.held_out_window import draw_window
 from bdl.figures.overview import draw_overview, paper_gains, run_gains
 from bdl.figures.run_scores import backbones_of, curves_of
+from bdl.figures.simulated_window import simulated_window
+from bdl.figures.study_window import study_window
 from bdl.figures.style import DARK, LIGHT, Theme, save, themed
 from bdl.figures.target_pipeline import draw_targets
 from bdl.figures.tolerance_curves import draw_tolerances
-from bdl.figures.window_data import simulated_window, study_window
 from bdl.study.study_reader import StudyReader
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bdl.figures import tracks
 from bdl.figures.style import Theme, new_figure, panel
-from bdl.figures.window_data import Window
+from bdl.figures.window import Window
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

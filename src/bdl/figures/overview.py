@@ -11,7 +11,7 @@ import numpy as np
 from bdl.figures import tracks
 from bdl.figures.run_scores import curves_of
 from bdl.figures.style import Theme, new_figure, panel
-from bdl.figures.window_data import Window
+from bdl.figures.window import Window
 from bdl.study.catalogue import load
 from bdl.study.cell_values import cell_value
 from bdl.study.paper_tables import TableCell

@@ -12,7 +12,7 @@ import numpy as np
 
 from bdl.datasets import Sleep
 from bdl.figures.style import Theme, new_figure, panel
-from bdl.figures.window_data import MINUTE, Window
+from bdl.figures.window import MINUTE, Window
 from bdl.kernels import Gaussian, Kernel, Tolerance
 from bdl.targets import Crop, event_targets
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bdl.figures.style import Theme
-from bdl.figures.window_data import Floats, RowOutput, Window
+from bdl.figures.window import Floats, RowOutput, Window
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

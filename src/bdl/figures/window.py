@@ -1,0 +1,121 @@
+"""A window of a recording with its events and the outputs of some models, to be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.recording import Recording
+
+Floats = NDArray[np.float64]
+# Channels of the signal.
+CHANNELS = 2
+HOUR = 3600.0
+MINUTE = 60.0
+
+
+@dataclass(frozen=True)
+class RowOutput:
+    """Output of one row in the window.
+
+    Parameters
+    ----------
+    kind
+        ``events`` or ``state``.
+    time
+        Centres of the bins in seconds.
+    values
+        Density, or transition evidence of a segmentation, by event type.
+    occupancy
+        State probability of a segmentation; empty for the others.
+    """
+
+    kind: str
+    time: Floats
+    values: Mapping[str, Floats]
+    occupancy: Floats
+
+
+@dataclass(frozen=True)
+class Window:
+    """What is drawn of a recording.
+
+    Parameters
+    ----------
+    recording
+        Id of the recording.
+    first, last
+        Ends of the window in seconds.
+    truths
+        Times of the annotated events by type, in the order of types.
+    intervals
+        Start and end of the annotated intervals in seconds.
+    signal_time, signal
+        Times, and values by channel.
+    rows
+        Outputs by name of the row.
+    schematic
+        Whether the outputs are drawn by hand and not those of a model.
+    """
+
+    recording: str
+    first: float
+    last: float
+    truths: Mapping[str, Floats]
+    intervals: tuple[tuple[float, float], ...]
+    signal_time: Floats
+    signal: Mapping[str, Floats]
+    rows: Mapping[str, RowOutput]
+    schematic: bool = False
+
+    def row_of_kind(self, kind: str) -> tuple[str, RowOutput] | None:
+        """The first row of a kind."""
+        return next(((name, row) for name, row in self.rows.items() if row.kind == kind), None)
+
+    @property
+    def unit(self) -> tuple[float, str]:
+        """Seconds per unit of the time axis, and its name."""
+        span = self.last - self.first
+        if span > 3 * HOUR:
+            return HOUR, "h"
+        return (MINUTE, "min") if span > 5 * MINUTE else (1.0, "s")
+
+
+def signal_means(
+    recording: Recording, first: float, last: float, points: int = 600
+) -> tuple[Floats, dict[str, Floats]]:
+    """Means of the first channels over equal parts of a time span.
+
+    Parameters
+    ----------
+    recording
+        The recording.
+    first, last
+        Ends of the span in seconds.
+    points
+        Largest number of parts.
+
+    Returns
+    -------
+    tuple
+        Centres of the parts in seconds, and values by channel.
+
+    Examples
+    --------
+    >>> recording = Recording.of(np.arange(10.0), id="a", period=1.0, channels=["x"])
+    >>> time, channels = signal_means(recording, 0.0, 10.0, points=2)
+    >>> time.tolist(), channels["x"].tolist()
+    ([2.5, 7.5], [2.0, 7.0])
+    """
+    period = recording.info.period
+    start, stop = (min(max(0, round(t / period)), recording.info.samples) for t in (first, last))
+    edges = np.linspace(start, stop, min(points, stop - start) + 1).astype(int)
+    channels = recording.info.channels[:CHANNELS]
+    values = recording.values[start:stop, : len(channels)].astype(np.float64)
+    sums = np.add.reduceat(np.nan_to_num(values), edges[:-1] - start, axis=0)
+    means = sums / np.diff(edges)[:, None]
+    centres = 0.5 * (edges[:-1] + edges[1:]) * period
+    return centres, dict(zip(channels, means.T, strict=True))
