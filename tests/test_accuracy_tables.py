@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bench.accuracy.kept import read_run, read_truth, run_file, write_run, write_truth
+from bench.accuracy.rows import ablation_rows, find_row
 from bench.accuracy.tables import table
 from bench.accuracy.tasks import Task
 from bench.baselines import Detected, Scoring, boosting, peaks
@@ -101,3 +102,11 @@ def test_a_kept_truth_of_other_folds_is_refused(benchmark, tmp_path):
             write_truth(tmp_path, Task("spikes"), benchmark, parts)
     with pytest.raises(SystemExit, match="other folds"):
         write_truth(tmp_path, Task("spikes"), benchmark, parts)
+
+
+@pytest.mark.parametrize("name", ["paper", "segmentation", "fast", "best", *ablation_rows()])
+def test_every_row_has_valid_settings(benchmark, name):
+    pytest.importorskip("torch")
+    detector = find_row(name).detector(Task("spikes"), benchmark, seed=3)
+    assert detector.settings.training.seed == 3
+    assert detector.settings.tolerances == SCORING.tolerances

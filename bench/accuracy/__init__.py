@@ -1,6 +1,6 @@
-"""Accuracy of detectors in nested folds of groups.
+"""Accuracy of the presets beside other detectors, in nested folds of groups.
 
-    python -m bench.accuracy hapt-walking --rows boosting peaks --folds 0 1 --seeds 0
+    python -m bench.accuracy hapt-walking --rows boosting fast best --folds 0 1 --seeds 0
     python -m bench.accuracy.tables > tables.md
 
 Every (data set, row, seed, fold) is one kept file, so that an interrupted run resumes and parts

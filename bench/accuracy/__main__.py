@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from bench.accuracy.kept import read_run, run_file, write_run, write_truth
-from bench.accuracy.rows import BASELINES, BEATS_ONLY, UNSEEDED, Row, find_row
+from bench.accuracy.rows import BASELINES, BEATS_ONLY, PRESETS, UNSEEDED, Row, find_row
 from bench.accuracy.tasks import TASKS
 from bench.experiments.common import group_folds
 
@@ -20,7 +20,7 @@ def main() -> None:
     parser.add_argument("task", choices=TASKS)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--out", type=Path, default=Path("runs/accuracy"))
-    parser.add_argument("--rows", nargs="+", default=[*BASELINES])
+    parser.add_argument("--rows", nargs="+", default=[*BASELINES, *PRESETS])
     parser.add_argument("--folds", type=int, nargs="+", default=[*range(5)])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--of", type=int, default=5, help="number of folds of groups")
