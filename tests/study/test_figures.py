@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -90,3 +91,11 @@ def test_an_unfinished_run_is_refused(finished: Finished, tmp_path: Path):
     with pytest.raises(StudyError, match=r"outputs\.json is missing"):
         draw_figures(tmp_path / "out", [run])
     assert not (tmp_path / "out").exists()
+
+
+def test_rows_are_in_the_order_of_the_protocol(finished: Finished, tmp_path: Path):
+    run = Path(shutil.copytree(finished[0], tmp_path / "run"))
+    content = json.loads((run / "protocol.json").read_text())
+    content["protocol"]["rows"].reverse()
+    (run / "protocol.json").write_text(json.dumps(content))
+    assert list(study_window(StudyReader(run)).rows) == ["Segmentation", "BDL"]

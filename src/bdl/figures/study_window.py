@@ -48,7 +48,8 @@ def study_window(study: StudyReader, data: Path | None = None, *, trust: bool = 
         min(benchmark.recordings.info(id).duration, end + margin),
     )
     rows = {}
-    for name in study.outputs.rows:
+    # The file that names the outputs is sorted by row; figures show the first row of a kind.
+    for name in (row.name for row in study.protocol.rows if row.name in study.outputs.rows):
         density = study.densities(name)[id]
         inside = (density.times >= first) & (density.times <= last)
         state = density.kind == "state"
