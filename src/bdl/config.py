@@ -5,6 +5,8 @@ A value is immutable, compares by content, refuses unknown keys and round-trips 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,18 +14,50 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from bdl.errors import ConfigError
 
+# What was expected, by the first word of pydantic's name of a problem, where that tells enough.
+_EXPECTED = {
+    "float": "a number",
+    "int": "a whole number",
+    "bool": "true or false",
+    "string": "a text",
+    "finite": "a finite number",
+    "tuple": "a list",
+    "list": "a list",
+    "dict": "a mapping",
+    "mapping": "a mapping",
+}
+_BOUNDS = {
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "{ge} or more",
+    "less_than": "less than {lt}",
+    "less_than_equal": "{le} or less",
+    "literal_error": "{expected}",
+    "too_short": "at least {min_length} entries",
+    "too_long": "at most {max_length} entries",
+}
 
-def explain(error: ValidationError, what: str) -> str:
-    """One line a problem: the key, what was expected and what came."""
+
+def explain(error: ValidationError, what: str, keys: Iterable[str] = ()) -> str:
+    """One line per problem: the key, what was expected and what was given."""
     lines = []
     for problem in error.errors():
-        key = ".".join(str(part) for part in problem["loc"]) or "(whole)"
+        context, kind = problem.get("ctx", {}), problem["type"]
         shown = repr(problem["input"])
-        ours = isinstance(problem.get("ctx", {}).get("error"), ConfigError)  # says it already
-        told = ours or problem["type"] == "missing" or len(shown) > 200
-        came = "" if told else f", got {shown}"
-        message = problem["msg"].removeprefix("Value error, ")
-        lines.append(f"{what}: {key}: {message}{came}")
+        given = "" if len(shown) > 200 else f", got {shown}"
+        if kind == "extra_forbidden":
+            message = f"unknown key; known are {', '.join(keys)}"
+        elif kind == "missing":
+            message = "a value expected, got none"
+        elif kind in _BOUNDS:
+            message = f"{_BOUNDS[kind].format(**context)} expected{given}"
+        elif kind.split("_")[0] in _EXPECTED:
+            message = f"{_EXPECTED[kind.split('_')[0]]} expected{given}"
+        elif isinstance(context.get("error"), ConfigError):  # it says what was given
+            message = re.sub(r"^[A-Z]\w*: ", "", str(context["error"]))
+        else:
+            message = f"{problem['msg'].removeprefix('Value error, ')}{given}"
+        key = ".".join(str(part) for part in problem["loc"])
+        lines.append(": ".join(filter(None, [what, key, message])))
     return "\n".join(lines)
 
 
@@ -73,7 +107,7 @@ class Value(BaseModel):
     Box(side=2.0)
     >>> Box(sides=2.0)
     Traceback (most recent call last):
-    bdl.errors.ConfigError: Box: sides: Extra inputs are not permitted, got 2.0
+    bdl.errors.ConfigError: Box: sides: unknown key; known are side
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -82,7 +116,9 @@ class Value(BaseModel):
         try:
             super().__init__(**data)
         except ValidationError as error:
-            raise ConfigError(explain(error, type(self).__name__)) from error
+            raise ConfigError(
+                explain(error, type(self).__name__, type(self).model_fields)
+            ) from error
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some fields changed, validated again."""

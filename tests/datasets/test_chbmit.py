@@ -145,7 +145,7 @@ def test_one_person_twice(kaggle):
     assert groups["chb17a_03"] == "chb17"
     groups = datasets.load("chbmit", kaggle, group="case").recordings.groups
     assert groups["chb21_01"] == "chb21"
-    with pytest.raises(ConfigError, match="group: Input should be 'person' or 'case'"):
+    with pytest.raises(ConfigError, match="group: 'person' or 'case' expected"):
         datasets.load("chbmit", kaggle, group="patient")
 
 

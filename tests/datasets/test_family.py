@@ -29,8 +29,12 @@ def test_a_field_takes_a_value_a_mapping_and_a_name():
         ("sleeep", {}, "data set: kind: one of .*hapt.*sleep.* expected, got 'sleeep'"),
         ("hapt", {"tsk": "walking"}, "data set 'hapt' has no option 'tsk'; its options are task"),
         ("fraud", {"task": "x"}, "data set 'fraud' has no option 'task'; it has no options"),
-        ("hapt", {"task": "running"}, "HAPT: task: .*'walking' or 'transitions', got 'running'"),
-        ("sleep", {"regular": "perhaps"}, "Sleep: regular: .* boolean"),
+        (
+            "hapt",
+            {"task": "running"},
+            "HAPT: task: .*'walking' or 'transitions' expected, got 'running'",
+        ),
+        ("sleep", {"regular": "perhaps"}, "Sleep: regular: true or false expected"),
     ],
 )
 def test_wrong_names_and_options_are_errors_that_list_the_right_ones(name, options, message):

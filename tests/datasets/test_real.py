@@ -34,7 +34,7 @@ def test_hapt_transitions(real):
     benchmark = datasets.load("hapt", real("hapt"), task="transitions")
     assert benchmark.intervals[0].name == "transition"
     assert len(benchmark.events) == 2 * 266
-    with pytest.raises(ConfigError, match="task: Input should be 'walking' or 'transitions'"):
+    with pytest.raises(ConfigError, match="task: 'walking' or 'transitions' expected"):
         datasets.load("hapt", real("hapt"), task="running")
 
 

@@ -73,7 +73,7 @@ def test_progress_and_bad_parameters(tmp_path):
             dataset.simulate(tmp_path / "x", recordings=1, days=2.0)
     with pytest.raises(ConfigError, match=r"hapt data cannot be simulated; there are .* sleep"):
         HAPT().simulate(tmp_path / "x", recordings=1)
-    with pytest.raises(ConfigError, match="source: Input should be 'physionet' or 'kaggle'"):
+    with pytest.raises(ConfigError, match="source: 'physionet' or 'kaggle' expected"):
         CHBMIT(source="zip")
 
 

@@ -92,10 +92,10 @@ def test_a_metric_that_its_name_does_not_determine_is_written_with_all_fields() 
     [
         ("accuracy", "metric 'accuracy' is not known; expected one of AP, mAP, F1, mF1, "),
         ("AP@wide", "'wide' is not a number"),
-        ("AP@-5", "tolerance: Input should be greater than 0"),
+        ("AP@-5", "tolerance: more than 0"),
         ("AP@60>=0.5", "AP takes no >="),
-        ("sensitivity@60", "threshold: Field required"),
-        ("sensitivity>=0.5", "tolerance: Field required"),
+        ("sensitivity@60", "threshold: a value expected"),
+        ("sensitivity>=0.5", "tolerance: a value expected"),
         ("F1>=0.5", "a threshold needs a tolerance"),
         ("@60", "is not known"),
     ],

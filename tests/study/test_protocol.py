@@ -125,7 +125,7 @@ def test_the_hash_covers_what_changes_a_figure_and_nothing_else(nested: Protocol
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"epochs": 3}, "epochs: Extra inputs"),
+        ({"epochs": 3}, "epochs: unknown key"),
         ({"rows": [{"name": "a", "objective": "bdl-soft"}]}, "rows.0: "),
         ({"rows": [{"name": "a", "objective": "bdl-hard", "encoder": "gpt"}]}, "rows.0: "),
         ({"rows": []}, "rows"),

@@ -40,6 +40,17 @@ def is_mapping(info: FieldInfo) -> bool:
     return info.annotation == dict[str, str]
 
 
+def singular(name: str) -> str:
+    """The name of an option that may be repeated, from that of its field.
+
+    Examples
+    --------
+    >>> singular("columns"), singular("aliases")
+    ('column', 'alias')
+    """
+    return name.removesuffix("es" if name.endswith("ses") else "s")
+
+
 def parse_pairs(texts: list[str], flag: str) -> dict[str, str]:
     """Texts ``KEY=VALUE`` as a mapping.
 

@@ -22,6 +22,7 @@ from bdl.cli.option_types import (
     parse_pairs,
     parse_yaml,
     shown_default,
+    singular,
 )
 from bdl.config import Value, read_yaml
 from bdl.errors import ConfigError
@@ -100,7 +101,7 @@ class Fields:
         """The option of a field that some of the kinds have."""
         types = [option_type(kind.model_fields[name]) for kind in owners.values()]
         chosen: Any = types[0] if all(other == types[0] for other in types) else object
-        plain = name.removesuffix("s") if get_origin(chosen) is list else name
+        plain = singular(name) if get_origin(chosen) is list else name
         flag = self.flags.get(name, f"--{plain.replace('_', '-')}")
         if chosen is bool and name not in self.flags:
             flag += f"/--no-{plain.replace('_', '-')}"
@@ -130,7 +131,7 @@ class Fields:
         for kind in self._kinds().values():
             for name in given.keys() & kind.model_fields.keys():
                 if is_mapping(kind.model_fields[name]) and isinstance(given[name], list):
-                    given[name] = parse_pairs(given[name], f"--{name.removesuffix('s')}")
+                    given[name] = parse_pairs(given[name], f"--{singular(name)}")
         return given
 
 

@@ -48,7 +48,7 @@ class Settings(Value):
     >>> Settings(types=("x",), tolerances=(2.0,), stride=0, window=60.0, reference_spacing=30.0,
     ...          sigma=1.0, separation=1.0)
     Traceback (most recent call last):
-    bdl.errors.ConfigError: Settings: stride: Input should be greater than 0, got 0
+    bdl.errors.ConfigError: Settings: stride: more than 0 expected, got 0
     """
 
     types: tuple[str, ...] = Field(min_length=1)

@@ -63,7 +63,7 @@ class HAPT(Dataset):
     --------
     >>> HAPT(task="running")
     Traceback (most recent call last):
-    bdl.errors.ConfigError: HAPT: task: Input should be 'walking' or 'transitions', got 'running'
+    bdl.errors.ConfigError: HAPT: task: 'walking' or 'transitions' expected, got 'running'
     """
 
     kind: Literal["hapt"] = "hapt"

@@ -62,7 +62,7 @@ class MITDB(Dataset):
     --------
     >>> MITDB(task="noise")
     Traceback (most recent call last):
-    bdl.errors.ConfigError: MITDB: task: Input should be 'beats' or 'afib', got 'noise'
+    bdl.errors.ConfigError: MITDB: task: 'beats' or 'afib' expected, got 'noise'
     """
 
     kind: Literal["mitdb"] = "mitdb"

@@ -44,7 +44,7 @@ class Selection(Value):
     100
     >>> Selection(folds=3, refit=False)
     Traceback (most recent call last):
-    bdl.errors.ConfigError: Selection: (whole): without refit, folds must be 1, got 3
+    bdl.errors.ConfigError: Selection: without refit, folds must be 1, got 3
     """
 
     folds: NonNegativeInt = 1

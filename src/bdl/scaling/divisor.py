@@ -23,7 +23,7 @@ class Divisor(Scaling):
     --------
     >>> Divisor(by=0.0)
     Traceback (most recent call last):
-    bdl.errors.ConfigError: Divisor: by: Input should be greater than 0, got 0.0
+    bdl.errors.ConfigError: Divisor: by: more than 0.0 expected, got 0.0
     """
 
     kind: Literal["divisor"] = "divisor"

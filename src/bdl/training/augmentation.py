@@ -45,7 +45,7 @@ class Augmentation(Value):
     20.0
     >>> Augmentation(symmetric=True)
     Traceback (most recent call last):
-    bdl.errors.ConfigError: Augmentation: (whole): symmetric has no effect without reversal...
+    bdl.errors.ConfigError: Augmentation: symmetric has no effect without reversal...
     """
 
     gain: NonNegativeFloat = 0.0
