@@ -1,4 +1,4 @@
-"""Every preset, really run at the tiny scale on simulated (or, for HAPT, real) data."""
+"""Every preset, really run at the tiny scale on simulated data, or real where there are some."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from bdl.study.workers import Workers
 
 ONE_THREAD = Workers(threads=1)
 
-HAPT = Path(__file__).parents[2] / "../shared/data/hapt"
+SHARED = Path(__file__).parents[2] / "../shared/data"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", catalogue.names())
 def test_a_preset_runs_and_fills_its_tables(name: str, tmp_path: Path):
     data = None
-    if name.startswith("hapt"):
-        data = HAPT
+    if name.startswith(("hapt", "mitdb")):
+        data = SHARED / name.partition("-")[0]
         if not data.exists():
-            pytest.skip("the HAPT recordings are not here")
+            pytest.skip(f"the recordings of {name} are not here")
     protocol = catalogue.load(name)
     scale = scale_of(protocol, "tiny")
     protocol = shrink(protocol, scale)

@@ -40,6 +40,7 @@ STUDIES = [
     "bowshock",
     "fraud",
     "hapt-nested",
+    "mitdb-nested",
 ]
 
 

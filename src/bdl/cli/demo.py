@@ -18,7 +18,7 @@ commands = typer.Typer()
 
 
 @commands.command(epilog="Example: `bdl demo --out demo`")
-@takes(training=Fields(Training, without=tuple({*Training.model_fields} - {"epochs", "seed"})))
+@takes(training=Fields(Training, without=tuple({*Training.model_fields} - {"updates", "seed"})))
 def demo(
     folder: Annotated[Path, typer.Option("--out", help="Folder for everything it makes.")] = Path(
         "demo"

@@ -7,6 +7,7 @@ kernel, weights, decoder, rescoring and operating point (see `bdl.detector.choic
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -144,7 +145,11 @@ def _train_part(
     longest = max(info.duration for info in train.recordings.infos)
     if settings.window is not None and refit:
         settings = settings.replace(window=min(settings.window, longest))
-    return train_model(settings, train, reporting, others if settings.chooses_epoch else None)
+    validation = others if settings.chooses_epoch else None
+    with warnings.catch_warnings():
+        if refit:  # the last training warns about the same data
+            warnings.simplefilter("ignore", UserWarning)
+        return train_model(settings, train, reporting, validation)
 
 
 def _choose_kernel(
