@@ -39,7 +39,7 @@ class DemoSettings(Value):
     days: float = 7.0  # days per recording
     window: float = 2.0  # days per training window
     # Budget and seed, the seed of the simulation too.
-    training: Training = Training(updates=100, learning_rate=1e-2)
+    training: Training = Training(updates=100)
 
     @property
     def held_out(self) -> int:
@@ -133,14 +133,14 @@ def _data(path: Path, settings: DemoSettings, say: Callable[[str], None]) -> Ben
 def _detector_settings(
     objective: str, settings: DemoSettings, benchmark: Benchmark
 ) -> DetectorSettings:
-    chosen = DetectorSettings.of(
+    return DetectorSettings.of(
         benchmark.settings,
         preset="fast",
         objective=objective,
+        features={"stride": benchmark.settings.stride},
         window=settings.window * DAY,
         training=settings.training.replace(jitter=benchmark.settings.jitter),
     )
-    return chosen.replace(decoder=None)  # chosen on held-out parts of the training recordings
 
 
 def _system(out: Path, name: str, detector: Detector, test: Recordings) -> System:

@@ -125,18 +125,15 @@ def _dataset(options: SourceOptions) -> FitSource:
     benchmark = named_dataset(options.dataset, options.option).load(options.data)
     settings = benchmark.settings
     longest = max((info.duration for info in benchmark.recordings.infos), default=settings.window)
-    notes = benchmark.notes
-    if longest < settings.window:
-        notes = (*notes, f"window cut to the longest recording, {longest:g} s")
     return FitSource(
         benchmark.recordings,
         benchmark.events,
         benchmark.intervals,
         settings.types,
-        settings={"window": min(settings.window, longest)},
-        benchmark=settings,
+        settings={},
+        benchmark=settings.replace(window=min(settings.window, longest)),
         event_free=settings.event_free,
-        notes=notes,
+        notes=benchmark.notes,
     )
 
 

@@ -133,14 +133,15 @@ class DetectorSettings(Value):
 
     @classmethod
     def of(cls, data: Settings, preset: str = "paper", **fields: Any) -> Self:
-        """Return settings for a benchmark, complete with its numbers.
+        """Return settings for a benchmark.
 
         Parameters
         ----------
         data
             Settings of the benchmark: stride, window, tolerances, kernel width and so on.
         preset
-            ``fast``, ``best`` or ``paper``.
+            With ``paper`` the settings are complete, with all numbers of the benchmark. ``fast``
+            and ``best`` take its tolerances, and choose the rest for the data.
         **fields
             Fields that differ; of features and training only the given ones do.
 
@@ -153,15 +154,16 @@ class DetectorSettings(Value):
         >>> settings.objective.kernel.sigma, settings.features.stride, settings.training.seed
         (0.05, 6, 5)
         """
-        features: dict[str, Any] = {"stride": data.stride, "calendar": data.calendar}
-        if data.scaling is not None:
-            features["scaling"] = data.scaling
-        numbers = {
-            "features": features,
-            "window": data.window,
+        numbers: dict[str, Any] = {
             "tolerances": data.tolerances,
             "training": {"jitter": data.jitter},
         }
+        if preset != "paper":
+            return cls(**merge(merge(preset_fields(preset), numbers), fields))
+        numbers["features"] = {"stride": data.stride, "calendar": data.calendar}
+        if data.scaling is not None:
+            numbers["features"]["scaling"] = data.scaling
+        numbers["window"] = data.window
         return cls(**merge(merge(preset_fields(preset), numbers), fields)).complete(
             sigma=data.sigma,
             reference_spacing=data.reference_spacing,

@@ -1,4 +1,4 @@
-"""How a model is trained; the published settings of the optimizer are the defaults."""
+"""How a model is trained."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from bdl.errors import ConfigError
 from bdl.training.augmentation import Augmentation
 from bdl.training.length import TrainingLength
 
+SHORT = 600  # steps below which the learning rate is larger by default
 UPDATES = 800  # steps where neither epochs nor updates are given
 
 
@@ -32,7 +33,8 @@ class Training(Value):
     batch
         Windows per step.
     learning_rate
-        Peak of the learning rate; see `bdl.training.schedule`.
+        Peak of the learning rate; see `bdl.training.schedule`. None takes 0.003, or 0.01 in
+        trainings of fewer than 600 steps.
     clip
         Largest norm of the gradient of a step, or none for no limit.
     jitter
@@ -75,7 +77,7 @@ class Training(Value):
     updates: PositiveInt | None = None
     per_length: bool | None = None
     batch: PositiveInt = 8
-    learning_rate: PositiveFloat = 3e-3
+    learning_rate: PositiveFloat | None = None
     clip: PositiveFloat | None = 0.1
     jitter: NonNegativeInt = 0
     augmentation: Augmentation = Augmentation()
@@ -102,6 +104,16 @@ class Training(Value):
         if self.epochs is not None:
             self.length(1)
         return self
+
+    def peak_rate(self, steps: int) -> float:
+        """Return the peak of the learning rate in a training of so many steps.
+
+        Examples
+        --------
+        >>> Training().peak_rate(300), Training().peak_rate(900)
+        (0.01, 0.003)
+        """
+        return self.learning_rate or (0.01 if steps < SHORT else 0.003)
 
     @property
     def draws_by_length(self) -> bool:

@@ -50,6 +50,7 @@ class TrainableEncoder(L.LightningModule):
         self.outputs = outputs
         self.settings = training  # Lightning uses the name `training` itself
         self.steps = steps
+        self.peak = training.peak_rate(steps)
         # A part of the module, so that it is in every checkpoint of the run.
         self.averaged: AveragedModel | None = None
         if training.average is not None:
@@ -84,7 +85,7 @@ class TrainableEncoder(L.LightningModule):
         if not math.isfinite(value):
             raise TrainingError(
                 f"the loss became {value} in {where}; a smaller learning rate than "
-                f"{self.settings.learning_rate:g}, a smaller clip or scaled inputs usually help"
+                f"{self.peak:g}, a smaller clip or scaled inputs usually help"
             )
         if self.first_loss is None:
             self.first_loss = value
@@ -92,7 +93,7 @@ class TrainableEncoder(L.LightningModule):
         if value > limit:
             raise TrainingError(
                 f"the loss diverged in {where}: {value:.4g}, after {self.first_loss:.4g} at first; "
-                f"a smaller learning rate than {self.settings.learning_rate:g} usually helps"
+                f"a smaller learning rate than {self.peak:g} usually helps"
             )
         self.epoch_losses.append(value)
         if self.trainer.progress_bar_callback is not None:
@@ -115,12 +116,12 @@ class TrainableEncoder(L.LightningModule):
             if weight.is_floating_point() and not bool(torch.isfinite(weight).all()):
                 raise TrainingError(
                     f"weights of {name} are not finite after epoch {self.current_epoch + 1}; "
-                    f"a smaller learning rate than {self.settings.learning_rate:g} usually helps"
+                    f"a smaller learning rate than {self.peak:g} usually helps"
                 )
 
     def configure_optimizers(self) -> Any:
         """Return Adam without weight decay, and the learning rate of every step."""
-        peak = self.settings.learning_rate
+        peak = self.peak
         optimizer = torch.optim.Adam(self.encoder.parameters(), lr=peak, weight_decay=0.0)
         scheduler = torch.optim.lr_scheduler.LambdaLR(
             optimizer, lambda step: learning_rate(step, self.steps, peak) / peak
