@@ -73,7 +73,7 @@ def propose(recordings: Recordings, events: Events, tolerances: Sequence[float] 
     >>> beats = Events.of("a", "beat", np.arange(1.0, 359.0, 0.8))
     >>> proposal = propose(ecg, beats)
     >>> proposal.stride.value, proposal.tolerances.value[-1]
-    (3, 0.15)
+    (1, 0.15)
     """
     if not len(recordings):
         raise InputError("there are no recordings, so nothing can be proposed")

@@ -144,7 +144,8 @@ def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Com
         For each parameter of the command its group of options. For a dataclass the command
         receives an instance of it. For a `Value`, or `Fields` of one, it receives a dictionary of
         those fields only that were given, so that they can be merged with a configuration file
-        before they are validated.
+        before they are validated. A field with the name of a parameter of the command, such as one
+        of somebody else's format, has no option there.
 
     Examples
     --------
@@ -169,6 +170,12 @@ def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Com
     }
 
     def decorate(command: Command) -> Command:
+        own_names = signature(command).parameters
+        for name in options:
+            options[name] = {
+                key: each for key, each in options[name].items() if key not in own_names
+            }
+
         @wraps(command)
         def run(**arguments: Any) -> None:
             for name, maker in makers.items():
