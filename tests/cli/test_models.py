@@ -284,7 +284,8 @@ def test_an_interrupted_command_goes_on_to_the_same_file(files):
 
     assert start("whole.bdl").wait() == 0
     process = start("killed.bdl")
-    while not (files / "killed.bdl.run" / "last.ckpt").exists():
+    while not (files / "killed.bdl.run" / "part-0" / "last.ckpt").exists():
+        assert process.poll() is None, "it ended before it could be interrupted"
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGINT)
     told = process.communicate()[1]
