@@ -159,6 +159,7 @@ GUIDES = {
     "docs/howto/report.md": Guide(tables, leaves=("report.html", "study.html")),
     "docs/howto/score.md": Guide(tables, leaves=("report.html",), slow=False),
     "docs/howto/stride.md": Guide(slow=False),
+    "docs/presets.md": Guide(slow=False),
     "docs/howto/study.md": Guide(leaves=("mine.html",)),
 }
 
