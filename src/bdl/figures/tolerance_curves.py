@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+STYLES = ("o-", "s--", "^:", "D-.")  # of rows that share a colour
+
 
 def draw_tolerances(
     curves: Sequence[RowCurve], backbones: Sequence[Backbone], theme: Theme
@@ -45,6 +47,12 @@ def row_colours(curves: Sequence[RowCurve], theme: Theme) -> dict[str, str]:
     return colours
 
 
+def _earlier(curves: Sequence[RowCurve], curve: RowCurve, colours: Mapping[str, str]) -> int:
+    """How many rows before this one have its colour."""
+    same = [each.name for each in curves if colours[each.name] == colours[curve.name]]
+    return same.index(curve.name)
+
+
 def _curves(axes: Axes, curves: Sequence[RowCurve], colours: Mapping[str, str]) -> None:
     tolerances = curves[0].tolerances
     seconds, unit = (60.0, "min") if max(tolerances) >= 120 else (1.0, "s")
@@ -53,7 +61,8 @@ def _curves(axes: Axes, curves: Sequence[RowCurve], colours: Mapping[str, str]) 
         axes.fill_between(
             time, curve.mean - curve.sd, curve.mean + curve.sd, color=colour, alpha=0.2, lw=0
         )
-        axes.plot(time, curve.mean, "o-", ms=2.8, color=colour, label=curve.name)
+        style = STYLES[_earlier(curves, curve, colours) % len(STYLES)]
+        axes.plot(time, curve.mean, style, ms=2.8, color=colour, label=curve.name)
     axes.set_xscale("log")
     ticks = _spread([t / seconds for t in tolerances], 6)
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -75,6 +84,7 @@ def _bars(axes: Axes, curves: Sequence[RowCurve], colours: Mapping[str, str]) ->
         x = np.arange(len(chosen)) + (place - (len(curves) - 1) / 2) * width
         axes.bar(
             x, curve.mean[chosen], 0.9 * width, yerr=curve.sd[chosen], color=colours[curve.name],
+            alpha=1 / (1 + _earlier(curves, curve, colours) / 2),
             error_kw={"lw": 0.8, "capsize": 1.5, "ecolor": axes.xaxis.label.get_color()},
         )  # fmt: skip
     axes.set_xticks(range(len(chosen)), [f"{tolerances[i] / seconds:g} {unit}" for i in chosen])
