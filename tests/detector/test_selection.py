@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,9 +25,8 @@ PAIR = Ensemble(members=(Recurrent(width=4, blocks=1), TREES))
 
 
 def fitted(selection, encoder=PAIR, **changes) -> Detector:
-    parameters = quick(
-        encoder=encoder, selection=selection, epochs=4, learning_rate=1e-2, **changes
-    )
+    changes = {"epochs": 4, "learning_rate": 1e-2, **changes}
+    parameters = quick(encoder=encoder, selection=selection, **changes)
     return Detector(**parameters).fit(*spikes(8))
 
 
@@ -110,6 +111,24 @@ def test_the_kernel_with_the_best_score_is_used():
     scores = detector.model_.choices.kernels
     assert scores["hard"] > scores["gaussian"]
     assert detector.model_.objective.kernel.kind == "hard"
+
+
+def test_kernels_to_choose_from_get_the_width_that_suits_the_labels():
+    # Events on full tens of seconds: kernels are as wide as that uncertainty, not as the tolerance.
+    selection = {"folds": 1, "share": 0.5, "kernels": ("gaussian",)}
+    changes = {"tolerances": (3.0,), "objective": "bdl-gaussian", "stride": 2}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        detector = fitted(selection, TREES, **changes)
+    assert detector.model_.objective.kernel.sigma == 5.0
+
+
+def test_an_epoch_is_chosen_only_where_the_second_training_has_it():
+    changes = {"epochs": None, "updates": 6, "checkpoints": 2}
+    with pytest.raises(ConfigError, match="give epochs instead of updates"):
+        fitted({"folds": 2}, **changes)
+    detector = fitted({"folds": 2}, epochs=4, checkpoints=2)
+    assert detector.best_epoch_ in (2, 4)
 
 
 def test_the_operating_point_gives_fewer_and_better_detections(tmp_path):
@@ -295,6 +314,7 @@ def test_the_best_preset_fits_and_detects(tmp_path):
         ({"folds": 1, "rescoring": {}}, "at least 2 folds"),
         ({"folds": 0, "kernels": ("hard",)}, "no effect without folds"),
         ({"share": 1.0}, "share"),
+        ({"kernels": ("hard", "hard")}, "kernels of different kinds"),
     ],
 )
 def test_selections_that_contradict_themselves(selection, message):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import median_low
 
 from bdl import decoding
 from bdl.decoding import Decoder
@@ -83,7 +84,7 @@ def cross_fit(
     calibrations = [] if fixed_decoder else held.calibrate(densities)
     ranking = max(calibrations, key=lambda each: each.score, default=None)
     decoder = settings.decoder if ranking is None else ranking.decoder
-    score = held.mean_ap(densities, decoder)
+    score = held.mean_ap(densities, decoder) if ranking is None else ranking.score
     stage = None
     if settings.selection.rescoring is not None and densities[0].kind == "events":
         models = [fitted.model for fitted in fits]
@@ -115,11 +116,12 @@ def cross_fit(
     fitted = fits[0]
     if refit:
         final = settings.replace(encoder=with_weights(settings.encoder, weights))
-        fitted = train_model(final.stopping_at(fits[0].model.epoch), data, reporting.inside("all"))
+        epoch = median_low(part_fit.model.epoch for part_fit in fits)
+        fitted = train_model(final.stopping_at(epoch), data, reporting.inside("all"))
     elif isinstance(settings.encoder, Ensemble):
         assert isinstance(fitted.module, EnsembleEncoder)
         fitted.module.weights = [weight / sum(weights) for weight in weights]
-        encoder = settings.encoder.replace(weights=tuple(max(w, 1e-9) for w in weights))
+        encoder = settings.encoder.replace(weights=weights)
         fitted = replace(
             fitted, model=fitted.model.replace(settings=settings.replace(encoder=encoder))
         )
@@ -166,10 +168,13 @@ def _choose_kernel(
     scores: dict[str, float] = {}
     completed: dict[str, Kernel] = {}
     assert settings.decoder is not None
-    for kernel in kernels:
+    # The width that was chosen for the data; the kernel of the settings may have none.
+    sigma = getattr(settings.objective.kernel, "sigma", None)  # type: ignore[attr-defined]
+    for number, kernel in enumerate(kernels):
         objective = settings.objective.replace(kernel=kernel)
-        trial = settings.replace(objective=objective, encoder=first).complete()
-        fitted = _train_part(trial, train, others, reporting.inside(f"kernel-{kernel.kind}"), True)
+        trial = settings.replace(objective=objective, encoder=first).complete(sigma=sigma)
+        folder = reporting.inside(f"kernel-{number}")
+        fitted = _train_part(trial, train, others, folder, True)
         densities = [
             member_densities(fitted.module, fitted.model, recording)[0]
             for recording in others.recordings

@@ -60,6 +60,12 @@ def fit_model(
     chosen_types = preparation.choose_types(events, intervals, types)
     data = TrainingData(recordings, events, chosen_types, intervals, event_free)
     complete, separation = complete_settings(settings, data)
+    refit = validation is None and selection.folds > 0 and selection.refit
+    if refit and complete.chooses_epoch and complete.training.epochs is None:
+        raise ConfigError(
+            "checkpoints choose an epoch, and a second training on more recordings has others "
+            "for the same updates: give epochs instead of updates, or leave out the refit"
+        )
     if validation is None and not selection.folds:
         return _trained_once(settings, complete, data, reporting)
     if not complete.tolerances:
@@ -93,7 +99,6 @@ def fit_model(
     context = HeldOut(truth, complete.tolerances, chosen_types, intervals, event_free, separation)
     infos = [info for _, held_out in parts for info in held_out.recordings.infos]
     context = replace(context, regions=Regions.annotated(infos))
-    refit = validation is None and selection.refit
     fitted = cross_fit(
         complete,
         data,

@@ -60,6 +60,9 @@ class Selection(Value):
             raise ValueError(f"without refit, folds must be 1, got {self.folds}")
         if self.rescoring is not None and self.folds < 2:
             raise ValueError(f"rescoring needs at least 2 folds, got {self.folds}")
+        kinds = [kernel.kind for kernel in self.kernels]
+        if len({*kinds}) < len(kinds):
+            raise ValueError(f"kernels of different kinds expected, got {', '.join(kinds)}")
         if self.kernels and not self.folds:
             raise ValueError("kernels has no effect without folds")
         return self

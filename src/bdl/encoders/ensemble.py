@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import Field, PositiveFloat, model_validator
+from pydantic import Field, NonNegativeFloat, model_validator
 
 from bdl.encoders.encoder import Encoder
 
@@ -39,7 +39,7 @@ class Ensemble(Encoder):
 
     kind: Literal["ensemble"] = "ensemble"
     members: Annotated[tuple[Encoder, ...], Field(min_length=1)]
-    weights: tuple[PositiveFloat, ...] | None = None
+    weights: tuple[NonNegativeFloat, ...] | None = None
 
     @classmethod
     def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:
@@ -55,6 +55,8 @@ class Ensemble(Encoder):
     def _weighted(self) -> Self:
         if self.weights is not None and len(self.weights) != len(self.members):
             raise ValueError(f"{len(self.weights)} weights for {len(self.members)} members")
+        if self.weights is not None and not sum(self.weights):
+            raise ValueError("at least one weight above 0 expected")
         return self
 
     @property
