@@ -1,8 +1,8 @@
 """Settings of all tests.
 
 Importing the package before torch sets the wait policy of its threads, which share few cores here
-(`bdl.wait_policy`). Small inputs go through compiled functions too, since these are what is tested.
-No test depends on the load of the machine, so hypothesis has no deadline.
+(`bdl.library_settings`). Small inputs go through compiled functions too, since these are what is
+tested. No test depends on the load of the machine, so hypothesis has no deadline.
 """
 
 from contextlib import suppress
@@ -16,7 +16,14 @@ import bdl.compiled
 
 collect_ignore = ["tests/outside"]  # another package, which `tests/test_variants.py` installs
 if find_spec("torch") is None:
-    collect_ignore.append("tests/cli/test_models.py")  # bdl fit, bdl detect
+    # What trains or loads a model.
+    collect_ignore += [
+        "tests/cli/test_detection.py",
+        "tests/cli/test_detection_formats.py",
+        "tests/cli/test_models.py",
+        "tests/formats/test_addresses.py",
+        "tests/formats/test_units.py",
+    ]
 
 bdl.compiled.PATIENCE = 0
 settings.register_profile("bdl", deadline=None)

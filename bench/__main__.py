@@ -28,7 +28,7 @@ from bench.row import Row, table
 
 HERE = Path(__file__).parent
 STORE = HERE / "results.json"
-PACKAGES = ("bdl", "numpy", "numba", "polars", "pyarrow", "torch", "lightning")
+PACKAGES = ("bdl-events", "numpy", "numba", "polars", "pyarrow", "torch", "lightning")
 HEAD = """# Benchmarks
 
 Ours beside the straightforward way, measured in one run; the ratio says how many times better ours

@@ -54,7 +54,7 @@ def study(folder: Path) -> None:
     from bdl.study.catalogue import load
     from bdl.study.runner import run_study
     from bdl.study.scale import scale_of, shrink
-    from bdl.study.workers import Workers
+    from bdl.workers import Workers
 
     protocol = load("sleep-nested")
     scale = scale_of(protocol, "small").replace(folds=2)

@@ -10,14 +10,14 @@ from typer.testing import CliRunner
 from bdl.cli import app
 
 
-def call(*words: object) -> str:
-    """What a command prints; our own errors are raised."""
+def call(*words: object, code: int = 0) -> str:
+    """What a command that ends with this code prints; our own errors are raised."""
     done = CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == code, done.output
     return done.stdout
 
 
-def call_json(*words: object) -> dict[str, Any]:
+def call_json(*words: object, code: int = 0) -> dict[str, Any]:
     """What a command prints for programs."""
-    told: dict[str, Any] = json.loads(call(*words, "--json"))
+    told: dict[str, Any] = json.loads(call(*words, "--json", code=code))
     return told

@@ -1,4 +1,4 @@
-"""Files made to look like real exports: actigraphs with a diary, EDF files of a clinic."""
+"""Files made to look like real exports: actigraphs, EDF files, a log, tables of other tools."""
 
 from __future__ import annotations
 
@@ -82,3 +82,47 @@ def write_clinic(folder: Path, *, files: int = 6, seconds: int = 120) -> None:
         rows.append(f"{name},sz,{ends[0]:%Y-%m-%d %H:%M:%S},{ends[1]:%Y-%m-%d %H:%M:%S}")
     (folder / "clinic" / "pat99_night.edf").write_bytes(b"0       " + b"?" * 5000)
     (folder / "seizures.csv").write_text("\n".join(rows) + "\n")
+
+
+def write_log(folder: Path, *, machines: int = 6, hours: int = 12) -> None:
+    """One long log of machines with gaps, semicolons and decimal commas, and a list of faults.
+
+    Both have local times of Kolkata, half an hour off the full one; the log has a row every ten
+    seconds.
+    """
+    rng = np.random.default_rng(0)
+    begin = datetime(2024, 5, 6, 4, tzinfo=UTC)
+    zone = ZoneInfo("Asia/Kolkata")
+    rows, faults = ["Machine;Timestamp;Pressure;Flow"], ["Machine;Fault;When"]
+    for number in range(1, machines + 1):
+        count = hours * 360
+        pressure, flow = rng.normal(5, 0.1, count), rng.normal(20, 0.5, count)
+        for place in np.sort(rng.choice(np.arange(120, count - 120, 240), hours, replace=False)):
+            place += int(rng.integers(-40, 40))
+            pressure[place : place + 12] -= 3
+            when = (begin + timedelta(seconds=10 * int(place))).astimezone(zone)
+            faults.append(f"M{number};leak;{when:%Y-%m-%d %H:%M:%S}")
+        kept = np.ones(count, dtype=bool)
+        gap = int(rng.integers(0, count - 60))
+        kept[gap : gap + 30] = False  # five minutes without a row
+        for i in np.flatnonzero(kept):
+            at = (begin + timedelta(seconds=10 * int(i))).astimezone(zone)
+            values = f"{pressure[i]:.3f};{flow[i]:.2f}".replace(".", ",")
+            rows.append(f"M{number};{at:%Y-%m-%d %H:%M:%S};{values}")
+    (folder / "log.csv").write_text("\n".join(rows) + "\n")
+    (folder / "faults.csv").write_text("\n".join(faults) + "\n")
+
+
+def write_scorer(folder: Path) -> None:
+    """Annotated onsets of ten recordings, and what two other tools found, with odd columns."""
+    rng = np.random.default_rng(0)
+    truth, first, second = ["File;Label;Seconds"], ["file,kind,t,conf"], ["file,kind,t,conf"]
+    for number in range(10):
+        for time in np.sort(rng.uniform(0, 3600, 8)):
+            truth.append(f"n{number};apnea;{time:.1f}".replace(".", ","))
+            first.append(f"n{number},apnea,{time + rng.normal(0, 2):.2f},{rng.uniform(0.5, 1):.3f}")
+            if rng.uniform() < 0.5:
+                second.append(f"n{number},apnea,{time + rng.normal(0, 6):.2f},{rng.uniform():.3f}")
+        first.append(f"n{number},apnea,{rng.uniform(0, 3600):.2f},{rng.uniform(0, 0.6):.3f}")
+    for name, rows in (("truth", truth), ("tool-a", first), ("tool-b", second)):
+        (folder / f"{name}.csv").write_text("\n".join(rows) + "\n")

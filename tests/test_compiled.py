@@ -101,8 +101,33 @@ def test_the_cache_of_a_folder_that_cannot_be_written_is_the_user_s(program, tmp
     assert len([*(tmp_path / "user").rglob("*.nbc")]) == 2
 
 
+def test_a_disk_that_is_full_is_no_error(program):
+    """The folder could be written when it was chosen, and cannot afterwards."""
+    full = """if __name__ == "__main__":
+    from numba.core import caching
+    def full(*_):
+        raise OSError(28, "No space left on device")
+    caching.IndexDataCacheFile._save_data = full
+"""
+    program.write_text(SOURCE.replace('if __name__ == "__main__":', full))
+    done = run(program)
+    assert done.stdout == "compiling\n12.0\n"
+    assert done.stderr.count("compiled again each time; set NUMBA_CACHE_DIR") == 1
+
+
 def test_where_nothing_can_be_written_one_line_says_so(program):
     (program.parent / "__pycache__").write_text("a file where a folder is needed")
     done = run(program, XDG_CACHE_HOME="/dev/null/nowhere")
     assert done.stdout == "compiling\n12.0\n"
     assert done.stderr.count("compiled again each time; set NUMBA_CACHE_DIR") == 1
+
+
+@pytest.mark.parametrize("rest", [b"cbdl.events\n_NoSuchClass\n.", b"\x80\x04 damaged"])
+def test_a_cache_that_cannot_be_read_is_written_anew(program, rest):
+    run(program)
+    for index in program.parent.rglob("*.nbi"):
+        with index.open("rb") as file:
+            version = pickle.load(file)
+        index.write_bytes(pickle.dumps(version) + rest)
+    assert run(program).stdout == "compiling\n12.0\n"
+    assert run(program).stdout == "12.0\n"

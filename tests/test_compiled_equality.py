@@ -10,12 +10,16 @@ import numpy as np
 import pytest
 
 import bdl
-from bdl import Density, Events, IntervalType, compiled
+from bdl import Density, Events, IntervalType, Recording, compiled
 from bdl.compiled import Compiled
 from bdl.decoding import Peaks
+from bdl.decoding.incremental_maxima import MaximaStream
 from bdl.evaluation import bootstrap
+from bdl.evaluation.assignment import _is_nearer
 from bdl.evaluation.reconstruction import ExponentialRecursion
 from bdl.pairing import pair
+from bdl.quality import Quality
+from bdl.review.agreement import pairs
 
 SLEEP = IntervalType("sleep", onset="onset", offset="wakeup")
 
@@ -71,7 +75,16 @@ def random_density(rng: np.random.Generator) -> Density:
     return Density("a", values, ("onset", "wakeup"), 1.0, stride=2, samples=100)
 
 
+def random_recording(rng: np.random.Generator) -> Recording:
+    """Three axes with missing samples, equal ones in a row, and stretches that come again."""
+    values = rng.integers(0, 3, (90, 3)) / 4.0
+    values[50:80] = values[10:40]
+    values[rng.integers(0, 90, 4), 0] = np.nan
+    return Recording.of(values.astype(np.float32), id="a", period=1.0, channels=("x", "y", "z"))
+
+
 def test_both_ways_give_the_same_bits(both_ways):
+    quality = Quality(flat=3.0, clipped=3.0, repeated=16.0, non_wear={"window": 20.0})
     for seed in range(20):
         rng = np.random.default_rng(seed)
         truth, detections = random_events(rng, False), random_events(rng, True)
@@ -83,6 +96,11 @@ def test_both_ways_give_the_same_bits(both_ways):
         density = random_density(rng)
         Peaks(separation=6.0, alternate=True).decode(density, (SLEEP,))
         ExponentialRecursion().probabilities(density, SLEEP)
+        _is_nearer(*rng.integers(0, 4, 3).astype(float))
+        pairs(*(np.sort(rng.integers(0, 60, 9)) / 2.0 for _ in range(2)), tolerance=2.0)
+        stream = MaximaStream(width=2, distance=3, keep="earlier")
+        stream.push(rng.integers(0, 5, 50) / 4.0, last=True)
+        quality.of(random_recording(rng))
     small = {
         value
         for name, module in [*sys.modules.items()]

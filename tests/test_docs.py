@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -27,7 +28,7 @@ def commands(page: Path) -> Iterator[list[str]]:
             for line in text.replace("\\\n", " ").splitlines():
                 words = shlex.split(line.replace("[", "").replace("]", ""), comments=True)
                 if words[:1] == ["bdl"]:
-                    yield words[1:]
+                    yield [*takewhile(lambda word: word not in ("<", ">", ">>", "|"), words[1:])]
 
 
 def anchors(page: Path) -> set[str]:

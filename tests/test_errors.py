@@ -29,4 +29,6 @@ def test_every_error_is_ours_and_a_builtin_kind(
 def test_a_missing_extra_names_the_command_that_installs_it() -> None:
     with pytest.raises(errors.MissingExtraError) as caught:
         errors.require("no_such_module_here", "eeg")
-    assert str(caught.value) == "no_such_module_here is not installed: pip install 'bdl[eeg]'"
+    assert (
+        str(caught.value) == "no_such_module_here is not installed: pip install 'bdl-events[eeg]'"
+    )

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from bdl import features as module
+from bdl import value_readers
 from bdl.config import validate
 from bdl.errors import ConfigError, InputError
 from bdl.features import Features, bin_features
 from bdl.recording import Recording, Recordings
 from bdl.scaling import Divisor, NoScaling, Robust
-from bdl.scaling import quartiles as quartile_module
 from bdl.scaling.quartiles import quartiles
 from naive import features as naive
 
@@ -101,7 +101,7 @@ def test_a_map_read_in_chunks_gives_the_same(tmp_path, monkeypatch):
     np.save(tmp_path / "values.npy", values)
     mapped = np.load(tmp_path / "values.npy", mmap_mode="r")
     monkeypatch.setattr(module, "CHUNK", 50)
-    monkeypatch.setattr(quartile_module, "CHUNK", 50)
+    monkeypatch.setattr(value_readers, "CHUNK", 50)
     lazy = Recording(recording(values).info, mapped)
     parts = bin_features(lazy, Features(stride=7, scaling="none"))
     np.testing.assert_array_equal(whole.values, parts.values)

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import bdl
-from bdl import wait_policy
+from bdl import library_settings
 
 OFFERED = [
     "Detector",
@@ -62,9 +62,17 @@ def test_importing_loads_nothing_else():
     ],
 )
 def test_waiting_threads_sleep_unless_the_user_has_chosen(monkeypatch, before, environment, policy):
-    for name in wait_policy.CHOICES:
+    for name in library_settings.CHOICES:
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     script = f"{before}\nimport bdl, os; print(os.environ.get('OMP_WAIT_POLICY'))"
     assert fresh(script) == policy
+
+
+def test_products_have_the_same_bits_for_any_threads_unless_the_user_has_chosen(monkeypatch):
+    script = "import bdl, os; print(os.environ.get('MKL_CBWR'))"
+    monkeypatch.delenv("MKL_CBWR", raising=False)
+    assert fresh(script) == "AUTO,STRICT"
+    monkeypatch.setenv("MKL_CBWR", "COMPATIBLE")
+    assert fresh(script) == "COMPATIBLE"

@@ -21,6 +21,7 @@ import pytest
 
 import clusters
 from exports import write_actigraphy
+from learning import quick
 from pages import PAGES, ROOT, blocks, loosely, run_blocks
 
 
@@ -75,6 +76,41 @@ def tables(folder: Path) -> Iterator[Mapping[str, str]]:
 
 
 @contextmanager
+def walk_model(folder: Path) -> Iterator[Mapping[str, str]]:
+    """Two walks, a model that was hardly trained on them, and the tables of beats of the guide."""
+    from bdl import Detector, IntervalType, read_events, read_recordings
+
+    for block in blocks(ROOT / "docs" / "howto" / "formats.md"):
+        if block.language == "csv":
+            (folder / block.title).write_text(block.text)
+    with walks(folder):
+        for file in sorted((folder / "walks").iterdir())[2:]:
+            file.unlink()
+        recordings = read_recordings(folder / "walks", period=0.02)
+        events = read_events(folder / "events.csv").select(recordings=recordings.ids)
+        walk = IntervalType("walk", "onset", "offset")
+        Detector(**quick(window=20.0)).fit(recordings, events, intervals=(walk,)).save(
+            folder / "model.safetensors"
+        )
+        yield {}
+
+
+@contextmanager
+def ecg(folder: Path) -> Iterator[Mapping[str, str]]:
+    """A minute of two leads with something like a beat every second."""
+    wfdb = pytest.importorskip("wfdb")
+    time = np.arange(60 * 360) / 360
+    beat = np.exp(-((((time + 0.5) % 1.0) - 0.5) ** 2) / (2 * 0.01**2))
+    noise = np.random.default_rng(0).normal(scale=0.02, size=(len(time), 2))
+    (folder / "records").mkdir()
+    wfdb.wrsamp(
+        "r1", fs=360, units=["mV", "mV"], sig_name=["MLII", "V5"], fmt=["16", "16"],
+        p_signal=beat[:, None] * [1.0, 0.6] + noise, write_dir=str(folder / "records"),
+    )  # fmt: skip
+    yield {}
+
+
+@contextmanager
 def nights(folder: Path) -> Iterator[Mapping[str, str]]:
     """Two nights in the layout of the sleep data."""
     from bdl.datasets import Sleep
@@ -117,17 +153,20 @@ class Guide:
     slow: bool = True
 
 
-def shorter(project: str) -> tuple[str, str]:
-    """A few updates instead of hundreds."""
-    fit = f"bdl fit --config {project}/bdl.yaml"
-    return fit, f"{fit} --updates 4"
+def shorter(project: str) -> tuple[tuple[str, str], ...]:
+    """A few updates of a small encoder instead of hundreds."""
+    quick = "--updates 8 --encoder gru"
+    return tuple(
+        (f"bdl {command} {project}", f"bdl {command} {project} {quick}")
+        for command in ("evaluate", "fit")
+    )
 
 
 QUICK = ("Detector(", "Detector(training={'updates': 4}, ")  # the same in Python
 GUIDES = {
     "README.md": Guide(
         walks,
-        (shorter("mine"), ("Detector(", 'Detector(training={"updates": 4}, ')),
+        (*shorter("mine"), ("Detector(", 'Detector(training={"updates": 4}, ')),
         ("mine/found.csv", "found.csv"),
     ),
     "docs/index.md": Guide(
@@ -144,16 +183,41 @@ GUIDES = {
         ),
         ("sim", "eeg", "feather", "shock", "fraud"),
     ),
-    "docs/howto/actigraphy.md": Guide(
-        actigraphy, (shorter("project"),), ("events.csv", "detections.csv")
-    ),
+    "docs/howto/actigraphy.md": Guide(actigraphy, shorter("project"), ("events.csv", "nights.csv")),
     "docs/howto/eeg.md": Guide(
         annotated_edf, leaves=("model.safetensors", "from-summaries.csv", "project")
     ),
+    "docs/howto/export.md": Guide(
+        walks,
+        (
+            ("--period 0.02 --out m", "--period 0.02 --updates 4 --out m"),
+            ("--lag", "--updates 4 --lag"),
+        ),
+        ("model.onnx", "found.csv", "forward.onnx"),
+    ),
+    "docs/howto/formats.md": Guide(
+        walk_model,
+        (("recordings --out", "recordings --period 0.02 --out"),),
+        ("bids/walk00_events.tsv", "annotations/walk00.bdl", "corrected.csv"),
+    ),
+    "docs/howto/install.md": Guide(slow=False),
+    "docs/howto/serve.md": Guide(slow=False),
     "docs/howto/own-data.md": Guide(
         walks,
-        (shorter("project"), ("Detector(", 'Detector(training={"updates": 4}, ')),
-        ("held-out.csv", "report.html"),
+        (*shorter("project"), ("Detector(", 'Detector(training={"updates": 4}, ')),
+        ("held-out.csv", "report.html", "nightly.csv", "nightly.csv.done.json"),
+    ),
+    "docs/howto/explore.md": Guide(
+        walks, leaves=("queue.csv", "tuned.safetensors", "before-after.html", "curve.csv")
+    ),
+    "docs/howto/live.md": Guide(
+        walks,
+        (("bdl fit ", "bdl fit --updates 8 --encoder forward-gru "),),
+        ("live.safetensors", "found.ndjson", "walk00.state"),
+    ),
+    "docs/howto/pretrained.md": Guide(ecg, leaves=("beats.csv",)),
+    "docs/howto/quality.md": Guide(
+        walks, (("--out model", "--updates 4 --encoder gru --out model"),), ("found.csv",)
     ),
     "docs/howto/ray.md": Guide(both_clusters, leaves=("shared/run-ray", "shared/run-dask")),
     "docs/howto/report.md": Guide(tables, leaves=("report.html", "study.html")),

@@ -58,7 +58,7 @@ def test_coarse_annotations_spread_the_target() -> None:
 
 
 def test_bad_input_is_named() -> None:
-    with pytest.raises(InputError, match="names of the recordings"):
+    with pytest.raises(InputError, match=r"names b, the recordings are a; .*--column"):
         propose(_wrist(), Events.of("b", "onset", [1.0]))
     mixed = Recordings.of(
         [Recording.of(np.zeros(9), id=i, period=p) for i, p in (("a", 1.0), ("b", 2.0))]

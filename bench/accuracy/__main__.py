@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from importlib.metadata import version
 from pathlib import Path
 
-from bench.accuracy.kept import read_run, run_file, write_run, write_truth
+from bdl.installation import version
+from bench.accuracy.kept import KEPT, read_run, run_file, write_run, write_truth
 from bench.accuracy.rows import BASELINES, BEATS_ONLY, PRESETS, UNSEEDED, Row, find_row
 from bench.accuracy.tasks import TASKS
 from bench.experiments.common import group_folds
@@ -19,14 +19,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Accuracy in nested folds of groups.")
     parser.add_argument("task", choices=TASKS)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--out", type=Path, default=Path("runs/accuracy"))
+    parser.add_argument("--out", type=Path, default=KEPT)
     parser.add_argument("--rows", nargs="+", default=[*BASELINES, *PRESETS])
     parser.add_argument("--folds", type=int, nargs="+", default=[*range(5)])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--of", type=int, default=5, help="number of folds of groups")
     asked = parser.parse_args()
     task, folder = TASKS[asked.task], asked.out / asked.task
-    benchmark = task.read(asked.data, asked.out)
+    benchmark = task.read(asked.data)
     parts = group_folds(benchmark.recordings, folds=asked.of, seed=0)
     write_truth(folder, task, benchmark, parts)
     for seed in asked.seeds:
@@ -45,7 +45,7 @@ def main() -> None:
                     "row": row.definition(),
                     "cpu": processor_seconds() - begin,
                     "seconds": time.perf_counter() - clock,
-                    "bdl": version("bdl"),
+                    "bdl": version(),
                 }
                 write_run(file, detected, about)
                 matches = task.scoring(benchmark).match(
@@ -68,9 +68,20 @@ def is_kept(file: Path, row: Row) -> bool:
     """Whether the run is kept; an error if it is one of other settings."""
     if not file.exists():
         return False
-    if (before := read_run(file)[1]["row"]) != row.definition():
+    if not agrees(before := read_run(file)[1]["row"], row.definition()):
         raise SystemExit(f"{file} was made with {before}; remove it, or name the row otherwise")
     return True
+
+
+def agrees(before: object, now: object) -> bool:
+    """Whether all settings of a kept run are those of now; fields that are new since do not count.
+
+    >>> agrees({"training": {"batch": 8}}, {"training": {"batch": 8, "budget": None}})
+    True
+    """
+    if isinstance(before, dict) and isinstance(now, dict):
+        return all(key in now and agrees(value, now[key]) for key, value in before.items())
+    return before == now
 
 
 def processor_seconds() -> float:

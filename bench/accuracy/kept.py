@@ -18,6 +18,7 @@ from bench.baselines import Detected, Scoring
 from bench.experiments.common import Part
 
 KEY = "accuracy"
+KEPT = Path(__file__).parent / "detections"  # kept with the code: runs take hours
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,12 @@ class Row:
         )
 
     def definition(self) -> dict[str, object]:
-        """The settings of the row as they are kept."""
-        return {"preset": self.preset, "changes": dict(self.changes or {})}
+        """The settings of the row as they are kept: a preset that changes makes another row."""
+        changes = dict(self.changes or {})
+        if self.preset is None:
+            return {"baseline": self.name}
+        settings = DetectorSettings.preset(self.preset).model_dump(mode="json")
+        return {"preset": self.preset, "settings": settings, "changes": changes}
 
 
 def ablation_rows() -> dict[str, dict[str, Any]]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from bdl import Events
 from bdl.evaluation import BootstrapResult, Matches, Metric, bootstrap
-from bench.accuracy.kept import Truth, read_run, read_truth, run_file
+from bench.accuracy.kept import KEPT, Truth, read_run, read_truth, run_file
 from bench.accuracy.reported_f1 import ReportedF1
 
 FIRST = ("best", "fast", "paper", "segmentation", "boosting", "peaks", "xqrs", "gqrs")
@@ -36,7 +36,7 @@ def main() -> None:
     """Print the tables that are asked for."""
     parser = argparse.ArgumentParser(description="Tables of accuracy from kept runs.")
     parser.add_argument("tasks", nargs="*")
-    parser.add_argument("--out", type=Path, default=Path("runs/accuracy"))
+    parser.add_argument("--out", type=Path, default=KEPT)
     parser.add_argument("--rows", nargs="+")
     parser.add_argument("--reference", default="best")
     parser.add_argument("--replicates", type=int, default=1000)

@@ -11,6 +11,7 @@ from bdl.datasets import Benchmark, Sleep, load
 from bench.baselines import Scoring
 from bench.experiments.common import in_memory
 
+SIMULATED = Path("runs/simulated-sleep")
 HAPT_TOLERANCES = (0.2, 0.5, 1.0, 2.0, 3.0)
 
 
@@ -36,11 +37,11 @@ class Task:
     operating: tuple[float, ...] = ()
     paper: Mapping[str, Any] = field(default_factory=dict)
 
-    def read(self, data: Path, out: Path) -> Benchmark:
-        """All values in memory; recordings that are simulated are written to ``out`` first."""
+    def read(self, data: Path) -> Benchmark:
+        """All values in memory; recordings that are simulated are written to a folder first."""
         folder = data / self.dataset
         if self.dataset == "sleep":
-            folder = out / "simulated-sleep"
+            folder = SIMULATED
             if not (folder / "train_events.csv").exists():
                 Sleep().simulate(folder, recordings=40, days=10, seed=0)
         return in_memory(load(self.dataset, folder, **self.options))

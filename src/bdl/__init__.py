@@ -5,8 +5,8 @@
 return (`Recording`, `Recordings`, `Events`, `Density`, `IntervalType`, `BdlError`) can be imported
 from here as well; all other names are in the packages of their topic, such as `bdl.encoders`.
 
-Importing this package before torch sets the environment variables ``OMP_WAIT_POLICY`` and
-``KMP_BLOCKTIME``, unless one of them is set already: see `bdl.wait_policy`.
+Importing this package before torch sets the environment variables ``OMP_WAIT_POLICY``,
+``KMP_BLOCKTIME`` and ``MKL_CBWR``, unless they are set already: see `bdl.library_settings`.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from bdl.wait_policy import let_waiting_threads_sleep
+from bdl.library_settings import set_up_libraries
 
 if TYPE_CHECKING:
     from bdl.decoding import decode
     from bdl.density import Density
-    from bdl.detector import Detector
+    from bdl.detector import Detector, load
     from bdl.errors import BdlError
     from bdl.evaluation import compare, score
     from bdl.events import Events
     from bdl.formats import read_events, read_recordings, write_events
     from bdl.intervals import IntervalType
     from bdl.recording import Recording, RecordingInfo, Recordings
+    from bdl.workers import Workers
 
-    load = Detector.load
     __version__: str
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "Recording",
     "RecordingInfo",
     "Recordings",
+    "Workers",
     "compare",
     "decode",
     "load",
@@ -66,25 +67,26 @@ _TYPES = {
     "Recording": "recording",
     "RecordingInfo": "recording",
     "Recordings": "recording",
+    "Workers": "workers",
 }
 
-let_waiting_threads_sleep()
+set_up_libraries()
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from importlib.metadata import version
+        from bdl.installation import version
 
-        return version("bdl")
+        return version()
     module = _ACTIONS.get(name) or _TYPES.get(name)
     if module is None:
         raise AttributeError(f"module 'bdl' has no attribute {name!r}")
-    if module == "detector":
+    if name == "Detector":
         from bdl.errors import require
 
         require("torch", "train")
     home = import_module(f"bdl.{module}")
-    value = home.Detector.load if name == "load" else getattr(home, name)
+    value = getattr(home, name)
     globals()[name] = value
     return value
 

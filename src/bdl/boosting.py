@@ -18,6 +18,7 @@ from bdl.errors import InputError, require
 
 Loss = Literal["poisson", "bernoulli"]
 LEAF = -1
+TYPES = ("int32", "int32", "float64", "int32", "int32", "int8")  # of the arrays of an ensemble
 _OBJECTIVES = {"poisson": "poisson", "bernoulli": "cross_entropy"}
 
 
@@ -40,8 +41,16 @@ class TreeEnsemble:
         arrays = (getattr(self, field.name) for field in fields(self))
         return _raw_scores(np.ascontiguousarray(table, dtype=np.float32), *arrays)
 
-    def check(self, columns: int) -> None:
-        """Refuse arrays in which a walk from a root could leave the arrays or never end."""
+    def check(self, columns: int = 1 << 30) -> None:
+        """Refuse arrays in which a walk from a root could leave the arrays or never end.
+
+        ``columns`` is the width of the tables; those of a table that is not known yet are checked
+        again when it is.
+        """
+        for field, kind in zip(fields(self), TYPES, strict=True):
+            array = getattr(self, field.name)
+            if array.ndim != 1 or array.dtype != kind:
+                raise InputError(f"the array {field.name!r} of the trees: one of {kind} expected")
         nodes = len(self.column)
         if any(len(getattr(self, field.name)) != nodes for field in fields(self)[1:]):
             raise InputError("the arrays of the trees differ in length: damaged weights")

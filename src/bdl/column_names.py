@@ -40,6 +40,7 @@ def find_columns(
     roles: Iterable[str],
     source: object,
     needed: Iterable[str] = (),
+    flag: str = "--column {role}=NAME",
 ) -> dict[str, str]:
     """The column of each role that has one.
 
@@ -55,6 +56,8 @@ def find_columns(
         What the table is, for error messages.
     needed
         Roles that must have a column.
+    flag
+        Option by which the column of a role is named, for error messages.
 
     Examples
     --------
@@ -66,7 +69,11 @@ def find_columns(
     for column in taken:
         # A column may be named without regard to case and spaces, too.
         if not any(plain_name(other) == plain_name(column) for other in columns):
-            raise InputError(f"{source}: column {column!r} is missing; it has {', '.join(columns)}")
+            role = next(role for role, name in named.items() if name == column)
+            raise InputError(
+                f"{source}: column {column!r} is missing; it has {', '.join(columns)}; name "
+                f"another ({flag.format(role=role)})"
+            )
     plain = {plain_name(column): column for column in reversed(columns)}
     for role in roles:
         if (wanted := named.get(role)) is not None:
@@ -80,7 +87,7 @@ def find_columns(
         if role not in found:
             raise InputError(
                 f"{source}: column {role!r} is missing; it has {', '.join(columns)}; name it "
-                f"({role}=, --column {role}=NAME)"
+                f"({role}=, {flag.format(role=role)})"
             )
     return found
 

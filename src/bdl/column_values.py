@@ -86,21 +86,21 @@ def _numbers_in_text(array: pa.Array, place: ColumnPlace) -> pa.Array:
     try:
         return array.cast(pa.float64())
     except pa.ArrowInvalid:
-        row = _first_invalid(array)
+        row = first_invalid(array, pa.float64())
         cause = "is a text in the column, or a column shifted?"
         raise place.error(row, "a number", array[row].as_py(), cause) from None
 
 
-def _first_invalid(array: pa.Array) -> int:
-    """The first row whose text is no number, found by halving."""
+def first_invalid(array: pa.Array, kind: pa.DataType) -> int:
+    """The first row that cannot be cast, found by halving; the number of rows if all can."""
     low, high = 0, len(array)
-    while high - low > 1:
-        middle = (low + high) // 2
+    while low < high:
+        middle = (low + high + 1) // 2
         try:
-            array[low:middle].cast(pa.float64())
+            array[low:middle].cast(kind)
             low = middle
         except pa.ArrowInvalid:
-            high = middle
+            high = middle - 1
     return low
 
 

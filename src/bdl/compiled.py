@@ -3,8 +3,8 @@
 numba is imported when the first of these functions is compiled or read from its cache, not when a
 module that defines one is imported. Machine code is cached on disk: beside the source where that
 folder can be written, otherwise in the user's cache folder (``XDG_CACHE_HOME``, or
-``NUMBA_CACHE_DIR`` if set). Where neither can be written, functions are compiled again by every
-process, and one warning says so.
+``NUMBA_CACHE_DIR`` if set). Where neither can be written, or the disk is full, functions are
+compiled again by every process, and one warning says so.
 
 Loading numba and its cache takes a second, compiling takes several. A function that only compares,
 adds, subtracts, multiplies, divides or takes roots gives the same bits as plain Python. Such a
@@ -122,10 +122,42 @@ def _dispatcher(function: Callable[..., Any]) -> Any:
     if function.__code__.co_filename.startswith("<"):
         return njit(nogil=True)(function)  # typed at a prompt: no file to keep a cache for
     try:
-        return njit(cache=True, nogil=True)(function)
+        dispatcher = njit(cache=True, nogil=True)(function)
     except RuntimeError:  # numba found no folder that can be written
         _warn_no_cache()
         return njit(nogil=True)(function)
+    file = getattr(dispatcher._cache, "_cache_file", None)
+    if file is not None:
+        file._load_index = _readable_index(file._load_index)
+        file.save = _saved_if_possible(file.save)
+    return dispatcher
+
+
+def _saved_if_possible(save: Callable[..., None]) -> Callable[..., None]:
+    """Go on without a cache whose folder is full, or gone, since it was chosen."""
+
+    def save_data(*data: Any) -> None:
+        try:
+            save(*data)
+        except OSError:
+            _warn_no_cache()
+
+    return save_data
+
+
+def _readable_index(load: Callable[[], Any]) -> Callable[[], Any]:
+    """Read a cache that another version of the source has written, or that is damaged, as empty.
+
+    numba unpickles the index before it compares its date, and classes it names may be gone.
+    """
+
+    def load_index() -> Any:
+        try:
+            return load()
+        except Exception:
+            return {}
+
+    return load_index
 
 
 @cache

@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from bdl.errors import ConfigError
+from bdl.plain_data import parse_yaml
 
+Seconds = Annotated[float, Field(ge=0, le=1e10)]  # of a setting: three centuries at most
 # What was expected, by the first word of pydantic's name of a problem, where that tells enough.
 _EXPECTED = {
     "float": "a number",
@@ -25,6 +27,11 @@ _EXPECTED = {
     "list": "a list",
     "dict": "a mapping",
     "mapping": "a mapping",
+    "model": "a mapping",
+    "dataclass": "a mapping",
+    "none": "none",
+    "path": "a path",
+    "datetime": "a date and time",
 }
 _BOUNDS = {
     "greater_than": "more than {gt}",
@@ -34,31 +41,55 @@ _BOUNDS = {
     "literal_error": "{expected}",
     "too_short": "at least {min_length} entries",
     "too_long": "at most {max_length} entries",
+    "is_instance_of": "a {class}",
 }
+_BRANCHES = ("int", "float", "str", "bool", "none", "list", "dict")  # of a union of types
 
 
 def explain(error: ValidationError, what: str, keys: Iterable[str] = ()) -> str:
-    """One line per problem: the key, what was expected and what was given."""
-    lines = []
+    """One line per key: what was expected, of several possible types any, and what was given."""
+    wishes: dict[tuple[str, str], list[str]] = {}
+    lines: list[tuple[str, str] | str] = []
     for problem in error.errors():
         context, kind = problem.get("ctx", {}), problem["type"]
-        shown = repr(problem["input"])
-        given = "" if len(shown) > 200 else f", got {shown}"
+        key = ".".join(_places(problem["loc"]))
         if kind == "extra_forbidden":
             message = f"unknown key; known are {', '.join(keys)}"
         elif kind == "missing":
             message = "a value expected, got none"
-        elif kind in _BOUNDS:
-            message = f"{_BOUNDS[kind].format(**context)} expected{given}"
-        elif kind.split("_")[0] in _EXPECTED:
-            message = f"{_EXPECTED[kind.split('_')[0]]} expected{given}"
-        elif isinstance(context.get("error"), ConfigError):  # it says what was given
+        elif kind == "value_error":  # ours, which says what was given
             message = re.sub(r"^[A-Z]\w*: ", "", str(context["error"]))
+        elif kind == "too_short" and len(problem["input"]) >= context["min_length"]:
+            continue  # only because entries are wrong, which is told
         else:
-            message = f"{problem['msg'].removeprefix('Value error, ')}{given}"
-        key = ".".join(str(part) for part in problem["loc"])
+            wish = _EXPECTED.get(kind.split("_")[0], "another value")
+            wish = _BOUNDS[kind].format(**context) if kind in _BOUNDS else wish
+            shown = repr(problem["input"])
+            place = (key, "" if len(shown) > 200 else f", got {shown}")
+            if place not in wishes:
+                lines.append(place)
+            wishes.setdefault(place, []).append(wish)
+            continue
         lines.append(": ".join(filter(None, [what, key, message])))
-    return "\n".join(lines)
+    return "\n".join(
+        line
+        if isinstance(line, str)
+        else ": ".join(
+            filter(None, [what, line[0], f"{' or '.join(wishes[line])} expected{line[1]}"])
+        )
+        for line in lines
+    )
+
+
+def _places(parts: tuple[int | str, ...]) -> list[str]:
+    """Keys and numbers of entries, without the names of the branches of a union."""
+    texts = [str(part) for part in parts]
+    return [
+        text
+        for i, text in enumerate(texts)
+        if re.fullmatch(r"[\w-]+", text)
+        and not (i and (text in _BRANCHES or text.startswith(("constrained-", "function-"))))
+    ]
 
 
 def validate(kind: Any, data: object, what: str) -> Any:
@@ -66,20 +97,18 @@ def validate(kind: Any, data: object, what: str) -> Any:
     try:
         return TypeAdapter(kind).validate_python(data)
     except ValidationError as error:
-        raise ConfigError(explain(error, what)) from error
+        raise ConfigError(explain(error, what, getattr(kind, "model_fields", ()))) from error
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
     """A YAML file that holds a mapping, read without running anything in it."""
-    import yaml
-
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise ConfigError(f"{path}: not YAML: {error}") from error
-    return mapping(data, str(path))
+    return mapping(parse_yaml(text, path), str(path))
 
 
 def mapping(data: object, what: str) -> dict[str, Any]:

@@ -146,7 +146,7 @@ def _detector_settings(
 def _system(out: Path, name: str, detector: Detector, test: Recordings) -> System:
     """Return the detections and densities of a detector in the test recordings."""
     applied = [*detector.apply(test)]
-    detections = to_events((density.recording, candidates) for density, candidates in applied)
+    detections = to_events((density.recording, candidates) for density, [candidates] in applied)
     write_events(detections, out / f"{name.lower()}.csv")
     epochs = [float(row.epoch) for row in detector.history_]
     losses = {"loss": (epochs, [row.loss for row in detector.history_])}

@@ -7,7 +7,10 @@ cause, so that it can be shown to a user as it stands.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
 from types import ModuleType
+
+from bdl.installation import DISTRIBUTION, extra_of
 
 
 class BdlError(Exception):
@@ -42,6 +45,22 @@ class StudyError(BdlError, RuntimeError):
     """A study's run directory, protocol or worker does not allow the next step."""
 
 
+class CoverageWarning(UserWarning):
+    """A score is about recordings in which nothing was detected, perhaps by mistake."""
+
+
+def some(names: Iterable[str], most: int = 3) -> str:
+    """The first few of many names, for a message.
+
+    Examples
+    --------
+    >>> some("abcd"), some(())
+    ('a, b, c, ...', 'none')
+    """
+    listed = [*names]
+    return ", ".join(listed[:most]) + (", ..." if len(listed) > most else "") or "none"
+
+
 def require(module: str, extra: str) -> ModuleType:
     """Import ``module``, or say in one line which extra brings it.
 
@@ -51,9 +70,19 @@ def require(module: str, extra: str) -> ModuleType:
     '[1]'
     >>> require("no_such_module", "eeg")
     Traceback (most recent call last):
-    bdl.errors.MissingExtraError: no_such_module is not installed: pip install 'bdl[eeg]'
+    bdl.errors.MissingExtraError: no_such_module is not installed: pip install 'bdl-events[eeg]'
     """
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise MissingExtraError(f"{module} is not installed: pip install 'bdl[{extra}]'") from error
+        raise MissingExtraError(_advice(module, extra)) from error
+
+
+def missing_extra(error: ModuleNotFoundError) -> Exception:
+    """An error that says which extra brings a module; the error itself if none does."""
+    extra = extra_of(error.name) if error.name else None
+    return MissingExtraError(_advice(str(error.name), extra)) if extra else error
+
+
+def _advice(module: str, extra: str) -> str:
+    return f"{module} is not installed: pip install '{DISTRIBUTION}[{extra}]'"

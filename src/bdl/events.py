@@ -1,5 +1,7 @@
 """Events: one table of (recording, event type, time in seconds), with scores for detections.
 
+Detections of a stream also have the time at which they were issued.
+
 Recordings without events, repeated times and several types are valid. Names are kept as integer
 codes into sorted tuples of distinct names, so that sorting, matching and bootstrapping work on
 integers. Rows keep their order.
@@ -19,6 +21,7 @@ from bdl.column_names import find_columns, guess_notes
 from bdl.column_values import ColumnPlace
 from bdl.errors import InputError
 from bdl.frames import Backend, Codes, Floats, Tabular
+from bdl.table_plots import Drawing
 
 Frame = Any
 
@@ -40,9 +43,12 @@ class Events(Tabular):
     dropped
         Number of rows left out on reading because their time or score was missing.
     backend
-        Kind of data frame the table came from, and that `to_frame` gives back.
+        Kind of data frame the table came from, and that `to_frame` gives back; None for any.
     notes
         How the table was read, for a person.
+    issued
+        (n,) seconds from the recording's start at which each detection could be told, finite; None
+        where that is not known.
 
     Examples
     --------
@@ -52,6 +58,8 @@ class Events(Tabular):
       wakeup  1
     """
 
+    drawing = Drawing("time", "recording", by=("event",), mode="markers")
+
     recordings: tuple[str, ...]
     types: tuple[str, ...]
     recording_code: Codes
@@ -59,8 +67,9 @@ class Events(Tabular):
     time: Floats
     score: Floats | None = None
     dropped: int = 0
-    backend: Backend = "polars"
+    backend: Backend | None = None
     notes: tuple[str, ...] = ()
+    issued: Floats | None = None
 
     @classmethod
     def of(
@@ -69,6 +78,7 @@ class Events(Tabular):
         event: str | Sequence[str] | NDArray[Any],
         time: ArrayLike,
         score: ArrayLike | None = None,
+        issued: ArrayLike | None = None,
     ) -> Events:
         """Events from columns of one length; a single name holds for all rows.
 
@@ -80,6 +90,8 @@ class Events(Tabular):
             Seconds from the start of the recording.
         score
             Ranking score of each row; None for annotations.
+        issued
+            Seconds from the start of the recording at which each detection could be told.
 
         Examples
         --------
@@ -88,19 +100,21 @@ class Events(Tabular):
         """
         times = np.array(time, dtype=np.float64, ndmin=1)
         scores = None if score is None else np.array(score, dtype=np.float64, ndmin=1)
+        told = None if issued is None else np.array(issued, dtype=np.float64, ndmin=1)
         names = [[n] * len(times) if isinstance(n, str) else n for n in (recording, event)]
         columns = {"recording": names[0], "event": names[1], "time": times, "score": scores}
+        columns["issued"] = told
         lengths = {name: len(column) for name, column in columns.items() if column is not None}
         if len(set(lengths.values())) != 1:
             raise InputError(f"events need columns of one length, got {lengths}")
         recordings, recording_code = frames.encode_names(names[0], "recording")
         types, type_code = frames.encode_names(names[1], "event")
-        events = cls(recordings, types, recording_code, type_code, times, scores)
+        events = cls(recordings, types, recording_code, type_code, times, scores, issued=told)
         return events._checked("error", "event table")
 
     @classmethod
-    def empty(cls, *, scored: bool = False) -> Events:
-        """No events at all.
+    def empty(cls, *, scored: bool = False, issued: bool = False) -> Events:
+        """No events at all, with a column of scores and of times of issue if asked for.
 
         Examples
         --------
@@ -109,7 +123,15 @@ class Events(Tabular):
         """
         none = np.zeros(0, np.int32)
         floats = np.zeros(0)
-        return cls((), (), none, none.copy(), floats, floats.copy() if scored else None)
+        return cls(
+            (),
+            (),
+            none,
+            none.copy(),
+            floats,
+            floats.copy() if scored else None,
+            issued=floats.copy() if issued else None,
+        )
 
     @classmethod
     def from_frame(
@@ -120,6 +142,7 @@ class Events(Tabular):
         event: str | None = None,
         time: str | None = None,
         score: str | None = "score",
+        issued: str | None = "issued",
         missing: Literal["error", "drop"] = "error",
         source: str = "event table",
     ) -> Events:
@@ -131,8 +154,9 @@ class Events(Tabular):
             The table, one row per event.
         recording, event, time
             Names of the columns; those with an obvious name are found (see `bdl.column_names`).
-        score
-            Name of the column of scores, which is used if it exists; None ignores it.
+        score, issued
+            Names of the columns of scores and of times of issue, used if they exist; None ignores
+            them.
         missing
             Whether a row without time, or without score in a table that has scores, is an error
             or is dropped and counted.
@@ -156,10 +180,14 @@ class Events(Tabular):
         scores = None
         if score is not None and score in table.columns:
             scores = frames.numbers(table[score], ColumnPlace(source, score))
+        told = None
+        if issued is not None and issued in table.columns:
+            told = frames.numbers(table[issued], ColumnPlace(source, issued))
         backend = frames.backend_of(table)
         note = guess_notes(found, named, source)
         notes = (note,) if note else ()
-        events = cls(recordings, types, recording_code, type_code, times, scores, 0, backend, notes)
+        names = (recordings, types, recording_code, type_code)
+        events = cls(*names, times, scores, 0, backend, notes, told)
         return events._checked(missing, source)
 
     def _checked(self, missing: Literal["error", "drop"], source: str) -> Events:
@@ -167,14 +195,17 @@ class Events(Tabular):
         incomplete = ~np.isfinite(self.time)
         if self.score is not None:
             incomplete |= np.isnan(self.score)
+        if self.issued is not None:
+            incomplete |= ~np.isfinite(self.issued)
         if not incomplete.any():
             return self
         if missing == "error":
             row = int(np.flatnonzero(incomplete)[0])
             score = "" if self.score is None else f", score {self.score[row]}"
+            issued = "" if self.issued is None else f", issued {self.issued[row]}"
             raise InputError(
                 f"{source}: row {row} has no finite time or no score "
-                f"(time {self.time[row]}{score}); {int(incomplete.sum())} such rows"
+                f"(time {self.time[row]}{score}{issued}); {int(incomplete.sum())} such rows"
             )
         return replace(self._rows(~incomplete), dropped=int(incomplete.sum()))
 
@@ -185,7 +216,8 @@ class Events(Tabular):
     def columns(self) -> dict[str, Any]:
         """The columns of the table by name."""
         columns = {"recording": self.recording, "event": self.event, "time": self.time}
-        return columns if self.score is None else {**columns, "score": self.score}
+        optional = {"score": self.score, "issued": self.issued}
+        return columns | {name: values for name, values in optional.items() if values is not None}
 
     @property
     def recording(self) -> NDArray[np.object_]:
@@ -247,25 +279,30 @@ class Events(Tabular):
 
     @classmethod
     def concat(cls, parts: Iterable[Events]) -> Events:
-        """All rows of several tables, scored only if each of them is.
+        """All rows of several tables, with scores and times of issue only if each of them has some.
 
         Examples
         --------
         >>> len(Events.concat([Events.of("a", "beat", [1.0]), Events.empty()]))
         1
         """
-        listed = [part for part in parts if len(part)]
+        every = [*parts]
+        listed = [part for part in every if len(part)]
         if not listed:
-            return cls.empty()
+            scored = bool(every) and all(part.score is not None for part in every)
+            issued = bool(every) and all(part.issued is not None for part in every)
+            return cls.empty(scored=scored, issued=issued)
         recordings, recording_code = frames.merge(
             [(p.recordings, p.recording_code) for p in listed]
         )
         types, type_code = frames.merge([(p.types, p.type_code) for p in listed])
         scores = [p.score for p in listed if p.score is not None]
         score = np.concatenate(scores) if len(scores) == len(listed) else None
+        told = [p.issued for p in listed if p.issued is not None]
+        all_told = np.concatenate(told) if len(told) == len(listed) else None
         time = np.concatenate([p.time for p in listed])
         notes = tuple(note for p in listed for note in p.notes)
-        more = (sum(p.dropped for p in listed), listed[0].backend, notes)
+        more = (sum(p.dropped for p in listed), listed[0].backend, notes, all_told)
         return cls(recordings, types, recording_code, type_code, time, score, *more)
 
     def __len__(self) -> int:
@@ -297,4 +334,5 @@ class Events(Tabular):
             type_code=self.type_code[keep],
             time=self.time[keep],
             score=None if self.score is None else self.score[keep],
+            issued=None if self.issued is None else self.issued[keep],
         )

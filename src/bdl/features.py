@@ -11,6 +11,9 @@ Scaling (`bdl.scaling`) gives the same result as scaling the samples first: ``(x
 for mean, maximum and minimum, ``x / scale`` for the standard deviation, where ``x`` is a sample or,
 for channels that the scaling says, its logarithm.
 
+With ``quality``, samples of flat, clipped, repeated or non-wear stretches (`bdl.quality`) count as
+missing, for scaling too.
+
 With ``missing``, a last column gives the share of the samples of a bin that are missing, over all
 channels: 1 where there are none.
 
@@ -30,6 +33,7 @@ from pydantic import Field, PositiveInt, model_validator
 from bdl.compiled import compiled
 from bdl.config import Value
 from bdl.errors import ConfigError, InputError
+from bdl.quality import Quality
 from bdl.recording import Recording, Recordings, Values
 from bdl.sampling import bin_count
 from bdl.scaling import Scaling
@@ -60,6 +64,9 @@ class Features(Value):
     missing
         Whether a last column gives the share of missing samples, so that a model can tell a gap
         from a signal at its usual level.
+    quality
+        Stretches whose samples are treated as missing, such as {flat: 60, non_wear: {}}; see
+        `bdl.quality.Quality`. None takes all samples as they are.
 
     Examples
     --------
@@ -74,6 +81,7 @@ class Features(Value):
     calendar: bool | None = None
     scaling: Scaling = Automatic()
     missing: bool = False
+    quality: Quality | None = None
 
     @model_validator(mode="after")
     def _unique(self) -> Self:
@@ -103,6 +111,21 @@ class Features(Value):
         used = columns[..., : columns.shape[-1] - self.missing]
         return used.reshape(*columns.shape[:-1], -1, len(self.statistics))
 
+    def clear(self, values: NDArray[np.float32], blank: NDArray[np.bool_]) -> None:
+        """Replace some bins (bins, columns) in place by bins without any sample.
+
+        Examples
+        --------
+        >>> values = np.full((2, 3), 0.5, np.float32)
+        >>> features = Features(statistics=("mean", "std"), missing=True)
+        >>> features.clear(values, np.array([True, False]))
+        >>> values.tolist()
+        [[0.0, 0.0, 1.0], [0.5, 0.5, 0.5]]
+        """
+        values[blank] = 0
+        if self.missing:
+            values[blank, -1] = 1
+
     def fit(self, recordings: Recordings) -> Self:
         """Return a copy whose scaling is learned from the given training recordings.
 
@@ -112,7 +135,8 @@ class Features(Value):
         >>> Features(stride=2, scaling="robust").fit(Recordings.of(parts)).scaling
         Robust(kind='robust', median=(4.0,), spread=(3.5,), unit=None)
         """
-        return self.replace(scaling=self.scaling.fit(recordings))
+        masked = recordings if self.quality is None else self.quality.mask(recordings)
+        return self.replace(scaling=self.scaling.fit(masked))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,16 +167,29 @@ class Binned:
     def __len__(self) -> int:
         return len(self.values)
 
+    def __getitem__(self, bins: slice) -> Binned:
+        hour = None if self.hour is None else self.hour[bins]
+        weekday = None if self.weekday is None else self.weekday[bins]
+        return Binned(self.values[bins], hour, weekday, self.missing[bins])
 
-def bin_features(recording: Recording, features: Features) -> Binned:
+
+def bin_features(
+    recording: Recording, features: Features, *, first: int = 0, blank: int = 0
+) -> Binned:
     """Compute the features of every bin of a recording.
 
     Parameters
     ----------
     recording
-        The recording; a memory map is read once, in order.
+        The recording; a memory map is read once, in order, and once before if stretches of bad
+        data are to be found.
     features
         What to compute, with a learned scaling.
+    first
+        Bins before the recording's first sample, where it is the next part of a stream.
+    blank
+        Bins without any sample to add after the last one. A model with a lag gives the density of
+        the last bins of a recording only after as many more bins.
 
     Examples
     --------
@@ -166,6 +203,9 @@ def bin_features(recording: Recording, features: Features) -> Binned:
     info = recording.info
     channels, stride = len(info.channels), features.bin_samples
     bins = bin_count(info.samples, stride)
+    bad_data = None if features.quality is None else features.quality.of(recording)
+    if bad_data is not None and features.scaling.needs_whole:
+        recording, bad_data = Recording(info, bad_data.mask(recording.values)), None
     try:
         shift, scale = features.scaling.affine(recording)
         unit = features.scaling.units(channels)
@@ -177,25 +217,29 @@ def bin_features(recording: Recording, features: Features) -> Binned:
             for name in STATISTICS
         ]
     )
-    values = np.zeros((bins, features.width(channels)), dtype=np.float32)
+    values = np.zeros((bins + blank, features.width(channels)), dtype=np.float32)
     by_channel = values[:, : channels * len(features.statistics)]
-    absent = np.zeros(bins, dtype=np.float32)
+    absent = np.ones(bins + blank, dtype=np.float32)
     step = max(1, CHUNK // (stride * max(channels, 1)))
-    for first in range(0, bins, step):
-        rows = slice(first, min(first + step, bins))
-        part = np.ascontiguousarray(recording.values[first * stride : rows.stop * stride])
+    for begin in range(0, bins, step):
+        rows = slice(begin, min(begin + step, bins))
+        part = np.ascontiguousarray(recording.values[begin * stride : rows.stop * stride])
+        if bad_data is not None:
+            part = bad_data.mask(part, begin * stride)
         if unit.any():
             part = np.array(part, dtype=np.float32)
             take_logarithms(part, unit)
         bad = _bin(part, stride, columns, shift, scale, by_channel[rows], absent[rows])
         if bad >= 0:
             raise InputError(
-                f"recording {info.id!r}: infinite or too large values in bin {first + bad}; "
-                "a missing sample is NaN"
+                f"recording {info.id!r}: infinite or too large values in bin "
+                f"{first + begin + bad}; a missing sample is NaN"
             )
     hour = weekday = None
     if features.calendar:
-        hour, weekday = info.local_time(np.arange(bins, dtype=np.int64) * stride)
+        hour, weekday = info.local_time(
+            np.arange(first, first + bins + blank, dtype=np.int64) * stride
+        )
     if features.missing:
         values[:, -1] = absent
     return Binned(values, hour, weekday, absent == 1)

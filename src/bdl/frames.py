@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import narwhals as nw
 import numpy as np
@@ -16,8 +16,13 @@ from bdl import column_values
 from bdl.arrow import from_numpy, from_texts
 from bdl.column_values import ColumnPlace, is_text
 from bdl.errors import InputError, MissingExtraError
+from bdl.table_plots import Drawing, draw
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 Backend = Literal["pandas", "polars", "pyarrow"]
+_OPTIONAL: tuple[Backend, ...] = ("polars", "pandas")
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
@@ -90,6 +95,11 @@ def backend_of(table: nw.DataFrame[Any]) -> Backend:
     return name if name in ("pandas", "polars", "pyarrow") else "polars"  # type: ignore[return-value]
 
 
+def _default_backend() -> Backend:
+    installed: list[Backend] = [name for name in _OPTIONAL if find_spec(name) is not None]
+    return installed[0] if installed else "pyarrow"
+
+
 def merge(parts: list[tuple[tuple[str, ...], Codes]]) -> tuple[tuple[str, ...], Codes]:
     """One code book for several."""
     names = tuple(sorted({name for part, _ in parts for name in part}))
@@ -101,7 +111,8 @@ def merge(parts: list[tuple[tuple[str, ...], Codes]]) -> tuple[tuple[str, ...], 
 class Tabular:
     """Base of results that are tables: they show themselves and become data frames.
 
-    A subclass is a dataclass whose fields are the columns, or gives its `columns`.
+    A subclass is a dataclass whose fields are the columns, or gives its `columns`; its ``drawing``
+    says which of them `plot` draws.
 
     Examples
     --------
@@ -114,6 +125,8 @@ class Tabular:
     '<table><thead><tr><th>x</th><t'
     """
 
+    drawing: ClassVar[Drawing] = Drawing()
+
     def columns(self) -> dict[str, Any]:
         """The columns of the table by name."""
         return {name: getattr(self, name) for name in getattr(self, "__dataclass_fields__", ())}
@@ -124,22 +137,26 @@ class Tabular:
         Parameters
         ----------
         backend
-            ``polars``, ``pandas`` or ``pyarrow``; polars by default.
+            ``polars``, ``pandas`` or ``pyarrow``; by default the first of these that is installed.
         """
-        columns = self.columns()
+        columns, backend = self.columns(), backend or _default_backend()
         if backend == "pyarrow":
             return pa.table({name: _arrow(column) for name, column in columns.items()})
-        return nw.from_dict(columns, backend=backend or "polars").to_native()
+        if find_spec(backend) is None:
+            raise MissingExtraError(f"{backend} is not installed: pip install {backend}")
+        return nw.from_dict(columns, backend=backend).to_native()
 
     def to_pandas(self) -> Any:
         """The table as a pandas data frame."""
-        if find_spec("pandas") is None:
-            raise MissingExtraError("pandas is not installed: pip install pandas")
         return self.to_frame("pandas")
 
     def to_polars(self) -> Any:
         """The table as a polars data frame."""
         return self.to_frame("polars")
+
+    def plot(self) -> Figure:
+        """Draw the table as an interactive plotly figure."""
+        return draw(self.columns(), self.drawing)
 
     def _repr_html_(self) -> str:
         return html_table(self.columns())

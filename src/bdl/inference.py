@@ -1,6 +1,7 @@
-"""Inference: the logits of every bin of one recording, in bounded memory.
+"""Inference: the logits of every bin of a recording, in bounded memory.
 
-Recordings pass through the model one at a time, so that no result depends on what shares a batch.
+One recording passes through the model here; `bdl.batched_inference` lets short ones pass together.
+Small work is done by one thread, see `bdl.encoders.fused.threads`.
 
 - A causal encoder processes tiles of a fixed number of bins and carries its state from tile to
   tile: its output is exact for a recording of any length.
@@ -17,18 +18,19 @@ depend on where a tile begins.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from bdl.encoders.encoder import WHOLE
+from bdl.encoders.encoder import CARRIED, WHOLE
+from bdl.encoders.fused.elementwise import elementwise
+from bdl.encoders.fused.threads import suited
 from bdl.errors import ConfigError
 from bdl.features import Binned
-from bdl.windows import Tile, stitch, tiles
-
-CARRIED = 1 << 13  # bins that a causal encoder processes at a time
+from bdl.windows import Tile, stitch, tile_shifts, tiles
 
 
 def density(
@@ -65,20 +67,15 @@ def density(
     >>> density(module, long, outputs=2, link=torch.exp, tile=20, tilings=3).shape
     (90, 2)
     """
-    if tilings < 1:
-        raise ConfigError(f"tilings: at least 1 expected, got {tilings}")
     size: int = getattr(module, "fixed_bins", None) or tile
-    carried = getattr(module, "causal", False) and hasattr(module, "step")
-    shifts = [0]
-    if not carried and len(binned) > size:
-        distance = size - size // 2
-        shifts = sorted({k * distance // tilings for k in range(tilings)})
+    shifts = tile_shifts(len(binned), size=size, tilings=tilings)
+    if getattr(module, "causal", False) and hasattr(module, "step"):
+        shifts = [0]
     total: NDArray[np.float32] | None = None
     for shift in shifts:
-        values = logits(module, binned, outputs=outputs, tile=tile, shift=shift)
-        if not getattr(module, "gives_density", False):
-            with torch.inference_mode():
-                values = link(torch.from_numpy(values)).numpy()
+        values = linked(
+            module, logits(module, binned, outputs=outputs, tile=tile, shift=shift), link
+        )
         total = values if total is None else total + values
     assert total is not None
     return total if len(shifts) == 1 else total / np.float32(len(shifts))
@@ -96,19 +93,42 @@ def logits(
         return np.zeros((0, outputs), dtype=np.float32)
     if tile < 2:
         raise ConfigError(f"tile: at least 2 bins expected, got {tile}")
+    with evaluating(module, bins):
+        if getattr(module, "causal", False) and hasattr(module, "step"):
+            return np.concatenate([*_carried(module, binned, outputs)])
+        fixed: int | None = getattr(module, "fixed_bins", None)
+        size = fixed or min(tile, bins)
+        cover = tiles(bins, size=size, overlap=size // 2, shift=shift)
+        parts = ((part, _tile(module, binned, part, fixed, outputs)) for part in cover)
+        return stitch(parts, bins=bins, outputs=outputs)
+
+
+@contextmanager
+def evaluating(module: nn.Module, bins: int) -> Iterator[None]:
+    """Evaluation mode without gradients, with threads that suit the work; restored afterwards."""
     mode = module.training
-    module.eval()
+    if mode:  # otherwise all of a large module would be visited for every bin of a stream
+        module.eval()
+    operations = 0
+    if torch.get_num_threads() > 1:
+        operations = 2 * bins * sum(parameter.numel() for parameter in module.parameters())
     try:
-        with torch.inference_mode():
-            if getattr(module, "causal", False) and hasattr(module, "step"):
-                return np.concatenate([*_carried(module, binned, outputs)])
-            fixed: int | None = getattr(module, "fixed_bins", None)
-            size = fixed or min(tile, bins)
-            cover = tiles(bins, size=size, overlap=size // 2, shift=shift)
-            parts = ((part, _tile(module, binned, part, fixed, outputs)) for part in cover)
-            return stitch(parts, bins=bins, outputs=outputs)
+        with torch.inference_mode(), suited(operations):
+            yield
     finally:
-        module.train(mode)
+        if mode:
+            module.train()
+
+
+def linked(
+    module: nn.Module, values: NDArray[np.float32], link: Callable[[Tensor], Tensor]
+) -> NDArray[np.float32]:
+    """Densities from the outputs of a module."""
+    if getattr(module, "gives_density", False):
+        return values
+    with torch.inference_mode():
+        density: NDArray[np.float32] = elementwise(link, torch.from_numpy(values)).numpy()
+    return density
 
 
 def check_output(output: object, values: Tensor, outputs: int) -> Tensor:
@@ -154,16 +174,26 @@ def _slice(
     module: nn.Module, binned: Binned, first: int, stop: int
 ) -> tuple[Tensor, Tensor | None, Tensor | None]:
     """A batch of one, on the module's device."""
+
+    def part(array: NDArray[np.generic] | None) -> NDArray[np.generic] | None:
+        return None if array is None else array[first:stop][None]
+
+    return tensors(module, part(binned.values), part(binned.hour), part(binned.weekday))
+
+
+def tensors(
+    module: nn.Module,
+    values: NDArray[np.generic] | None,
+    hour: NDArray[np.generic] | None,
+    weekday: NDArray[np.generic] | None,
+) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """Arrays of a batch as tensors on the module's device."""
     like = next(module.parameters(), torch.zeros(0))
-
-    def part(values: NDArray[np.generic] | None) -> Tensor | None:
-        if values is None:
-            return None
-        return torch.from_numpy(values[first:stop][None]).to(like.device)
-
-    values = part(binned.values)
-    assert values is not None
-    return values.to(like.dtype), part(binned.hour), part(binned.weekday)
+    calendar = [
+        None if array is None else torch.from_numpy(array).to(like.device)
+        for array in (hour, weekday)
+    ]
+    return torch.from_numpy(values).to(like.device, like.dtype), calendar[0], calendar[1]
 
 
 def _numpy(output: Tensor) -> NDArray[np.float32]:

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bdl.errors import ConfigError, InputError
+from bdl.errors import ConfigError, InputError, require
 from bdl.frames import Tabular
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 Floats = NDArray[np.float64]
 ENDS = (("onset", "offset"), ("onset", "wakeup"), ("start", "end"), ("begin", "end"), ("on", "off"))
@@ -63,7 +67,7 @@ class IntervalType:
         name, equals, events = text.partition("=")
         ends = [end.strip() for end in events.split(",")]
         if not name or (equals and (len(ends) != 2 or not all(ends))):
-            raise ConfigError(f"interval {text!r}: NAME=ONSET,OFFSET or NAME expected")
+            raise ConfigError(f"interval {text!r} (--interval): NAME=ONSET,OFFSET or NAME expected")
         return cls(name, *ends) if equals else cls.named(name)
 
 
@@ -206,6 +210,25 @@ class Intervals(Tabular):
             "end": self.end,
         }
         return columns if self.score is None else {**columns, "score": self.score}
+
+    def plot(self) -> Figure:
+        """Draw each interval as a line at its recording, as an interactive plotly figure."""
+        figure = require("plotly.graph_objects", "report").Figure()
+        recordings = np.array(self.recordings, dtype=object)[self.recording_code]
+        for code, name in enumerate(self.names):
+            rows = np.flatnonzero(self.name_code == code)
+            gaps = np.full(len(rows), np.nan)
+            figure.add_scatter(
+                x=np.stack([self.start[rows], self.end[rows], gaps], axis=1).ravel(),
+                y=np.repeat(recordings[rows], 3),
+                mode="lines",
+                line={"width": 6},
+                name=escape(name),
+                showlegend=True,
+            )
+        figure.update_layout(xaxis_title="time", yaxis_title="recording")
+        plot: Figure = figure
+        return plot
 
     def __len__(self) -> int:
         return len(self.start)

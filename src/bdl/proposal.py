@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bdl.errors import InputError
+from bdl.errors import InputError, some
 from bdl.events import Events
 from bdl.intervals import likely_intervals
 from bdl.recording import Recordings
@@ -80,8 +80,10 @@ def propose(recordings: Recordings, events: Events, tolerances: Sequence[float] 
     known = events.select(recordings=recordings.ids)
     if not len(known):
         raise InputError(
-            f"none of the {len(events)} events belongs to one of the {len(recordings)} recordings; "
-            "do the names of the recordings agree?"
+            f"none of the {len(events)} events belongs to one of the {len(recordings)} recordings: "
+            f"the table of events names {some(events.recordings)}, the recordings are "
+            f"{some(recordings.ids)}; name the columns that have the same names (--column "
+            "recording=NAME of the events, --recording NAME of the recordings), or rename the files"
         )
     period = _common_period(recordings)
     seconds = sum(info.duration for info in recordings.infos)
@@ -136,7 +138,8 @@ def _common_period(recordings: Recordings) -> float:
     if len(periods) > 1:
         raise InputError(
             f"recordings have different sampling periods, {', '.join(f'{p:g}' for p in periods)} "
-            "seconds; a model needs one: prepare them on a common clock first"
+            "seconds; a model needs one: `bdl prepare --rate "
+            f"{1 / max(periods):g} --out STORE` brings them to one"
         )
     return periods[0]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bdl.errors import InputError
+from bdl.errors import InputError, some
 from bdl.recording_info import RecordingInfo
 from bdl.value_readers import (
     ChangedReader,
@@ -71,6 +71,7 @@ class Recording:
         start: datetime | None = None,
         offset_changes: Iterable[tuple[int, int]] = (),
         group: str | None = None,
+        units: Iterable[str] = (),
     ) -> Recording:
         """A recording from any array of shape (samples, channels) or (samples,)."""
         array = np.asarray(values, dtype=np.float32)
@@ -88,7 +89,14 @@ class Recording:
             )
         names = tuple(channels) if channels is not None else _default_names(array.shape[1])
         info = RecordingInfo(
-            id, len(array), names, float(period), start, tuple(offset_changes), group
+            id,
+            len(array),
+            names,
+            float(period),
+            start,
+            tuple(offset_changes),
+            group,
+            units=tuple(units),
         )
         return cls(info, array)
 
@@ -193,7 +201,7 @@ class Recordings:
         """Metadata of one recording, by id."""
         index: dict[str, int] = self.__dict__["_index"]
         if id not in index:
-            raise InputError(f"no recording {id!r} among {len(self)} ({_some(self.ids)})")
+            raise InputError(f"no recording {id!r} among {len(self)} ({some(self.ids)})")
         return self.infos[index[id]]
 
     def chunks(self, id: str) -> Iterator[Values]:
@@ -284,8 +292,5 @@ class Recordings:
 
     def select(self, ids: Iterable[str]) -> Recordings:
         """The recordings with the given ids, in that order."""
-        return replace(self, infos=tuple(self.info(id) for id in ids))
-
-
-def _some(ids: tuple[str, ...]) -> str:
-    return ", ".join(ids[:3]) + (", ..." if len(ids) > 3 else "")
+        infos = tuple(self.info(id) for id in ids)
+        return replace(self, infos=infos, reader=self._reader.only([info.id for info in infos]))

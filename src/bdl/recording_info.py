@@ -7,12 +7,13 @@ daylight-saving changes, and never the time zone of the machine.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import InputError
+from bdl.limits import PERIODS, SAMPLES, check_channels, check_name
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class RecordingInfo:
     annotated
         Spans (start, end) in seconds in which all events are annotated, in order; None if that is
         the whole recording. Nothing is learned from, or scored in, the rest.
+    units
+        Unit of each channel, such as ``uV``, empty where it is not known; none if none is.
 
     Examples
     --------
@@ -54,22 +57,38 @@ class RecordingInfo:
     offset_changes: tuple[tuple[int, int], ...] = ()
     group: str | None = None
     annotated: tuple[tuple[float, float], ...] | None = None
+    units: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_name(self.id, "the id of a recording")
         if not self.id:
             raise InputError("a recording needs an id, got an empty text")
-        if not (np.isfinite(self.period) and self.period > 0):
+        if not PERIODS[0] <= self.period <= PERIODS[1]:
             raise InputError(
                 f"recording {self.id!r}: the period must be a positive number of seconds, "
                 f"got {self.period}"
             )
-        if self.samples < 0:
+        if not 0 <= self.samples < SAMPLES:
             raise InputError(f"recording {self.id!r}: {self.samples} samples; 0 or more expected")
+        check_channels(len(self.channels), f"recording {self.id!r}")
+        for name in self.channels:
+            check_name(name, f"recording {self.id!r}: a channel")
+        if self.group is not None:
+            check_name(self.group, f"recording {self.id!r}: its group")
         changes = [sample for sample, _ in self.offset_changes]
         if sorted(set(changes)) != changes:
             raise InputError(f"recording {self.id!r}: offset changes out of order: {changes}")
         if len(set(self.channels)) != len(self.channels):
             raise InputError(f"recording {self.id!r}: channel names repeat: {self.channels}")
+        if self.units and len(self.units) != len(self.channels):
+            raise InputError(
+                f"recording {self.id!r}: one unit per channel expected, got {len(self.units)} for "
+                f"{len(self.channels)} channels"
+            )
+        for unit in self.units:
+            check_name(unit, f"recording {self.id!r}: a unit")
+        if not any(self.units):
+            object.__setattr__(self, "units", ())
         if self.start is not None and self.start.utcoffset() is None:
             raise InputError(
                 f"recording {self.id!r}: start {self.start.isoformat()} has no UTC offset; "
@@ -80,6 +99,33 @@ class RecordingInfo:
     def duration(self) -> float:
         """Length in seconds: samples times period."""
         return self.samples * self.period
+
+    def wall_clock(self, seconds: NDArray[np.floating]) -> list[datetime]:
+        """Local dates and times of moments in the recording, each with its UTC offset.
+
+        Parameters
+        ----------
+        seconds
+            Seconds from the start of the recording.
+
+        Examples
+        --------
+        >>> from datetime import timezone, timedelta
+        >>> start = datetime(2018, 3, 11, 1, 30, tzinfo=timezone(timedelta(hours=-5)))
+        >>> info = RecordingInfo("a", 4, ("x",), 1800.0, start, offset_changes=((1, -4 * 3600),))
+        >>> [str(moment) for moment in info.wall_clock(np.array([0.0, 1800.0]))]
+        ['2018-03-11 01:30:00-05:00', '2018-03-11 03:00:00-04:00']
+        """
+        if self.start is None:
+            raise InputError(f"recording {self.id!r} has no start time, so it has no local times")
+        moments = [self.start + timedelta(seconds=float(second)) for second in seconds]
+        for sample, east in self.offset_changes:
+            zone = timezone(timedelta(seconds=east))
+            moments = [
+                moment.astimezone(zone) if second >= sample * self.period else moment
+                for moment, second in zip(moments, seconds, strict=True)
+            ]
+        return moments
 
     def local_time(
         self, samples: NDArray[np.integer]
@@ -114,7 +160,21 @@ class RecordingInfo:
         changes = np.array([at for at, _ in self.offset_changes], dtype=np.int64)
         offsets = np.array([offset.total_seconds(), *(s for _, s in self.offset_changes)])
         current = offsets[np.searchsorted(changes, samples, side="right")]
-        local = self.start.timestamp() + np.asarray(samples) * self.period + current
-        seconds = np.floor(local + 1e-6).astype(np.int64)
-        # 1970-01-01 was a Thursday, weekday 3.
-        return seconds // 3600 % 24, (seconds // 86400 + 3) % 7
+        return hour_and_weekday(
+            self.start.timestamp() + np.asarray(samples) * self.period + current
+        )
+
+
+def hour_and_weekday(
+    local: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Hour of day and weekday (Monday 0) of moments in seconds since 1970, of local time.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in hour_and_weekday(np.array([0.0, 86400.0 + 3600.0]))]
+    [[0, 1], [3, 4]]
+    """
+    seconds = np.floor(local + 1e-6).astype(np.int64)
+    # 1970-01-01 was a Thursday, weekday 3.
+    return seconds // 3600 % 24, (seconds // 86400 + 3) % 7

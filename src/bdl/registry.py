@@ -50,7 +50,7 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from bdl.config import Value
-from bdl.errors import ConfigError
+from bdl.errors import ConfigError, missing_extra
 
 
 class Variant(Value):
@@ -177,6 +177,17 @@ def exports(family: type[Variant]) -> tuple[Callable[[str], Any], Callable[[], l
     return get, lambda: sorted(classes())
 
 
+def singular(name: str) -> str:
+    """The name of an option that may be repeated, from that of its field.
+
+    Examples
+    --------
+    >>> singular("columns"), singular("aliases")
+    ('column', 'alias')
+    """
+    return name.removesuffix("es" if name.endswith("ses") else "s")
+
+
 def field_help(kind: type[Value]) -> dict[str, str]:
     """One sentence per field, from the section ``Parameters`` of numpydoc docstrings.
 
@@ -245,7 +256,10 @@ def _load(package: str) -> None:
     else:
         for module in pkgutil.iter_modules(home.__path__):
             if not module.name.startswith("_"):
-                import_module(f"{package}.{module.name}")
+                try:
+                    import_module(f"{package}.{module.name}")
+                except ModuleNotFoundError as error:
+                    raise missing_extra(error) from error
     for entry in entry_points(group=package):
         try:
             entry.load()

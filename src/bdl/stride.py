@@ -19,9 +19,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from scipy.special import gammainc, gammaincinv
-
-from bdl.errors import ConfigError
+from bdl.errors import ConfigError, require
 
 PROBABILITY = 1e-3
 
@@ -138,7 +136,7 @@ def collision(expected: float) -> float:
     >>> f"{collision(2.0):.6f} {collision(1e-9):.6g}"
     '0.593994 5e-19'
     """
-    return float(gammainc(2, expected))
+    return float(require("scipy.special", "signal").gammainc(2, expected))
 
 
 def largest(*, period: float, spacing: float, probability: float) -> int:
@@ -152,7 +150,8 @@ def largest(*, period: float, spacing: float, probability: float) -> int:
     if not 0 < probability < 1:
         raise ConfigError(f"collision probability: a number in (0, 1) expected, got {probability}")
     # The inverse is exact only up to rounding, so a step down may be needed.
-    stride = math.floor(float(gammaincinv(2, probability)) * spacing / period * (1 + 1e-12))
+    events = float(require("scipy.special", "signal").gammaincinv(2, probability))
+    stride = math.floor(events * spacing / period * (1 + 1e-12))
     while stride > 0 and collision(stride * period / spacing) > probability * (1 + 1e-9):
         stride -= 1
     return stride

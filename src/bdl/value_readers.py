@@ -8,7 +8,7 @@ come from, so that a change of them is noticed.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,6 +49,10 @@ class ValueReader(ABC):
         """The files that the values of one recording come from; none if it is not from files."""
         return ()
 
+    def only(self, ids: Collection[str]) -> ValueReader:
+        """A reader of some recordings, without what the others need: it is sent to workers."""
+        return self
+
 
 class WholeReader(ValueReader):
     """Reads recordings whole, or maps them into memory. A subclass defines `read`."""
@@ -84,6 +88,9 @@ class MemoryReader(WholeReader):
     def read(self, info: RecordingInfo) -> Values:
         return self.arrays[info.id]
 
+    def only(self, ids: Collection[str]) -> MemoryReader:
+        return MemoryReader({id: self.arrays[id] for id in ids}, self.sources)
+
     def files(self, info: RecordingInfo) -> tuple[Path, ...]:
         return self.sources
 
@@ -106,6 +113,10 @@ class ChangedReader(ValueReader):
     def files(self, info: RecordingInfo) -> tuple[Path, ...]:
         return self.reader.files(self.infos[info.id])
 
+    def only(self, ids: Collection[str]) -> ChangedReader:
+        infos = {id: self.infos[id] for id in ids}
+        return ChangedReader(self.reader.only(ids), infos, self.change)
+
 
 @dataclass(frozen=True)
 class JoinedReader(ValueReader):
@@ -121,3 +132,6 @@ class JoinedReader(ValueReader):
 
     def files(self, info: RecordingInfo) -> tuple[Path, ...]:
         return self.readers[info.id].files(info)
+
+    def only(self, ids: Collection[str]) -> JoinedReader:
+        return JoinedReader({id: self.readers[id].only([id]) for id in ids})

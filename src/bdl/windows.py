@@ -13,6 +13,7 @@ from an edge, that is, an overlap is cut in its middle (the odd bin goes to the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -49,9 +50,42 @@ def window_bins(window: float, *, period: float, stride: int) -> int:
     if width > window * (1 + 1e-9):
         raise ConfigError(
             f"the stride of {stride} samples ({width:g} s) is longer than the window of "
-            f"{window:g} s; choose a longer window or a smaller stride"
+            f"{window:g} s; choose a longer window (--window) or a "
+            "smaller stride (--stride)"
         )
     return max(1, round(window / width))
+
+
+def lag_bins(lag: float | None, *, period: float, stride: int) -> int:
+    """Return the whole bins of a lag, rounded down: an answer is never later than promised.
+
+    Parameters
+    ----------
+    lag
+        Seconds; None and 0 are no bins.
+    period
+        Seconds from one sample to the next.
+    stride
+        Samples per bin.
+
+    Examples
+    --------
+    >>> lag_bins(1800.0, period=5.0, stride=10), lag_bins(0.5, period=0.02, stride=10)
+    (36, 2)
+    >>> lag_bins(0.1, period=0.02, stride=10)
+    Traceback (most recent call last):
+    bdl.errors.ConfigError: the lag of 0.1 s is shorter than a bin of 0.2 s...
+    """
+    if not lag:
+        return 0
+    width = stride * period
+    bins = math.floor(lag / width + 1e-9)
+    if bins < 1:
+        raise ConfigError(
+            f"the lag of {lag:g} s is shorter than a bin of {width:g} s; give a lag of 0, a longer "
+            "one, or a smaller stride"
+        )
+    return bins
 
 
 def random_start(bins: int, size: int, rng: np.random.Generator) -> int:
@@ -160,6 +194,33 @@ def tiles(bins: int, *, size: int, overlap: int, shift: int = 0) -> list[Tile]:
         Tile(first, first + size, keep, until)
         for first, (keep, until) in zip(starts, pairwise(cuts), strict=True)
     ]
+
+
+def tile_shifts(bins: int, *, size: int, tilings: int) -> list[int]:
+    """Return by how many bins each of several tilings of a recording is shifted.
+
+    Parameters
+    ----------
+    bins
+        Bins of the recording; one that fits into a tile has one tiling.
+    size
+        Bins per tile; tiles overlap by half.
+    tilings
+        Number of tilings.
+
+    Examples
+    --------
+    >>> tile_shifts(90, size=20, tilings=3)
+    [0, 3, 6]
+    >>> tile_shifts(20, size=20, tilings=3)
+    [0]
+    """
+    if tilings < 1:
+        raise ConfigError(f"tilings: at least 1 expected, got {tilings}")
+    if bins <= size:
+        return [0]
+    distance = size - size // 2
+    return sorted({k * distance // tilings for k in range(tilings)})
 
 
 def stitch(

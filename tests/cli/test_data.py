@@ -73,7 +73,7 @@ def test_list_shows_what_each_data_set_needs_and_its_options():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("simulate", "sleeep", "--out", "x"), "data set: kind: one of .* got 'sleeep'"),
+        (("simulate", "sleeep", "--out", "x"), "data set .sleeep. .* is not known; .* sleep"),
         (("simulate", "hapt", "--out", "x"), "hapt data cannot be simulated"),
         (
             ("simulate", "sleep", "--out", "x", "--option", "source=kaggle"),

@@ -20,7 +20,7 @@ from bdl.cli.fit_config import FitConfig, read_config
 from bdl.cli.options import parse_options
 from bdl.datasets import Sleep
 from bdl.decoding import Peaks
-from bdl.errors import BdlError, ConfigError, InputError
+from bdl.errors import BdlError, ConfigError, InputError, OutputError
 from bdl.formats import read_events, write_events
 from bdl.kernels import Gaussian
 from bdl.training import Training
@@ -69,7 +69,8 @@ def test_a_data_set_there_and_back(tmp_path):
     assert summary["held-out recordings"] == 1
     assert 0 <= summary["held-out mAP"] <= 1
     assert sorted(file.name for file in tmp_path.iterdir()) == ["m.bdl", "m.bdl.csv", "sleep"]
-    call("detect", model, *source, "--out", tmp_path / "d.csv", "--densities", tmp_path / "den")
+    words = ("detect", model, *source, "--out", tmp_path / "d.csv", "--events")
+    call(*words, "--densities", tmp_path / "den")
     call("detect", model, *source, "--out", tmp_path / "all.csv", "--all")
     assert len(read_events(tmp_path / "all.csv")) > len(read_events(tmp_path / "d.csv"))
     found = read_events(tmp_path / "d.csv")
@@ -127,7 +128,7 @@ def test_intervals_and_types_of_a_yaml_file(tmp_path):
         ({"events": "nowhere.csv"}, "nowhere"),
         ({"events": None}, "events: a path expected"),
         ({"preset": "quick"}, "preset"),
-        ({"detector": {"selection": {"share": 1.5}}}, "selection"),
+        ({"detector": {"selection": {"share": 1.5}}}, r"share \(--share\)"),
         ({"layout": {"colum": "x"}}, "colum"),
         ({"types": ["spike", "beat"]}, "no events of type beat"),
     ],
@@ -161,11 +162,9 @@ def test_options_take_names_and_mappings(files):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--objective", "bdl-soft"], "objective: .*'bdl-soft' is not known"),
+        (["--objective", "bdl-soft"], r"objective \(--objective\): 'bdl-soft' is not known"),
         (["--decoder", "transitions"], "reads densities of kind 'state'"),
-        (["--epochs", 0], "training: epochs: more than 0 expected"),
         (["--objective", "seg-ce", "--decoder", "peaks"], "use transitions"),
-        (["--tile", 1], "tile"),
     ],
 )
 def test_wrong_options_are_errors(files, options, message):
@@ -201,7 +200,7 @@ def test_sources_are_one(files):
     ):
         with pytest.raises(ConfigError, match=flag):
             call("fit", *out, *options)
-    with pytest.raises(ConfigError, match="a folder; a file name expected"):
+    with pytest.raises(OutputError, match="the name of a file expected"):
         call("fit", "--out", files, "--config", config(files))
     with pytest.raises(ConfigError, match="needs --log"):
         call("fit", *out, "--config", config(files), "--tensorboard")
@@ -241,7 +240,9 @@ def test_a_fit_config_goes_to_yaml_and_back(files):
     assert FitConfig(**yaml.safe_load(plain)) == made
 
 
-@pytest.mark.parametrize("command", ["demo --out demo", "detect m.bdl --recordings r --out d.csv"])
+@pytest.mark.parametrize(
+    "command", ["demo --out demo", "detect m.bdl --recordings r --out d.csv", "evaluate project"]
+)
 def test_without_torch_a_command_says_which_extra_is_missing(tmp_path, command):
     script = "import sys; sys.modules['torch'] = None; from bdl.cli import main; main()"
     done = subprocess.run(
@@ -251,7 +252,7 @@ def test_without_torch_a_command_says_which_extra_is_missing(tmp_path, command):
         text=True,
     )
     assert done.returncode == 2
-    assert done.stderr == "error: torch is not installed: pip install 'bdl[train]'\n"
+    assert done.stderr == "error: torch is not installed: pip install 'bdl-events[train]'\n"
 
 
 def test_a_warning_is_one_sentence_without_code(monkeypatch, capsys):
@@ -280,11 +281,13 @@ def test_an_interrupted_command_goes_on_to_the_same_file(files):
             [sys.executable, "-c", "from bdl.cli import main; main()", *line.split()],
             stderr=subprocess.PIPE,
             text=True,
+            # A parent in the background may ignore it, and children would inherit that.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
     assert start("whole.bdl").wait() == 0
     process = start("killed.bdl")
-    while not (files / "killed.bdl.run" / "part-0" / "last.ckpt").exists():
+    while not any((files / "killed.bdl.run").rglob("last.ckpt")):
         assert process.poll() is None, "it ended before it could be interrupted"
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGINT)

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -36,14 +35,14 @@ def test_the_table_of_commands_is_in_step_with_the_commands():
 
 
 def test_the_version_is_printed():
-    assert call("--version") == f"bdl {version('bdl')}\n"
-    assert run("--version").stdout == f"bdl {version('bdl')}\n"
+    assert bdl.__version__[0].isdigit()
+    assert call("--version") == run("--version").stdout == f"bdl {bdl.__version__}\n"
 
 
 def test_a_mistyped_command_is_named_with_the_likely_one():
     done = run("scor")
     assert done.returncode == 2
-    assert "No such command 'scor'. Did you mean 'score'?" in done.stderr
+    assert "No such command 'scor'. Did you mean 'score'" in done.stderr
 
 
 def imported(*words: object) -> tuple[str, set[str]]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import numpy as np
+import polars as pl
 import pytest
 import yaml
 
 from bdl.errors import BdlError
 from bdl.formats import open_store, read_events
 from calling import call, call_json
-from exports import write_actigraphy, write_clinic
+from exports import write_actigraphy, write_clinic, write_log, write_scorer
 
 ZONE = ("--zone", "Europe/Berlin")
 
@@ -101,16 +104,104 @@ def test_a_clinical_engineer_with_edf_files(tmp_path: Path) -> None:
         assert (recording.values[inside].std(axis=0) > spread).all()
 
 
+# Far too short to be good: the stories are about the way, not the score.
+QUICK = ("--encoder", "{kind: recurrent, width: 8, blocks: 1}", "--updates", 12)
+FEW = ("--folds", 3, "--bootstrap", 20, "--threads", 1, "--quiet")
+
+
+def from_project_to_answer(project: Path, new: object, *words: object) -> pl.DataFrame:
+    """Evaluate, report, fit and detect; the detections."""
+    told = call_json("evaluate", project, *FEW, *QUICK)
+    low, high = told["rows"]["fast"]["tuned"]["mAP"]["interval"]
+    assert 0 <= low <= high <= 1
+    page = project / "report.html"
+    call("report", project / "evaluation", "--out", page, "--bootstrap", 0)
+    assert page.stat().st_size > 1_000_000
+    assert "cross-validated" in call_json("fit", project, *QUICK, "--quiet")
+    found = project / "found.csv"
+    detect = ("detect", project / "model.safetensors", new, "--out", found, "--quiet", *words)
+    assert call_json(*detect, "--update")["recordings"] > 0
+    assert call_json(*detect, "--update")["recordings"] == 0
+    return pl.read_csv(found)
+
+
 @pytest.mark.slow
-def test_both_get_detections(tmp_path: Path) -> None:
+def test_the_sleep_researcher_gets_nights_with_local_times(tmp_path: Path) -> None:
     write_actigraphy(tmp_path)
-    project = tmp_path / "project"
-    words = ("--recordings", tmp_path / "exports", *ZONE, "--events", tmp_path / "diary.csv")
-    call("new", project, *words)
-    model, found = project / "model.safetensors", tmp_path / "found.csv"
-    call("fit", "--config", project / "bdl.yaml", "--out", model, "--epochs", 20, "--quiet")
-    call("detect", model, "--config", project / "bdl.yaml", "--out", found, "--quiet")
-    events = tmp_path / "events.csv"
-    call("convert", tmp_path / "diary.csv", *words[:4], "--out", events)
-    told = call_json("score", "--truth", events, "--detections", found, "--tolerance", 900)
-    assert told["mAP"] > 0.5
+    exports, events, project = (tmp_path / name for name in ("exports", "events.csv", "project"))
+    nights = "".join(f"P{n:02};22.10.2024 12:00;26.10.2024 12:00\n" for n in range(1, 7))
+    (tmp_path / "annotated.csv").write_text(f"Participant;Start;End\n{nights}")
+    words = ("--recordings", exports, *ZONE)
+    sleep = ("--interval", "sleep=onset,wakeup")
+    call("convert", tmp_path / "diary.csv", *words, *sleep, "--out", events)
+    call("new", project, *words, "--events", events, "--annotated", tmp_path / "annotated.csv")
+    found = from_project_to_answer(project, exports, "--sensitivity", 0.3)
+    assert found.columns[-2:] == ["local_start", "local_end"]
+    clocks = {text[-6:] for text in found["local_start"]}
+    assert clocks <= {"+02:00", "+01:00"}
+    first = datetime.fromisoformat(found["local_start"][0])
+    begin = datetime(2024, 10, 22, 12, tzinfo=ZoneInfo("Europe/Berlin"))
+    passed = (first.astimezone(UTC) - begin.astimezone(UTC)).total_seconds()
+    assert passed == pytest.approx(found["start"][0], abs=1)
+
+
+@pytest.mark.slow
+def test_the_clinical_engineer_needs_only_the_new_files(tmp_path: Path) -> None:
+    pytest.importorskip("edfio")
+    write_clinic(tmp_path)
+    clinic, store, project = (tmp_path / name for name in ("clinic", "store", "project"))
+    (clinic / "pat99_night.edf").unlink()
+    call(
+        "prepare", clinic, "--out", store, "--channel", "Fp1", "--channel", "T7", "--rate", 50,
+        "--group-pattern", r"(pat\d+)",
+    )  # fmt: skip
+    columns = ("--column", "start=Begin", "--code", "sz=seizure")
+    call("new", project, "--recordings", store, "--events", tmp_path / "seizures.csv", *columns)
+    # Raw files of three rates and spellings, read and resampled as the store was.
+    found = from_project_to_answer(project, clinic, "--sensitivity", 0.3)
+    assert {"start", "end", "duration", "local_start"} <= {*found.columns}
+    assert {*found["event"]} <= {"seizure"}
+    call("detect", project / "model.safetensors", store, "--out", tmp_path / "s.csv", "--all")
+    call("detect", project / "model.safetensors", clinic, "--out", tmp_path / "r.csv", "--all")
+    stored, raw = (pl.read_csv(tmp_path / name) for name in ("s.csv", "r.csv"))
+    assert stored.drop("score").equals(raw.drop("score"))
+    np.testing.assert_allclose(stored["score"], raw["score"], rtol=1e-4)
+
+
+@pytest.mark.slow
+def test_the_industrial_engineer_goes_on_from_one_long_log(tmp_path: Path) -> None:
+    write_log(tmp_path)
+    log, faults, project = (tmp_path / name for name in ("log.csv", "faults.csv", "project"))
+    layout = ("--recording", "Machine", "--zone", "Asia/Kolkata")
+    columns = [f"--column={role}={name}" for role, name in
+               (("recording", "Machine"), ("event", "Fault"), ("time", "When"))]  # fmt: skip
+    with pytest.raises(BdlError, match="--regular"):
+        call("inspect", log, *layout)
+    told = call_json("inspect", log, *layout, "--regular", "--events", faults, *columns)
+    assert told["recordings"]["recordings"] == 6
+    assert 0 < told["recordings"]["missing"] < 0.02
+    assert told["events"]["outside"] == 0
+    call("new", project, "--recordings", log, *layout, "--regular", "--events", faults, *columns)
+    found = from_project_to_answer(project, log, "--sensitivity", 1)
+    assert found.columns == ["recording", "event", "time", "score", "local_time"]
+    assert {*found["event"]} <= {"leak"}
+    assert set(found["recording"]) <= {f"M{n}" for n in range(1, 7)}
+
+
+def test_a_person_who_only_scores(tmp_path: Path) -> None:
+    pytest.importorskip("plotly")
+    write_scorer(tmp_path)
+    roles = ("--column=recording=file", "--column=event=kind", "--column=time=t",
+             "--column=score=conf")  # fmt: skip
+    for name in ("tool-a", "tool-b"):
+        call("convert", tmp_path / f"{name}.csv", *roles, "--out", tmp_path / f"{name}-bdl.csv")
+    truth = tmp_path / "truth-bdl.csv"
+    call("convert", tmp_path / "truth.csv", "--column", "time=Seconds", "--out", truth)
+    tables = [tmp_path / f"tool-{letter}-bdl.csv" for letter in "ab"]
+    tolerances = ("--tolerance", 5, "--tolerance", 15)
+    scores = [call_json("score", "--truth", truth, "--detections", table, *tolerances)["mAP"]
+              for table in tables]  # fmt: skip
+    assert scores[0] > scores[1] > 0
+    page = tmp_path / "report.html"
+    call("report", *tables, "--truth", truth, *tolerances, "--bootstrap", 0, "--out", page)
+    assert page.stat().st_size > 1_000_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bdl.datasets import CHBMIT, HAPT, MITDB, BowShock, Dataset, Fraud, Sleep
+from bdl.datasets import CHBMIT, HAPT, MITDB, BowShock, Dataset, Fraud, Sleep, Tables
 
 SIMULATED = [
     (Sleep(), {".parquet"}, 0.5),
@@ -37,8 +37,17 @@ def test_real(real, dataset, suffixes):
     check(dataset.load(real(dataset.kind)).recordings, suffixes)
 
 
+def test_own_files(tmp_path):
+    (tmp_path / "recordings").mkdir()
+    (tmp_path / "recordings" / "a.csv").write_text("x\n1\n2\n3\n4\n")
+    (tmp_path / "events.csv").write_text("recording,event,time\na,beat,1\n")
+    tables = Tables(layout={"period": 1.0}, tolerances=(1.0,))
+    check(tables.load(tmp_path).recordings, {".csv"})
+    assert [file.name for file in tables.files(tmp_path)] == ["events.csv", "a.csv"]
+
+
 def test_no_data_set_is_left_out():
-    tested = {case[0].kind for case in (*SIMULATED, *REAL)}
+    tested = {"tables", *(case[0].kind for case in (*SIMULATED, *REAL))}
     own = {
         kind for kind, cls in Dataset.kinds().items() if cls.__module__.startswith("bdl.datasets.")
     }

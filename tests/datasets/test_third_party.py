@@ -103,6 +103,7 @@ def run(tmp_path):
     return call
 
 
+@pytest.mark.slow
 def test_commands(run):
     shown = run("data", "list")
     assert "Clicks in noise." in shown

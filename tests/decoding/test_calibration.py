@@ -175,7 +175,7 @@ def test_what_cannot_be_calibrated_is_told() -> None:
         calibrate(densities, truth, PeakGrid(), tolerances=TOLERANCES, metric="AP@7")
     with pytest.raises(ConfigError, match="interval types"):
         calibrate(densities, truth, PeakGrid(alternations=(True,)), tolerances=TOLERANCES)
-    with pytest.raises(ConfigError, match="expected-ap or peaks"):
+    with pytest.raises(ConfigError, match="expected-ap or forward-mass or peaks"):
         calibrate(densities, truth, GRIDS[2], tolerances=TOLERANCES, intervals=(SLEEP,))
     with pytest.raises(InputError, match="two"):
         calibrate([*densities, densities[0]], truth, PeakGrid(), tolerances=TOLERANCES)

@@ -57,7 +57,7 @@ def test_a_toy_decoder_is_known_by_name() -> None:
     assert Decoder.parse("toy") == Toy()
     assert Decoder.parse({"kind": "toy", "count": 2}).decode(DENSITY).time.tolist() == [1.0, 3.0]
     assert decode([DENSITY], "toy").time.tolist() == [1.0]
-    assert [*Decoder.kinds()][:3] == ["expected-ap", "peaks", "transitions"]
+    assert [*Decoder.kinds()][:3] == ["expected-ap", "forward-mass", "peaks"]
     assert "toy" in Decoder.kinds()
 
 

@@ -178,16 +178,16 @@ def test_an_interrupted_fit_goes_on_to_the_same_file(tmp_path, monkeypatch):
     parameters = quick(epochs=3, checkpoint_epochs=(1, 2), seed=1)
     held = spikes(2, seed=5)
     Detector(**parameters).fit(recordings, events, validation=held).save(tmp_path / "whole")
-    real, calls = application.density_of, []
+    real, calls = application.densities_of, []
 
     def interrupted(*given):
         calls.append(1)
-        if len(calls) == 3:  # in the second validation, of two recordings each
+        if len(calls) == 2:  # the second validation
             raise KeyboardInterrupt
         return real(*given)
 
     again = Detector(**parameters, directory=tmp_path / "run")
-    monkeypatch.setattr(application, "density_of", interrupted)
+    monkeypatch.setattr(application, "densities_of", interrupted)
     with pytest.raises(KeyboardInterrupt):
         again.fit(recordings, events, validation=held)
     monkeypatch.undo()

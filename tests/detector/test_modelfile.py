@@ -183,3 +183,34 @@ def test_a_failed_write_leaves_the_old_file(saved, tmp_path, monkeypatch):
 
 def _full(self: Path, content: bytes) -> int:
     raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda h, m, w: m["settings"]["encoder"].update(width=10**9), "65536 or less"),
+        (lambda h, m, w: m["settings"]["encoder"].update(width=60_000), "the file holds"),
+        (lambda h, m, w: m["settings"]["encoder"].update(blocks=10**9), "1000 or less"),
+        (lambda h, m, w: h.update(format=float("inf")), "header is not understood"),
+        (lambda h, m, w: m.update(period=1e999), "not a finite number"),
+    ],
+)
+def test_sizes_are_not_believed(saved, tmp_path, change, told):
+    """Nothing is allocated by what a configuration claims, and no number is infinite."""
+    with pytest.raises((InputError, ConfigError), match=told):
+        Detector.load(rewritten(saved[1], tmp_path / "odd.bdl", change))
+
+
+def test_weights_of_other_types_and_deep_configurations_are_refused(saved, tmp_path):
+    with safe_open(saved[1], framework="pt") as opened:
+        header = json.loads(opened.metadata()["bdl"])
+        weights = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+    odd = {name: weight.bfloat16() for name, weight in weights.items()}
+    save_file(odd, tmp_path / "half.bdl", {"bdl": json.dumps(header)})
+    with pytest.raises(InputError, match="is of type BF16"):
+        Detector.load(tmp_path / "half.bdl")
+    text = "[" * 100_000
+    deep = {**header, "model": text, "digest": digest(text, weights)}
+    save_file(weights, tmp_path / "deep.bdl", {"bdl": json.dumps(deep)})
+    with pytest.raises(InputError, match="nested too deeply"):
+        Detector.load(tmp_path / "deep.bdl")

@@ -19,6 +19,9 @@ SMALL = {
     "transformer": Transformer(width=16, layers=2),
     "causal": Transformer(width=16, layers=2, causal=True),
     "local": Transformer(width=16, layers=2, causal=True, local_convolution=True, kernel=4),
+    "context": Transformer(
+        width=16, layers=2, causal=True, context=5, local_convolution=True, kernel=4
+    ),
 }
 BINS = 24
 CAUSAL = [name for name, encoder in SMALL.items() if encoder.causal]
@@ -173,7 +176,7 @@ def test_upsampling_repeats_every_bin_at_lengths_where_a_ratio_slips() -> None:
         (lambda: Recurrent(widht=3), ConfigError, "widht"),
         (lambda: UNet(attention=True, bins=100), ConfigError, "multiple of 4 × heads = 12"),
         (lambda: UNet(kernel=4), ConfigError, "odd"),
-        (lambda: UNet(channels=(0, 1, 1)), ConfigError, "positive"),
+        (lambda: UNet(channels=(0, 1, 1)), ConfigError, "from 1 to"),
         (lambda: Transformer(width=10, heads=4), ConfigError, "multiple of heads"),
         (lambda: Recurrent().build(0, 1, False), ConfigError, "at least one input"),
         (lambda: Encoder.parse("rnn"), ConfigError, "not known"),
@@ -197,3 +200,37 @@ def test_upsampling_repeats_every_bin_at_lengths_where_a_ratio_slips() -> None:
 def test_bad_use(work: object, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         work()  # type: ignore[operator]
+
+
+def test_a_context_bounds_what_is_seen_and_carried() -> None:
+    """Also with more bins than one slice of attention has, and a start in the middle of a tile."""
+    module = SMALL["context"].build(3, 1, False).eval()
+    for layer in module.layers:
+        torch.nn.init.normal_(layer.distances)
+    values = _data(bins=1_100)[0]
+    changed = values.clone()
+    changed[:, :600] += 3.0
+    with torch.inference_mode():
+        whole = module(values)
+        differs = (module(changed) - whole).abs().amax(dim=(0, 2)) > 0
+        assert differs[:600].all()
+        assert int(differs.nonzero().max()) == 599 + 2 * 4  # two layers of four bins before
+        state, first, parts, shapes = module.initial_state(2), 0, [], set()
+        for size in (1, 2, 1, 7, 700, 389):
+            part, state = module.step(values[:, first : first + size], state)
+            parts.append(part)
+            first += size
+            shapes.add(tuple(each.shape for each in state))
+    assert len(shapes) == 1
+    assert torch.allclose(torch.cat(parts, dim=1), whole, atol=1e-6)
+    # Streams of other ages beside it: each has its own start.
+    with torch.inference_mode():
+        _, young = module.step(values[:1, :2], module.initial_state(1))
+        _, old = module.step(values[1:, :9], module.initial_state(1))
+        both = tuple(torch.cat(pair) for pair in zip(young, old, strict=True))
+        next_bins = torch.stack([values[0, 2:4], values[1, 9:11]])
+        together, _ = module.step(next_bins, both)
+    assert torch.allclose(together[0], whole[0, 2:4], atol=1e-6)
+    assert torch.allclose(together[1], whole[1, 9:11], atol=1e-6)
+    with pytest.raises(ConfigError, match="causal"):
+        Encoder.parse({"kind": "transformer", "context": 5})

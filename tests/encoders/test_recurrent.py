@@ -131,6 +131,24 @@ def test_padded_batches_equal_packed_ones(
 
 
 @pytest.mark.parametrize("cell", CELLS)
+def test_an_item_has_the_same_bits_among_many(cell: str) -> None:
+    """Blocks of several sizes, joined in one call or not."""
+    ours, _ = _pair(cell, 3, 8, bidirectional=True)
+    g = torch.Generator().manual_seed(5)
+    x, state = torch.randn(75, 6, 3, generator=g), _states(cell, 2, 75, 8, g)
+    lengths = torch.tensor([6] * 39 + [2] * 30 + [6] * 6)
+    with torch.no_grad():
+        out, last = ours(x, state, lengths=lengths)
+        for item in (0, 3, 4, 37, 38, 39, 68, 69, 74):
+            one = slice(item, item + 1)
+            own = state[:, one] if cell == "gru" else tuple(part[:, one] for part in state)
+            alone, after = ours(x[one], own, lengths=lengths[one])
+            assert torch.equal(alone[0], out[item])
+            for part, whole in zip(_flat(after), _flat(last), strict=True):
+                assert torch.equal(part[:, 0], whole[:, item])
+
+
+@pytest.mark.parametrize("cell", CELLS)
 def test_nothing_is_read_of_an_empty_item(cell: str) -> None:
     for fused in (True, False):
         module = CELLS[cell][0](3, 8, batch_first=True, bidirectional=True, fused=fused)

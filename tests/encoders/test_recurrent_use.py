@@ -57,7 +57,7 @@ def test_only_the_width_decides(
     torch.set_num_threads(threads)
     for kind in (FusedGRU, FusedLSTM):
         module = kind(3, width, batch_first=True)
-        assert _fits(module, torch.empty(*shape, 3), True) is fused
+        assert _fits(module, torch.empty(*shape, 3)) is fused
 
 
 def test_what_is_not_ours_is_torchs() -> None:
@@ -66,11 +66,11 @@ def test_what_is_not_ours_is_torchs() -> None:
     assert not _is_fused(FusedGRU(3, 8), x)
     assert not _is_fused(FusedLSTM(3, 8, proj_size=4, batch_first=True), x)
     module = FusedGRU(3, 8, batch_first=True)
-    assert _fits(module, x, True)
+    assert _fits(module, x)
     with torch.autocast("cpu", dtype=torch.bfloat16):  # asked, not run: not every CPU has bfloat16
-        assert not _fits(module, x, True)
-    assert not _fits(module, x.half(), True)
-    assert not _fits(module, x.to("meta"), True)
+        assert not _fits(module, x)
+    assert not _fits(module, x.half())
+    assert not _fits(module, x.to("meta"))
 
 
 @pytest.mark.parametrize("lengths", [[1, 2, 3], [5, -1], [2, 6]])

@@ -30,6 +30,7 @@ def matched(
         event_free=case.event_free,  # type: ignore[arg-type]
         unknown="ignore",
         durations=durations,
+        intervals=(),  # every false detection is an alarm
     )
 
 

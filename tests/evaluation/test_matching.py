@@ -71,7 +71,7 @@ def test_equals_the_rules_where_hypothesis_looks(
 def test_equals_the_pandas_loop() -> None:
     rng = np.random.default_rng(5)
     for _ in range(5):
-        case = cases.draw(rng, rows=30)
+        case = cases.draw(rng, rows=30, step=1.0)
         kept = {r for r, _, _ in case.truths}
         truth = pd.DataFrame(case.truths, columns=["series_id", "event", "step"])
         found = pd.DataFrame(case.detections, columns=["series_id", "event", "step", "score"])
@@ -86,6 +86,29 @@ def test_equals_the_pandas_loop() -> None:
         for j, event in enumerate(matches.types):
             for k, tolerance in enumerate(case.tolerances):
                 assert ours[j, k] == pytest.approx(loop[event][tolerance], abs=1e-12)
+
+
+@pytest.mark.parametrize("period", [0.1, 0.02, 1 / 3, 1 / 360, 5.0])
+def test_steps_and_seconds_give_one_answer(period: float) -> None:
+    """Also at exactly the tolerance, late in a recording of a month."""
+    late = float(round(30 * 86400 / period))
+    for seed in range(40):
+        tables = []
+        for step, shift in ((1.0, 0.0), (1.0, late), (period, late * period)):
+            case = cases.draw(np.random.default_rng(seed), rows=30, step=step)
+            truths = [(r, e, t + shift) for r, e, t in case.truths]
+            found = [(r, e, t + shift, s) for r, e, t, s in case.detections]
+            matches = match(
+                cases.table(truths, scored=False),
+                cases.table(found, scored=True),
+                case.tolerances,
+                event_free="count",
+                recordings=case.recordings,
+            )
+            tables.append((matches.count, matches.row, matches.truth))
+        for other in tables[1:]:
+            for ours, theirs in zip(tables[0], other, strict=True):
+                np.testing.assert_array_equal(ours, theirs)
 
 
 def shuffled(events: Events, rng: np.random.Generator) -> Events:
@@ -170,9 +193,11 @@ def test_no_detections_score_zero() -> None:
     assert matches.mean_f1() == 0.0
 
 
-def test_detections_without_scores_are_refused() -> None:
-    with pytest.raises(InputError, match="score"):
-        match(Events.of("a", "x", [0.0]), Events.of("a", "x", [0.0]), [1.0])
+def test_detections_without_scores_are_matched_but_not_ranked() -> None:
+    matches = match(Events.of("a", "beat", [1.0]), Events.of("a", "beat", [1.0, 9.0]), [5.0])
+    assert matches.count.tolist() == [[1]]
+    assert not matches.ranked
+    assert np.isnan(matches.average_precision()).all()
 
 
 def test_unknown_recordings_and_types_are_refused_unless_ignored() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bdl.evaluation import match
-from bdl.evaluation.operating_point import operating_points
+from bdl.evaluation import Metric, match, operating_points
 from bdl.events import Events
 from bdl.formats import write_events
 from calling import call, call_json
+from naive import evaluation as naive
 
 TOLERANCES = (2.0, 8.0)
 
@@ -46,11 +46,20 @@ def test_counts_are_those_of_matching_what_is_kept(seed: int) -> None:
                 assert point.truths == np.sum(truth.event == name)
         for k, tolerance in enumerate(TOLERANCES):
             figures = got["all"][tolerance].to_dict()
-            false = len(only) - again.count[:, k].sum()
-            assert figures["false"] == false
+            assert figures["false"] == len(only) - again.count[:, k].sum()
+            hit = np.concatenate([again.hits(name, tolerance)[0] for name in again.types])
+            rows = [
+                (again.recordings[again.recording[i]], again.types[j], again.time[i], i in hit)
+                for j in range(len(again.types))
+                for i in range(again.start[j], again.start[j + 1])
+            ]
+            alarms = naive.false_alarms(rows, "on", "off")
+            assert figures["false_alarms"] == alarms
             assert figures["false_alarms_per_day"] == pytest.approx(
-                false / len(kept.recordings) * 2
+                alarms / len(kept.recordings) * 2
             )
+            rate = Metric.parse(f"false_alarms_per_day@{tolerance:g}>={threshold}").value(kept)
+            assert rate == figures["false_alarms_per_day"]
 
 
 def test_the_command_counts_at_a_threshold(tmp_path) -> None:

@@ -6,10 +6,12 @@ from dataclasses import astuple
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation import Tally
-from bdl.evaluation.collar import collar_f, interval_collar_f
+from bdl.evaluation.collar import collar_f, interval_collar_f, largest_matching
 from bdl.evaluation.interval_overlap import ANY_OVERLAP, EventRule, event_overlap, sample_overlap
 from bdl.events import Events
 from bdl.intervals import Intervals, IntervalType
@@ -169,3 +171,17 @@ def test_bad_input_is_told() -> None:
         event_overlap(intervals("a", np.array([[0.0, 1.0]])), Intervals.empty(), {})
     with pytest.raises(ConfigError, match="merge"):
         EventRule(merge=-1.0)
+
+
+@given(st.integers(0, 9), st.integers(0, 9), st.floats(0, 1), st.integers(0, 10_000))
+def test_the_largest_matching_is_that_of_scipy(
+    rows: int, columns: int, share: float, seed: int
+) -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    csgraph = pytest.importorskip("scipy.sparse.csgraph")
+    allowed = np.random.default_rng(seed).random((rows, columns)) < share
+    if allowed.size:
+        pairs = csgraph.maximum_bipartite_matching(sparse.csr_array(allowed))
+        assert largest_matching(allowed) == int((pairs >= 0).sum())
+    else:
+        assert largest_matching(allowed) == 0

@@ -166,6 +166,6 @@ def test_a_missing_extra_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyP
     make(file, np.zeros((8, 2)))
     monkeypatch.setitem(sys.modules, "edfio", None)
     with pytest.raises(
-        MissingExtraError, match=r"^edfio is not installed: pip install 'bdl\[eeg\]'$"
+        MissingExtraError, match=r"^edfio is not installed: pip install 'bdl-events\[eeg\]'$"
     ):
         read_recordings(file)

@@ -12,56 +12,21 @@ from hypothesis import strategies as st
 from bdl.errors import BdlError, ConfigError, InputError
 from bdl.events import Events
 from bdl.formats import check_events, read_events, write_events
+from bdl.formats.events import EventFormat
 from bdl.intervals import IntervalType
 from bdl.recording import Recording, Recordings
+from event_tables import ids, interval_events, point_events, scores, times
 from naive.ordering import in_order
 
-# Ids that can be file names; texts that a file of lines can hold in a quoted field.
-ids = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Zl", "Zp"]), min_size=1).map(
-    lambda text: "r" + text.replace("/", "_").replace("\\", "_")[:20]
-)
-labels = st.sampled_from(["sleep", "a,b", 'quo"te', "tab\there", "ütf", "n/a-not", "0"])
-times = st.one_of(
-    st.integers(0, 10**6).map(float),
-    st.floats(0, 1e9, allow_nan=False, allow_subnormal=False).map(lambda t: t + 0.0),
-)
-scores = st.floats(-1e6, 1e6, allow_nan=False)
 
+class Silent(EventFormat):
+    """A format that cannot be written."""
 
-@st.composite
-def point_events(draw: st.DrawFn, *, unit: float | None = None) -> Events:
-    count = draw(st.integers(1, 12))
-    pool = draw(st.lists(ids, min_size=1, max_size=3))
-    recordings = draw(st.lists(st.sampled_from(pool), min_size=count, max_size=count))
-    types = draw(st.lists(labels, min_size=count, max_size=count))
-    if unit is None:
-        at = draw(st.lists(times, min_size=count, max_size=count))
-    else:
-        at = [
-            unit * n for n in draw(st.lists(st.integers(0, 10**7), min_size=count, max_size=count))
-        ]
-    score = draw(st.none() | st.lists(scores, min_size=count, max_size=count))
-    return Events.of(recordings, types, at, score)
+    kind: str = "silent"
+    suffixes = (".silent",)
 
-
-@st.composite
-def interval_events(draw: st.DrawFn) -> Events:
-    """Points and intervals under different labels, times repeated now and then."""
-    count = draw(st.integers(1, 8))
-    pool = draw(st.lists(ids, min_size=1, max_size=3))
-    scored = draw(st.booleans())
-    parts = []
-    for _ in range(count):
-        id = draw(st.sampled_from(pool))
-        start = draw(times)
-        score = [draw(scores), draw(scores)] if scored else None
-        if draw(st.booleans()):
-            end = start + draw(st.floats(1e-3, 1e5))
-            names = ["walk:onset", "walk:offset"]
-            parts.append(Events.of(id, names, [start, end], score))
-        else:
-            parts.append(Events.of(id, draw(labels), [start], score and score[:1]))
-    return Events.concat(parts)
+    def read(self, path: Path) -> Events:
+        return Events.empty()
 
 
 @settings(max_examples=60, deadline=None)
@@ -246,5 +211,8 @@ def test_only_our_error_comes_from_an_unknown_format(tmp_path: Path) -> None:
         read_events(tmp_path)
     with pytest.raises(ConfigError):
         read_events(tmp_path, format="word")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError):
-        write_events(Events.empty(), tmp_path / "x.csv", format="edf")
+
+
+def test_a_format_that_can_only_be_read_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="can only be read; audacity, bdl, bids"):
+        write_events(Events.empty(), tmp_path / "x.silent", format=Silent())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from bdl.errors import BdlError, InputError, OutputError
 from bdl.formats.files import atomic, content_hash, existing, matching, reading, safe_name
+from bdl.formats.outputs import remove_leftovers
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
@@ -99,3 +102,23 @@ def test_what_a_library_raises_names_the_file() -> None:
     told = r"a\.edf: cannot be read as an EDF file: ZeroDiv"
     with pytest.raises(InputError, match=told), reading("a.edf", "an EDF file"):
         _ = 1 // 0
+
+
+def test_a_folder_whose_replacement_was_interrupted_has_its_name_again(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys; from bdl.formats import files\n"
+        "replace, calls = os.replace, []\n"
+        "def interrupted(*paths):\n"
+        "    calls.append(paths)\n"
+        "    if len(calls) == 3: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    replace(*paths)\n"
+        "files.os.replace = interrupted\n"
+        "for name in ('old', 'new'):\n"
+        "    with files.atomic_folder(sys.argv[1]) as temporary: (temporary / name).touch()\n"
+    )
+    target = tmp_path / "many"
+    subprocess.run([sys.executable, "-c", code, str(target)], check=False)
+    assert not target.exists()
+    remove_leftovers(tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["many"]
+    assert [file.name for file in target.iterdir()] == ["old"]

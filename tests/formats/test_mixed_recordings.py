@@ -150,3 +150,10 @@ def test_bids_events_belong_to_the_recording_of_their_modality(tmp_path: Path) -
         ["seizure:onset", "seizure:offset"] * 2,
         [1.5, 3.5] * 2,
     )
+
+
+@pytest.mark.parametrize(("samples", "rate", "expected"), [(0, 2.0, 0), (1, 2.0, 2), (1, 0.5, 1)])
+def test_the_shortest_recordings_are_resampled_too(samples: int, rate: float, expected: int):
+    recording = Recording.of(np.full((samples, 1), 7.0), id="a", period=1.0)
+    values = on_one_clock(Recordings.of([recording]), rate)["a"].values
+    np.testing.assert_allclose(values, np.full((expected, 1), 7.0), rtol=1e-4)

@@ -176,5 +176,5 @@ def test_a_missing_signal_file_is_named(tmp_path: Path) -> None:
 def test_a_missing_extra_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path, "a", np.random.default_rng(0).normal(0, 1, (50, 2)))
     monkeypatch.setitem(sys.modules, "wfdb", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'bdl\[ecg\]'$"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'bdl-events\[ecg\]'$"):
         read_recordings(tmp_path)

@@ -6,6 +6,7 @@ A truth is (recording, event, time); a detection is (recording, event, time, sco
 from __future__ import annotations
 
 import math
+import sys
 
 Truth = tuple[str, str, float]
 Detection = tuple[str, str, float, float]
@@ -17,16 +18,23 @@ def take_in_order(detections: list[Detection]) -> list[Detection]:
     return sorted(kept, key=lambda d: (-d[3], d[2]))
 
 
+def nearer(distance: float, other: float, at: float) -> bool:
+    """Less by more than a billionth, and by more than four units in the last place of the time."""
+    return distance < other - (1e-9 * other + 4 * sys.float_info.epsilon * abs(at))
+
+
 def match_one(times: list[float], ordered: list[Detection], tolerance: float) -> list[int | None]:
     """Truth taken by each detection of one recording and type, in order."""
     free = sorted(range(len(times)), key=lambda i: times[i])
     taken: list[int | None] = []
     for _, _, time, _ in ordered:
-        best = None
-        for i in free:  # from early to late: of two equally near, the earlier stays
-            distance = abs(time - times[i])
-            if distance < tolerance and (best is None or distance < abs(time - times[best])):
-                best = i
+        best, best_distance = None, tolerance
+        # The last free truth before the detection, then the first at or after it: of two equally
+        # near, the earlier stays.
+        sides = [[i for i in free if times[i] < time][-1:], [i for i in free if times[i] >= time]]
+        for i in (*sides[0], *sides[1][:1]):
+            if nearer(abs(time - times[i]), best_distance, time):
+                best, best_distance = i, abs(time - times[i])
         if best is not None:
             free.remove(best)
         taken.append(best)
@@ -107,3 +115,21 @@ def resample(
             new_truths += [(name, e, t) for r, e, t in truths if r == recording]
             new_detections += [(name, e, t, s) for r, e, t, s in detections if r == recording]
     return new_truths, new_detections
+
+
+def false_alarms(rows: list[tuple[str, str, float, bool]], onset: str, offset: str) -> int:
+    """Alarms without a hit: rows are (recording, event, time, whether it is a hit).
+
+    An onset and the offset that follows it next are one alarm, any other row is one of its own.
+    """
+    alarms = []
+    ends = [row for row in rows if row[1] in (onset, offset)]
+    alarms += [[row[3]] for row in rows if row not in ends]
+    ends.sort(key=lambda row: (row[0], row[2], row[1] == onset))
+    while ends:
+        first = ends.pop(0)
+        alarm = [first[3]]
+        if first[1] == onset and ends and ends[0][:2] == (first[0], offset):
+            alarm.append(ends.pop(0)[3])
+        alarms.append(alarm)
+    return sum(not any(alarm) for alarm in alarms)

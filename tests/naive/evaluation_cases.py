@@ -23,11 +23,14 @@ class Case:
     event_free: str
 
 
-def draw(rng: np.random.Generator, *, recordings: int = 3, rows: int = 10) -> Case:
-    """A case with at least one truth, on a coarse grid so that everything collides."""
+def draw(
+    rng: np.random.Generator, *, recordings: int = 3, rows: int = 10, step: float | None = None
+) -> Case:
+    """A case with at least one truth, on a coarse grid of steps so that everything collides."""
     names = [f"r{i}" for i in range(int(rng.integers(1, recordings + 1)))]
     span = int(rng.integers(3, 25))
-    step = float(rng.choice([1.0, 0.5, 5.0, 0.1]))
+    drawn = float(rng.choice([1.0, 0.5, 5.0, 0.1]))
+    step = drawn if step is None else step
     levels = int(rng.integers(1, 8))
     n_truths, n_detections = int(rng.integers(1, rows)), int(rng.integers(0, rows + 4))
     truths = [

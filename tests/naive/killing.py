@@ -21,10 +21,10 @@ from pathlib import Path
 import numpy as np
 
 import bdl.study.model_fits  # imported here so that the forks need not
+from bdl.runs.run_directory import RunDirectory
 from bdl.study.protocol import parse_protocol
-from bdl.study.run_directory import RunDirectory
 from bdl.study.runner import run_study
-from bdl.study.workers import Workers
+from bdl.workers import Workers
 
 
 def main(file: Path) -> None:

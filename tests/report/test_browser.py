@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,11 @@ from bdl.report import Content, System
 
 pytestmark = pytest.mark.slow
 Opened = Callable[..., Any]
-RANGE = "() => document.getElementById('plot-view')._fullLayout.xaxis.range"
+HOURS = "() => [bdl.view.from / 3600, bdl.view.to / 3600]"
 FOCUS = "() => document.activeElement.id || document.activeElement.tagName"
 OUTPUTS = ("kept", "hits", "missed", "false", "precision", "recall", "f1", "alarms")
-CONTROLS = {"system", "type", "tolerance", "threshold", "slider", "recording", "channel"}
-BUTTONS = {"previous", "next", "whole", "closer", "wider", "earlier", "later", "error"}
+CONTROLS = {"search", "system", "type", "tolerance", "threshold", "slider", "recording", "channel"}
+BUTTONS = {"plot", "previous", "next", "whole", "closer", "wider", "earlier", "later", "error"}
 
 
 TYPE_THRESHOLD = """(value) => {
@@ -58,7 +59,7 @@ def choose(page: Any, system: int, type: int, tolerance: int) -> None:
 def settle(page: Any) -> None:
     """Wait until what was asked for is drawn."""
     page.wait_for_timeout(50)
-    page.wait_for_function("() => !document.getElementById('plot-view').dataset.pending")
+    page.wait_for_function("() => !bdl.plot.frame")
 
 
 def same(got: dict[str, str], wanted: dict[str, str]) -> bool:
@@ -115,34 +116,65 @@ def test_an_empty_threshold_keeps_everything(open_page: Opened, content: Content
     assert shown(page)["kept"] == str(len(content.matches[0].score))
 
 
-def test_dragging_zooms_to_finer_points_and_back(open_page: Opened, content: Content) -> None:
+def test_mouse_and_keys_move_through_the_recording(open_page: Opened, content: Content) -> None:
     page = open_page(content)
-    points = "() => document.getElementById('plot-view').data[0].x.filter((x) => {const r = document.getElementById('plot-view')._fullLayout.xaxis.range; return x >= r[0] && x <= r[1];}).length"  # noqa: E501
-    step = "() => {const x = document.getElementById('plot-view').data[0].x; return (x[x.length - 1] - x[0]) / x.length;}"  # noqa: E501
-    assert page.evaluate(RANGE) == [0, 24]
-    coarse = page.evaluate(step)
-    page.locator("#plot-view").scroll_into_view_if_needed()
-    box = page.locator("#plot-view .nsewdrag").first.bounding_box()
+    assert page.evaluate(HOURS) == [0, 24]
+    page.locator("#plot").scroll_into_view_if_needed()
+    box = page.locator("#plot").bounding_box()
     middle = box["y"] + box["height"] / 2
-    page.mouse.move(box["x"] + box["width"] * 0.25, middle)
+    page.mouse.move(box["x"] + box["width"] / 4, middle)
+    before = page.evaluate("() => scrollY")
+    page.mouse.wheel(0, 20)  # the wheel alone scrolls the page
+    page.wait_for_function("(y) => scrollY > y", arg=before)
+    assert page.evaluate(HOURS) == [0, 24]
+    page.mouse.wheel(0, -20)
+    page.wait_for_function("(y) => scrollY === y", arg=before)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -100)
+    page.keyboard.up("Control")
+    page.wait_for_function("() => bdl.view.to < 86400")
+    low, high = page.evaluate(HOURS)
+    assert low + (high - low) / 4 == pytest.approx(6, abs=0.05)
     page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] * 0.5, middle, steps=5)
+    page.mouse.move(box["x"], middle, steps=5)
     page.mouse.up()
-    page.wait_for_function(f"() => ({RANGE})()[0] > 1")
+    assert page.evaluate(HOURS)[0] == pytest.approx(6, abs=0.05)
+    page.focus("#plot")
+    for key, wanted in (("0", [0, 24]), ("+", [6, 18]), ("ArrowRight", [9, 21]), ("-", [0, 24]),
+                        ("+", [6, 18]), ("Home", [0, 12]), ("End", [12, 24])):  # fmt: skip
+        page.evaluate("() => { bdl.cursor = null; }")
+        page.keyboard.press(key)
+        assert page.evaluate(HOURS) == pytest.approx(wanted, abs=1e-6)
+
+
+def test_a_pixel_shows_the_extremes_of_its_samples(open_page: Opened, content: Content) -> None:
+    page = open_page(content)
+    values = content.recordings["rec00"].values[:, 0]
+    read = """([from, to, width]) => {
+        const low = new Float32Array(width), high = new Float32Array(width);
+        bdl.signals.columns(0, from, to, width, low, high);
+        return [[...low], [...high]];
+    }"""
+    step = np.ptp(values) / 254
+    for first, samples, width in ((0, 17_280, 540), (64, 1_280, 320), (4_100, 100, 100)):
+        # Times between two samples, so that a column holds the same samples on both sides.
+        span = [(first + 1e-6) * 5.0, (first + samples + 1e-6) * 5.0, width]
+        low, high = page.evaluate(read, span)
+        columns = values[first : first + samples].reshape(width, -1)
+        assert np.abs(low - columns.min(axis=1)).max() <= step
+        assert np.abs(high - columns.max(axis=1)).max() <= step
+
+
+def test_a_mark_says_what_it_is(open_page: Opened, content: Content) -> None:
+    page = open_page(content)
+    page.fill("#threshold", "0")
     settle(page)
-    low, high = page.evaluate(RANGE)
-    assert (low, high) == pytest.approx((6, 12), abs=0.2)
-    assert page.evaluate(step) < coarse / 2
-    assert page.evaluate(points) > 500
-    page.evaluate("() => Plotly.relayout('plot-view', {'xaxis.range': [7, 7.5]})")
-    settle(page)
-    assert page.evaluate(RANGE) == pytest.approx([7, 7.5])
-    # Half an hour at 5 s: every sample is there.
-    assert page.evaluate(points) == pytest.approx(360, abs=2)
-    page.click("#whole")
-    settle(page)
-    assert page.evaluate(RANGE) == [0, 24]
-    assert page.evaluate(step) == pytest.approx(coarse)
+    page.locator("#plot").scroll_into_view_if_needed()
+    box = page.locator("#plot").bounding_box()
+    marks = page.evaluate("() => bdl.events.detections.map(({ time }) => bdl.plot.x(time))")
+    assert len(marks) == 24
+    page.mouse.move(box["x"] + 1 + marks[3], box["y"] + 30)
+    page.wait_for_function("() => document.getElementById('status').textContent.includes('score')")
 
 
 def test_buttons_zoom_and_move_within_the_recording(open_page: Opened, content: Content) -> None:
@@ -154,8 +186,8 @@ def test_buttons_zoom_and_move_within_the_recording(open_page: Opened, content: 
     ):  # fmt: skip
         page.click(f"#{button}")
         settle(page)
-        assert page.evaluate(RANGE) == pytest.approx([low, high], abs=1e-9)
-    assert page.text_content("#shown") == "0.00 to 24.00 hours"
+        assert page.evaluate(HOURS) == pytest.approx([low, high], abs=1e-9)
+    assert page.text_content("#shown") == "0:00:00 to 24:00:00"
 
 
 def test_next_error_walks_through_what_is_missed_or_false(
@@ -179,7 +211,7 @@ def test_next_error_walks_through_what_is_missed_or_false(
     for at in [*wrong, wrong[0]]:
         page.click("#error")
         settle(page)
-        low, high = page.evaluate(RANGE)
+        low, high = page.evaluate(HOURS)
         assert low * 3600 - 1 <= at <= high * 3600 + 1
         assert high - low == pytest.approx(2.0)
 
@@ -194,10 +226,43 @@ def test_ranking_and_steps_choose_the_recording(open_page: Opened, content: Cont
     assert page.input_value("#recording") == "3"
     page.click("#next")
     assert page.input_value("#recording") == "0"
-    page.select_option("#channel", "1")
+    assert page.evaluate("() => bdl.info.channels") == ["angle", "move"]
+    page.select_option("#channel", "move")
+    page.wait_for_function("() => bdl.info.channels.length === 1")
+    assert page.evaluate("() => bdl.info.channels") == ["move"]
+
+
+def test_search_narrows_the_choice_of_recordings(
+    open_page: Opened, make_content: Callable[..., Content]
+) -> None:
+    page = open_page(make_content(recordings=30, signals=False, densities=False))
+    assert page.locator("#recording option").count() == 30
+    page.fill("#search", "REC2")
+    names = page.locator("#recording option").all_text_contents()
+    assert names == [f"rec2{i}" for i in range(10)]
     settle(page)
-    title = "() => document.getElementById('plot-view')._fullLayout.yaxis2.title.text"
-    assert page.evaluate(title) == "move"
+    page.click("#next")
+    assert page.locator("#recording option:checked").text_content() == "rec21"
+    page.fill("#search", "nothing like it")
+    assert page.locator("#recording option").count() == 0
+    page.click("#next")
+    button = page.locator("button[data-recording]").first
+    button.click()
+    assert page.input_value("#search") == ""
+    assert page.locator("#recording option:checked").text_content() == button.text_content()
+
+
+def test_tool_buttons_and_legend_do_not_overlap(open_page: Opened, content: Content) -> None:
+    page = open_page(content)
+    for id in ("plot-pr", "plot-ap"):
+        page.locator(f"#{id}").scroll_into_view_if_needed()
+        frame = page.locator(f"#{id}").bounding_box()
+        page.mouse.move(frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2)
+        page.wait_for_timeout(300)
+        boxes = [page.locator(f"#{id} {part}").bounding_box() for part in (".legend", ".modebar")]
+        assert boxes[1]["y"] >= boxes[0]["y"] + boxes[0]["height"] or (
+            boxes[1]["x"] >= boxes[0]["x"] + boxes[0]["width"]
+        )
 
 
 def test_every_control_is_reached_by_keyboard_and_lets_go(
@@ -223,7 +288,7 @@ def test_every_control_is_reached_by_keyboard_and_lets_go(
     page.focus("#closer")
     page.keyboard.press("Enter")
     settle(page)
-    assert page.evaluate(RANGE) == pytest.approx([6, 18])
+    assert page.evaluate(HOURS) == pytest.approx([6, 18])
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
@@ -276,9 +341,53 @@ def test_nothing_runs_out_of_the_page_sideways(
 
 def test_a_finger_on_a_figure_scrolls_the_page(open_page: Opened, content: Content) -> None:
     page = open_page(content, width=390, height=844, has_touch=True, is_mobile=True)
-    for id in ("plot-view", "plot-ap"):
-        mode = f"() => document.getElementById('{id}')._fullLayout.dragmode"
-        assert page.evaluate(mode) is False
+    assert page.evaluate("() => document.getElementById('plot-ap')._fullLayout.dragmode") is False
+    assert page.locator("#plot").evaluate("(e) => getComputedStyle(e).touchAction") == "pan-y"
+
+
+def test_days_have_an_actogram_that_leads_to_the_place(
+    open_page: Opened, make_content: Callable[..., Content]
+) -> None:
+    content = make_content(days=3.0, recordings=2, systems=1)
+    start = datetime(2024, 3, 8, 18, tzinfo=timezone(timedelta(hours=-5)))
+    dated = [replace(content.recordings[id], info=replace(content.recordings[id].info, start=start))
+             for id in content.recordings.ids]  # fmt: skip
+    page = open_page(replace(content, recordings=Recordings.of(dated)))
+    page.wait_for_function("() => document.getElementById('actogram').dataset.rows === '4'")
+    ink = """() => {
+        const canvas = document.getElementById("actogram");
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        return data.filter((value, i) => i % 4 === 0 && value < 90).length;
+    }"""
+    assert page.evaluate(ink) > 1000
+    single = page.evaluate("() => document.getElementById('actogram').toDataURL()")
+    page.locator("#actogram").scroll_into_view_if_needed()
+    box = page.locator("#actogram").bounding_box()
+    # The middle of the first row, from noon to noon, is midnight: six hours after the start.
+    page.mouse.click(box["x"] + 106 + 0.5 * (box["width"] - 106), box["y"] + 30)
+    assert sum(page.evaluate(HOURS)) / 2 == pytest.approx(6, abs=0.1)
+    assert "00:0" in page.text_content("#status") or "23:5" in page.text_content("#status")
+    page.check("#double")
+    page.wait_for_function(
+        "(before) => document.getElementById('actogram').toDataURL() !== before", arg=single
+    )
+    page.click("#actogram-button")
+    assert not page.is_visible("#actogram")
+
+
+def test_a_thousand_recordings_are_searched_and_shown(
+    open_page: Opened, make_content: Callable[..., Content]
+) -> None:
+    content = make_content(
+        recordings=1000, days=0.25, events=2, systems=1, replicates=0, ids="rec{:04d}".format
+    )
+    page = open_page(content)
+    assert page.locator("#recording option").count() == 1000
+    page.fill("#search", "c0777")
+    page.wait_for_function("() => bdl.info.id === 'rec0777'")
+    assert page.evaluate("() => bdl.events.labels.length") == 4
+    # Only what is shown is ever inflated.
+    assert page.evaluate("() => bdl.signals.samples") >= 500
 
 
 def test_print_shows_whole_tables_and_no_controls(
@@ -365,19 +474,17 @@ def test_an_hour_at_256_hz_and_many_events_stay_fluid(open_page: Opened) -> None
     )  # fmt: skip
     page = open_page(content)
     page.fill("#threshold", "0")
-    drawn = "() => document.getElementById('plot-view').data.reduce((n, t) => n + t.x.length, 0)"
+    drawn = "() => bdl.plot.drawn"
     for change in ("closer", "closer", "closer", "later", "earlier", "wider", "whole"):
-        page.evaluate(
-            "(id) => new Promise((done) => {"
-            " document.getElementById('plot-view').once('plotly_afterplot', done);"
-            " document.getElementById(id).click(); })",
-            change,
-        )
+        before = page.evaluate(drawn)
+        page.click(f"#{change}")
+        page.wait_for_function("(n) => bdl.plot.drawn > n", arg=before)
         # What is drawn follows the width of the plot, not the length of the recording.
-        assert page.evaluate(drawn) < 30_000
+        marks = "() => bdl.plot.places.rails.reduce((n, rail) => n + [...bdl.plot.marks(rail)].length, 0)"  # noqa: E501
+        assert page.evaluate(marks) <= 4 * 1280
     page.fill("#threshold", "0.99")
     settle(page)
-    page.evaluate("() => Plotly.relayout('plot-view', {'xaxis.range': [30, 30 + 1 / 60]})")
+    page.evaluate("() => bdl.look(1800, 1801)")
     settle(page)
-    first = "() => document.getElementById('plot-view').data[0].x.length"
-    assert page.evaluate(first) == pytest.approx(256, abs=3)  # a second, sample by sample
+    assert page.evaluate("() => bdl.plot.sparse(bdl.plot.curves()[0])")  # sample by sample
+    assert page.evaluate("() => bdl.signals.step") == 1 / 256

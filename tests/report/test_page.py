@@ -15,6 +15,7 @@ import pytest
 
 from bdl import Events
 from bdl.errors import InputError
+from bdl.evaluation.screening import screening
 from bdl.report import Content, System, render, write_report
 
 HOSTILE = "</script><img src=x onerror=alert(1)><!--<script>\"'&${title}"
@@ -76,10 +77,33 @@ def test_every_content_makes_a_whole_page(
     data = embedded(html)
     assert ("counts" in data["figures"]) == any(s.densities for s in content.systems)
     assert {"loss", "progress"} <= set(data["figures"])
+    assert ("alarms" in data["figures"]) == (content.recordings is not None)
+    assert "lag" not in data["figures"]
     assert [r["id"] for r in data["recordings"]] == list(content.matches[0].recordings)
     assert all(bool(r["signals"]) == (content.recordings is not None) for r in data["recordings"])
     score = f"{content.matches[0].mean_average_precision():.3f}"
     assert score in html
+
+
+def test_false_alarms_and_lags_are_those_of_the_evaluation(
+    make_content: Callable[..., Content], embedded: Callable[[str], Any]
+) -> None:
+    content = make_content(systems=4, replicates=0)
+    lags = (0.0, 2.0, float("inf"), 2.0)
+    systems = tuple(
+        replace(system, method="b" if i == 3 else "a", lag=lag)
+        for i, (system, lag) in enumerate(zip(content.systems, lags, strict=True))
+    )
+    content = replace(content, systems=systems)
+    figures = embedded(render(content))["figures"]
+    scores = [matches.mean_average_precision() for matches in content.matches]
+    assert figures["lag"]["data"][0]["y"] == pytest.approx(scores[:3])
+    assert figures["lag"]["data"][1]["y"] == pytest.approx(scores[3:])
+    assert figures["lag"]["data"][1]["x"] == [1.0]
+    trace = figures["alarms"]["data"][0]
+    curve = screening(content.matches[0], content.matches[0].types[0], content.middle)
+    for alarms, sensitivity in zip(trace["x"], trace["y"], strict=True):
+        assert curve.sensitivity_at(alarms) == sensitivity
 
 
 def test_a_system_that_detects_nothing(embedded: Callable[[str], Any]) -> None:
@@ -131,7 +155,7 @@ def test_length_of_a_recording_without_signal_is_its_own(embedded: Callable[[str
     truth = Events.of(["a", "b"], "beat", [3600.0, 36000.0])
     system = System("mine", Events.of("a", "beat", [7200.0], score=[1.0]))
     views = embedded(render(Content("t", truth, (system,), (2.0,))))["recordings"]
-    assert [view["hours"] for view in views] == pytest.approx([2 * 1.02, 10 * 1.02])
+    assert [view["seconds"] for view in views] == pytest.approx([7200 * 1.02, 36000 * 1.02])
 
 
 def test_writing_is_whole_or_nothing(content: Content, tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ def test_names_are_text_to_plotly() -> None:
         page_figures.ap_over_tolerance([1.0], [(HOSTILE, values, values, values)]),
         page_figures.precision_recall([(HOSTILE, HOSTILE, values, values)]),
         page_figures.timing_errors([(HOSTILE, values)]),
+        page_figures.sensitivity_over_alarms([(HOSTILE, HOSTILE, values, values)], 0.1),
+        page_figures.map_over_lag([0.0], [(HOSTILE, values, values, values)]),
         page_figures.count_calibration([(HOSTILE, values, values)]),
         page_figures.by_epoch("loss", [(0, HOSTILE, [1.0], [0.5])], log=True),
     )
@@ -71,3 +73,30 @@ def test_ticks_stand_at_tolerances(values: list[float]) -> None:
     ticks = page_figures.ap_over_tolerance(values, [])["layout"]["xaxis"]
     assert set(ticks["tickvals"]) <= set(values)
     assert ticks["tickvals"][0] == values[0]
+
+
+def test_sensitivity_is_the_highest_at_no_more_false_alarms() -> None:
+    """A threshold between two others can find less: late hits are counted once only."""
+    alarms, found = np.array([0.0, 1.0, 2.0, 3.0, 8.0]), np.array([0.2, 0.2, 0.5, 0.4, 0.5])
+    figure = page_figures.sensitivity_over_alarms([("a", "on", alarms, found)], 1.0)
+    [trace] = figure["data"]
+    assert trace["x"] == [0.5, 2.0, 8.0]  # none is drawn at half of the least rate
+    assert trace["y"] == [0.2, 0.5, 0.5]
+    low, high = figure["layout"]["xaxis"]["range"]
+    assert 10**low == pytest.approx(0.5)
+    assert 10**high == pytest.approx(8.0)
+    empty = page_figures.sensitivity_over_alarms([("a", "on", alarms[:0], found[:0])], 1.0)
+    assert empty["data"][0]["x"] == []
+
+
+def test_lags_that_a_method_lacks_are_left_out_and_offline_is_last() -> None:
+    lags = [0.0, 0.5, np.inf]
+    whole, part = np.array([0.3, 0.5, 0.6]), np.array([0.2, np.nan, 0.4])
+    figure = page_figures.map_over_lag(
+        lags, [("a", whole, whole - 0.1, whole + 0.2), ("b", part, part, part)]
+    )
+    first, second = figure["data"]
+    assert first["error_y"]["array"] == pytest.approx([0.2] * 3)
+    assert first["error_y"]["arrayminus"] == pytest.approx([0.1] * 3)
+    assert (second["x"], second["y"]) == ([0.0, 2.0], [0.2, 0.4])
+    assert figure["layout"]["xaxis"]["ticktext"] == ["0", "0.5", "offline"]

@@ -18,13 +18,13 @@ from typer.testing import CliRunner
 
 from bdl.cli import app
 from bdl.datasets import Sleep
-from bdl.study.digest import digest
+from bdl.runs.digest import digest
+from bdl.runs.run_directory import RunDirectory
 from bdl.study.protocol import BootstrapSettings, Protocol, Row
-from bdl.study.run_directory import RunDirectory
 from bdl.study.runner import run_study
 from bdl.study.splits import Folds
-from bdl.study.workers import Workers
 from bdl.training import Training
+from bdl.workers import Workers
 
 GRU = {"kind": "recurrent", "width": 4, "blocks": 1}
 RunOf = Callable[[str], Path]
@@ -51,6 +51,17 @@ def protocol(regime: str) -> Protocol:
     )
 
 
+def lags() -> Protocol:
+    """One objective at two lags and offline."""
+    forward = {**GRU, "bidirectional": False}
+    rows = (
+        Row(name="Density, lag 0 s", objective="bdl-hard", encoder=forward, lag=0),
+        Row(name="Density, lag 600 s", objective="bdl-hard", encoder=forward, lag=600),
+        Row(name="Density, offline", objective="bdl-hard", encoder=GRU),
+    )
+    return protocol("validation").replace(rows=rows, seeds=(7,))
+
+
 @pytest.fixture(scope="module")
 def run_of(tmp_path_factory: pytest.TempPathFactory) -> RunOf:
     """The finished run of a regime, made when it is first asked for."""
@@ -59,9 +70,8 @@ def run_of(tmp_path_factory: pytest.TempPathFactory) -> RunOf:
 
     @cache
     def made(regime: str) -> Path:
-        run_study(
-            protocol(regime), folder / regime, data=folder / "data", workers=Workers(threads=1)
-        )
+        planned = lags() if regime == "lags" else protocol(regime)
+        run_study(planned, folder / regime, data=folder / "data", workers=Workers(threads=1))
         return folder / regime
 
     return made
@@ -122,6 +132,18 @@ def test_nested_curves_are_those_of_the_final_models(
 
 
 @pytest.mark.slow
+def test_rows_that_differ_in_their_lag_are_one_curve(
+    run_of: RunOf, tmp_path: Path, embedded: Embedded
+) -> None:
+    figures = embedded(page_of(run_of("lags"), tmp_path / "r.html"))["figures"]
+    [curve] = figures["lag"]["data"]
+    assert curve["name"] == "Density"
+    assert len(curve["y"]) == 3
+    assert figures["lag"]["layout"]["xaxis"]["ticktext"] == ["0", "600", "offline"]
+    assert len(figures["alarms"]["data"]) == 6  # three rows, onsets and wakeups
+
+
+@pytest.mark.slow
 def test_validation_curves_are_those_of_the_chosen_rate(
     run_of: RunOf, tmp_path: Path, embedded: Embedded
 ) -> None:
@@ -150,9 +172,7 @@ def test_provenance_names_all_that_the_figures_rest_on(
     run = run_of(regime)
     html = page_of(run, tmp_path / "r.html")
     shown = provenance(html)
-    read = {
-        name: json.loads((run / f"{name}.json").read_text()) for name in ("data", "environment")
-    }
+    read = {name: RunDirectory(run).get_json(f"{name}.json") for name in ("data", "environment")}
     assert shown["protocol hash"] == protocol(regime).digest()
     parts = json.loads((run / "split.json").read_text())["parts"]
     assert shown["split hash"] == digest(parts)
@@ -200,13 +220,13 @@ def test_a_run_without_curves_still_gives_a_report(
     run_of: RunOf, tmp_path: Path, embedded: Embedded
 ) -> None:
     old = Path(shutil.copytree(run_of("nested"), tmp_path / "old"))
-    outputs = json.loads((old / "outputs.json").read_text())
+    outputs = RunDirectory(old).get_json("outputs.json")
     for row in outputs["rows"].values():
         del row["loss"], row["score"]
-    (old / "outputs.json").write_text(json.dumps(outputs))
+    RunDirectory(old).put_json("outputs.json", outputs)
     html = page_of(old, tmp_path / "r.html")
     assert "No training curves: the study was run before they were recorded." in html
-    assert set(embedded(html)["figures"]) == {"ap", "pr", "timing", "counts"}
+    assert set(embedded(html)["figures"]) == {"ap", "pr", "alarms", "timing", "counts"}
 
 
 def test_a_report_needs_no_selection_step_and_writes_nothing_into_the_run(
@@ -215,7 +235,7 @@ def test_a_report_needs_no_selection_step_and_writes_nothing_into_the_run(
     before = page_of(run_of("nested"), tmp_path / "before.html")
     run = Path(shutil.copytree(run_of("nested"), tmp_path / "run"))
     shutil.rmtree(run / "steps/select")
-    (run / "ledger/later-note.json").write_text('{"event": "noted", "time": "later"}')
+    RunDirectory(run).put_json("ledger/later-note.json", {"event": "noted", "time": "later"})
     files = {file: file.stat().st_mtime_ns for file in sorted(run.rglob("*"))}
     assert page_of(run, tmp_path / "after.html") == before
     assert {file: file.stat().st_mtime_ns for file in sorted(run.rglob("*"))} == files

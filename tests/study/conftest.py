@@ -12,8 +12,8 @@ from bdl.study.protocol import BootstrapSettings, Protocol, Row
 from bdl.study.results import Results
 from bdl.study.runner import run_study
 from bdl.study.splits import Folds
-from bdl.study.workers import Workers
 from bdl.training import Training
+from bdl.workers import Workers
 
 GRU = {"kind": "recurrent", "width": 8, "blocks": 1}
 

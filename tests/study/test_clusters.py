@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from bdl.runs.run_directory import RunDirectory
 from bdl.study.protocol import Protocol
-from bdl.study.run_directory import RunDirectory
 from bdl.study.runner import run_study
-from bdl.study.workers import Workers
+from bdl.workers import Workers
 
 ONE_THREAD = Workers(threads=1)
 
@@ -63,7 +63,7 @@ def test_a_ray_worker_that_is_killed_costs_a_retry(
                 break
             time.sleep(0.05)
         for process in psutil.Process().children(recursive=True):
-            if "PoolActor" in " ".join(process.cmdline()):
+            if "ray::_call" in " ".join(process.cmdline()):
                 os.kill(process.pid, signal.SIGKILL)
                 killed.append(process.pid)
                 return

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from bdl.errors import StudyError
-from bdl.study import lock
-from bdl.study.run_directory import RunDirectory
-from bdl.study.steps import StepOutput
+from bdl.runs import lock
+from bdl.runs.run_directory import RunDirectory
+from bdl.runs.step import StepOutput
 from naive.workers import ToyStep
 
 STEP = ToyStep(name="fit/one", settings="", number=1)
@@ -78,7 +78,7 @@ def test_two_runners_on_one_directory_are_refused(run: RunDirectory):
 
 def test_a_killed_runners_lock_is_free(tmp_path: Path):
     code = (
-        "import os, signal, sys; from bdl.study.run_directory import RunDirectory\n"
+        "import os, signal, sys; from bdl.runs.run_directory import RunDirectory\n"
         "with RunDirectory(sys.argv[1]).lock(): os.kill(os.getpid(), signal.SIGKILL)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
@@ -102,7 +102,7 @@ def test_a_full_disk_is_said_and_leaves_no_half_step(tmp_path: Path):
     """The kernel refuses a file beyond the limit as it refuses one on a full disk."""
     code = (
         "import resource, signal, sys\n"
-        "from bdl.study.run_directory import RunDirectory\n"
+        "from bdl.runs.run_directory import RunDirectory\n"
         "from naive.workers import ToyStep\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))\n"

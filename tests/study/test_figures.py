@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from bdl.figures.run_scores import backbones_of, curves_of
 from bdl.figures.study_window import study_window
 from bdl.figures.style import DARK, LIGHT, themed
 from bdl.figures.tolerance_curves import draw_tolerances
+from bdl.runs.run_directory import RunDirectory
 from bdl.study.protocol import Protocol
 from bdl.study.results import Results
 from bdl.study.study_reader import StudyReader
@@ -36,6 +36,7 @@ def test_without_a_run_the_same_bytes_are_drawn_each_time(tmp_path: Path):
     assert any("need the run directory" in note for note in first.notes)
 
 
+@pytest.mark.slow
 def test_the_command_draws_all_figures_of_a_run(finished: Finished, tmp_path: Path):
     done = CliRunner().invoke(app, ["figures", str(finished[0]), "--out", str(tmp_path / "f")])
     assert done.exit_code == 0, done.output
@@ -94,8 +95,8 @@ def test_an_unfinished_run_is_refused(finished: Finished, tmp_path: Path):
 
 
 def test_rows_are_in_the_order_of_the_protocol(finished: Finished, tmp_path: Path):
-    run = Path(shutil.copytree(finished[0], tmp_path / "run"))
-    content = json.loads((run / "protocol.json").read_text())
+    run = RunDirectory(shutil.copytree(finished[0], tmp_path / "run"))
+    content = run.get_json("protocol.json")
     content["protocol"]["rows"].reverse()
-    (run / "protocol.json").write_text(json.dumps(content))
-    assert list(study_window(StudyReader(run)).rows) == ["Segmentation", "BDL"]
+    run.put_json("protocol.json", content)
+    assert list(study_window(StudyReader(run.url)).rows) == ["Segmentation", "BDL"]

@@ -41,6 +41,9 @@ STUDIES = [
     "fraud",
     "hapt-nested",
     "mitdb-nested",
+    "sleep-lag",
+    "hapt-lag",
+    "mitdb-lag",
 ]
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from bdl.runs.run_directory import RunDirectory
 from bdl.study.protocol import Protocol
-from bdl.study.run_directory import RunDirectory
 from bdl.study.runner import run_study
-from bdl.study.workers import Workers
+from bdl.workers import Workers
 
 ONE_THREAD = Workers(threads=1)
 

@@ -14,14 +14,14 @@ from typer.testing import CliRunner
 
 from bdl.cli import app
 from bdl.errors import ConfigError, StudyError
+from bdl.runs.run_directory import RunDirectory
 from bdl.study.protocol import Protocol
 from bdl.study.results import Results
-from bdl.study.run_directory import RunDirectory
 from bdl.study.runner import run_study
 from bdl.study.splits import Fold, ListedFolds
 from bdl.study.status import status_of
-from bdl.study.workers import Workers
 from bdl.training import Training
+from bdl.workers import Workers
 
 ONE_THREAD = Workers(threads=1)
 
@@ -138,8 +138,8 @@ def test_an_edited_file_is_refused(copied: Path, sleep: Path, nested: Protocol, 
 
 
 def test_another_environment_is_refused(copied: Path, sleep: Path, nested: Protocol):
-    data = json.loads((copied / "environment.json").read_text())
-    (copied / "environment.json").write_text(json.dumps({**data, "torch": "1.0"}))
+    run = RunDirectory(copied)
+    run.put_json("environment.json", {**run.get_json("environment.json"), "torch": "1.0"})
     with pytest.raises(StudyError, match=r"torch 1\.0"):
         run_study(nested, copied, data=sleep)
 

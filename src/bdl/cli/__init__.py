@@ -7,6 +7,7 @@ command only its own.
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Iterator, MutableMapping
@@ -19,6 +20,7 @@ from typer.core import TyperGroup
 from bdl.errors import BdlError
 
 INTERRUPTED = 130
+INCOMPLETE = 3  # done, but something was left out, which the messages name
 
 # Summary and module of each command, in the order of the help text; a test compares the summaries
 # with the commands' own.
@@ -27,19 +29,31 @@ COMMANDS = {
     "inspect": ("Show what recordings and events hold, and what is odd.", "inspection"),
     "prepare": ("Stream recordings into a store of memory-mapped arrays.", "prepare"),
     "new": ("Propose every setting from the data, and write a configuration.", "project"),
+    "evaluate": ("Score a detector on your own data by nested cross-validation.", "evaluation"),
     "fit": ("Train a detector and write it to one file.", "models"),
-    "detect": ("Detect events in recordings with a trained model.", "models"),
+    "detect": ("Detect events in recordings with a trained model.", "detection"),
+    "show": ("Show what a model detects, how well, and what its scores mean.", "model_card"),
+    "export": ("Write a trained model as an ONNX file, which needs no torch.", "export"),
+    "live": ("Detect events in samples as they come.", "live"),
+    "serve": ("Serve streams over WebSocket, all stepped together.", "serve"),
     "decode": ("Turn saved densities into ranked events.", "decoding"),
     "calibrate": ("Choose the best decoder of a grid on calibration recordings.", "decoding"),
     "score": ("Score a table of detections against annotated events.", "scoring"),
     "compare": ("Compare systems on the same recordings, with paired intervals.", "scoring"),
     "report": ("Write a report: one HTML page that works offline.", "report"),
+    "curve": ("Score over the number of labelled recordings: would more labels help?", "curve"),
+    "explore": ("Look at recordings, correct labels, work through a review queue.", "explore"),
+    "review": ("List doubtful labels, the most likely errors first.", "review"),
     "figures": ("Draw the figures of the paper as SVG, PDF and PNG files.", "figures"),
     "study": ("Run a study of the paper, or your own, as a frozen protocol.", "study"),
     "data": ("Published data sets.", "data"),
     "simulate": ("Write the raw files of a simulated data set.", "data"),
     "audit": ("Check the targets of a data set's events.", "target_checks"),
     "stride": ("Check output strides against tolerances and event frequency.", "target_checks"),
+    "doctor": (
+        "Examine the installation: versions, extras, processor, memory, caches.",
+        "doctor",
+    ),
     "demo": ("Simulate, train two detectors, score held-out recordings.", "demo"),
 }
 
@@ -78,6 +92,17 @@ class Family(TyperGroup):
         super().__init__(**{**settings, "commands": {}})
         self.commands = Commands()
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; what is wrong with the text of an option is said in our own words."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            if text := getattr(error, "message", ""):
+                vars(error)["message"] = _own_words(text)
+            elif help := getattr(getattr(error, "param", None), "help", None):
+                vars(error)["message"] = help  # what is missing
+            raise
+
     def list_commands(self, ctx: Any) -> list[str]:
         """Names of all commands, in the order of the help text."""
         return [*COMMANDS]
@@ -86,6 +111,27 @@ class Family(TyperGroup):
         """Write the list of commands with their summaries."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (summary, _) in COMMANDS.items()])
+
+
+def _own_words(text: str) -> str:
+    """What is wrong with the text of an option, without the words of the validator.
+
+    Examples
+    --------
+    >>> _own_words("Input should be greater than or equal to 2")
+    '2 or more expected'
+    >>> _own_words("Value error, 'x' is not one of 'a', 'b'.")
+    "one of 'a', 'b' expected, got 'x'"
+    """
+    text = text.removeprefix("Value error, ")
+    if found := re.fullmatch(r"(.+) is not one of (.+?)\.?", text):
+        return f"one of {found[2]} expected, got {found[1]}"
+    if found := re.match(r"Input should be (?:an? )?(?:valid )?([^,]+)", text):
+        wish = re.sub(r"^greater than or equal to (\S+)", r"\1 or more", found[1])
+        wish = re.sub(r"^less than or equal to (\S+)", r"\1 or less", wish)
+        words = {"number": "a number", "integer": "a whole number"}
+        return f"{words.get(wish, wish)} expected"
+    return text
 
 
 # Plain text here, since rich takes longer to load than all the rest of `bdl --help`.
@@ -101,9 +147,9 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from bdl.installation import version
 
-        print(f"bdl {version('bdl')}")
+        print(f"bdl {version()}")
         raise typer.Exit
 
 
@@ -129,6 +175,14 @@ def main() -> None:
         app()
     except BdlError as error:
         _print("error:", "red", str(error))
+        sys.exit(2)
+    except ModuleNotFoundError as error:
+        from bdl.errors import missing_extra
+
+        advice = missing_extra(error)
+        if advice is error:
+            raise
+        _print("error:", "red", str(advice))
         sys.exit(2)
     except SystemExit as ended:
         if ended.code == INTERRUPTED:  # typer has taken the KeyboardInterrupt

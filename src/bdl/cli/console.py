@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Output:
+class Terminal:
     """Standard output or standard error; rich is imported when there is something to lay out."""
 
     def __init__(self, *, stderr: bool) -> None:
@@ -36,8 +37,8 @@ class Output:
             self.rich.print(item, markup=markup, soft_wrap=soft_wrap)
 
 
-out = Output(stderr=False)
-err = Output(stderr=True)
+out = Terminal(stderr=False)
+err = Terminal(stderr=True)
 
 
 def progress() -> Progress:
@@ -65,6 +66,11 @@ def track(items: Iterable[T], what: str, total: int) -> Iterator[T]:
     """Yield the items while a progress bar counts them."""
     with progress() as bar:
         yield from bar.track(items, total=total, description=what)
+
+
+def width() -> int | None:
+    """Characters of a line of the terminal; None where output goes to a file or program."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def print_json(data: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bdl.cli.dataset_options import DatasetArgument, DatasetOptions, named_dataset
+from bdl.cli.numbers import COUNT, DAYS, SEED
 from bdl.cli.options import Json, advance
 
 commands = typer.Typer()
@@ -19,15 +20,17 @@ commands.add_typer(data, name="data")
 def simulate(
     name: DatasetArgument,
     out: Annotated[Path, typer.Option(help="Folder for the raw files.")],
-    recordings: Annotated[int, typer.Option(help="Number of recordings.")] = 64,
+    recordings: Annotated[int, typer.Option(parser=COUNT, help="Number of recordings.")] = 64,
     days: Annotated[
-        float | None, typer.Option(help="Days per recording; as published if not given.")
+        float | None,
+        typer.Option(parser=DAYS, help="Days per recording; as published if not given."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
+    seed: Annotated[int, typer.Option(parser=SEED, help="Seed of all random numbers.")] = 0,
     option: DatasetOptions = None,
+    json: Json = False,
 ) -> None:
     """Write the raw files of a simulated data set."""
-    from bdl.cli.console import err, progress
+    from bdl.cli.console import err, print_json, progress
 
     dataset = named_dataset(name, option)
     with progress() as bar:
@@ -39,6 +42,9 @@ def simulate(
             progress=advance(bar, f"simulating {name}"),
         )
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+    if json:
+        print_json({"out": str(out), "recordings": recordings, "bytes": size})
+        return
     err.print(f"{recordings} recordings in {out}, {size / 1e6:,.1f} MB")
 
 
@@ -89,13 +95,16 @@ def fetch(
         list[str] | None, typer.Option(help="Patterns of files, such as 'chb01/*'.")
     ] = None,
     url: Annotated[str | None, typer.Option(help="Mirror of a PhysioNet project.")] = None,
+    json: Json = False,
 ) -> None:
     """Download a published data set; run again to resume after an interruption."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-    from bdl.cli.console import err
+    from bdl.cli.console import err, print_json
+    from bdl.formats.outputs import check_output
 
     dataset = named_dataset(name, option)
+    check_output(out, folder=True)
     err.print(f"licence: {dataset.licence}\ncite: {dataset.citation}")
     with Progress(
         TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(),
@@ -110,4 +119,7 @@ def fetch(
                 task, description=file, completed=done, total=total or None
             ),
         )
+    if json:
+        print_json({"out": str(out), "files": [str(file) for file in files]})
+        return
     err.print(f"{len(files)} files in {out}")

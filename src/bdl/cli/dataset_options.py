@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bdl.cli.options import parse_options
+from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
     from bdl.datasets import Dataset
@@ -43,4 +44,9 @@ def named_dataset(name: str, options: list[str] | None) -> Dataset:
     """
     from bdl.datasets import Dataset
 
+    if name not in Dataset.kinds():
+        raise ConfigError(
+            f"data set {name!r} (--dataset) is not known; expected one of "
+            f"{', '.join(Dataset.kinds())}"
+        )
     return Dataset.parse({"kind": name, **parse_options(options or [])}, "data set")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bdl.cli import console
+from bdl.cli.numbers import DURATION, SCORE, TOLERANCE
 from bdl.cli.options import (
     EventFreeRule,
     Intervals,
@@ -17,12 +18,16 @@ from bdl.cli.options import (
     StepPeriod,
     interval_types,
     parse_variant,
+    takes,
 )
-from bdl.errors import ConfigError
+from bdl.cli.recording_options import EVENT_OPTIONS
+from bdl.errors import ConfigError, InputError, some
 
 if TYPE_CHECKING:
     from bdl.decoding import Calibration, Decoder, Grid
     from bdl.density import Kind
+    from bdl.events import Events
+    from bdl.formats.densities import DensityEntry
 
 commands = typer.Typer()
 
@@ -30,7 +35,8 @@ Densities = Annotated[
     Path, typer.Argument(help="Folder of densities, as `bdl detect --densities` writes it.")
 ]
 Tolerances = Annotated[
-    list[float] | None, typer.Option("--tolerance", help="Tolerance in seconds; may be repeated.")
+    list[float] | None,
+    typer.Option("--tolerance", parser=TOLERANCE, help="Tolerance in seconds; may be repeated."),
 ]
 
 
@@ -48,7 +54,8 @@ def decode(
     ] = None,
     tolerance: Tolerances = None,
     threshold: Annotated[
-        float | None, typer.Option(help="Least score, instead of the decoder's own.")
+        float | None,
+        typer.Option(parser=SCORE, help="Least score, instead of the decoder's own."),
     ] = None,
     interval: Intervals = None,
     format: Annotated[str, typer.Option(help="Format of the event table.")] = "bdl",
@@ -58,19 +65,24 @@ def decode(
         typer.Option(help="Also pair events to intervals and write them here (.csv, .parquet)."),
     ] = None,
     min_duration: Annotated[
-        float | None, typer.Option(help="Shortest interval of --pairs in seconds; default 0.")
+        float | None,
+        typer.Option(parser=DURATION, help="Shortest interval of --pairs in seconds; default 0."),
     ] = None,
     max_duration: Annotated[
-        float | None, typer.Option(help="Longest interval of --pairs in seconds; default any.")
+        float | None,
+        typer.Option(parser=DURATION, help="Longest interval of --pairs in seconds; default any."),
     ] = None,
     min_gap: Annotated[
-        float | None, typer.Option(help="Least gap between --pairs in seconds; default 0.")
+        float | None,
+        typer.Option(parser=DURATION, help="Least gap between --pairs in seconds; default 0."),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Turn saved densities into ranked events."""
     from bdl import decoding, formats
     from bdl.formats.densities import read_densities, read_manifest
+    from bdl.formats.outputs import check_output
+    from bdl.formats.table_writing import check_table_output
 
     intervals = interval_types(interval)
     given = {"min_duration": min_duration, "max_duration": max_duration, "min_gap": min_gap}
@@ -78,6 +90,9 @@ def decode(
     if limits and pairs is None:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in limits)
         raise ConfigError(f"{flags}: limits of intervals have no effect without --pairs FILE")
+    check_output(out, folder=format == "bids" and not out.suffix)
+    if pairs is not None:
+        check_table_output(pairs, flag="--pairs")
     entries = read_manifest(densities).recordings
     chosen = parse_decoder(decoder, entries[0].kind if entries else "events", tolerance or ())
     if threshold is not None:
@@ -102,6 +117,7 @@ def decode(
 
 
 @commands.command()
+@takes(event_options=EVENT_OPTIONS)
 def calibrate(
     densities: Densities,
     events: Annotated[Path, typer.Argument(help="Annotated events of these recordings.")],
@@ -126,13 +142,17 @@ def calibrate(
     format: Annotated[str | None, typer.Option(help="Format of the annotated events.")] = None,
     period: StepPeriod = None,
     as_json: Json = False,
+    *,
+    event_options: dict[str, Any],
 ) -> None:
     """Choose the best decoder of a grid on calibration recordings."""
     from bdl import decoding, formats
     from bdl.formats.densities import read_densities, read_manifest
+    from bdl.formats.outputs import check_output
 
     if not tolerance:
         raise ConfigError("calibration needs the tolerances of the metric: --tolerance SECONDS")
+    check_output(out)
     entries = read_manifest(densities).recordings
     kind = entries[0].kind if entries else "events"
     intervals = interval_types(interval)
@@ -143,8 +163,13 @@ def calibrate(
             kind, tolerances=tolerance, alternations=(False, True) if intervals else (False,)
         )
     truth = formats.read_events(
-        events, format=format, period=period, defaults={"intervals": intervals or None}
+        events,
+        format=format,
+        period=period,
+        defaults={"intervals": intervals or None},
+        **event_options,
     )
+    _check_events(truth, events, entries)
     calibration = decoding.calibrate(
         console.track(read_densities(densities), "calibrating", len(entries)),
         truth,
@@ -160,6 +185,26 @@ def calibrate(
         console.print_json(calibration.to_dict())
     else:
         show(calibration)
+
+
+def _check_events(truth: Events, path: Path, entries: Sequence[DensityEntry]) -> None:
+    """Raise an error if no event is in a recording, and of a type, that was decoded."""
+    ids = [entry.id for entry in entries]
+    inside = truth.select(recordings=[id for id in ids if id in truth.recordings])
+    if not len(inside):
+        raise InputError(
+            f"{path}: none of its {len(truth)} events is in one of the {len(ids)} recordings with "
+            f"densities ({some(ids)}); its recordings are {some(truth.recordings)}: name the "
+            "column that has them (--column recording=NAME)"
+        )
+    # A density of states has the names of intervals instead.
+    types = sorted({name for entry in entries if entry.kind == "events" for name in entry.types})
+    if types and not {*inside.types} & {*types}:
+        raise InputError(
+            f"{path}: its event types {some(truth.types)} are none of the densities' "
+            f"{some(types)}; name the column of types (--column event=NAME), or map codes to names "
+            "(--code CODE=NAME)"
+        )
 
 
 def parse_decoder(text: str | None, kind: Kind, tolerances: Sequence[float]) -> Decoder:
@@ -187,6 +232,8 @@ def parse_grid(text: str, kind: Kind) -> Grid:
     from bdl.datasets import Dataset
     from bdl.decoding import Grid
 
+    if text in Grid.names() or text.lstrip().startswith("{") or Path(text).suffix:
+        return parse_variant(Grid, text, "--grid")
     datasets = Dataset.kinds_with("grids")
     if text not in datasets:
         return parse_variant(Grid, text, "--grid", also=datasets)

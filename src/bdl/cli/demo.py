@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bdl.cli.console import err, out, print_json
+from bdl.cli.numbers import COUNT, DAYS
 from bdl.cli.options import Fields, Json, takes
 from bdl.training import Training
 
@@ -23,8 +24,10 @@ def demo(
     folder: Annotated[Path, typer.Option("--out", help="Folder for everything it makes.")] = Path(
         "demo"
     ),
-    recordings: Annotated[int, typer.Option(help="How many recordings to simulate.")] = 40,
-    days: Annotated[float, typer.Option(help="Days per recording.")] = 7.0,
+    recordings: Annotated[
+        int, typer.Option(parser=COUNT, help="How many recordings to simulate.")
+    ] = 40,
+    days: Annotated[float, typer.Option(parser=DAYS, help="Days per recording.")] = 7.0,
     json: Json = False,
     *,
     training: dict[str, Any],
@@ -33,7 +36,9 @@ def demo(
     from rich.table import Table
 
     from bdl.demo import DemoSettings, run
+    from bdl.formats.outputs import check_output
 
+    check_output(folder, folder=True)
     defaults = DemoSettings()
     settings = defaults.replace(
         recordings=recordings, days=days, training=defaults.training.replace(**training)

@@ -33,8 +33,15 @@ def written_formats() -> list[str]:
 )
 @takes(options=Fields(EventFormat), layout=Fields(RecordingFormat, without=_SHARED))
 def convert(
-    source: Annotated[Path, typer.Argument(help="Events: a file, or a folder (BIDS, EDF, WFDB).")],
-    target: Annotated[Path, typer.Option("--out", help="File to write, or a folder for BIDS.")],
+    source: Annotated[
+        Path, typer.Argument(help="Events: a file, or a folder (Audacity, BIDS, EDF, WFDB).")
+    ],
+    target: Annotated[
+        Path,
+        typer.Option(
+            "--out", help="File to write, or a folder for formats with one file per recording."
+        ),
+    ],
     from_: Annotated[
         str | None,
         typer.Option(
@@ -68,8 +75,9 @@ def convert(
 ) -> None:
     """Translate events between formats.
 
-    Our own table, Kaggle, BIDS, seizures, DCASE and others are read and written, annotations of EDF
-    and WFDB files are read. The target is written whole or not at all.
+    Our own table and those of Kaggle, BIDS, seizures and DCASE, annotations of EDF+ and WFDB files,
+    tasks of Label Studio and label tracks of Audacity are read and written. Every file is written
+    whole or not at all.
     """
     from bdl.formats import read_recordings
     from bdl.formats.event_files import convert_events

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from bdl.cli.options import TrustPickle
+from bdl.cli.numbers import SEED
+from bdl.cli.options import Json, TrustPickle
 
 commands = typer.Typer()
 
@@ -28,14 +29,21 @@ def figures(
         typer.Option(help="Files of the dark theme end in -dark."),
     ] = "both",
     seed: Annotated[
-        int, typer.Option(help="Seed of the simulated night that is drawn without a run.")
+        int,
+        typer.Option(parser=SEED, help="Seed of the simulated night that is drawn without a run."),
     ] = 0,
+    json: Json = False,
 ) -> None:
     """Draw the figures of the paper as SVG, PDF and PNG files."""
-    from bdl.cli.console import err
+    from bdl.cli.console import err, print_json
     from bdl.figures import draw_figures
+    from bdl.formats.outputs import check_output
 
+    check_output(out, folder=True)
     drawn = draw_figures(out, runs or [], data=data, trust=trust_pickle, theme=theme, seed=seed)
+    if json:
+        print_json({"files": [str(file) for file in drawn.files], "notes": [*drawn.notes]})
+        return
     for file in drawn.files:
         print(file)
     for note in drawn.notes:

@@ -11,44 +11,61 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from bdl.config import Value, read_yaml, validate
+from bdl.config import read_yaml, validate
+from bdl.datasets.tables import Tables
 from bdl.detector.presets import PresetName
-from bdl.intervals import IntervalType
+from bdl.errors import ConfigError
+from bdl.formats.data_files import DataFiles
 
 EventFree = Literal["ignore", "count"]
 Plain = dict[str, Any]
+CONFIG = "bdl.yaml"  # in the folder of a project
 
 
-class FitConfig(Value):
-    """A configuration of ``bdl fit``: data, what to learn, and how."""
+class FitConfig(DataFiles):
+    """A configuration of ``bdl fit``: data, what to learn, and how.
 
-    recordings: str  # path of the recordings: a file, a folder, a glob or a prepared store
-    format: str | None = None  # name of the recordings' format; recognised if not given
-    pattern: str | None = None  # which files of a folder
-    # Options of the recordings' format, such as the period or the names of columns.
-    layout: dict[str, Any] = Field(default_factory=dict)
-    events: str | None = None  # path of the events; not needed to detect
-    # event_format, event_columns, event_codes, event_period: As in `bdl.formats.read_events`.
-    event_format: str | None = None
-    event_columns: dict[str, str] | None = None
-    event_codes: dict[str, str] | None = None
-    event_period: float | None = Field(default=None, gt=0)
-    # Table of the spans (recording, start, end) in which events are annotated; all if not given.
-    annotated: str | None = None
-    types: tuple[str, ...] | None = None  # event types to learn; all if not given
-    # Interval types: which event types are onset and offset of what.
-    intervals: tuple[IntervalType, ...] = ()
-    detector: Plain = Field(default_factory=dict)  # fields of `bdl.detector.DetectorSettings`
-    preset: PresetName = "fast"  # what ``detector`` changes
-    event_free: EventFree = "ignore"  # whether held-out recordings without events count
+    Parameters
+    ----------
+    detector
+        Fields of `bdl.detector.DetectorSettings`.
+    preset
+        What ``detector`` changes.
+    event_free
+        Whether held-out recordings without events count.
+    """
+
+    detector: Plain = Field(default_factory=dict)
+    preset: PresetName = "fast"
+    event_free: EventFree = "ignore"
+
+    def tables(self) -> Tables:
+        """Return the data as a data set."""
+        own = {name: getattr(self, name) for name in DataFiles.model_fields}
+        return Tables(**own, tolerances=self.detector.get("tolerances", ()))
 
 
 def read_config(path: Path) -> FitConfig:
     """Read a configuration file; every problem is named with its key."""
-    config: FitConfig = validate(FitConfig, read_yaml(path), str(path))
-    here = path.parent
-    events = None if config.events is None else str(here / config.events)
-    annotated = None if config.annotated is None else str(here / config.annotated)
-    return config.replace(
-        recordings=str(here / config.recordings), events=events, annotated=annotated
-    )
+    return written_config(path).below(path.parent)
+
+
+def written_config(path: Path) -> FitConfig:
+    """Read a configuration file, with its paths as they are written there."""
+    try:
+        plain = read_yaml(path)
+    except ConfigError as error:
+        raise ConfigError(f"{error}; the {CONFIG} of a project expected (`bdl new`)") from error
+    config: FitConfig = validate(FitConfig, plain, str(path))
+    return config
+
+
+def find_config(project: Path) -> Path:
+    """Return the configuration file of a project: its folder, or the file itself."""
+    path = project / CONFIG if project.is_dir() else project
+    if not path.is_file():
+        raise ConfigError(
+            f"{project}: no project: {path.name} is missing; `bdl new {project} --recordings … "
+            "--events …` makes one"
+        )
+    return path

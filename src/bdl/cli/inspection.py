@@ -9,6 +9,7 @@ import typer
 
 from bdl.cli.console import out, print_json, progress
 from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
+from bdl.cli.option_types import parse_yaml
 from bdl.cli.options import Intervals, Json, Pattern, advance, interval_types, takes
 from bdl.cli.recording_options import (
     EVENT_OPTIONS,
@@ -16,7 +17,10 @@ from bdl.cli.recording_options import (
     FormatName,
     read_given_events,
 )
+from bdl.config import validate
 from bdl.errors import ConfigError
+from bdl.text_tables import duration_text
+from bdl.workers import Workers
 
 if TYPE_CHECKING:
     from bdl.events import Events
@@ -24,10 +28,11 @@ if TYPE_CHECKING:
     from bdl.recording import Recordings
 
 commands = typer.Typer()
+SHOWN = 5  # channels of recordings of each kind of bad data
 
 
 @commands.command(epilog="Example: `bdl inspect recordings/ --period 0.02 --events events.csv`")
-@takes(options=RECORDING_OPTIONS, event_options=EVENT_OPTIONS)
+@takes(options=RECORDING_OPTIONS, event_options=EVENT_OPTIONS, workers=Workers)
 def inspect(
     source: Annotated[
         Path | None, typer.Argument(help="Recordings: a file, folder, glob or prepared store.")
@@ -44,12 +49,25 @@ def inspect(
     *,
     options: dict[str, Any],
     event_options: dict[str, Any],
+    quality: Annotated[
+        Any,
+        typer.Option(
+            parser=parse_yaml,
+            metavar="VALUE",
+            help="Stretches of bad data to look for, such as '{flat: 60, clipped: 0.1, "
+            "repeated: 1, non_wear: {}}' in seconds. Default: all kinds.",
+        ),
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Do not read the values.")] = False,
     json: Json = False,
+    workers: dict[str, Any],
 ) -> None:
     """Show what recordings and events hold, and what is odd."""
     from bdl import formats
+    from bdl.quality import Quality
 
+    if quick and quality is not None:
+        raise ConfigError("--quality has no effect with --quick, which does not read the values")
     notes: tuple[str, ...] = ()
     recordings: Recordings | None = None
     table: Events | None = None
@@ -75,14 +93,16 @@ def inspect(
             table,
             intervals=intervals,
             values=not quick,
+            quality=None if quality is None else validate(Quality, quality, "--quality"),
             progress=advance(bar, "reading"),
+            workers=Workers(**workers),
         )
     if json:
         print_json({**summary.to_dict(), "notes": [*notes]})
         return
     rows: list[tuple[str, str]] = []
     if summary.recordings is not None:
-        rows += _recording_rows(summary.recordings)
+        rows += _recording_rows(summary.recordings) + _quality_rows(summary.recordings)
         notes = (*notes, *summary.recordings.notes)
     if summary.events is not None:
         rows += _event_rows(summary.events)
@@ -99,19 +119,51 @@ def _recording_rows(summary: RecordingSummary) -> list[tuple[str, str]]:
         for period, count in summary.periods.items()
     )
     names = [
-        name if count == summary.recordings else f"{name} (in {count:,})"
+        f"{name}{_unit(summary.units.get(name, {}))}"
+        + ("" if count == summary.recordings else f" (in {count:,})")
         for name, count in summary.channels.items()
     ]
-    shortest, longest = summary.shortest_hours, summary.longest_hours
+    total, shortest, longest = (
+        duration_text(3600 * hours)
+        for hours in (summary.hours, summary.shortest_hours, summary.longest_hours)
+    )
     return [
         ("recordings", f"{summary.recordings:,}"),
-        ("hours", f"{summary.hours:,.2f} (shortest {shortest:.3g}, longest {longest:.3g})"),
+        ("length", f"{total} (shortest {shortest}, longest {longest})"),
         ("rates", rates),
         ("channels", f"{len(names)}: {', '.join(names)}"),
         ("start known", f"{summary.with_start:,}"),
         ("groups", f"{summary.groups:,} (largest {summary.largest_group:,})"),
         ("missing", "not read" if summary.missing is None else f"{summary.missing:.3%}"),
     ]
+
+
+def _unit(counts: dict[str, int]) -> str:
+    """The unit of a channel, or all of them with the number of recordings."""
+    if len(counts) < 2:
+        return "".join(f" in {unit}" for unit in counts)
+    return " in " + " or ".join(f"{unit} (x {count:,})" for unit, count in counts.items())
+
+
+def _quality_rows(summary: RecordingSummary) -> list[tuple[str, str]]:
+    """Kinds of bad data with the recordings that have most of it."""
+    rows = []
+    for kind in dict.fromkeys(row.kind for row in summary.quality or ()):
+        found = [row for row in summary.quality or () if row.kind == kind]
+        found.sort(key=lambda row: row.share, reverse=True)
+        count = len({row.recording for row in found})
+        rows.append((kind.replace("_", "-"), f"in {count:,} of {summary.recordings:,} recordings"))
+        rows += [
+            (
+                f"  {row.recording}",
+                f"{row.channel or 'all channels'}: {row.share:.3%}, longest "
+                f"{duration_text(row.longest_seconds)}",
+            )
+            for row in found[:SHOWN]
+        ]
+        if len(found) > SHOWN:
+            rows.append(("  ...", f"{len(found) - SHOWN:,} more (--json tells all)"))
+    return rows
 
 
 def _event_rows(summary: EventSummary) -> list[tuple[str, str]]:
@@ -126,12 +178,13 @@ def _event_rows(summary: EventSummary) -> list[tuple[str, str]]:
     rows.append(("duplicates", f"{summary.duplicates:,}"))
     if summary.closest_seconds is not None and summary.closest_types is not None:
         types = " and ".join(summary.closest_types)
-        pair = f"{summary.closest_seconds:g} s ({types} in {summary.closest_recording})"
+        pair = f"{duration_text(summary.closest_seconds)} ({types} in {summary.closest_recording})"
         rows.append(("closest pair", pair))
     rows += [
         (
             f"{name} lasts",
-            f"{told.shortest:g} to {told.longest:g} s, median {told.median:g} ({told.intervals:,})",
+            f"{duration_text(told.shortest)} to {duration_text(told.longest)}, "
+            f"median {duration_text(told.median)} ({told.intervals:,})",
         )
         for name, told in summary.durations.items()
     ]

@@ -1,29 +1,27 @@
-"""Commands that train a detector and use it."""
+"""The command that trains a detector."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bdl.cli.console import err, print_json, track
-from bdl.cli.options import Fields, Json, Quiet, takes
-from bdl.cli.recording_options import RECORDING_OPTIONS
+from bdl.cli.console import err, print_json
+from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption, given_fields
+from bdl.cli.fit_config import find_config, written_config
+from bdl.cli.options import Json, Quiet, takes
+from bdl.cli.recording_options import EVENT_OPTIONS, RECORDING_OPTIONS
 from bdl.cli.sources import FitSource, SourceOptions, find_source
-from bdl.detector.detector_settings import DetectorSettings
+from bdl.detector.cross_validation import CrossValidation
+from bdl.detector.detector_settings import DetectorSettings, merge
 from bdl.detector.model import Model
 from bdl.detector.presets import PresetName
-from bdl.detector.selection import Selection
-from bdl.errors import ConfigError
-from bdl.features import Features
-from bdl.training import Training
+from bdl.errors import ConfigError, StudyError
 
 if TYPE_CHECKING:
-    from bdl.decoding.candidates import ByType
-    from bdl.density import Density
+    from bdl import Detector
 
 commands = typer.Typer()
 
@@ -34,17 +32,39 @@ CONFIG = Annotated[Path | None, typer.Option(help="YAML file with data and setti
 @takes(
     source_options=SourceOptions,
     layout=RECORDING_OPTIONS,
-    detector=Fields(DetectorSettings, without=("features", "training", "selection")),
-    features=Features,
-    training=Fields(Training, without=("augmentation",)),
-    selection=Fields(Selection, without=("kernels", "rescoring")),
+    event_options=EVENT_OPTIONS,
+    **DETECTOR_OPTIONS,
 )
 def fit(
-    out: Annotated[Path, typer.Option(help="Model file to write.")],
+    project: Annotated[
+        Path | None, typer.Argument(help="Folder made by `bdl new`, or its bdl.yaml.")
+    ] = None,
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Model file to write. Default: model.safetensors, in the project."),
+    ] = None,
     events: Annotated[str | None, typer.Option(help="Table of events.")] = None,
     config: CONFIG = None,
-    preset: Annotated[
-        PresetName | None, typer.Option(help="Recipe that the other options change. Default: fast.")
+    evaluation: Annotated[
+        Path | None,
+        typer.Option(
+            help="Run directory of `bdl evaluate`, whose score the model file gets. Default: "
+            "evaluation, in the project."
+        ),
+    ] = None,
+    preset: PresetOption = None,
+    from_: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", help="Model file to start at: fine-tuning, with a tenth of its steps."
+        ),
+    ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            help="Page with scores before and after --from, in a fifth of the groups, held out."
+        ),
     ] = None,
     log: Annotated[
         Path | None, typer.Option(help="Folder for logs and checkpoints, kept afterwards.")
@@ -52,9 +72,9 @@ def fit(
     tensorboard: Annotated[bool, typer.Option(help="Log for TensorBoard to --log.")] = False,
     quiet: Quiet = False,
     json: Json = False,
-    *,
     source_options: SourceOptions,
     layout: dict[str, Any],
+    event_options: dict[str, Any],
     detector: dict[str, Any],
     features: dict[str, Any],
     training: dict[str, Any],
@@ -62,24 +82,65 @@ def fit(
 ) -> None:
     """Train a detector and write it to one file.
 
-    After an interruption the same command resumes.
+    After an interruption the same command resumes. The model remembers how the recordings were
+    read, and the score of `bdl evaluate` if the project has one with the same data and settings.
     Objective, encoder, decoder and scaling are a name, or a mapping such as
     '{kind: peaks, threshold: 0.5}'. What is not given is chosen for the data.
     """
     from bdl import Detector
-    from bdl.formats.files import atomic
-    from bdl.training.history import history_csv
+    from bdl.formats.addresses import address_of
+    from bdl.formats.outputs import check_output
 
-    if out.is_dir():
-        raise ConfigError(f"--out {out}: a folder; a file name expected")
+    if project is not None:
+        if config is not None:
+            raise ConfigError(f"--config has no effect beside the project {project}")
+        config = find_config(project)
+        out = out or config.parent / "model.safetensors"
+    if out is None:
+        raise ConfigError("--out is missing: the model file to write")
+    if evaluation is not None and project is None:
+        raise ConfigError("--evaluation has no effect without a project")
+    check_output(out)
+    if log is not None:
+        check_output(log, folder=True, flag="--log")
     if tensorboard and log is None:
         raise ConfigError("--tensorboard needs --log, the folder to log to")
-    source = find_source(source_options, layout, events=events, config=config, need_events=True)
-    given = {**detector, "features": features, "training": training, "selection": selection}
+    source = find_source(
+        source_options,
+        layout,
+        events=events,
+        event_options=event_options,
+        config=config,
+        need_events=True,
+    )
+    given = given_fields(detector, features, training, selection)
+    # Checkpoints are local, also of a model that is written to an address.
+    directory = log or (out if address_of(out) is None else Path(out.name)).with_name(
+        f"{out.name}.run"
+    )
+    if from_ is not None:
+        from bdl.cli.fine_tuning import fine_tuned
+
+        others = {
+            **detector,
+            "preset": preset,
+            **{k: v for k, v in given.items() if k != "training"},
+        }
+        fitted = fine_tuned(
+            from_, source, training, others, page=page, directory=directory, progress=not quiet
+        )
+        _write(fitted, out, directory if log is None else None, source, quiet=quiet, json=json)
+        return
+    if page is not None:
+        raise ConfigError("--page has no effect without --from")
     settings = source.detector_settings(preset, given)
+    known, reason = None, ""
+    if project is not None and config is not None:
+        known, reason = _known_score(config, preset, given, evaluation)
     for note in (*source.notes, *_open_settings(settings, source)) if not quiet else ():
         err.print(f"note: {note}")
-    directory = log or out.with_name(f"{out.name}.run")
+    if reason:
+        err.print(f"note: no cross-validated score ({reason}): bdl evaluate {project} measures it")
     fitted = Detector(
         **dict(settings), tensorboard=tensorboard, progress=not quiet, directory=directory
     ).fit(
@@ -89,11 +150,31 @@ def fit(
         types=source.types,
         event_free=source.event_free if settings.selection.folds else "ignore",
     )
+    fitted.model_ = fitted.model_.replace(reading=source.reading, cross_validation=known)
+    _write(fitted, out, directory if log is None else None, source, quiet=quiet, json=json)
+
+
+def _write(
+    fitted: Detector,
+    out: Path,
+    temporary_folder: Path | None,
+    source: FitSource,
+    *,
+    quiet: bool,
+    json: bool,
+) -> None:
+    """Write a fitted detector and its history, and say how it is."""
+    from bdl.formats.files import atomic
+    from bdl.training.history import history_csv
+
+    if (origin := fitted.model_.provenance) is not None:
+        origin = origin.replace(data=source.name, licence=source.licence)
+        fitted.model_ = fitted.model_.replace(provenance=origin)
     fitted.save(out)
     with atomic(out.with_name(f"{out.name}.csv")) as temporary:
         temporary.write_bytes(history_csv(fitted.history_))
-    if log is None:
-        shutil.rmtree(directory, ignore_errors=True)
+    if temporary_folder is not None:
+        shutil.rmtree(temporary_folder, ignore_errors=True)
     summary = _summary(out, fitted.model_, fitted.history_[-1].loss, len(source.recordings))
     if json:
         print_json(summary)
@@ -102,12 +183,43 @@ def fit(
         err.print(", ".join(f"{key} {value}" for key, value in summary.items()))
 
 
+def _known_score(
+    config: Path, preset: PresetName | None, given: dict[str, Any], evaluation: Path | None
+) -> tuple[CrossValidation | None, str]:
+    """Return the cross-validated score of these settings, or why it is not known."""
+    from bdl.study.known_score import known_score
+
+    project = written_config(config)
+    try:
+        score = known_score(
+            evaluation or config.parent / "evaluation",
+            project.tables(),
+            config.parent,
+            preset=preset or project.preset,
+            detector=merge(project.detector, given),
+            settings={"event_free": project.event_free},
+        )
+    except StudyError as error:
+        if evaluation is not None:
+            raise
+        return None, str(error)
+    return score, ""
+
+
 def _open_settings(settings: DetectorSettings, source: FitSource) -> list[str]:
     """Say what is chosen for the data, with the reason."""
     from bdl.proposal import propose
 
+    lag = []
+    if settings.lag is not None:
+        members = getattr(settings.encoder, "members", (settings.encoder,))
+        kinds = " and ".join(dict.fromkeys(member.kind for member in members))
+        lag = [
+            f"lag {settings.lag:g} s: a forward encoder ({kinds}), scaling that is learned from "
+            "the training recordings, and a decoder with a bounded look-ahead"
+        ]
     if settings.is_complete:
-        return []
+        return lag
     known = source.events.select(types=source.types) if source.types else source.events
     proposal = propose(source.recordings, known, settings.tolerances)
     given = {
@@ -116,7 +228,7 @@ def _open_settings(settings: DetectorSettings, source: FitSource) -> list[str]:
         "window": settings.window is not None,
         "calendar": settings.features.calendar is not None,
     }
-    return [
+    return lag + [
         f"{name} {getattr(proposal, name).value}: {getattr(proposal, name).reason}"
         for name, known in given.items()
         if not known
@@ -141,61 +253,6 @@ def _summary(out: Path, model: Model, loss: float, recordings: int) -> dict[str,
             "threshold": round(point.threshold, 4),
             "held-out F1": round(point.f1, 4),
         }
+    if model.cross_validation is not None:
+        summary["cross-validated"] = str(model.cross_validation)
     return summary
-
-
-@commands.command()
-@takes(source_options=SourceOptions, layout=RECORDING_OPTIONS)
-def detect(
-    model: Annotated[Path, typer.Argument(help="Model file written by fit.")],
-    out: Annotated[Path, typer.Option(help="Table of detections to write.")],
-    config: CONFIG = None,
-    densities: Annotated[
-        Path | None, typer.Option(help="Folder to write the densities to as well.")
-    ] = None,
-    resample: Annotated[
-        bool, typer.Option(help="Resample recordings of another rate to that of the model.")
-    ] = False,
-    all: Annotated[
-        bool,
-        typer.Option(
-            "--all", help="The whole ranking, for AP, instead of detections above the threshold."
-        ),
-    ] = False,
-    quiet: Quiet = False,
-    *,
-    source_options: SourceOptions,
-    layout: dict[str, Any],
-) -> None:
-    """Detect events in recordings with a trained model.
-
-    Detections are those above the threshold with the best F1 on held-out training recordings, if
-    the model has one.
-    """
-    from bdl import Detector
-    from bdl.decoding.candidates import to_events
-    from bdl.formats import write_events
-    from bdl.formats.densities import write_densities
-
-    detector = Detector.load(model)
-    source = find_source(source_options, layout, config=config)
-    tracked: Any = source.recordings
-    if not quiet:
-        tracked = track(tracked, "detecting", len(source.recordings))
-    operating_point = not all and detector.model_.operating_point is not None
-    kept: list[Density] = []
-
-    def detected() -> Iterator[tuple[str, ByType]]:
-        for density, candidates in detector.apply(
-            tracked, resample=resample, operating_point=operating_point
-        ):
-            if densities is not None:
-                kept.append(density)
-            yield density.recording, candidates
-
-    detections = to_events(detected())
-    if densities is not None:
-        write_densities(densities, kept)
-    write_events(detections, out)
-    if not quiet:
-        err.print(f"{len(detections):,} detections in {len(source.recordings):,} recordings: {out}")

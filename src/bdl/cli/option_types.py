@@ -8,17 +8,28 @@ from types import GenericAlias, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
+from pydantic import BeforeValidator
 from pydantic.fields import FieldInfo
 
+from bdl import plain_data
 from bdl.config import Value
 from bdl.errors import ConfigError
 
+_EXAMPLES = {
+    "--column": "time=Bedtime",
+    "--detection-column": "time=Seconds",
+    "--code": "1=onset",
+    "--alias": "ACC_X=x",
+    "--channel-unit": "x=mg",
+}
 NONE = "none"  # on the command line; None itself means that an option was not given
 
 
 def option_type(info: FieldInfo) -> Any:
     """The type that typer gets for a field; ``object`` stands for a value written in YAML."""
     annotation: Any = info.annotation
+    if any(_reads_text(each) for each in (annotation, *get_args(annotation))):
+        return object  # a text such as 10m, which validation turns into a number
     members = [_bare(member) for member in _union(annotation)]
     optional = type(None) in members
     members = [member for member in members if member is not type(None)]
@@ -40,17 +51,6 @@ def is_mapping(info: FieldInfo) -> bool:
     return info.annotation == dict[str, str]
 
 
-def singular(name: str) -> str:
-    """The name of an option that may be repeated, from that of its field.
-
-    Examples
-    --------
-    >>> singular("columns"), singular("aliases")
-    ('column', 'alias')
-    """
-    return name.removesuffix("es" if name.endswith("ses") else "s")
-
-
 def parse_pairs(texts: list[str], flag: str) -> dict[str, str]:
     """Texts ``KEY=VALUE`` as a mapping.
 
@@ -63,7 +63,8 @@ def parse_pairs(texts: list[str], flag: str) -> dict[str, str]:
     for text in texts:
         key, _, value = text.partition("=")
         if not key or not value:
-            raise ConfigError(f"{flag} {text}: KEY=VALUE expected, such as time=Bedtime")
+            example = _EXAMPLES.get(flag, "KEY=VALUE")
+            raise ConfigError(f"{flag} {text}: KEY=VALUE expected, such as {flag} {example}")
         pairs[key] = value
     return pairs
 
@@ -75,6 +76,12 @@ def _union(annotation: Any) -> tuple[Any, ...]:
 def _bare(annotation: Any) -> Any:
     """An annotation without its constraints: validation applies them later."""
     return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+
+
+def _reads_text(annotation: Any) -> bool:
+    return get_origin(annotation) is Annotated and any(
+        isinstance(each, BeforeValidator) for each in get_args(annotation)
+    )
 
 
 def _is_plain(kind: Any) -> bool:
@@ -91,12 +98,10 @@ def parse_yaml(text: str) -> Any:
     >>> parse_yaml("[0, 1]"), parse_yaml("bf16-mixed")
     ([0, 1], 'bf16-mixed')
     """
-    import yaml
-
     try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise typer.BadParameter(f"{text!r} is not YAML: {error}") from error
+        value = plain_data.parse_yaml(text, repr(text[:60]))
+    except ConfigError as error:
+        raise typer.BadParameter(str(error)) from error
     return NONE if value is None or value == "none" else value
 
 

@@ -6,7 +6,7 @@ parameter for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_origin
 
 import typer
 
+from bdl import plain_data
+from bdl.cli.numbers import SECONDS, number_type
 from bdl.cli.option_types import (
     NONE,
     is_mapping,
@@ -22,11 +24,10 @@ from bdl.cli.option_types import (
     parse_pairs,
     parse_yaml,
     shown_default,
-    singular,
 )
 from bdl.config import Value, read_yaml
 from bdl.errors import ConfigError
-from bdl.registry import Variant, field_help
+from bdl.registry import Variant, field_help, singular
 
 if TYPE_CHECKING:
     from bdl.intervals import IntervalType
@@ -37,7 +38,8 @@ Pattern = Annotated[
     str | None, typer.Option(help="Which files of a folder, such as '**/*.parquet'.")
 ]
 StepPeriod = Annotated[
-    float | None, typer.Option("--period", help="Seconds per step, for Kaggle tables.")
+    float | None,
+    typer.Option("--period", parser=SECONDS, help="Seconds per step, for Kaggle tables."),
 ]
 EventFreeRule = Annotated[
     Literal["ignore", "count"],
@@ -45,6 +47,9 @@ EventFreeRule = Annotated[
 ]
 TrustPickle = Annotated[
     bool, typer.Option("--trust-pickle", help="Open data that is a pickle, which can run code.")
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Stop at the first recording that cannot be read.")
 ]
 Quiet = Annotated[bool, typer.Option(help="No progress display.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
@@ -95,6 +100,13 @@ class Fields:
             if name not in self.without and not ("" not in kinds and name == "kind")
         }
 
+    def names(self) -> Iterator[tuple[str, str]]:
+        """Each field and its option."""
+        for name, parameter in self.parameters().items():
+            option = parameter.annotation.__metadata__[0]  # which typer has not completed yet
+            flag = option.param_decls[0] if option.param_decls else option.default
+            yield name, flag.partition("/")[0]
+
     def _parameter(
         self, name: str, owners: dict[str, type[Value]], kinds: dict[str, type[Value]]
     ) -> Parameter:
@@ -112,10 +124,15 @@ class Fields:
         defaults = {shown_default(kind.model_fields[name]) for kind in owners.values()}
         if len(defaults) == 1 and (default := defaults.pop()):
             text += f" Default: {default}."
+        numbers = [
+            number_type(kind.model_fields[name], kind_type)
+            for kind, kind_type in zip(owners.values(), types, strict=True)
+        ]
+        number = numbers[0] if all(each == numbers[0] for each in numbers) else None
         option = typer.Option(
             flag,
             help=text.strip(),
-            parser=parse_yaml if chosen is object else None,
+            parser=parse_yaml if chosen is object else number,
             metavar="VALUE" if chosen is object else None,
         )
         annotation = Annotated[chosen | None, option]
@@ -131,7 +148,7 @@ class Fields:
         for kind in self._kinds().values():
             for name in given.keys() & kind.model_fields.keys():
                 if is_mapping(kind.model_fields[name]) and isinstance(given[name], list):
-                    given[name] = parse_pairs(given[name], f"--{singular(name)}")
+                    given[name] = parse_pairs(given[name], f"--{singular(name).replace('_', '-')}")
         return given
 
 
@@ -201,17 +218,12 @@ def parse_options(texts: list[str]) -> dict[str, Any]:
     >>> parse_options(["task=walking", "period=0.02", "channels=[x, y]"])
     {'task': 'walking', 'period': 0.02, 'channels': ['x', 'y']}
     """
-    import yaml
-
     options = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key:
             raise ConfigError(f"--option: key=value expected, got {text!r}")
-        try:
-            options[key] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise ConfigError(f"--option {key}: not YAML: {value!r}") from error
+        options[key] = plain_data.parse_yaml(value, f"--option {key}")
     return options
 
 
@@ -241,7 +253,7 @@ def parse_variant(
     50.0
     >>> parse_variant(Decoder, "peeks", "--decoder")
     Traceback (most recent call last):
-    bdl.errors.ConfigError: --decoder peeks: expected one of expected-ap, peaks, ...
+    bdl.errors.ConfigError: --decoder peeks: expected one of expected-ap, forward-mass, peaks, ...
     """
     if text in family.names():
         return family.parse(text, flag)

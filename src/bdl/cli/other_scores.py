@@ -1,14 +1,17 @@
-"""Scorings of ``bdl score`` beside AP: collar F-measure, seizures, screening."""
+"""Scorings of ``bdl score`` beside AP: collar F-measure, seizures, screening, heart beats."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bdl.cli import console
 from bdl.cli.score_tables import Setup
 from bdl.errors import ConfigError
+from bdl.evaluation.estimate import plain as finite
+from bdl.text_tables import number_text, text_table
 
 if TYPE_CHECKING:
     from bdl.evaluation import Tally
@@ -36,7 +39,7 @@ def collar_scores(
     from bdl.evaluation.collar import collar_f, interval_collar_f
     from bdl.pairing import pair
 
-    truth, detections = _events(setup, path, types)
+    truth, detections, told = _events(setup, path, types, threshold)
     if types:
         above = detections.above(threshold)
         tallies = {
@@ -54,7 +57,10 @@ def collar_scores(
         tallies = collar_f(truth, detections, collar, threshold=threshold)
     rows = {name: _rates(tally) for name, tally in tallies.items()}
     head = f"F-measure, collar {collar:g}, largest one-to-one pairing"
-    return OtherScore({"collar": collar, "types": rows}, "\n".join([head, *_table(rows)]))
+    return OtherScore(
+        {"collar": collar, **told.plain, "types": rows},
+        "\n".join([head, told.text, *_table(rows)]),
+    )
 
 
 def seizure_scores(
@@ -76,7 +82,7 @@ def seizure_scores(
             "--scoring seizures needs intervals: name the event types of their ends, as in "
             "--interval seizure=onset,offset"
         )
-    truth, detections = _events(setup, path, types)
+    truth, detections, told = _events(setup, path, types, threshold)
     if setup.unit != "seconds":
         raise ConfigError("--scoring seizures works in seconds: give --unit seconds and --period")
     durations = setup.rules["durations"]
@@ -95,12 +101,19 @@ def seizure_scores(
         rows[f"{kind.name}, samples"] = sample_overlap(true, detected, durations).to_dict()
     lines = [
         "intervals that overlap (" + ("any overlap" if any_overlap else "SzCORE rules") + ")",
+        told.text,
         *_table(rows),
     ]
+    if rule.longest is not None:
+        lines.append(
+            f"a false interval counts once per {rule.longest:g} s of its length; "
+            "--any-overlap counts it once"
+        )
     if unpaired:
         lines.append(f"left out: {unpaired:,} detected ends that belong to no interval")
     plain = {
         "rule": rule.model_dump(mode="json"),
+        **told.plain,
         "events": {kind.name: rows[f"{kind.name}, events"] for kind in types},
         "samples": {kind.name: rows[f"{kind.name}, samples"] for kind in types},
         "unpaired": unpaired,
@@ -113,66 +126,129 @@ def screening_scores(
 ) -> OtherScore:
     """Sensitivity at given numbers of false alarms per day, by type and tolerance."""
     from bdl.evaluation import screening
+    from bdl.evaluation.coverage import undetected_text
     from bdl.evaluation.event_score import EVENT_FREE
     from bdl.evaluation.metrics.metric import number
 
     matches = setup.score(setup.detections(path), tolerances).matches
     plain: dict[str, Any] = {}
-    lines = [
-        f"sensitivity at false alarms per day; {EVENT_FREE[matches.event_free]}",
-        f"{'type':<16} {'tolerance':>10} " + " ".join(f"{number(rate):>8}" for rate in rates),
-    ]
+    columns: dict[str, list[str]] = {"type": [], "tolerance": [], "false/day": []}
+    columns |= {"sensitivity": [], "at score": []}
     for name in matches.types:
         for tolerance in matches.tolerances:
             curve = screening(matches, name, tolerance)
             values = {number(rate): curve.sensitivity_at(rate) for rate in rates}
+            thresholds = {number(rate): curve.threshold_at(rate) for rate in rates}
             plain.setdefault(name, {})[number(tolerance)] = {
                 "sensitivity_at": values,
+                "threshold_at": {rate: finite(least) for rate, least in thresholds.items()},
                 **{column: array.tolist() for column, array in curve.columns().items()},
             }
-            texts = " ".join(f"{value:8.4f}" for value in values.values())
-            lines.append(f"{name:<16} {number(tolerance):>10} {texts}")
-    return OtherScore({"event_free": matches.event_free, "types": plain}, "\n".join(lines))
+            for rate, value in values.items():
+                cells = (name, number(tolerance), f"up to {rate}", number_text(value))
+                for column, cell in zip(columns, cells, strict=False):
+                    columns[column].append(cell)
+                columns["at score"].append(number_text(finite(thresholds[rate]), ".4g"))
+    lines = [f"sensitivity at false alarms per day; {EVENT_FREE[matches.event_free]}"]
+    lines += filter(None, [undetected_text(matches)])
+    table = text_table(columns, width=console.width())
+    told = {"event_free": matches.event_free, "undetected": [*matches.undetected]}
+    return OtherScore({**told, "types": plain}, "\n".join([*lines, *table]))
 
 
-def _events(setup: Setup, path: Path, types: tuple[IntervalType, ...]) -> tuple[Events, Events]:
-    """Truth and detections of the scored recordings and types."""
-    truth, detections = setup.truth, setup.detections(path, scored=False)
+def beat_scores(
+    setup: Setup,
+    path: Path,
+    beats: Mapping[str, str],
+    window: float,
+    learning: float,
+    threshold: float,
+) -> OtherScore:
+    """Beat-by-beat comparison of heart beats by AAMI EC57."""
+    from bdl.evaluation.beat_by_beat import beat_by_beat, beats_only
+
+    if setup.unit != "seconds":
+        raise ConfigError("--scoring aami works in seconds: give --unit seconds and --period")
+    if setup.rules["types"] is not None:
+        raise ConfigError("--type has no effect with --scoring aami, which scores all beats")
+    truth, detections, told = _events(
+        setup, path, (), threshold, lambda events: beats_only(events, beats)
+    )
+    result = beat_by_beat(
+        truth,
+        detections.above(threshold),
+        window=window,
+        learning=learning,
+        beats=beats,
+    )
+    head = (
+        f"beat-by-beat comparison (AAMI EC57), in percent: match window {window:g} s, the first "
+        f"{learning:g} s left out"
+    )
+    plain = {"window": window, "learning": learning, **told.plain, **result.to_dict()}
+    return OtherScore(plain, "\n".join([head, told.text, result.text(console.width())]))
+
+
+def _events(
+    setup: Setup,
+    path: Path,
+    types: tuple[IntervalType, ...],
+    threshold: float,
+    checked: Callable[[Events], Events] = lambda events: events,
+) -> tuple[Events, Events, OtherScore]:
+    """Truth and detections of the scored recordings and types, and what is to be told of both.
+
+    ``checked`` gives the events that are matched for the checks, if types have other names.
+    """
+    from bdl.evaluation.coverage import undetected_text
+
     rules = setup.rules
     if rules["regions"] is not None:
         raise ConfigError("--regions has no effect on this scoring")
     if rules["types"] is not None and types:
         raise ConfigError("--type and --interval contradict each other: give one of them")
-    chosen = {"types": rules["types"], "recordings": rules["recordings"]}
-    return truth.select(**chosen), detections.select(**chosen)
+    detections = setup.detections(path, scored=False)
+    # Matched once, at any tolerance, for the checks of recordings and types.
+    compared = replace(setup, truth=checked(setup.truth))
+    matches = compared.score(checked(detections), [1.0]).matches
+    least = finite(threshold)
+    cutoff = "all detections" if least is None else f"detections of score {least:g} and more"
+    left_out = [f"left out: {line}" for line in matches.left_out.lines()]
+    lines = [cutoff, *filter(None, [undetected_text(matches)]), *left_out]
+    plain = {
+        "threshold": least,
+        "undetected": [*matches.undetected],
+        "left_out": matches.left_out.lines(),
+    }
+    scored = rules["recordings"]
+    if matches.left_out.recordings_without_detections:
+        scored = matches.recordings
+    elif scored is None and rules["unknown"] == "ignore":
+        scored = setup.truth.recordings
+    chosen = {"types": rules["types"], "recordings": scored}
+    told = OtherScore(plain, "\n".join(lines))
+    return setup.truth.select(**chosen), detections.select(**chosen), told
 
 
 def _rates(tally: Tally[float]) -> dict[str, float | None]:
-    from bdl.evaluation.estimate import plain
-
     return {
         "hits": tally.hits,
         "detections": tally.detections,
         "truths": tally.truths,
-        "precision": plain(tally.precision),
-        "recall": plain(tally.recall),
-        "F1": plain(tally.f1),
+        "precision": finite(tally.precision),
+        "recall": finite(tally.recall),
+        "F1": finite(tally.f1),
     }
 
 
 def _table(rows: dict[str, dict[str, float | None]]) -> list[str]:
     """Rows of numbers under their names."""
-    names = [*next(iter(rows.values()), {})]
-    heads = [name.replace("_per_day", "/day").replace("false_positives", "false") for name in names]
-    width = max([16, *map(len, rows)])
-    lines = [f"{'type':<{width}} " + " ".join(f"{head:>11}" for head in heads)]
-    for label, row in rows.items():
-        texts = " ".join(f"{_text(value):>11}" for value in row.values())
-        lines.append(f"{label:<{width}} {texts}")
-    return lines
+    columns = {"type": [*rows]}
+    for name in next(iter(rows.values()), {}):
+        head = name.replace("_per_day", "/day").replace("false_positives", "false")
+        columns[head] = [_text(row[name]) for row in rows.values()]
+    return text_table(columns, width=console.width())
 
 
 def _text(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:.4f}" if isinstance(value, float) else f"{value:,}"
+    return number_text(value, ".4f" if isinstance(value, float) else ",")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
+from bdl.cli import INCOMPLETE
 from bdl.cli.console import err, out, print_json, progress
 from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
-from bdl.cli.options import Json, Pattern, advance, takes
+from bdl.cli.numbers import RATE
+from bdl.cli.options import Json, Pattern, Strict, advance, takes
 from bdl.cli.recording_options import RECORDING_OPTIONS, FormatName
+from bdl.workers import Workers
 
 commands = typer.Typer()
 
@@ -21,7 +24,7 @@ commands = typer.Typer()
         "--sample step --time timestamp --period 5`"
     )
 )
-@takes(options=RECORDING_OPTIONS)
+@takes(options=RECORDING_OPTIONS, workers=Workers)
 def prepare(
     source: Annotated[Path, typer.Argument(help="Recordings: a file, folder or glob.")],
     target: Annotated[Path, typer.Option("--out", help="Folder of the store.")],
@@ -33,29 +36,52 @@ def prepare(
     options: dict[str, Any],
     rate: Annotated[
         float | None,
-        typer.Option(help="Resample all recordings to so many samples per second, anti-aliased."),
+        typer.Option(
+            parser=RATE,
+            help="Resample all recordings to so many samples per second, anti-aliased.",
+        ),
     ] = None,
+    strict: Strict = False,
     json: Json = False,
+    workers: dict[str, Any],
 ) -> None:
     """Stream recordings into a store of memory-mapped arrays.
 
     Every later step reads it fastest. Interrupted, the same command goes on where it stopped.
+    A recording that cannot be read is named and left out; the exit code is then 3.
     """
     from bdl import formats
+    from bdl.formats.outputs import check_output
     from bdl.formats.polyphase import on_one_clock
+    from bdl.formats.recording_files import LEFT_OUT
 
+    check_output(target, folder=True)
+    reading = None
+    invalid: Literal["error", "skip"] = "error" if strict else "skip"
     if dataset is not None:
         recordings = named_dataset(dataset, option).load(source).recordings
     else:
-        recordings = formats.read_recordings(source, format=format, pattern=pattern, **options)
+        recordings = formats.read_recordings(
+            source, format=format, pattern=pattern, invalid=invalid, **options
+        )
+        reading = {"format": format, "pattern": pattern, "layout": options, "rate": rate}
     if rate is not None:
         recordings = on_one_clock(recordings, rate)
     with progress() as bar:
-        store = formats.prepare(recordings, target, progress=advance(bar, "preparing"))
+        store = formats.prepare(
+            recordings,
+            target,
+            progress=advance(bar, "preparing"),
+            workers=Workers(**workers),
+            invalid=invalid,
+            reading=reading,
+        )
     samples = sum(info.samples for info in store.infos)
     if json:
-        print_json({"recordings": len(store), "samples": samples, "notes": [*recordings.notes]})
-        return
-    for note in recordings.notes:
-        err.print(f"note: {note}", markup=False, soft_wrap=True)
-    out.print(f"{len(store):,} recordings, {samples:,} samples in {target}", markup=False)
+        print_json({"recordings": len(store), "samples": samples, "notes": [*store.notes]})
+    else:
+        for note in store.notes:
+            err.print(f"note: {note}", markup=False, soft_wrap=True)
+        out.print(f"{len(store):,} recordings, {samples:,} samples in {target}", markup=False)
+    if any(note.startswith(LEFT_OUT) for note in store.notes):
+        raise typer.Exit(INCOMPLETE)

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import json
+import json as json_text
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bdl.cli.console import out
-from bdl.cli.options import Pattern, takes
+from bdl.cli.console import out, print_json
+from bdl.cli.numbers import SECONDS
+from bdl.cli.options import Json, Pattern, takes
 from bdl.cli.recording_options import (
     EVENT_OPTIONS,
     RECORDING_OPTIONS,
     FormatName,
     read_given_events,
 )
+from bdl.config import read_yaml
 from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
     from bdl.proposal import Proposal
 
 commands = typer.Typer()
+OPEN, FEATURES = ("tolerances", "window"), ("stride", "calendar")  # what is proposed
 
 
 @commands.command(
@@ -35,7 +38,8 @@ def new(
     format: FormatName = None,
     pattern: Pattern = None,
     event_period: Annotated[
-        float | None, typer.Option(help="Seconds per step, for event tables in steps.")
+        float | None,
+        typer.Option(parser=SECONDS, help="Seconds per step, for event tables in steps."),
     ] = None,
     annotated: Annotated[
         Path | None,
@@ -44,6 +48,7 @@ def new(
             "scored, outside them."
         ),
     ] = None,
+    json: Json = False,
     *,
     layout: dict[str, Any],
     event_options: dict[str, Any],
@@ -61,7 +66,8 @@ def new(
         opened = read_annotated(annotated, opened)
     shared = {**layout, "period": event_period}
     table = read_given_events(Path(events), opened, event_options, shared)
-    for note in (*opened.notes, *table.notes):
+    notes = (*opened.notes, *table.notes)
+    for note in () if json else notes:
         out.print(f"note: {note}", markup=False, soft_wrap=True)
     proposal = propose(opened, table)
     lines = [
@@ -84,19 +90,23 @@ def new(
     lines += ["# fast, best or paper: what the settings below change.", "preset: fast"]
     with atomic(target) as temporary:
         temporary.write_text("\n".join(lines + _detector(proposal)) + "\n", encoding="utf-8")
+    if json:
+        reasons = {name: getattr(proposal, name).reason for name in (*OPEN, *FEATURES)}
+        summary = {"project": str(project), "config": read_yaml(target), "reasons": reasons}
+        print_json({**summary, "notes": [*notes]})
+        return
     out.print(target.read_text(encoding="utf-8"), markup=False, soft_wrap=True)
-    model = project / "model.safetensors"
-    out.print(f"Next: bdl fit --config {target} --out {model}", soft_wrap=True)
+    out.print(f"Next: bdl evaluate {project}, then bdl fit {project}", soft_wrap=True)
 
 
 def _detector(proposal: Proposal) -> list[str]:
     """Return the key ``detector`` as lines of YAML, with the reason above each setting."""
     lines = ["detector:"]
-    for name in ("tolerances", "window"):
+    for name in OPEN:
         proposed = getattr(proposal, name)
         lines += [f"  # {proposed.reason}", _line(f"  {name}", proposed.value)]
     lines.append("  features:")
-    for name in ("stride", "calendar"):
+    for name in FEATURES:
         proposed = getattr(proposal, name)
         lines += [f"    # {proposed.reason}", _line(f"    {name}", proposed.value)]
     return lines
@@ -104,4 +114,4 @@ def _detector(proposal: Proposal) -> list[str]:
 
 def _line(name: str, value: Any) -> str:
     """Return a line of YAML; JSON is YAML."""
-    return f"{name}: {json.dumps(value, ensure_ascii=False)}"
+    return f"{name}: {json_text.dumps(value, ensure_ascii=False)}"

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bdl.cli.console import out
-from bdl.cli.options import EventFreeRule, Fields, TrustPickle, takes
+from bdl.cli.console import out, print_json
+from bdl.cli.fit_config import CONFIG
+from bdl.cli.numbers import REPLICATES, SECONDS, SEED, TOLERANCE
+from bdl.cli.options import EventFreeRule, Fields, Json, TrustPickle, takes
 from bdl.cli.sources import SourceOptions, find_source
 from bdl.errors import ConfigError, InputError
 from bdl.formats.recordings import RecordingFormat
@@ -25,15 +27,19 @@ commands = typer.Typer()
 @takes(signals=SourceOptions, layout=Fields(RecordingFormat, without=("period",)))
 def report(
     sources: Annotated[
-        list[str], typer.Argument(help="Tables of detections, or the run directory of a study.")
+        list[str],
+        typer.Argument(
+            help="Tables of detections, an evaluated project, or the run directory of a study."
+        ),
     ],
     target: Annotated[Path, typer.Option("--out", help="Page to write.")] = Path("report.html"),
     truth: Annotated[Path | None, typer.Option(help="Table of annotated events.")] = None,
     tolerance: Annotated[
-        list[float] | None, typer.Option(help="Matching tolerance in seconds; may be repeated.")
+        list[float] | None,
+        typer.Option(parser=TOLERANCE, help="Matching tolerance in seconds; may be repeated."),
     ] = None,
     period: Annotated[
-        float | None, typer.Option(help="Seconds from one sample to the next.")
+        float | None, typer.Option(parser=SECONDS, help="Seconds from one sample to the next.")
     ] = None,
     densities: Annotated[
         list[Path] | None,
@@ -46,26 +52,45 @@ def report(
     event_free: EventFreeRule = "ignore",
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     bootstrap: Annotated[
-        int, typer.Option(min=0, help="Bootstrap replicates; 0 for no confidence intervals.")
+        int,
+        typer.Option(
+            parser=REPLICATES, help="Bootstrap replicates; 0 for no confidence intervals."
+        ),
     ] = 1000,
-    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+    seed: Annotated[int, typer.Option(parser=SEED, help="Seed of the bootstrap.")] = 0,
     trust_pickle: TrustPickle = False,
+    json: Json = False,
     *,
     signals: SourceOptions,
     layout: dict[str, Any],
 ) -> None:
     """Write a report: one HTML page that works offline."""
     from bdl.formats import read_events
+    from bdl.formats.files import known_path
+    from bdl.formats.outputs import check_output
     from bdl.report import Content, write_report
 
+    check_output(target)
     if len(sources) == 1 and ("://" in sources[0] or Path(sources[0]).is_dir()):
         from bdl.report.study_content import study_content
 
+        project = (Path(sources[0]) / CONFIG).is_file()
         study = study_content(
-            sources[0], data=signals.data, title=title, replicates=bootstrap, trust=trust_pickle
+            f"{sources[0]}/evaluation" if project else sources[0],
+            data=signals.data,
+            title=title,
+            replicates=bootstrap,
+            trust=trust_pickle,
         )
-        out.print(str(write_report(study, target)))
+        _told(write_report(study, target), json)
         return
+    for name in sources:
+        known_path(name)
+        if "://" not in name and not Path(name).exists():
+            raise InputError(
+                f"{name}: no such file or folder; a run directory of `bdl evaluate` or `bdl study "
+                "run`, or tables of detections expected"
+            )
     source = None
     if signals.recordings is not None and period is not None:
         layout = {**layout, "period": period}
@@ -93,7 +118,14 @@ def report(
         seed=seed,
         replicates=bootstrap,
     )
-    out.print(str(write_report(content, target)))
+    _told(write_report(content, target), json)
+
+
+def _told(page: Path, json: bool) -> None:
+    if json:
+        print_json({"out": str(page), "bytes": page.stat().st_size})
+    else:
+        out.print(str(page))
 
 
 def _systems(

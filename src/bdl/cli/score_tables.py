@@ -6,22 +6,25 @@ scored recordings with their duration (seconds), group and fold.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import numpy as np
 import typer
 
 from bdl.cli import console
+from bdl.cli.numbers import SECONDS
 from bdl.cli.option_types import parse_pairs
 from bdl.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
-    from bdl.evaluation import MatchingRules, Regions, Score
+    from bdl.evaluation import Regions, Score, ScoringRules
     from bdl.events import Events
     from bdl.formats.table_file import TableFile
+    from bdl.frames import Floats
+    from bdl.intervals import IntervalType
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,8 @@ class Rules:
         typer.Option(help="Unit of the tolerances [default: the tables' unit]."),
     ] = None
     period: Annotated[
-        float | None, typer.Option(help="Seconds per step, needed where units are mixed.")
+        float | None,
+        typer.Option(parser=SECONDS, help="Seconds per step, needed where units are mixed."),
     ] = None
     event_free: Annotated[
         Literal["ignore", "count"] | None,
@@ -47,6 +51,13 @@ class Rules:
         Literal["error", "ignore"],
         typer.Option(help="Detections in recordings or of types nobody named."),
     ] = "error"
+    undetected: Annotated[
+        Literal["count", "ignore"] | None,
+        typer.Option(
+            help="Recordings with truths but without any detection: count their truths as missed, "
+            "or leave the recordings out, where they were not processed [default: count, and warn]."
+        ),
+    ] = None
     types: Annotated[
         list[str] | None, typer.Option("--type", help="Event type to score; may be repeated.")
     ] = None
@@ -65,6 +76,10 @@ class Rules:
         list[str] | None,
         typer.Option(help="Column of the table of truths, ROLE=NAME, such as time=Bedtime."),
     ] = None
+    detection_column: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of the tables of detections, ROLE=NAME, such as score=p."),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -76,11 +91,12 @@ class Setup:
     unit: str
     period: float | None
     about: Mapping[str, Mapping[str, str]]
-    rules: MatchingRules
+    rules: ScoringRules
+    detection_columns: Mapping[str, str]
 
     @classmethod
-    def of(cls, truth: Path, options: Rules) -> Setup:
-        """Read everything but the detections."""
+    def of(cls, truth: Path, options: Rules, intervals: tuple[IntervalType, ...] = ()) -> Setup:
+        """Read everything but the detections; ``intervals`` are one false alarm each."""
         events, table_unit = read(truth, parse_pairs(options.column or [], "--column"))
         unit = options.unit or table_unit
         about = {} if options.recordings is None else _about(options.recordings)
@@ -92,24 +108,32 @@ class Setup:
             # Regions may be in steps of unknown length: then durations are not known.
             seconds = 1.0 if unit == "seconds" else options.period
             durations = {n: seconds * size for n, size in regions.durations.items() if seconds}
-        rules: MatchingRules = {
+        rules: ScoringRules = {
             "types": options.types or None,
             "event_free": options.event_free or "ignore",
             "recordings": [*about] or None,
             "regions": regions,
             "unknown": "event-free" if lenient else options.unknown,
             "durations": durations,
+            "intervals": intervals or None,
+            "undetected": options.undetected,
         }
         events = convert(events, table_unit, unit, options.period, truth)
-        return cls(events, truth, unit, options.period, about, rules)
+        columns = parse_pairs(options.detection_column or [], "--detection-column")
+        return cls(events, truth, unit, options.period, about, rules, columns)
 
     def detections(self, path: Path, *, scored: bool = True) -> Events:
         """A table of detections in the unit of this setup; ``scored`` ones need scores."""
-        events, unit = read(path)
+        try:
+            events, unit = read(path, self.detection_columns)
+        except InputError as error:
+            told = re.sub(r"--column\b", "--detection-column", str(error))
+            raise InputError(told) from error
         if scored and events.score is None:
             raise InputError(
-                f"{path}: detections need a column 'score' to be ranked by; without scores there "
-                "is `bdl score`, which then counts all of them, also with --collar"
+                f"{path}: detections need a column 'score' to be ranked by (--detection-column "
+                "score=NAME); without scores there is --metric mF1, and `bdl score`, which then "
+                "counts all of them"
             )
         return convert(events, unit, self.unit, self.period, path)
 
@@ -117,8 +141,6 @@ class Setup:
         """The scores of one table of detections."""
         from bdl.evaluation import score
 
-        if events.score is None:  # all alike: they can be counted, not ranked
-            events = replace(events, score=np.ones(len(events)))
         return score(self.truth, events, tolerances, **self.rules)
 
     def folds(self) -> dict[str, str] | None:
@@ -161,9 +183,13 @@ def convert(events: Events, unit: str, wanted: str, period: float | None, path: 
         )
     if not period > 0:
         raise ConfigError(f"--period: a positive number of seconds expected, got {period}")
+
     # Nine digits: a quotient such as 0.3 / 0.1 must not miss its step by the last bit.
-    time = events.time * period if wanted == "seconds" else (events.time / period).round(9)
-    return replace(events, time=time)
+    def converted(times: Floats) -> Floats:
+        return times * period if wanted == "seconds" else (times / period).round(9)
+
+    issued = None if events.issued is None else converted(events.issued)
+    return replace(events, time=converted(events.time), issued=issued)
 
 
 def _about(path: Path) -> dict[str, dict[str, str]]:
@@ -171,7 +197,10 @@ def _about(path: Path) -> dict[str, dict[str, str]]:
     recordings: dict[str, dict[str, str]] = {}
     for name, row in _rows(path, ("duration", "group", "fold")):
         if name in recordings:
-            raise InputError(f"{path}: recording {name!r} is named twice")
+            raise InputError(
+                f"--recordings {path}: recording {name!r} is named twice; one row per recording "
+                "expected"
+            )
         recordings[name] = row
     if not recordings:
         raise InputError(f"{path}: the table names no recordings")
@@ -184,8 +213,12 @@ def _regions(path: Path) -> Regions:
     from bdl.evaluation import Regions
 
     source, key = _open(path)
-    columns = [key, *(name for name in ("start", "end") if name in source.columns)]
-    table = pa.Table.from_batches(source.batches(columns))
+    if not {"start", "end"} <= {*source.columns}:
+        raise InputError(
+            f"--regions {path}: columns {key}, start and end expected, it has "
+            f"{', '.join(source.columns)}"
+        )
+    table = pa.Table.from_batches(source.batches([key, "start", "end"]))
     return Regions.from_frame(table, recording=key, source=str(path))
 
 

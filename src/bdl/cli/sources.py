@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
+from bdl.cli.detector_options import named_options
 from bdl.cli.fit_config import EventFree, FitConfig, read_config
 from bdl.cli.options import Pattern
 from bdl.cli.recording_options import FormatName
 from bdl.errors import ConfigError
 from bdl.events import Events
+from bdl.formats.reading import Reading
 from bdl.intervals import IntervalType
 from bdl.recording import Recordings
+from bdl.registry import singular
 
 if TYPE_CHECKING:
     from bdl.datasets import Settings
@@ -54,6 +57,9 @@ class FitSource:
     preset: str = "fast"  # preset that ``settings`` change
     event_free: EventFree = "ignore"  # whether held-out recordings without events count
     notes: tuple[str, ...] = ()  # what the user should know
+    reading: Reading | None = None  # how the recordings are read, if they are files
+    name: str = ""  # name of the data set, if the data are one
+    licence: str = ""  # terms of its use
 
     def detector_settings(self, preset: str | None, options: Plain) -> DetectorSettings:
         """Return settings; options of the command line replace those of the source.
@@ -68,13 +74,11 @@ class FitSource:
         from bdl.detector.detector_settings import DetectorSettings, merge
 
         fields = merge(self.settings, options)
-        try:
+        with named_options():
             if self.benchmark is not None:
                 settings = DetectorSettings.of(self.benchmark, preset or self.preset, **fields)
                 return settings if fields.get("decoder") else settings.replace(decoder=None)
             return DetectorSettings.preset(preset or self.preset, **fields)
-        except ConfigError as error:
-            raise ConfigError(str(error).replace("DetectorSettings", "detector")) from error
 
 
 def find_source(
@@ -82,15 +86,24 @@ def find_source(
     layout: Plain,
     *,
     events: str | None = None,
+    event_options: Plain | None = None,
     config: Path | None = None,
     need_events: bool = False,
+    invalid: Literal["error", "skip"] = "error",
 ) -> FitSource:
-    """Read the one source that the options of a command name."""
+    """Read the one source that the options of a command name.
+
+    Of several files, those that cannot be read are an error or left out (``skip``) and noted.
+    """
     sources = {"--dataset": options.dataset, "--recordings": options.recordings, "--config": config}
     named = [flag for flag, value in sources.items() if value is not None]
     if len(named) != 1:
         got = " and ".join(named) if named else "none of them"
         raise ConfigError(f"one of --dataset, --recordings or --config expected, got {got}")
+    columns = {f"event_{name}": value for name, value in (event_options or {}).items()}
+    if columns and options.recordings is None:
+        flags = " and ".join(f"--{singular(name)}" for name in event_options or {})
+        raise ConfigError(f"{flags} has no effect with {named[0]}")
     files = {**layout, "format": options.format, "pattern": options.pattern, "events": events}
     without_effect = {
         "--dataset": files,
@@ -103,7 +116,7 @@ def find_source(
     if options.dataset is not None:
         return _dataset(options)
     if config is not None:
-        return _files(read_config(config), need_events)
+        return _files(read_config(config), need_events, invalid)
     assert options.recordings is not None
     if need_events and events is None:
         raise ConfigError("--recordings needs --events beside it")
@@ -114,15 +127,18 @@ def find_source(
             pattern=options.pattern,
             layout=layout,
             events=events,
+            **columns,
         ),
         need_events,
+        invalid,
     )
 
 
 def _dataset(options: SourceOptions) -> FitSource:
     if options.data is None or options.dataset is None:
         raise ConfigError("--dataset needs --data, the folder it was published as")
-    benchmark = named_dataset(options.dataset, options.option).load(options.data)
+    dataset = named_dataset(options.dataset, options.option)
+    benchmark = dataset.load(options.data)
     settings = benchmark.settings
     longest = max((info.duration for info in benchmark.recordings.infos), default=settings.window)
     return FitSource(
@@ -134,33 +150,15 @@ def _dataset(options: SourceOptions) -> FitSource:
         benchmark=settings.replace(window=min(settings.window, longest)),
         event_free=settings.event_free,
         notes=benchmark.notes,
+        name=dataset.kind,
+        licence=dataset.licence,
     )
 
 
-def _files(config: FitConfig, need_events: bool) -> FitSource:
-    from bdl.formats import read_annotated, read_events, read_recordings
-
-    recordings = read_recordings(
-        config.recordings, format=config.format, pattern=config.pattern, **config.layout
-    )
-    if config.annotated is not None:
-        recordings = read_annotated(config.annotated, recordings)
-    events = Events.empty()
-    if config.events is not None:
-        events = read_events(
-            config.events,
-            format=config.event_format,
-            period=config.event_period,
-            columns=config.event_columns,
-            codes=config.event_codes,
-            recordings=recordings,
-            defaults={
-                "intervals": config.intervals or None,
-                "date_order": config.layout.get("date_order"),
-            },
-        )
-    elif need_events:
+def _files(config: FitConfig, need_events: bool, invalid: Literal["error", "skip"]) -> FitSource:
+    if need_events and config.events is None:
         raise ConfigError("events: a path expected, got none")
+    recordings, events = config.read_files(invalid)
     return FitSource(
         recordings,
         events,
@@ -169,4 +167,8 @@ def _files(config: FitConfig, need_events: bool) -> FitSource:
         settings=config.detector,
         preset=config.preset,
         event_free=config.event_free,
+        notes=(*recordings.notes, *events.notes),
+        reading=Reading.of(
+            config.recordings, format=config.format, pattern=config.pattern, layout=config.layout
+        ),
     )

@@ -1,4 +1,4 @@
-"""Studies from the command line: list, run, status, table."""
+"""Studies from the command line: list, run, status, table, verify."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from bdl.cli.dataset_options import DatasetOptions
 from bdl.cli.options import Json, TrustPickle, parse_options, takes
-from bdl.study.workers import Workers
+from bdl.workers import Workers
 
 commands = typer.Typer()
 study = typer.Typer(
@@ -65,17 +65,25 @@ def run(
         ),
     ] = "full",
     workers: dict[str, Any],
+    verify: Annotated[
+        bool,
+        typer.Option("--verify", help="Read and hash all data again when a study is resumed."),
+    ] = False,
     trust_pickle: TrustPickle = False,
     as_json: Json = False,
 ) -> None:
     """Run a study, or resume one that was stopped."""
-    from bdl.cli.console import err, print_json, progress
+    from bdl.cli.console import err, print_json
     from bdl.cli.console import out as console
+    from bdl.cli.study_progress import study_progress
+    from bdl.formats.outputs import check_output
     from bdl.study import catalogue
     from bdl.study.runner import run_study
     from bdl.study.scale import scale_of, shrink
     from bdl.study.table_formats import written
 
+    if "://" not in out:
+        check_output(out, folder=True)
     protocol = catalogue.load(name)
     if option:
         protocol = protocol.replace(data=protocol.data.replace(**parse_options(option)))
@@ -83,14 +91,7 @@ def run(
     if scale != "full":
         size = scale_of(protocol, scale)
         protocol = shrink(protocol, size)
-    with progress() as bar:
-        tasks: dict[str, Any] = {}
-
-        def report(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = bar.add_task(what, total=total)
-            bar.update(tasks[what], completed=done, total=total)
-
+    with study_progress() as report:
         results = run_study(
             protocol,
             out,
@@ -98,6 +99,7 @@ def run(
             scale=size,
             workers=Workers(**workers),
             trust=trust_pickle,
+            verify=verify,
             report=report,
         )
     if as_json:
@@ -150,3 +152,36 @@ def table(
         print_json(reader.results.to_dict())
     else:
         print(written(reader.protocol, reader.results)[format], end="")
+
+
+@study.command()
+def verify(
+    run: Run,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the data set, if it has moved.")
+    ] = None,
+    trust_pickle: TrustPickle = False,
+    as_json: Json = False,
+) -> None:
+    """Check a finished study, from its protocol to its tables; nothing is written.
+
+    Every file is compared with its hash, selection, scores and tables are made again from the data
+    and what the steps have left.
+    """
+    from dataclasses import asdict
+
+    from bdl.cli.console import out, print_json
+    from bdl.study.verification import verify_study
+
+    found = verify_study(run, data=data, trust=trust_pickle)
+    if as_json:
+        print_json(asdict(found))
+        return
+    out.print(f"{run}: as the study has written it", markup=False)
+    out.print(f"  chain      {found.chain}")
+    out.print(f"  steps      {found.steps}, with {found.files} files")
+    if found.recordings is None:
+        out.print("  data       not there, so that scores were not computed again (--data)")
+    else:
+        out.print(f"  data       {found.recordings} recordings, scored again with equal scores")
+    out.print("  tables     equal to those made from the results")

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from bdl.cli.dataset_options import DATASET_HELP, DatasetOptions, dataset_names, named_dataset
+from bdl.cli.numbers import COUNT, SECONDS, SHARE, TOLERANCE
 from bdl.cli.options import Json, parse_variant
 
 commands = typer.Typer()
@@ -22,9 +23,13 @@ def audit(
     kernel: Annotated[
         str, typer.Option(help="Kernel of the targets: a name such as hard, or a YAML mapping.")
     ] = "gaussian",
-    sigma: Annotated[float | None, typer.Option(help="Width of the kernel in seconds.")] = None,
-    stride: Annotated[int | None, typer.Option(help="Samples per bin.")] = None,
-    crop: Annotated[float | None, typer.Option(help="Length of the crops in seconds.")] = None,
+    sigma: Annotated[
+        float | None, typer.Option(parser=SECONDS, help="Width of the kernel in seconds.")
+    ] = None,
+    stride: Annotated[int | None, typer.Option(parser=COUNT, help="Samples per bin.")] = None,
+    crop: Annotated[
+        float | None, typer.Option(parser=SECONDS, help="Length of the crops in seconds.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Check the targets of a data set's events.
@@ -77,16 +82,26 @@ def audit(
 
 @commands.command()
 def stride(
-    period: Annotated[list[float], typer.Option(help="Seconds per sample; may be repeated.")],
-    stride: Annotated[list[int], typer.Option(help="Samples per bin; may be repeated.")],
+    period: Annotated[
+        list[float], typer.Option(parser=SECONDS, help="Seconds per sample; may be repeated.")
+    ],
+    stride: Annotated[
+        list[int], typer.Option(parser=COUNT, help="Samples per bin; may be repeated.")
+    ],
     tolerance: Annotated[
-        list[float], typer.Option(help="Matching tolerance in seconds; may be repeated.")
+        list[float],
+        typer.Option(parser=TOLERANCE, help="Matching tolerance in seconds; may be repeated."),
     ],
     spacing: Annotated[
-        list[float], typer.Option(help="Seconds between events of one type; may be repeated.")
+        list[float],
+        typer.Option(parser=SECONDS, help="Seconds between events of one type; may be repeated."),
     ],
-    duration: Annotated[float, typer.Option(help="Seconds of signal per sequence.")] = 86400.0,
-    probability: Annotated[float, typer.Option(help="Accepted probability of a collision.")] = 1e-3,
+    duration: Annotated[
+        float, typer.Option(parser=SECONDS, help="Seconds of signal per sequence.")
+    ] = 86400.0,
+    probability: Annotated[
+        float, typer.Option(parser=SHARE, help="Accepted probability of a collision.")
+    ] = 1e-3,
     json: Json = False,
 ) -> None:
     """Check output strides against tolerances and event frequency.

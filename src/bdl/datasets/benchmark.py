@@ -28,7 +28,8 @@ class Settings(Value):
     window
         Length of a training window in seconds.
     reference_spacing
-        Seconds between events of one type, for the sparse output prior.
+        Seconds between events of one type, for the sparse output prior; None is estimated from
+        training labels.
     sigma
         Width of the Gaussian kernel in seconds.
     separation
@@ -55,7 +56,7 @@ class Settings(Value):
     tolerances: tuple[PositiveFloat, ...] = Field(min_length=1)
     stride: PositiveInt
     window: PositiveFloat
-    reference_spacing: PositiveFloat
+    reference_spacing: PositiveFloat | None = None
     sigma: PositiveFloat
     separation: PositiveFloat
     calendar: bool = False

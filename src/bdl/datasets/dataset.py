@@ -43,6 +43,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 from bdl.datasets.benchmark import Benchmark
 from bdl.datasets.study_scale import Scale
 from bdl.errors import ConfigError, InputError
+from bdl.formats.files import atomic, known_path, reading
+from bdl.formats.outputs import check_output
 from bdl.registry import Variant
 
 if TYPE_CHECKING:
@@ -73,7 +75,7 @@ class Dataset(Variant):
         Terms of use, and what to cite.
     requires
         The data that are needed and their size, in words.
-    recordings
+    recording_count
         Number of recordings as published, for estimates of cost.
     window_bins
         Mean number of output bins per training window, for estimates of cost.
@@ -86,7 +88,7 @@ class Dataset(Variant):
     licence: ClassVar[str] = ""
     citation: ClassVar[str] = ""
     requires: ClassVar[str] = ""
-    recordings: ClassVar[int] = 100
+    recording_count: ClassVar[int] = 100
     window_bins: ClassVar[int] = 10_000
     scales: ClassVar[Mapping[str, Scale]] = {
         "small": Scale(recordings=24, epochs=8, batch=4, rates=2),
@@ -124,10 +126,11 @@ class Dataset(Variant):
 
         The notes begin with licence and citation, and before them whether it is simulated.
         """
-        path = Path(path)
+        path = known_path(path)
         if not path.exists():
             raise InputError(f"{path}: no such file or folder; {self.kind} data expected there")
-        benchmark = self.read(path)
+        with reading(path, f"{self.kind} data"):
+            benchmark = self.read(path)
         terms = (("licence", self.licence), ("cite", self.citation))
         notes = [f"{name}: {text}" for name, text in terms if text]
         mark = path / SIMULATED
@@ -138,6 +141,10 @@ class Dataset(Variant):
     @abstractmethod
     def read(self, path: Path) -> Benchmark:
         """Read the raw files below an existing path; `load` adds licence and citation."""
+
+    def files(self, path: Path) -> list[Path]:
+        """The files that may be read: all below the path, sorted."""
+        return [path] if path.is_file() else sorted(f for f in path.rglob("*") if f.is_file())
 
     def simulate(
         self,
@@ -177,7 +184,7 @@ class Dataset(Variant):
         """
         if recordings < 1:
             raise ConfigError(f"recordings: at least 1 expected, got {recordings}")
-        if days is not None and not days > 0:
+        if days is not None and not (0 < days < 1e6):
             raise ConfigError(f"days: a positive number expected, got {days}")
         if seed < 0:
             raise ConfigError(f"seed: a nonnegative integer expected, got {seed}")
@@ -188,6 +195,7 @@ class Dataset(Variant):
                 f"{', '.join(Dataset.kinds_with('simulator'))}"
             )
         folder = Path(folder)
+        check_output(folder, folder=True)
         folder.mkdir(parents=True, exist_ok=True)
         write(
             folder,
@@ -196,8 +204,10 @@ class Dataset(Variant):
             seed=seed,
             progress=progress or (lambda done, total: None),
         )
-        text = f"simulated by bdl: {self.kind}, {recordings} recordings, seed {seed}\n"
-        (folder / SIMULATED).write_text(text)
+        with atomic(folder / SIMULATED) as temporary:
+            temporary.write_text(
+                f"simulated by bdl: {self.kind}, {recordings} recordings, seed {seed}\n"
+            )
 
     def fetch(
         self,

@@ -32,6 +32,12 @@ def cut(
     files: tuple[Path, ...] = (),
 ) -> tuple[Recordings, Events]:
     """Recordings of a stream and its events, times in seconds from each recording's start."""
+    if np.isinf(values).any():
+        row, column = np.argwhere(np.isinf(values))[0]
+        raise InputError(
+            f"{files[0] if files else 'stream'}: column {channels[column]!r}, row {row}: a finite "
+            "number expected; a missing one is empty or NaN"
+        )
     starts = range(0, len(values), length)
     parts = [values[start : start + length] for start in starts]
     recordings = [

@@ -33,6 +33,12 @@ FORMAT = ParquetRecordings(
     period=PERIOD,
     group_pattern="_(user[0-9]+)$",
 )
+SEGMENTS = {
+    "recording": pl.String,
+    "activity": pl.String,
+    "start_sample": pl.Int64,
+    "end_sample": pl.Int64,
+}
 ACTIVITIES = {
     "walking": ("walking", "walking_upstairs", "walking_downstairs"),
     "transitions": (
@@ -75,7 +81,7 @@ class HAPT(Dataset):
         "human activities and postural transitions. UCI Machine Learning Repository, 2015"
     )
     requires = "HAPT, UCI"
-    recordings = 45
+    recording_count = 45
     window_bins = 600
     scales: ClassVar[Mapping[str, Scale]] = {
         "small": Dataset.scales["small"].replace(epochs=12, window=60.0, batch=2),
@@ -85,7 +91,7 @@ class HAPT(Dataset):
     def read(self, path: Path) -> Benchmark:
         folder, table = published_files(path, "recordings", "segments.csv", what="HAPT data")
         with reading(table, "a CSV file"):
-            segments = pl.read_csv(table)
+            segments = pl.read_csv(table, schema_overrides=SEGMENTS)
         check_columns(
             segments.columns, ("recording", "activity", "start_sample", "end_sample"), table
         )

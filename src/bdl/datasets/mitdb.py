@@ -74,7 +74,7 @@ class MITDB(Dataset):
         "Biol 20(3):45-50, 2001. https://doi.org/10.13026/C2F305"
     )
     requires = "MIT-BIH arrhythmia, PhysioNet"
-    recordings = 22
+    recording_count = 22
     window_bins = 5_400
 
     def read(self, path: Path) -> Benchmark:
@@ -100,7 +100,12 @@ def _two_leads(raw: Recordings, path: Path) -> Recordings:
     # Lead II is the one that all but two records share; it comes first.
     order = {info.id: [1, 0] if info.channels[1] == "MLII" else [0, 1] for info in raw.infos}
     infos = tuple(
-        replace(info, channels=CHANNELS, group="201" if info.id == "202" else info.id)
+        replace(
+            info,
+            channels=CHANNELS,
+            units=tuple(info.units[i] for i in order[info.id]) if info.units else (),
+            group="201" if info.id == "202" else info.id,
+        )
         for info in raw.infos
     )
     return raw.change(lambda info, rows: np.ascontiguousarray(rows[:, order[info.id]]), infos)

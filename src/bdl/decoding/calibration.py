@@ -24,7 +24,9 @@ from bdl.errors import ConfigError, InputError
 from bdl.evaluation import Matcher, Metric, Regions
 from bdl.evaluation.matching import EventFree
 from bdl.events import Events
+from bdl.frames import Tabular
 from bdl.intervals import IntervalType
+from bdl.table_plots import Drawing
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(Tabular):
     """The decoder that a calibration chose, and all settings it tried.
 
     Parameters
@@ -61,10 +63,24 @@ class Calibration:
     'peaks'
     """
 
+    drawing = Drawing("setting", "score", by=("decoder",), mode="markers")
+
     decoder: Decoder
     score: float
     metric: str
     tried: tuple[Trial, ...]
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table by name: one row per setting that was tried."""
+        plain = [trial.decoder.model_dump(mode="json") for trial in self.tried]
+        names = dict.fromkeys(name for each in plain for name in each if name != "kind")
+        differing = [name for name in names if len({str(each.get(name)) for each in plain}) > 1]
+        return {
+            "setting": [*range(1, len(plain) + 1)],
+            "decoder": [each["kind"] for each in plain],
+            **{name: [str(each.get(name, "")) for each in plain] for name in differing},
+            "score": [trial.score for trial in self.tried],
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -117,7 +133,9 @@ def calibrate(
     metric = Metric.parse(metric)
     if not metric.measurable(tolerances):
         known = ", ".join(f"{tolerance:g}" for tolerance in tolerances)
-        raise ConfigError(f"metric {metric.name!r}: a tolerance among {known} expected")
+        raise ConfigError(
+            f"metric {metric.name!r}: a tolerance among {known} expected (--metric, --tolerance)"
+        )
     grid = Grid.parse(grid)
     decoders = grid.decoders(tolerances)
     decoded: list[_Decoded] = []

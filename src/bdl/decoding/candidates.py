@@ -20,6 +20,8 @@ class Candidates(NamedTuple):
 
     time: NDArray[np.floating[Any]]  # times in seconds, increasing
     score: NDArray[np.floating[Any]]
+    # Seconds at which each could be told, where that is known: detectors with a lag.
+    issued: NDArray[np.float64] | None = None
 
     def above(self, threshold: float) -> Candidates:
         """Those whose score is at least the threshold."""
@@ -27,7 +29,8 @@ class Candidates(NamedTuple):
 
     def select(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> Candidates:
         """The rows of a mask or of an index array."""
-        return Candidates(self.time[rows], self.score[rows])
+        issued = None if self.issued is None else self.issued[rows]
+        return Candidates(self.time[rows], self.score[rows], issued)
 
 
 ByType = dict[str, Candidates]
@@ -55,6 +58,7 @@ def to_events(decoded: Iterable[tuple[str, Mapping[str, Candidates]]]) -> Events
     recording_code = {id: code for code, id in enumerate(recordings)}
     type_code = {event: code for code, event in enumerate(types)}
     counts = [len(part.time) for _, _, part in parts]
+    issued = [part.issued for _, _, part in parts if part.issued is not None]
     codes = np.array([(recording_code[id], type_code[event]) for id, event, _ in parts], np.int32)
     return Events(
         recordings,
@@ -63,12 +67,23 @@ def to_events(decoded: Iterable[tuple[str, Mapping[str, Candidates]]]) -> Events
         np.repeat(codes[:, 1], counts),
         np.concatenate([part.time for _, _, part in parts], dtype=np.float64),
         np.concatenate([part.score for _, _, part in parts], dtype=np.float64),
+        issued=np.concatenate(issued) if len(issued) == len(parts) else None,
     )
 
 
 def steps(seconds: float, step: float) -> int:
-    """The number of steps that last at least so many seconds; rounding errors do not add one."""
-    return math.ceil(seconds / step - 1e-9)
+    """The number of steps that last at least so many seconds, up to a millionth.
+
+    Periods that differ by less than a millionth are one period and give one number of steps.
+
+    Examples
+    --------
+    >>> steps(60.0, 5.0), steps(60.0, 5.000001), steps(61.0, 5.0)
+    (12, 12, 13)
+    """
+    exact = min(seconds / step, 2.0**53)
+    nearest = round(exact)
+    return nearest if abs(exact - nearest) <= 1e-6 * exact else math.ceil(exact)
 
 
 def unique(densities: Iterable[Density]) -> Iterator[Density]:

@@ -15,6 +15,8 @@ from pydantic import NonNegativeFloat
 
 from bdl.decoding.alternation import alternate
 from bdl.decoding.candidates import ByType, above, to_events, unique
+from bdl.decoding.incremental import BinClock, IncrementalDecoder
+from bdl.decoding.incremental_rows import DecoderRows, SeparateRows
 from bdl.density import Density, Kind
 from bdl.errors import ConfigError
 from bdl.events import Events
@@ -61,6 +63,40 @@ class Decoder(Variant):
         """Whether appending samples can never change an earlier detection."""
         return False
 
+    @property
+    def looks_ahead(self) -> str | None:
+        """Why a detection may have to wait for the end of the recording; None if it never does.
+
+        Where it is None, the decoder has an incremental form.
+        """
+        return "it has no incremental form"
+
+    def forward(self) -> Decoder:
+        """The setting most like this one whose look-ahead is bounded; itself if there is none."""
+        return self
+
+    def incremental(
+        self, clock: BinClock, types: tuple[str, ...], intervals: tuple[IntervalType, ...] = ()
+    ) -> IncrementalDecoder:
+        """The decoder for one recording whose density comes in parts; see `looks_ahead`.
+
+        Parameters
+        ----------
+        clock
+            Samples and bins of the recording.
+        types
+            Name of each output of the density.
+        intervals
+            Interval types, for densities of kind ``state``.
+        """
+        raise ConfigError(f"the decoder {self.kind!r} cannot be used on a stream")
+
+    def incremental_rows(
+        self, clock: BinClock, types: tuple[str, ...], intervals: tuple[IntervalType, ...] = ()
+    ) -> DecoderRows:
+        """The decoder for many recordings that run at the same time; arguments of `incremental`."""
+        return SeparateRows(lambda: self.incremental(clock, types, intervals))
+
     @abstractmethod
     def candidates(self, density: Density, intervals: tuple[IntervalType, ...]) -> ByType:
         """Candidate detections by event type, each in order of time.
@@ -91,7 +127,8 @@ class Decoder(Variant):
             fitting = [name for name, kind in Decoder.kinds().items() if kind.reads == density.kind]
             raise ConfigError(
                 f"{cls.__name__} decodes densities of kind {cls.reads!r}, but that of recording "
-                f"{density.recording!r} is of kind {density.kind!r}; use {' or '.join(fitting)}"
+                f"{density.recording!r} is of kind {density.kind!r}; use {' or '.join(fitting)} "
+                "(--decoder, --grid)"
             )
 
 
@@ -113,15 +150,22 @@ def interval_types(
     """
     if density.kind == "events":
         return intervals
+    return of_outputs(density.types, intervals, f"recording {density.recording!r}")
+
+
+def of_outputs(
+    names: tuple[str, ...], intervals: tuple[IntervalType, ...], what: str
+) -> tuple[IntervalType, ...]:
+    """The interval type of each output of state densities; ``what`` they belong to, for errors."""
     named = {interval.name: interval for interval in intervals}
-    for name in density.types:
+    for name in names:
         if name not in named:
             raise ConfigError(
-                f"the occupancy {name!r} of recording {density.recording!r} needs an interval type "
+                f"the occupancy {name!r} of {what} needs an interval type "
                 f"of that name, which names its onsets and offsets (--interval {name}=ONSET,OFFSET "
                 f"on the command line); known are {', '.join(named) or 'none'}"
             )
-    return tuple(named[name] for name in density.types)
+    return tuple(named[name] for name in names)
 
 
 def decode(

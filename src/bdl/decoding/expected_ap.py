@@ -34,8 +34,9 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, NonNegativeFloat, PositiveFloat
+from pydantic import Field, PositiveFloat
 
+from bdl.config import Seconds
 from bdl.decoding.candidates import ByType, Candidates, steps
 from bdl.decoding.decoder import Decoder
 from bdl.decoding.grid import Grid, NonNegatives
@@ -86,8 +87,8 @@ class ExpectedAP(Decoder):
     kind: Literal["expected-ap"] = "expected-ap"
     threshold: Share = 0.001
     tolerances: Positives | None = None
-    separation: NonNegativeFloat = 0.0
-    spacing: NonNegativeFloat = 0.0
+    separation: Seconds = 0.0
+    spacing: Seconds = 0.0
     unit: PositiveFloat = 1.0
     refine: Refine = "none"
 
@@ -100,6 +101,16 @@ class ExpectedAP(Decoder):
         if self.tolerances is None and tolerances:
             return self.replace(tolerances=tuple(tolerances))
         return self
+
+    @property
+    def looks_ahead(self) -> str | None:
+        return "the best detections of the whole recording are taken first"
+
+    def forward(self) -> Decoder:
+        from bdl.decoding.forward_mass import ForwardMass
+
+        names = ("threshold", "tolerances", "separation", "unit")
+        return ForwardMass(**{name: getattr(self, name) for name in names})
 
     def candidates(self, density: Density, intervals: tuple[IntervalType, ...]) -> ByType:
         return {
@@ -178,6 +189,12 @@ class ExpectedAPGrid(Grid):
     ) -> Self | None:
         """The default for event densities; needs no separation."""
         return cls(alternations=alternations)
+
+    def forward(self) -> Grid:
+        from bdl.decoding.forward_mass import ForwardMassGrid
+
+        names = ("thresholds", "units", "separations", "tolerances")
+        return ForwardMassGrid(**{name: getattr(self, name) for name in names})
 
     def candidates(
         self, density: Density, decoders: Sequence[Any], intervals: tuple[IntervalType, ...]

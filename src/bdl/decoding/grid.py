@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
-from bdl.config import Value
+from bdl.config import Seconds, Value
 from bdl.decoding.candidates import ByType
 from bdl.decoding.decoder import Decoder
 from bdl.density import Density, Kind
@@ -34,7 +34,7 @@ class GridSettings(Value):
 
     thresholds: PositiveInt = 3  # how many thresholds
     smooths: NonNegatives = (0.0,)  # standard deviations of Gaussian smoothing in seconds
-    separation: NonNegativeFloat = 0.0  # least time between two detections of one type in seconds
+    separation: Seconds = 0.0  # least time between two detections of one type in seconds
     # Seconds on each side of a change of state over which its probability is averaged.
     window: PositiveFloat
     alternations: Booleans = (False,)  # whether to alternate, as in `Grid`
@@ -78,6 +78,10 @@ class Grid(Variant):
     def paper(cls, settings: GridSettings) -> Self | None:
         """The grid of the paper's studies, or None where they do not use the decoder."""
         return None
+
+    def forward(self) -> Grid:
+        """The grid most like this one whose decoders have a bounded look-ahead."""
+        return self
 
     def decoders(self, tolerances: Sequence[float]) -> list[Any]:
         """The decoders of the grid at the lowest threshold, without alternation."""

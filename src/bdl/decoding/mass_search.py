@@ -45,7 +45,7 @@ def take(
     start = per_sample(values, windows, stride=stride, samples=samples)
     bins = len(start)
     residual = np.repeat(start[None], len(windows), axis=0)
-    state = _State(
+    state = SearchState(
         windows=windows,
         widths=(windows // 2 + stride) // stride + 1,
         stride=stride,
@@ -71,18 +71,19 @@ def take(
 
 
 def per_sample(values: Masses, windows: Ints, *, stride: int, samples: int) -> Ints:
-    """Mass of each bin per sample, in units of 2**-40, rounded down.
+    """Mass of each bin (its row of values) per sample, in units of 2**-40, rounded down.
 
     The mass of a bin is limited (to thousands of units for any real window) where sums over a
     window could exceed 63 bits.
     """
     edges = np.minimum(np.arange(len(values) + 1) * stride, samples)
     most = float((1 << 61) // max(stride, int(windows.max()) + 1))
-    share = values.astype(np.float64) * UNIT / np.maximum(np.diff(edges), 1)
+    lengths = np.maximum(np.diff(edges), 1).reshape(-1, *[1] * (values.ndim - 1))
+    share = values.astype(np.float64) * UNIT / lengths
     return np.minimum(share, most).astype(np.int64)
 
 
-class _State(NamedTuple):
+class SearchState(NamedTuple):
     """Arrays that the search reads and changes; masses and scores in units of 2**-40."""
 
     windows: Ints  # (tolerances,) twice the tolerance in samples
@@ -100,7 +101,13 @@ class _State(NamedTuple):
 
 @compiled
 def _search(
-    state: _State, position: int, reach: int, least: int, distance: int, taken: Ints, scores: Ints
+    state: SearchState,
+    position: int,
+    reach: int,
+    least: int,
+    distance: int,
+    taken: Ints,
+    scores: Ints,
 ) -> tuple[int, int]:
     """Take detections until ``taken`` is full; where to continue, and how many were taken."""
     stride, samples = state.stride, state.samples
@@ -108,7 +115,7 @@ def _search(
     bins, count = len(start), 0
     if position == 0:
         for k in range(len(state.windows)):
-            _update(state, k, 0, bins - 1)
+            update(state, k, 0, bins - 1)
     for first in range(position, bins):
         path[0], height = first, 1
         while height > 0:
@@ -139,8 +146,8 @@ def _search(
             count += 1
             for k in range(len(state.windows)):
                 if state.inside[k, here] > 0:
-                    low, high = _remove(state, k, here)
-                    _update(state, k, low, high)
+                    low, high = remove(state, k, here)
+                    update(state, k, low, high)
             if distance > 0:
                 centre = 2 * here * stride + min(stride, samples - here * stride)
                 away = distance // stride + 1
@@ -152,7 +159,7 @@ def _search(
 
 
 @compiled
-def _remove(state: _State, k: int, b: int) -> tuple[int, int]:
+def remove(state: SearchState, k: int, b: int) -> tuple[int, int]:
     """Remove one unit, or all where there is less, from a window; its first and last bin."""
     stride, samples, residual = state.stride, state.samples, state.residual
     first, after = _span(b, state.windows[k], stride, samples)
@@ -169,7 +176,7 @@ def _remove(state: _State, k: int, b: int) -> tuple[int, int]:
 
 
 @compiled
-def _update(state: _State, k: int, low: int, high: int) -> None:
+def update(state: SearchState, k: int, low: int, high: int) -> None:
     """Update the masses inside windows, and scores, after the bins low to high have changed."""
     stride, samples, residual = state.stride, state.samples, state.residual
     score, prefix = state.score, state.prefix

@@ -14,7 +14,9 @@ is the height of its (smoothed) maximum. There are two clocks:
 Causality: without smoothing, or with trailing smoothing, a maximum is known as soon as the first
 lower value follows it. Separation that keeps the higher peak looks ahead, since a higher one may
 follow. With ``keep="earlier"`` a peak suppresses those that follow it, so that (without
-alternation) appending samples never changes an earlier detection.
+alternation) appending samples never changes an earlier detection. With ``keep="higher"`` and
+trailing smoothing a peak is final once no undecided higher one is near, and none can follow within
+the separation: see `bdl.decoding.incremental_maxima`.
 """
 
 from __future__ import annotations
@@ -24,11 +26,13 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import NonNegativeFloat, model_validator
+from pydantic import model_validator
 
+from bdl.config import Seconds
 from bdl.decoding.candidates import ByType, Candidates, steps
 from bdl.decoding.decoder import Decoder
 from bdl.decoding.grid import Grid, GridSettings, NonNegatives
+from bdl.decoding.incremental import BinClock, IncrementalDecoder
 from bdl.decoding.maxima import Keep, local_maxima, separate
 from bdl.decoding.refinement import Refine, refine
 from bdl.decoding.smoothed_maxima import smoothed_maxima
@@ -72,9 +76,9 @@ class Peaks(Decoder):
     reads: ClassVar[Kind] = "events"
 
     kind: Literal["peaks"] = "peaks"
-    smooth: NonNegativeFloat = 0.0
+    smooth: Seconds = 0.0
     smoothing: Side = "centred"
-    separation: NonNegativeFloat = 0.0
+    separation: Seconds = 0.0
     keep: Keep = "higher"
     clock: Clock = "samples"
     refine: Refine = "none"
@@ -95,6 +99,24 @@ class Peaks(Decoder):
         looks_ahead = self.smooth > 0 and self.smoothing == "centred"
         keeps_higher = self.separation > 0 and self.keep == "higher"
         return not (looks_ahead or keeps_higher or self.alternate or self.refine != "none")
+
+    @property
+    def looks_ahead(self) -> str | None:
+        if self.smooth > 0 and self.smoothing == "centred":
+            return "centred smoothing reads later bins"
+        if self.refine != "none":
+            return "refinement reads later bins"
+        return "alternation compares all events of the recording" if self.alternate else None
+
+    def forward(self) -> Self:
+        return self.replace(smoothing="trailing", refine="none", alternate=False)
+
+    def incremental(
+        self, clock: BinClock, types: tuple[str, ...], intervals: tuple[IntervalType, ...] = ()
+    ) -> IncrementalDecoder:
+        from bdl.decoding.incremental_peaks import IncrementalPeaks
+
+        return IncrementalPeaks(self, clock, types)
 
     def candidates(self, density: Density, intervals: tuple[IntervalType, ...]) -> ByType:
         step = density.period * (density.stride if self.clock == "bins" else 1)
@@ -139,7 +161,7 @@ class PeakGrid(Grid):
     kind: Literal["peaks"] = "peaks"
     smooths: NonNegatives = (0.0,)
     smoothing: Side = "centred"
-    separation: NonNegativeFloat = 0.0
+    separation: Seconds = 0.0
     keep: Keep = "higher"
     clock: Clock = "samples"
     refine: Refine = "none"
@@ -147,6 +169,9 @@ class PeakGrid(Grid):
     @classmethod
     def paper(cls, settings: GridSettings) -> Self | None:
         return cls(**settings.model_dump(exclude={"window"}))
+
+    def forward(self) -> Self:
+        return self.replace(smoothing="trailing", refine="none", alternations=(False,))
 
 
 def find_peaks(

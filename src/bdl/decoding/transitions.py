@@ -27,11 +27,13 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, NonNegativeFloat, PositiveFloat
+from pydantic import Field, PositiveFloat
 
+from bdl.config import Seconds
 from bdl.decoding.candidates import ByType, Candidates, steps
-from bdl.decoding.decoder import Decoder
+from bdl.decoding.decoder import Decoder, of_outputs
 from bdl.decoding.grid import Grid, GridSettings, NonNegatives
+from bdl.decoding.incremental import BinClock, IncrementalDecoder
 from bdl.decoding.maxima import local_maxima, separate
 from bdl.decoding.peaks import Clock
 from bdl.decoding.smoothing import Side, smooth
@@ -81,9 +83,9 @@ class Transitions(Decoder):
     scorer: Scorer = "threshold"
     level: Level = 0.5
     window: PositiveFloat | None = None
-    smooth: NonNegativeFloat = 0.0
+    smooth: Seconds = 0.0
     smoothing: Side = "centred"
-    separation: NonNegativeFloat = 0.0
+    separation: Seconds = 0.0
     clock: Clock = "samples"
 
     @classmethod
@@ -99,6 +101,24 @@ class Transitions(Decoder):
         if self.window is None and tolerances:
             return self.replace(window=max(tolerances))
         return self
+
+    @property
+    def looks_ahead(self) -> str | None:
+        if self.smooth > 0 and self.smoothing == "centred":
+            return "centred smoothing reads later bins"
+        return "alternation compares all events of the recording" if self.alternate else None
+
+    def forward(self) -> Self:
+        return self.replace(smoothing="trailing", alternate=False)
+
+    def incremental(
+        self, clock: BinClock, types: tuple[str, ...], intervals: tuple[IntervalType, ...] = ()
+    ) -> IncrementalDecoder:
+        from bdl.decoding.incremental_transitions import IncrementalTransitions
+
+        if self.window is None:
+            raise ConfigError("the decoder transitions needs a window in seconds: set its window")
+        return IncrementalTransitions(self, clock, of_outputs(types, intervals, "the model"))
 
     def candidates(self, density: Density, intervals: tuple[IntervalType, ...]) -> ByType:
         by_type = {}
@@ -141,7 +161,7 @@ class TransitionGrid(Grid):
     windows: Annotated[tuple[PositiveFloat | None, ...], Field(min_length=1)] = (None,)
     smooths: NonNegatives = (0.0,)
     smoothing: Side = "centred"
-    separation: NonNegativeFloat = 0.0
+    separation: Seconds = 0.0
     clock: Clock = "samples"
 
     @classmethod
@@ -179,6 +199,9 @@ class TransitionGrid(Grid):
                 onsets, offsets = find_transitions(smoothed[decoder.smooth], density, decoder)
                 by_type[interval.onset], by_type[interval.offset] = onsets, offsets
         return candidates
+
+    def forward(self) -> Self:
+        return self.replace(smoothing="trailing", alternations=(False,))
 
     def simplest(self) -> Self:
         """The grid of an untuned decoder; both scorers are tried, as in the paper."""

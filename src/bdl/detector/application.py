@@ -2,48 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import nn
 
 from bdl import decoding, evaluation
 from bdl.decoding.candidates import ByType
 from bdl.density import Density
 from bdl.detector.model import Model
-from bdl.detector.resample import resample as resampled
 from bdl.encoders.allocator import keep_buffers
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.features import Binned, bin_features
-from bdl.inference import density
-from bdl.recording import Recording, Recordings
+from bdl.formats.polyphase import on_one_clock
+from bdl.recording import Recording, RecordingInfo, Recordings
 from bdl.rescoring.candidate_features import candidate_features
 from bdl.training.preparation import check_events, check_like, same_period
+from bdl.units import in_units
+
+# Torch is imported where it computes, so that an exported model is applied without it.
+if TYPE_CHECKING:
+    from torch import nn
 
 # Features this many times larger or smaller than in training are in other units: a millivolt is a
 # thousand microvolts.
 OTHER_UNITS = 500.0
+# A recording without its values, which need not stay in memory, and its features.
+Featured = tuple[RecordingInfo, Binned]
 
 
 def accept(recording: Recording, model: Model, *, resample: bool) -> Recording:
     """Return the recording with the model's channels, in their order, on the model's clock.
 
-    Channels are found by name; others are left out. Another period is an error without
-    ``resample``.
+    Channels are found by name; others are left out. Units that differ are converted. Another period
+    is an error without ``resample``.
     """
     info = recording.info
     if info.channels != model.channels and set(model.channels) <= set(info.channels):
         columns = [info.channels.index(name) for name in model.channels]
         values = np.ascontiguousarray(recording.values[:, columns])
-        recording = Recording(replace(info, channels=model.channels), values)
+        units = tuple(info.units[column] for column in columns) if info.units else ()
+        recording = Recording(replace(info, channels=model.channels, units=units), values)
+    if model.units and recording.info.units:
+        recording = in_units(Recordings.of([recording]), model.units_by_channel, "the model")[
+            info.id
+        ]
     if resample and not same_period(info.period, model.period):
-        recording = resampled(recording, model.period)
+        recording = on_one_clock(Recordings.of([recording]), 1 / model.period)[recording.id]
     check_like(recording.info, model.channels, model.period, "the model")
     return recording
+
+
+def features_of(recording: Recording, model: Model) -> Binned:
+    """Return the features of a recording, with the blank bins that a lag needs at its end."""
+    return bin_features(recording, model.features, blank=model.lag)
 
 
 def check_units(recording: Recording, binned: Binned, model: Model) -> None:
@@ -61,41 +76,60 @@ def check_units(recording: Recording, binned: Binned, model: Model) -> None:
     if ratio.min() > OTHER_UNITS or ratio.max() < 1 / OTHER_UNITS:
         names = [name for name, use in zip(model.channels, known, strict=True) if use]
         sizes = ", ".join(f"{name} {r:.2g} times" for name, r in zip(names, ratio, strict=True))
+        trained_units = f" than {', '.join(dict.fromkeys(model.units))}" if model.units else ""
         raise InputError(
             f"recording {recording.id!r}: values of another size than in training ({sizes}); are "
-            "they in other units?"
+            f"they in other units{trained_units}? Name theirs, and they are converted "
+            "(channel_units=, --channel-unit CHANNEL=UNIT)"
         )
 
 
-def density_of(module: nn.Module, model: Model, recording: Recording, binned: Binned) -> Density:
-    """Return the density of one recording, given its features."""
+def densities_of(
+    module: nn.Module, model: Model, features: Iterable[Featured]
+) -> Iterator[tuple[Binned, Density]]:
+    """Yield the density of each recording, given its features, after these."""
+    from bdl.batched_inference import batches, densities
+
     keep_buffers()
-    values = density(
-        module,
-        binned,
-        outputs=len(model.outputs),
-        link=model.objective.density,
-        tile=model.tile,
-        tilings=model.settings.tilings,
-    )
+    for batch in batches(features, module, lambda item: len(item[1])):
+        values = densities(
+            module,
+            [binned for _, binned in batch],
+            outputs=len(model.outputs),
+            link=model.objective.density,
+            tile=model.tile,
+            tilings=model.settings.tilings,
+        )
+        for (info, binned), array in zip(batch, values, strict=True):
+            yield binned, density_from(model, info, array)
+
+
+def density_from(model: Model, info: RecordingInfo, outputs: NDArray[np.float32]) -> Density:
+    """Return the density of a recording, given the densities (bins, outputs) of the encoder."""
     return Density(
-        recording.id,
-        values,
+        info.id,
+        outputs[model.lag :],  # the output of a bin is that many bins late
         model.outputs,
-        model.period,
+        info.period,  # the recording's own: a millionth is 2.6 s in a month
         stride=model.features.bin_samples,
-        samples=recording.info.samples,
+        samples=info.samples,
         kind=model.objective.density_kind,
         bounded=model.objective.bounded,
     )
 
 
+def density_of(module: nn.Module, model: Model, info: RecordingInfo, binned: Binned) -> Density:
+    """Return the density of one recording, given its features."""
+    [(_, density)] = densities_of(module, model, [(info, binned)])
+    return density
+
+
 def member_densities(module: nn.Module, model: Model, recording: Recording) -> list[Density]:
     """Return the density of a recording by each member of an ensemble, or by the only module."""
     accepted = accept(recording, model, resample=False)
-    binned = bin_features(accepted, model.features)
+    binned = features_of(accepted, model)
     members = getattr(module, "members", None) or [module]
-    return [density_of(member, model, accepted, binned) for member in members]
+    return [density_of(member, model, accepted.info, binned) for member in members]
 
 
 def describe(
@@ -122,18 +156,15 @@ def validator(
     truth = check_events(events, recordings, unknown="ignore").select(types=model.types)
     if not len(truth):
         raise InputError("the validation part has no events of the trained types")
-    features: list[tuple[Recording, Binned]] = []
+    features: list[Featured] = []
     regions = evaluation.Regions.annotated(recordings.infos)
 
     def score(module: nn.Module) -> float:
         if not features:
             for recording in recordings:
                 accepted = accept(recording, model, resample=False)
-                without_values = Recording(
-                    replace(accepted.info, channels=()), accepted.values[:, :0]
-                )
-                features.append((without_values, bin_features(accepted, model.features)))
-        densities = (density_of(module, model, recording, binned) for recording, binned in features)
+                features.append((accepted.info, features_of(accepted, model)))
+        densities = (density for _, density in densities_of(module, model, features))
         detections = decoding.decode(densities, model.decoder, model.intervals)
         matches = evaluation.match(
             truth,

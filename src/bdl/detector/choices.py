@@ -6,7 +6,7 @@ few held-out recordings, small differences are noise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -28,27 +28,6 @@ from bdl.intervals import IntervalType
 
 MARGIN = 0.005  # of mAP, by which a setting must be better than a simpler one
 MOST_THRESHOLDS = 500
-
-
-class OperatingPoint(Value):
-    """How detections are selected where a yes or no is needed instead of a ranking.
-
-    Parameters
-    ----------
-    decoder
-        Decoder with the threshold of the best mean F1 on held-out recordings.
-    rescored
-        Whether the threshold is one of rescored detections.
-    threshold
-        Least score of a detection.
-    f1
-        Its mean F1 over tolerances and types on held-out recordings.
-    """
-
-    decoder: Decoder
-    rescored: bool = False
-    threshold: float = Field(ge=0)
-    f1: float
 
 
 class Choices(Value):
@@ -98,6 +77,10 @@ class HeldOut:
         Least time between two detections in seconds, for decoders that need it.
     regions
         Annotated parts of the recordings, outside of which nothing is scored; None for all.
+    durations
+        Seconds of each recording; None for those of the regions.
+    forward
+        Whether only decoders with a bounded look-ahead are chosen from.
     """
 
     truth: Events
@@ -107,6 +90,8 @@ class HeldOut:
     event_free: EventFree
     separation: float
     regions: Regions | None = None
+    durations: Mapping[str, float] | None = None
+    forward: bool = False
 
     def match(self, detections: Events, recordings: Sequence[str]) -> Matches:
         """Match detections in the given recordings."""
@@ -118,6 +103,7 @@ class HeldOut:
             event_free=self.event_free,
             recordings=recordings,
             regions=self.regions,
+            durations=self.durations,
         )
 
     def mean_ap(self, densities: Sequence[Density], decoder: Decoder) -> float:
@@ -153,7 +139,7 @@ class HeldOut:
             decoding.calibrate(
                 densities,
                 self.truth,
-                grid,
+                grid.forward() if self.forward else grid,
                 tolerances=self.tolerances,
                 intervals=self.intervals,
                 event_free=self.event_free,
@@ -248,13 +234,15 @@ def with_weights(encoder: Encoder, weights: Sequence[float]) -> Encoder:
 def best_threshold(matches: Matches) -> tuple[float, float]:
     """Return the threshold with the best mean F1 over types and tolerances, and that F1.
 
-    Of thresholds with the same F1 the highest is returned.
+    Of detections at which F1 is best that with the highest score is taken, and the threshold is
+    midway between it and the next lower score: it has the same F1, and scores of other recordings
+    may be a little lower.
 
     Examples
     --------
-    >>> detections = Events.of("a", "beat", [10.0, 15.0, 20.0], score=[0.9, 0.8, 0.7])
+    >>> detections = Events.of("a", "beat", [10.0, 20.0, 30.0], score=[0.9, 0.8, 0.1])
     >>> best_threshold(match(Events.of("a", "beat", [10.0, 20.0]), detections, [1.0]))
-    (0.7, 0.8)
+    (0.45, 1.0)
     """
     scores = np.unique(matches.score)[::-1]
     if not len(scores):
@@ -263,4 +251,6 @@ def best_threshold(matches: Matches) -> tuple[float, float]:
     known = matches.truths.sum(axis=0) > 0
     mean_f1 = [float(matches.tally(score).f1[known].mean()) for score in scores[places]]
     best = int(np.argmax(mean_f1))
-    return float(scores[places][best]), mean_f1[best]
+    place = places[best]
+    below = scores[min(place + 1, len(scores) - 1)]
+    return float((scores[place] + below) / 2), mean_f1[best]

@@ -57,7 +57,7 @@ def with_length(training: Training, window: int) -> Training:
     >>> with_length(Training(), window=1000).updates
     625
     """
-    if training.epochs is not None or training.updates is not None:
+    if (training.epochs, training.updates, training.budget) != (None, None, None):
         return training
     updates = round(BINS / (training.batch * window))
     return training.replace(updates=min(max(updates, FEWEST), MOST))

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median_low
 
+import numpy as np
+
 from bdl import decoding
 from bdl.decoding import Decoder
 from bdl.density import Density
@@ -20,7 +22,6 @@ from bdl.detector.choices import (
     MARGIN,
     Choices,
     HeldOut,
-    OperatingPoint,
     best_threshold,
     choose_weights,
     weighted_mean,
@@ -28,18 +29,21 @@ from bdl.detector.choices import (
 )
 from bdl.detector.detector_settings import DetectorSettings
 from bdl.detector.model_training import FittedModel, Reporting, TrainingData, train_model
+from bdl.detector.operating_curve import OperatingCurve
+from bdl.detector.operating_point import OperatingPoint
 from bdl.detector.second_stage import train_second_stage
 from bdl.encoders.ensemble import Ensemble
 from bdl.encoders.networks.ensemble import EnsembleEncoder
-from bdl.kernels import Kernel
+from bdl.evaluation import Matches
 
-Parts = Sequence[tuple[TrainingData, TrainingData]]
+Part = tuple[TrainingData, TrainingData]  # to train on, and held out
+PartFit = tuple[FittedModel, list[list[Density]]]  # by member, for each held-out recording
 
 
 def cross_fit(
     settings: DetectorSettings,
     data: TrainingData,
-    parts: Parts,
+    parts: Sequence[Part],
     held: HeldOut,
     reporting: Reporting,
     *,
@@ -65,15 +69,12 @@ def cross_fit(
     fixed_decoder
         Whether the decoder of the settings is used instead of the best.
     """
-    settings, kernels = _choose_kernel(settings, parts, held, reporting)
-    fits, members = list[FittedModel](), list[list[Density]]()
-    for number, (train, others) in enumerate(parts):
-        fitted = _train_part(settings, train, others, reporting.inside(f"part-{number}"), refit)
-        fits.append(fitted)
-        members += [
-            member_densities(fitted.module, fitted.model, recording)
-            for recording in others.recordings
-        ]
+    settings, first, kernels = _choose_kernel(settings, parts[0], held, reporting, refit)
+    part_fits = [first]
+    for number, part in enumerate(parts[1:], start=1):
+        part_fits.append(_fit_part(settings, part, reporting.inside(f"part-{number}"), refit))
+    fits = [fitted for fitted, _ in part_fits]
+    members = [densities for _, held_out in part_fits for densities in held_out]
     assert settings.decoder is not None
     weights, tried = (
         choose_weights(members, settings.encoder, settings.decoder, held)
@@ -108,11 +109,15 @@ def cross_fit(
         score=helpful.after if helpful else score,
     )
     decoders = [each.decoder for each in calibrations] or [decoder]
-    points = [_operating_point(densities, each, held) for each in decoders]
+    ids = [density.recording for density in densities]
+    points = []
+    for each in decoders:
+        matches = held.match(decoding.decode(densities, each, held.intervals), ids)
+        points.append((_operating_point(each, matches), matches))
     if helpful:
-        threshold, f1 = best_threshold(helpful.matches)
-        points.append(OperatingPoint(decoder=decoder, rescored=True, threshold=threshold, f1=f1))
-    point = max(points, key=lambda each: each.f1)
+        points.append((_operating_point(decoder, helpful.matches, rescored=True), helpful.matches))
+    point, matches = max(points, key=lambda each: each[0].f1)
+    point = point.replace(curve=OperatingCurve.of(matches, including=[point.threshold]))
     fitted = fits[0]
     if refit:
         final = settings.replace(encoder=with_weights(settings.encoder, weights))
@@ -136,14 +141,9 @@ def _given_weights(settings: DetectorSettings) -> tuple[float, ...]:
     return encoder.weights or (1.0,) * len(encoder.members)
 
 
-def _train_part(
-    settings: DetectorSettings,
-    train: TrainingData,
-    others: TrainingData,
-    reporting: Reporting,
-    refit: bool,
-) -> FittedModel:
+def _fit_part(settings: DetectorSettings, part: Part, reporting: Reporting, refit: bool) -> PartFit:
     """Train on a part; its kept epochs, if there are any, are scored on what is held out."""
+    train, others = part
     longest = max(info.duration for info in train.recordings.infos)
     if settings.window is not None and refit:
         settings = settings.replace(window=min(settings.window, longest))
@@ -151,46 +151,45 @@ def _train_part(
     with warnings.catch_warnings():
         if refit:  # the last training warns about the same data
             warnings.simplefilter("ignore", UserWarning)
-        return train_model(settings, train, reporting, validation)
+        fitted = train_model(settings, train, reporting, validation)
+    return fitted, [
+        member_densities(fitted.module, fitted.model, recording) for recording in others.recordings
+    ]
 
 
 def _choose_kernel(
-    settings: DetectorSettings, parts: Parts, held: HeldOut, reporting: Reporting
-) -> tuple[DetectorSettings, dict[str, float]]:
-    """Choose the kernel by training the first encoder with each, on the first part."""
-    kernels = settings.selection.kernels
-    if not kernels or "kernel" not in type(settings.objective).model_fields:
-        return settings, {}
-    encoder = settings.encoder
-    first = encoder.members[0] if isinstance(encoder, Ensemble) else encoder
-    train, others = parts[0]
-    part = replace(held, truth=others.events.select(types=held.types))
-    scores: dict[str, float] = {}
-    completed: dict[str, Kernel] = {}
-    assert settings.decoder is not None
-    # The width that was chosen for the data; the kernel of the settings may have none.
-    sigma = getattr(settings.objective.kernel, "sigma", None)  # type: ignore[attr-defined]
-    for number, kernel in enumerate(kernels):
-        objective = settings.objective.replace(kernel=kernel)
-        trial = settings.replace(objective=objective, encoder=first).complete(sigma=sigma)
-        folder = reporting.inside(f"kernel-{number}")
-        fitted = _train_part(trial, train, others, folder, True)
-        densities = [
-            member_densities(fitted.module, fitted.model, recording)[0]
-            for recording in others.recordings
-        ]
-        scores[kernel.kind] = part.mean_ap(densities, settings.decoder)
-        completed[kernel.kind] = trial.objective.kernel  # type: ignore[attr-defined]
-    best = max(scores, key=lambda kind: scores[kind])
-    objective = settings.objective.replace(kernel=completed[best])
-    return settings.replace(objective=objective), scores
+    settings: DetectorSettings, part: Part, held: HeldOut, reporting: Reporting, refit: bool
+) -> tuple[DetectorSettings, PartFit, dict[str, float]]:
+    """Train on the first part with each kernel that the objective leaves open.
+
+    Returns the settings with the best, what it gave on the part, and all scores by kernel. The
+    first kernel stays unless another is better by a margin.
+    """
+    candidates = settings.objective.candidates
+    if len(candidates) == 1:
+        return settings, _fit_part(settings, part, reporting.inside("part-0"), refit), {}
+    on_part = replace(held, truth=part[1].events.select(types=held.types))
+    trials = list[tuple[DetectorSettings, PartFit]]()
+    scores = list[float]()
+    for number, objective in enumerate(candidates):
+        trial = settings.replace(objective=objective)
+        folder = reporting.inside(f"part-0-objective-{number}")
+        fitted, members = _fit_part(trial, part, folder, refit)
+        mean = [weighted_mean(each, _given_weights(trial)) for each in members]
+        assert trial.decoder is not None
+        scores.append(on_part.mean_ap(mean, trial.decoder))
+        trials.append((trial, (fitted, members)))
+    best = int(np.argmax(scores))
+    chosen = best if scores[best] > scores[0] + MARGIN else 0
+    named = {
+        getattr(each, "kernel", each).kind: score
+        for each, score in zip(candidates, scores, strict=True)
+    }
+    return *trials[chosen], named
 
 
 def _operating_point(
-    densities: Sequence[Density], decoder: Decoder, held: HeldOut
+    decoder: Decoder, matches: Matches, *, rescored: bool = False
 ) -> OperatingPoint:
-    detections = decoding.decode(densities, decoder, held.intervals)
-    threshold, f1 = best_threshold(
-        held.match(detections, [density.recording for density in densities])
-    )
-    return OperatingPoint(decoder=decoder, threshold=threshold, f1=f1)
+    threshold, f1 = best_threshold(matches)
+    return OperatingPoint(decoder=decoder, rescored=rescored, threshold=threshold, f1=f1)

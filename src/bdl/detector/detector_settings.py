@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import Field, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, NonNegativeFloat, PositiveFloat, model_validator
 
 from bdl.config import Value
 from bdl.decoding import Decoder, default_decoder
+from bdl.detector.forward import check_forward, with_forward_defaults
 from bdl.detector.presets import preset as preset_fields
 from bdl.detector.selection import Selection
 from bdl.encoders import Encoder
@@ -16,7 +17,7 @@ from bdl.encoders.ensemble import Ensemble
 from bdl.encoders.recurrent import Recurrent
 from bdl.encoders.trees import Trees
 from bdl.features import Features
-from bdl.kernels.gaussian import Gaussian
+from bdl.kernels.automatic import Automatic
 from bdl.objectives import Objective
 from bdl.objectives.bdl import BDL
 from bdl.training import Training
@@ -48,6 +49,9 @@ class DetectorSettings(Value):
         Optimizer, budget and device; see `bdl.training.Training`.
     selection
         What is chosen on held-out recordings; see `bdl.detector.Selection`.
+    lag
+        Seconds by which answers may be late, for detectors on streams: none reads whole recordings,
+        0 nothing later than a bin itself; see `bdl.detector.forward`.
     tile
         Largest number of bins for inference at once; none for the encoder's own.
     tilings
@@ -60,7 +64,7 @@ class DetectorSettings(Value):
     (Gaussian(kind='gaussian', sigma=2.0), 'expected-ap')
     """
 
-    objective: Objective = BDL(kernel=Gaussian())
+    objective: Objective = BDL(kernel=Automatic())
     encoder: Encoder = Ensemble(members=(Recurrent(), Trees()))
     features: Features = Features()
     window: PositiveFloat | None = None
@@ -68,18 +72,28 @@ class DetectorSettings(Value):
     tolerances: tuple[PositiveFloat, ...] = ()
     training: Training = Training()
     selection: Selection = Selection()
+    lag: NonNegativeFloat | None = None
     tile: Annotated[int, Field(ge=2)] | None = None
-    tilings: PositiveInt = 1
+    tilings: Annotated[int, Field(ge=1, le=1000)] = 1
+
+    @model_validator(mode="before")
+    @classmethod
+    def _forward_defaults(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping) or given.get("lag") is None:
+            return given
+        return with_forward_defaults(given, default=cls.model_fields["encoder"].default)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        if self.lag is not None:
+            check_forward(self.encoder, self.features, self.selection, self.decoder)
         kind = self.objective.density_kind
         if self.decoder is not None and self.decoder.reads != kind:
             fitting = [name for name, each in Decoder.kinds().items() if each.reads == kind]
             raise ValueError(
                 f"decoder {self.decoder.kind!r} reads densities of kind {self.decoder.reads!r}, "
                 f"but objective {self.objective.kind!r} gives kind {kind!r}; "
-                f"use {' or '.join(fitting)}"
+                f"use {' or '.join(fitting)} (--decoder)"
             )
         for name, given, without_effect in (
             ("tile", self.tile is not None, self.encoder.causal or self.encoder.fixed_bins),
@@ -129,7 +143,7 @@ class DetectorSettings(Value):
         >>> DetectorSettings.preset("best", selection={"folds": 5}).selection.rescoring.trees
         100
         """
-        return cls(**merge(preset_fields(name), fields))
+        return cls(**merge(preset_fields(name, lag=fields.get("lag")), fields))
 
     @classmethod
     def of(cls, data: Settings, preset: str = "paper", **fields: Any) -> Self:
@@ -159,12 +173,14 @@ class DetectorSettings(Value):
             "training": {"jitter": data.jitter},
         }
         if preset != "paper":
-            return cls(**merge(merge(preset_fields(preset), numbers), fields))
+            base = merge(preset_fields(preset, lag=fields.get("lag")), numbers)
+            return cls(**merge(base, fields))
         numbers["features"] = {"stride": data.stride, "calendar": data.calendar}
         if data.scaling is not None:
             numbers["features"]["scaling"] = data.scaling
         numbers["window"] = data.window
-        return cls(**merge(merge(preset_fields(preset), numbers), fields)).complete(
+        base = merge(preset_fields(preset, lag=fields.get("lag")), numbers)
+        return cls(**merge(base, fields)).complete(
             sigma=data.sigma,
             reference_spacing=data.reference_spacing,
             separation=data.separation,
@@ -206,6 +222,8 @@ class DetectorSettings(Value):
                 objective.density_kind, tolerances=self.tolerances, separation=separation
             )
         )
+        if self.lag is not None:
+            decoder = decoder.forward()
         return self.replace(objective=objective, decoder=decoder)
 
 

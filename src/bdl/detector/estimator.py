@@ -27,12 +27,14 @@ from typing import Any, Literal, Self
 
 from torch import Tensor, nn
 
+from bdl import pretrained
 from bdl.decoding import Decoder
 from bdl.detector.detector_settings import DetectorSettings
+from bdl.detector.fine_tuning import check_types, fine_tune, shorter_training
 from bdl.detector.fitting import fit_model, restore
-from bdl.detector.model_training import FittedModel, Reporting
+from bdl.detector.model_training import FittedModel, Reporting, TrainingData
+from bdl.detector.module_prediction import ModulePrediction
 from bdl.detector.nested_parameters import NestedParameters
-from bdl.detector.prediction import Prediction
 from bdl.detector.selection import Selection
 from bdl.encoders import Encoder
 from bdl.errors import ConfigError
@@ -41,14 +43,15 @@ from bdl.features import Features
 from bdl.intervals import IntervalType
 from bdl.objectives import Objective
 from bdl.recording import Recordings
-from bdl.training import Training
+from bdl.training import Training, preparation
 from bdl.training.history import Epoch
+from bdl.units import in_units
 
 Plain = Mapping[str, Any]
 DEFAULT = DetectorSettings()  # the preset ``fast``; values are immutable
 
 
-class Detector(Prediction, NestedParameters):
+class Detector(ModulePrediction, NestedParameters):
     """Learns the density of events and detects them, following scikit-learn's conventions.
 
     Wherever a value is expected, a mapping of its fields or, for variants, a name does as well.
@@ -75,6 +78,12 @@ class Detector(Prediction, NestedParameters):
         Optimizer, budget and device; see `bdl.training.Training`.
     selection
         How recordings are held out, and what is chosen on them; see `bdl.detector.Selection`.
+    lag
+        Seconds by which answers may be late, for detectors that run on streams: the density of a
+        bin is computed from the bins up to ``lag`` later, rounded down to whole bins. 0 uses
+        nothing later than the bin itself. None reads whole recordings. With a lag, the default
+        encoder, scaling and decoder are replaced by their forward forms, and others that look
+        further ahead are errors.
     tile
         Largest number of bins for inference at once; None for the encoder's own.
     tilings
@@ -117,6 +126,7 @@ class Detector(Prediction, NestedParameters):
         tolerances: Sequence[float] = (),
         training: Training | Plain = DEFAULT.training,
         selection: Selection | Plain = DEFAULT.selection,
+        lag: float | None = None,
         tile: int | None = None,
         tilings: int = 1,
         directory: str | Path | None = None,
@@ -131,6 +141,7 @@ class Detector(Prediction, NestedParameters):
         self.tolerances = tolerances
         self.training = training
         self.selection = selection
+        self.lag = lag
         self.tile = tile
         self.tilings = tilings
         self.directory = directory
@@ -213,6 +224,56 @@ class Detector(Prediction, NestedParameters):
         )
         return self._set(trained)
 
+    def fine_tune(
+        self,
+        recordings: Recordings,
+        events: Events,
+        *,
+        unknown: Literal["error", "ignore"] = "error",
+        **training: Any,
+    ) -> Detector:
+        """Return a copy that was trained a little further, on other or on corrected labels.
+
+        Features with their scaling, decoder and threshold stay; see `bdl.detector.fine_tuning`.
+
+        Parameters
+        ----------
+        recordings
+            Recordings with the channels and the period of the model.
+        events
+            Their annotations, of event types that the model knows.
+        unknown
+            Whether events of recordings that are not given are an error or ignored.
+        **training
+            Fields of `bdl.training.Training` that differ from a tenth of the first training's steps
+            with a tenth of its learning rate.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bdl import Recording
+        >>> values = np.random.default_rng(0).normal(size=600)
+        >>> recordings = Recordings.of([Recording.of(values, id="a", period=1.0)])
+        >>> events = Events.of("a", "spike", [150.0, 450.0])
+        >>> few = {"training": {"updates": 2}, "selection": {"folds": 0}}
+        >>> shape = {"features": {"stride": 5}, "tolerances": (10.0,)}
+        >>> first = Detector(encoder="gru", **shape, **few).fit(recordings, events)
+        >>> first.fine_tune(recordings, events, updates=1).history_[-1].steps
+        1
+        """
+        self._check_fitted()
+        checked = preparation.check_events(events, recordings, unknown=unknown)
+        check_types(self.model_, checked.types)
+        model = self.model_
+        recordings = in_units(recordings, model.units_by_channel, "the model")
+        data = TrainingData(recordings, checked, model.types, model.intervals, "ignore")
+        before = FittedModel(model, self.module_, self.rescorer_)
+        folder = None if self.directory is None else Path(self.directory)
+        reporting = Reporting(folder, self.tensorboard, self.progress)
+        tuned = fine_tune(before, data, shorter_training(model, **training), reporting)
+        detector = type(self)(**self.get_params(deep=False))
+        return detector._set(tuned)
+
     def checkpoint(self, epoch: int) -> Detector:
         """Return the detector with the weights of one of the kept epochs."""
         self._check_fitted()
@@ -241,6 +302,28 @@ class Detector(Prediction, NestedParameters):
         """
         trained = restore(path, module)
         return cls(**dict(trained.model.settings))._set(trained)
+
+    @classmethod
+    def pretrained(cls, name: str) -> Self:
+        """Return a fitted detector that comes with the package; see `bdl.pretrained`.
+
+        Parameters
+        ----------
+        name
+            Its name, such as ``mitdb-beats`` or ``hapt-transitions``.
+
+        Examples
+        --------
+        >>> Detector.pretrained("mitdb-beats").model_.types
+        ('beat',)
+        >>> Detector.pretrained("beats")
+        Traceback (most recent call last):
+        bdl.errors.ConfigError: no model 'beats' comes with the package; there are ...
+        """
+        if name not in pretrained.names():
+            known = ", ".join(pretrained.names())
+            raise ConfigError(f"no model {name!r} comes with the package; there are {known}")
+        return cls.load(pretrained.FOLDER / f"{name}.safetensors")
 
     def _set(self, trained: FittedModel) -> Self:
         self.model_ = trained.model

@@ -15,22 +15,26 @@ from typing import Literal
 import torch
 from torch import nn
 
+from bdl.detector.budget import within_budget
 from bdl.detector.choices import HeldOut
 from bdl.detector.completion import complete_settings
 from bdl.detector.cross_fitting import cross_fit
 from bdl.detector.detector_settings import DetectorSettings
-from bdl.detector.holdouts import Holdout, holdouts
+from bdl.detector.holdouts import HeldOutPart, holdouts
 from bdl.detector.model_training import FittedModel, Reporting, TrainingData, train_model
-from bdl.detector.modelfile import read_model, split_weights
+from bdl.detector.modelfile import check_size, read_model, split_weights
 from bdl.encoders import Encoder
 from bdl.encoders.custom import Custom
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation import Regions
 from bdl.evaluation.matching import EventFree
 from bdl.events import Events
+from bdl.formats.files import reading
 from bdl.intervals import IntervalType, likely_intervals
+from bdl.pairing import pair
 from bdl.recording import Recordings
 from bdl.training import preparation
+from bdl.units import common_units, in_units
 
 
 def fit_model(
@@ -53,6 +57,12 @@ def fit_model(
     if event_free != "ignore" and validation is None and not selection.folds:
         raise ConfigError("event_free has no effect without validation recordings")
     preparation.check_recordings(recordings)
+    recordings = _in_common_units(recordings)
+    if validation is not None:
+        validation = (
+            in_units(validation[0], common_units(recordings), "the training part"),
+            validation[1],
+        )
     events = preparation.check_events(events, recordings, unknown=unknown)
     if intervals is None:
         names = types if types is not None else [events.types[i] for i in {*events.type_code}]
@@ -61,6 +71,12 @@ def fit_model(
     data = TrainingData(recordings, events, chosen_types, intervals, event_free)
     complete, separation = complete_settings(settings, data)
     refit = validation is None and selection.folds > 0 and selection.refit
+    complete = within_budget(
+        complete,
+        data,
+        trainings=(selection.folds or 1 if validation is None else 1) + refit,
+        directory=reporting.directory,
+    )
     if refit and complete.chooses_epoch and complete.training.epochs is None:
         raise ConfigError(
             "checkpoints choose an epoch, and a second training on more recordings has others "
@@ -98,7 +114,10 @@ def fit_model(
         raise InputError("the validation part has no events of the trained types")
     context = HeldOut(truth, complete.tolerances, chosen_types, intervals, event_free, separation)
     infos = [info for _, held_out in parts for info in held_out.recordings.infos]
-    context = replace(context, regions=Regions.annotated(infos))
+    regions = Regions.annotated(infos)
+    durations = None if regions else {info.id: info.duration for info in infos}
+    context = replace(context, regions=regions, durations=durations)
+    context = replace(context, forward=complete.lag is not None)
     fitted = cross_fit(
         complete,
         data,
@@ -108,22 +127,36 @@ def fit_model(
         refit=refit,
         fixed_decoder=settings.decoder is not None,
     )
-    return _with_own_decoder(fitted, settings)
+    return _finished(fitted, settings, data)
+
+
+def _in_common_units(recordings: Recordings) -> Recordings:
+    """Return the recordings in the units of the first that names one, and warn of conversions."""
+    converted = in_units(recordings, common_units(recordings), "another recording")
+    for note in converted.notes[len(recordings.notes) :]:
+        warnings.warn(note, stacklevel=4)
+    return converted
 
 
 def _trained_once(
     settings: DetectorSettings, complete: DetectorSettings, data: TrainingData, reporting: Reporting
 ) -> FittedModel:
-    return _with_own_decoder(train_model(complete, data, reporting.inside("all")), settings)
+    single = complete.replace(objective=complete.objective.candidates[0])
+    return _finished(train_model(single, data, reporting.inside("all")), settings, data)
 
 
-def _with_own_decoder(fitted: FittedModel, settings: DetectorSettings) -> FittedModel:
-    """Return the model with a decoder in its settings only if one was given."""
+def _finished(fitted: FittedModel, settings: DetectorSettings, data: TrainingData) -> FittedModel:
+    """Return the model with a decoder in its settings only if one was given, and durations."""
     own = fitted.model.settings.replace(decoder=settings.decoder)
-    return replace(fitted, model=fitted.model.replace(settings=own))
+    durations = {}
+    for interval in data.intervals:
+        seconds = pair(data.events, interval).seconds
+        if len(seconds):
+            durations[interval.name] = (float(seconds.min()), float(seconds.max()))
+    return replace(fitted, model=fitted.model.replace(settings=own, durations=durations))
 
 
-def _divide(data: TrainingData, holdout: Holdout) -> tuple[TrainingData, TrainingData]:
+def _divide(data: TrainingData, holdout: HeldOutPart) -> tuple[TrainingData, TrainingData]:
     return data.part(holdout.train), data.part(holdout.held)
 
 
@@ -140,12 +173,15 @@ def restore(path: str | Path, module: nn.Module | None) -> FittedModel:
             raise ConfigError(f"{path}: has an encoder of the package; no module is needed")
         model = model.replace(settings=model.settings.replace(encoder=Encoder.parse(module)))
     try:
-        with torch.random.fork_rng():
+        with reading(path, "a model"), torch.random.fork_rng():
+            if module is None:
+                with torch.device("meta"):
+                    check_size(path, model.build(), weights)
             built = model.build()
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
     try:
         built.load_state_dict(weights)
-    except RuntimeError as error:
+    except (RuntimeError, InputError) as error:
         raise InputError(f"{path}: its weights do not fit the encoder: {error}") from error
     return FittedModel(model, built.eval(), rescorer)

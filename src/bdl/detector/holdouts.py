@@ -11,7 +11,7 @@ from bdl.events import Events
 from bdl.recording import Recordings
 
 
-class Holdout(NamedTuple):
+class HeldOutPart(NamedTuple):
     """Ids of the recordings to train on, and of those held out."""
 
     train: list[str]
@@ -20,7 +20,7 @@ class Holdout(NamedTuple):
 
 def holdouts(
     recordings: Recordings, events: Events, *, folds: int, share: float, seed: int
-) -> list[Holdout]:
+) -> list[HeldOutPart]:
     """Divide recordings by group.
 
     Groups are dealt out by their number of events, so that parts have about equally many. Where a
@@ -40,7 +40,7 @@ def holdouts(
 
     Returns
     -------
-    list of Holdout
+    list of HeldOutPart
         One per part; empty if there is nothing that can be held out.
 
     Examples
@@ -72,7 +72,7 @@ def holdouts(
             if owning <= part:
                 part.remove(min(owning))
     return [
-        Holdout(
+        HeldOutPart(
             [id for id in recordings.ids if groups[id] not in part],
             [id for id in recordings.ids if groups[id] in part],
         )

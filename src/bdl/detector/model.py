@@ -8,12 +8,18 @@ from pydantic import Field, PositiveFloat, PositiveInt
 
 from bdl.config import Value
 from bdl.decoding import Decoder
-from bdl.detector.choices import Choices, OperatingPoint
+from bdl.detector.choices import Choices
+from bdl.detector.cross_validation import CrossValidation
 from bdl.detector.detector_settings import DetectorSettings
+from bdl.detector.operating_point import OperatingPoint
+from bdl.detector.provenance import Provenance
 from bdl.encoders import Encoder
+from bdl.errors import ConfigError
 from bdl.features import Features
+from bdl.formats.reading import Reading
 from bdl.intervals import IntervalType
 from bdl.objectives import Objective
+from bdl.windows import lag_bins
 
 if TYPE_CHECKING:
     from torch import nn
@@ -29,6 +35,8 @@ class Model(Value):
         were open.
     channels, period
         Channels that a recording must have, and its seconds per sample.
+    units
+        Unit of each channel, empty where it is not known; none if none is.
     types, intervals
         Event types and interval types, in training order.
     features
@@ -49,6 +57,14 @@ class Model(Value):
         What was chosen on held-out recordings, with the scores that decided.
     epoch
         Epoch of these weights.
+    durations
+        Shortest and longest annotated interval in seconds, by interval type.
+    reading
+        How the training recordings were read from files; None if they were not, or it is not known.
+    cross_validation
+        Score of this recipe on the same data by nested cross-validation; None if it is not known.
+    provenance
+        What it was trained on; None if it is not known.
     versions
         Versions of this package and of torch that wrote it, and the width of the vectors in use.
     """
@@ -56,6 +72,7 @@ class Model(Value):
     settings: DetectorSettings
     channels: tuple[str, ...] = Field(min_length=1)
     period: PositiveFloat
+    units: tuple[str, ...] = ()
     types: tuple[str, ...] = Field(min_length=1)
     intervals: tuple[IntervalType, ...] = ()
     features: Features
@@ -67,12 +84,27 @@ class Model(Value):
     operating_point: OperatingPoint | None = None
     choices: Choices | None = None
     epoch: PositiveInt
+    durations: dict[str, tuple[float, float]] = Field(default_factory=dict)
+    reading: Reading | None = None
+    cross_validation: CrossValidation | None = None
+    provenance: Provenance | None = None
     versions: dict[str, str] = Field(default_factory=dict)
 
     @property
     def outputs(self) -> tuple[str, ...]:
         """Name of each output column."""
         return self.objective.outputs(self.types, self.intervals)
+
+    @property
+    def units_by_channel(self) -> dict[str, str]:
+        """Unit of each channel that has a known one."""
+        known = zip(self.channels, self.units, strict=False)
+        return {channel: unit for channel, unit in known if unit}
+
+    @property
+    def lag(self) -> int:
+        """Bins by which outputs are late; 0 without a lag."""
+        return lag_bins(self.settings.lag, period=self.period, stride=self.features.bin_samples)
 
     @property
     def tolerances(self) -> tuple[float, ...]:
@@ -84,6 +116,12 @@ class Model(Value):
         inputs = self.features.width(len(self.channels))
         chosen = (encoder or self.settings.encoder).complete(self.features.statistics)
         module = chosen.build(inputs, len(self.outputs), bool(self.features.calendar))
+        if self.settings.lag is not None and not hasattr(module, "step"):
+            raise ConfigError(
+                f"lag: the encoder {chosen.kind!r} has no method step, by which it would run bin "
+                "by bin; give a recurrent encoder, causal trees, or a module with initial_state "
+                "and step"
+            )
         if hasattr(module, "link"):
             module.link = self.objective.density  # type: ignore[assignment]
         return module

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -16,19 +15,23 @@ from bdl import stride as strides
 from bdl.detector.application import validator
 from bdl.detector.detector_settings import DetectorSettings
 from bdl.detector.model import Model
+from bdl.detector.provenance import Provenance
 from bdl.encoders.vectors import vector_bits
 from bdl.errors import ConfigError
 from bdl.evaluation.matching import EventFree
 from bdl.events import Events
+from bdl.installation import version
 from bdl.intervals import IntervalType
 from bdl.labels import Labels, mean_spacing
 from bdl.recording import Recordings
 from bdl.rescoring import Rescorer
 from bdl.sampling import bin_count
 from bdl.training import preparation
+from bdl.training.batches import TrainingRecording
 from bdl.training.history import Epoch
 from bdl.training.task import TrainingTask
-from bdl.windows import window_bins
+from bdl.units import common_units
+from bdl.windows import lag_bins, window_bins
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,12 @@ def train_model(
     features = settings.features.fit(data.recordings)
     stride = features.bin_samples
     prepared = preparation.prepare(
-        data.recordings, data.events, features, types=types, intervals=intervals
+        data.recordings,
+        data.events,
+        features,
+        types=types,
+        intervals=intervals,
+        lag=lag_bins(settings.lag, period=period, stride=stride),
     )
     labels = [recording.labels for recording in prepared]
     warn(preparation.check_labels(labels, types), labels, period, settings)
@@ -112,6 +120,7 @@ def train_model(
         settings=settings,
         channels=channels,
         period=period,
+        units=_units(data.recordings, channels),
         types=types,
         intervals=intervals,
         features=features,
@@ -121,8 +130,9 @@ def train_model(
         tile=settings.tile or settings.encoder.tile(window),
         decoder=settings.decoder,
         epoch=1,  # until it is known
+        provenance=provenance_of(prepared),
         versions={
-            "bdl": version("bdl"),
+            "bdl": version(),
             "torch": torch.__version__,
             "vector_bits": str(vector_bits()),
         },
@@ -130,12 +140,12 @@ def train_model(
     identity = {}
     if reporting.directory is not None:
         # Without validation recordings the decoder does not influence which weights are kept.
-        free = {"settings", "tile"} | (set() if validation else {"decoder"})
+        free = {"settings", "tile", "provenance"} | (set() if validation else {"decoder"})
         digest = preparation.events_digest
         identity = {
             **settings.model_dump(mode="json", exclude={"decoder", "tile"}),
             **model.model_dump(mode="json", exclude=free),
-            "data": preparation.data_digest(prepared),
+            "data": model.provenance and model.provenance.digest,
             "validation": validation and digest(validation.recordings, validation.events),
         }
     with torch.random.fork_rng():
@@ -162,6 +172,26 @@ def train_model(
     return FittedModel(model, module.eval(), None, result.history, result.checkpoints)
 
 
+def provenance_of(
+    prepared: Sequence[TrainingRecording], *, before: Provenance | None = None
+) -> Provenance:
+    """Return what is trained on; ``before`` is that of the model that the training starts at."""
+    labels = [recording.labels for recording in prepared]
+    return Provenance(
+        recordings=len(labels),
+        hours=round(sum(each.samples * each.period for each in labels) / 3600, 3),
+        events=sum(len(samples) for each in labels for samples in each.events),
+        digest=preparation.data_digest(prepared),
+        before=before,
+    )
+
+
+def _units(recordings: Recordings, channels: Sequence[str]) -> tuple[str, ...]:
+    """Return the unit of each channel; none if none is known."""
+    known = common_units(recordings)
+    return tuple(known.get(channel, "") for channel in channels) if known else ()
+
+
 def choose_window(settings: DetectorSettings, recordings: Recordings) -> int:
     """Return the bins of a training window; the encoder's own if its length is fixed."""
     window, period, stride = (
@@ -183,7 +213,7 @@ def choose_window(settings: DetectorSettings, recordings: Recordings) -> int:
     if wanted > bins:
         raise ConfigError(
             f"the window of {window:g} s is longer than every recording; the longest, "
-            f"{longest.id!r}, has {longest.duration:g} s"
+            f"{longest.id!r}, has {longest.duration:g} s; give a shorter one (--window)"
         )
     return wanted
 

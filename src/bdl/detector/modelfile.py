@@ -4,7 +4,8 @@ The metadata of the header has one entry, ``bdl``, a JSON object: ``format``, th
 format; ``model``, the configuration (`bdl.detector.model.Model`); and ``digest``, a SHA-256 digest
 of the configuration and of the name, type, shape and bytes of every weight. Reading runs no code:
 weights are plain numbers, and the configuration is validated field by field. An unknown key,
-another format, a truncated or a changed file is an error that says so.
+another format, a truncated or a changed file is an error that says so. The encoder is built only
+if the file holds as many weights as it has, so that no size in the configuration is believed.
 """
 
 from __future__ import annotations
@@ -27,10 +28,13 @@ from bdl.config import validate
 from bdl.detector.model import Model
 from bdl.errors import ConfigError, InputError
 from bdl.formats.files import atomic, existing
+from bdl.plain_data import parse_json
+from bdl.pretrained import model_file
 from bdl.rescoring import Rescorer
 
 FORMAT = 3
 SECOND_STAGE = "@second-stage."  # no attribute of a module has such a name
+_TYPES = {"F64", "F32", "F16", "I64", "I32", "I16", "I8", "U8", "BOOL"}
 
 
 def write_model(path: str | Path, model: Model, weights: Mapping[str, Tensor]) -> None:
@@ -60,18 +64,26 @@ def read_model(path: str | Path) -> tuple[Model, dict[str, Tensor]]:
     Parameters
     ----------
     path
-        File that `write_model` wrote.
+        File that `write_model` wrote, or the name of a model of `bdl.pretrained`.
     """
-    file = existing(path)
+    file = existing(model_file(path))
     try:
         with safe_open(file, framework="pt") as opened:
             header = _header(opened.metadata() or {}, file)
-            weights = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
+            names = [*opened.keys()]
+            for name in names:
+                kind = opened.get_slice(name).get_dtype()
+                if kind not in _TYPES:
+                    raise InputError(
+                        f"{file}: weight {name!r:.100} is of type {kind}, not a number"
+                    )
+            weights = {name: opened.get_tensor(name) for name in names}
+    except (SafetensorError, OSError, ValueError, OverflowError, RuntimeError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(
-            f"{file}: not a complete model file ({error}); was the copy or download cut off?"
+            f"{file}: not a complete model file, as `bdl fit` writes it; is it another file, or "
+            "was the copy or download cut off?"
         ) from error
     text = header["model"]
     if digest(text, weights) != header["digest"]:
@@ -80,7 +92,7 @@ def read_model(path: str | Path) -> tuple[Model, dict[str, Tensor]]:
             "was written"
         )
     try:
-        model: Model = validate(Model, json.loads(text), str(file))
+        model: Model = validate(Model, parse_json(text, file), str(file))
     except (ConfigError, ValueError) as error:
         raise InputError(f"{file}: a configuration that is not understood: {error}") from error
     return model, weights
@@ -106,8 +118,33 @@ def split_weights(
     missing = [name for name in names if SECOND_STAGE + name not in weights]
     if missing or len(weights) - len(module) != len(names):
         raise InputError(f"{path}: the arrays of its second stage are not complete")
-    arrays = {name: weights[SECOND_STAGE + name].numpy() for name in names}
-    return module, Rescorer(TreeEnsemble(**arrays))
+    trees = TreeEnsemble(**{name: weights[SECOND_STAGE + name].numpy() for name in names})
+    try:
+        trees.check()
+    except InputError as error:
+        raise InputError(f"{path}: second stage: {error}") from error
+    return module, Rescorer(trees)
+
+
+def check_size(path: str | Path, module: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Raise an error if a module has more numbers than the weights of a file.
+
+    Parameters
+    ----------
+    path
+        The file, for messages.
+    module
+        The module; on the device ``meta`` it takes no memory.
+    weights
+        Weights by name.
+    """
+    needed = sum(weight.numel() for weight in module.state_dict().values())
+    held = sum(weight.numel() for weight in weights.values())
+    if needed > held:
+        raise InputError(
+            f"{path}: its weights do not fit the encoder, which has {needed:,} numbers; the file "
+            f"holds {held:,}"
+        )
 
 
 def digest(text: str, weights: Mapping[str, Tensor]) -> str:
@@ -124,7 +161,7 @@ def _header(metadata: Mapping[str, str], file: Path) -> dict[str, Any]:
     if "bdl" not in metadata:
         raise InputError(f"{file}: a safetensors file, but not a model of this package")
     try:
-        header = json.loads(metadata["bdl"])
+        header = parse_json(metadata["bdl"], file)
         number = int(header["format"])
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{file}: its header is not understood ({error!r})") from error

@@ -1,41 +1,42 @@
-"""What a fitted detector does: densities, detections, calibration, and its file."""
+"""What a fitted detector does, whatever computes its encoder: densities and detections."""
 
 from __future__ import annotations
 
+import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal, Self
-
-from sklearn.exceptions import NotFittedError
-from torch import nn
 
 from bdl import decoding
 from bdl.decoding import Calibration, Decoder, Grid
 from bdl.decoding.candidates import ByType, above, to_events
+from bdl.decoding.incremental import BinClock
 from bdl.density import Density
-from bdl.detector.application import accept, check_units, density_of, describe
+from bdl.detector.application import (
+    Featured,
+    accept,
+    check_units,
+    describe,
+    features_of,
+)
 from bdl.detector.model import Model
-from bdl.detector.modelfile import all_weights, write_model
-from bdl.errors import ConfigError
+from bdl.detector.operating_point import OperatingPoint
+from bdl.detector.stream import final_candidates
+from bdl.errors import ConfigError, InputError
 from bdl.evaluation import Metric, Regions
 from bdl.events import Events
-from bdl.features import Binned, bin_features
-from bdl.recording import Recording, Recordings
+from bdl.features import Binned
+from bdl.recording import Recording, RecordingInfo, Recordings
 from bdl.rescoring import Rescorer
 from bdl.training.preparation import check_events
 
 Plain = Mapping[str, Any]
 
 
-class DetectorNotFittedError(ConfigError, NotFittedError):  # type: ignore[misc]
-    """A detector was used before it was fitted."""
-
-
-class Prediction:
+class Prediction(ABC):
     """The methods of a detector that need it to be fitted."""
 
     model_: Model
-    module_: nn.Module
     rescorer_: Rescorer | None
 
     def density(self, recording: Recording, *, resample: bool = False) -> Density:
@@ -48,22 +49,21 @@ class Prediction:
         resample
             Whether to resample a recording of another period.
         """
-        self._check_fitted()
-        return self._prepare(recording, resample)[1]
+        return next(self.densities([recording], resample=resample))
 
     def densities(
         self, recordings: Recordings | Iterable[Recording], *, resample: bool = False
     ) -> Iterator[Density]:
-        """Compute densities of many recordings, one at a time."""
+        """Compute densities of many recordings; short ones pass through the encoder together."""
         self._check_fitted()
-        return (self.density(recording, resample=resample) for recording in recordings)
+        return (density for _, density in self._densities(recordings, resample))
 
     def detect(
         self,
         recordings: Recordings | Recording | Iterable[Recording],
         *,
         resample: bool = False,
-        operating_point: bool = False,
+        operating_point: bool | OperatingPoint = False,
     ) -> Events:
         """Detect events in one or many recordings; each has a score.
 
@@ -75,42 +75,101 @@ class Prediction:
             Whether to resample recordings of another period.
         operating_point
             Whether to give only detections above the threshold with the best F1 on held-out
-            recordings, instead of a ranking of all that are possible.
+            recordings, instead of a ranking of all that are possible; or another operating point.
         """
         many = [recordings] if isinstance(recordings, Recording) else recordings
-        applied = self.apply(many, resample=resample, operating_point=operating_point)
-        return to_events((density.recording, candidates) for density, candidates in applied)
+        point = self.operating_point() if operating_point is True else operating_point or None
+        applied = self.apply(many, resample=resample, points=(point,))
+        return to_events((density.recording, candidates) for density, [candidates] in applied)
+
+    def operating_point(self) -> OperatingPoint:
+        """Return the operating point with the best F1 on held-out recordings."""
+        self._check_fitted()
+        if self.model_.operating_point is None:
+            raise ConfigError(
+                "the detector has no operating point: nothing was held out when it was fitted"
+            )
+        return self.model_.operating_point
 
     def apply(
         self,
         recordings: Recordings | Iterable[Recording],
         *,
         resample: bool = False,
-        operating_point: bool = False,
-    ) -> Iterator[tuple[Density, ByType]]:
-        """Yield the density and the detections by type of each recording; see `detect`."""
+        points: Sequence[OperatingPoint | None] = (None,),
+        refused: dict[str, InputError] | None = None,
+    ) -> Iterator[tuple[Density, list[ByType]]]:
+        """Yield the density of each recording, and its detections by type at each operating point.
+
+        Parameters
+        ----------
+        recordings
+            Recordings with the channels and the period of the training recordings.
+        resample
+            Whether to resample recordings of another period.
+        points
+            Operating points; None gives the ranking of all that are possible.
+        refused
+            Where the error of a recording that cannot be read or used is put, under its id, so
+            that it does not end the others; by default it is raised.
+        """
         self._check_fitted()
-        for recording in recordings:
-            binned, density = self._prepare(recording, resample)
-            yield density, self._detect(density, binned, operating_point)
+        for binned, density in self._densities(recordings, resample, refused):
+            yield density, [self._detect(density, binned, point) for point in points]
 
-    def _prepare(self, recording: Recording, resample: bool) -> tuple[Binned, Density]:
+    def _densities(
+        self,
+        recordings: Recordings | Iterable[Recording],
+        resample: bool,
+        refused: dict[str, InputError] | None = None,
+    ) -> Iterator[tuple[Binned, Density]]:
+        features: Iterator[tuple[RecordingInfo, Binned]]
+        if refused is not None and isinstance(recordings, Recordings):
+            features = self._usable(recordings, resample, refused)
+        else:
+            features = (self._features(recording, resample) for recording in recordings)
+        return self._encode(features)
+
+    @abstractmethod
+    def _encode(self, features: Iterable[Featured]) -> Iterator[tuple[Binned, Density]]:
+        """Yield the density of each recording, given its features, after these."""
+
+    def _usable(
+        self, recordings: Recordings, resample: bool, refused: dict[str, InputError]
+    ) -> Iterator[tuple[RecordingInfo, Binned]]:
+        for id in recordings.ids:
+            try:
+                features = self._features(recordings[id], resample)
+            except InputError as error:
+                refused[id] = error
+            else:
+                yield features
+
+    def _features(self, recording: Recording, resample: bool) -> tuple[RecordingInfo, Binned]:
         recording = accept(recording, self.model_, resample=resample)
-        binned = bin_features(recording, self.model_.features)
+        binned = features_of(recording, self.model_)
         check_units(recording, binned, self.model_)
-        return binned, density_of(self.module_, self.model_, recording, binned)
+        return recording.info, binned
 
-    def _detect(self, density: Density, binned: Binned, operating_point: bool) -> ByType:
+    def _detect(self, density: Density, binned: Binned, point: OperatingPoint | None) -> ByType:
         """Detections of one recording by type: decoder, second stage, threshold."""
         model = self.model_
+        if binned.missing.all() and model.settings.lag is None:
+            warnings.warn(
+                f"recording {density.recording!r}: all its values are missing, so that nothing "
+                "can be detected",
+                stacklevel=2,
+            )
+            return {}
         decoder, rescored, threshold = model.decoder, True, 0.0
-        if operating_point:
-            point = model.operating_point
-            if point is None:
-                raise ConfigError(
-                    "the detector has no operating point: nothing was held out when it was fitted"
-                )
+        if point is not None:
             decoder, rescored, threshold = point.decoder, point.rescored, point.threshold
+        if model.settings.lag is not None:
+            # As on a stream, which cannot know whether later samples are all missing.
+            clock = BinClock(density.period, density.stride)
+            whole = decoder.incremental(clock, density.types, model.intervals)
+            final = whole.finish(density.values, density.samples)
+            return above(final_candidates(final, model, density.samples), threshold)
         candidates = decoder.detect(density, model.intervals)
         if self.rescorer_ is not None and rescored:
             table = describe(density, candidates, binned, model)
@@ -161,6 +220,7 @@ class Prediction:
                 separation=dict(model.decoder).get("separation", 0.0),
                 alternations=(False, True) if model.intervals else (False,),
             )
+            grid = grid if model.settings.lag is None else grid.forward()
         calibration = decoding.calibrate(
             self.densities(recordings),
             check_events(events, recordings, unknown="ignore"),
@@ -183,13 +243,10 @@ class Prediction:
         self.rescorer_ = None
         return self
 
-    def save(self, path: str | Path) -> None:
-        """Write the fitted detector to one file; see `bdl.detector.modelfile`."""
-        self._check_fitted()
-        write_model(path, self.model_, all_weights(self.module_, self.rescorer_))
-
     def _check_fitted(self) -> None:
         if not hasattr(self, "model_"):
+            from bdl.detector.not_fitted import DetectorNotFittedError
+
             raise DetectorNotFittedError(
                 "the detector is not fitted yet: call fit, or load a saved one"
             )

@@ -19,16 +19,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
+from bdl.encoders import Encoder
 from bdl.errors import ConfigError
 
 PresetName = Literal["fast", "best", "paper"]
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "fast": {},  # the defaults of `bdl.detector.DetectorSettings`
     "best": {
+        "objective": {
+            "kind": "bdl",
+            "kernel": {"kind": "automatic", "among": ("gaussian", "hard", "narrowing")},
+        },
         "encoder": "three-grus-and-trees",
         "selection": {
             "folds": 3,
-            "kernels": ("gaussian", "hard", "narrowing"),
             "rescoring": {},
         },
     },
@@ -42,13 +46,15 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def preset(name: str) -> dict[str, Any]:
+def preset(name: str, *, lag: float | None = None) -> dict[str, Any]:
     """Return the fields of `bdl.detector.DetectorSettings` that a preset sets.
 
     Parameters
     ----------
     name
         ``fast``, ``best`` or ``paper``.
+    lag
+        Lag of the detector; given, its encoder is the forward form, and nothing is rescored.
 
     Examples
     --------
@@ -61,4 +67,9 @@ def preset(name: str) -> dict[str, Any]:
     if name not in PRESETS:
         *others, last = get_args(PresetName)
         raise ConfigError(f"preset: {', '.join(others)} or {last} expected, got {name!r}")
-    return dict(PRESETS[name])
+    fields = dict(PRESETS[name])
+    if lag is not None and "encoder" in fields:
+        fields["encoder"] = Encoder.parse(fields["encoder"]).forward()
+    if lag is not None and "selection" in fields:
+        fields["selection"] = {**fields["selection"], "rescoring": None}
+    return fields

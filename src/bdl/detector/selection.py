@@ -7,7 +7,6 @@ from typing import Annotated, Self
 from pydantic import Field, NonNegativeInt, model_validator
 
 from bdl.config import Value
-from bdl.kernels import Kernel
 from bdl.rescoring import Rescoring
 
 
@@ -15,7 +14,8 @@ class Selection(Value):
     """How training recordings are held out, and what is chosen on them.
 
     Whole groups are held out. The decoder and the operating point are always chosen on the
-    held-out recordings, kernel, weights of ensemble members and rescoring on request. Then the
+    held-out recordings, the kernel if it is `bdl.kernels.Automatic`, weights of ensemble members
+    and rescoring on request. Then the
     detector is trained again on all recordings, with everything that was chosen.
 
     Parameters
@@ -28,9 +28,6 @@ class Selection(Value):
     refit
         Whether to train again on all recordings; without it the detector is the one that was
         trained on the others, which needs ``folds`` 1.
-    kernels
-        Kernels to choose from, by training the first encoder on the first part; empty for that of
-        the objective.
     weights
         Whether to choose the weights of the members of an ensemble, by kind of encoder. Members
         that do not help are left out.
@@ -50,7 +47,6 @@ class Selection(Value):
     folds: NonNegativeInt = 1
     share: Annotated[float, Field(gt=0, lt=1)] = 0.2
     refit: bool = True
-    kernels: tuple[Kernel, ...] = ()
     weights: bool = True
     rescoring: Rescoring | None = None
 
@@ -60,9 +56,4 @@ class Selection(Value):
             raise ValueError(f"without refit, folds must be 1, got {self.folds}")
         if self.rescoring is not None and self.folds < 2:
             raise ValueError(f"rescoring needs at least 2 folds, got {self.folds}")
-        kinds = [kernel.kind for kernel in self.kernels]
-        if len({*kinds}) < len(kinds):
-            raise ValueError(f"kernels of different kinds expected, got {', '.join(kinds)}")
-        if self.kernels and not self.folds:
-            raise ValueError("kernels has no effect without folds")
         return self

@@ -60,3 +60,6 @@ class Custom(Encoder):
             )
         module: nn.Module = copy.deepcopy(self.module)
         return module
+
+    def _not_exported(self) -> str:
+        return f"{self.name} is your own module, whose operators are not known here"

@@ -12,14 +12,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Self
 
+from bdl.errors import ConfigError
 from bdl.registry import Variant
 
 if TYPE_CHECKING:
     from torch import nn
 
+    from bdl.onnx_graph import EncoderInputs, Graph, Weights
     from bdl.training.history import TrainingResult
     from bdl.training.task import TrainingTask
 
+# No encoder is wider, has more layers or takes more bins at once: a configuration from outside must
+# not ask for more before anything can be compared with its weights.
+WIDEST, DEEPEST, LONGEST = 1 << 16, 1_000, 1 << 24
+CARRIED = 1 << 13  # bins that a causal encoder processes at a time
 WHOLE = 1 << 17  # bins that pass through a module at once: 75 days of the sleep benchmark
 
 
@@ -36,6 +42,8 @@ class Encoder(Variant):
     """
 
     package: ClassVar[str] = "bdl.encoders"
+    fine_tunes: ClassVar[bool] = True
+    """Whether a trained module can be trained further."""
 
     if TYPE_CHECKING:  # pydantic allows no field of this name in a variant if it exists here
 
@@ -53,6 +61,15 @@ class Encoder(Variant):
     def fixed_bins(self) -> int | None:
         """The only window length in bins that the module accepts; None if it accepts any."""
         return None
+
+    @property
+    def has_flat_state(self) -> bool:
+        """Whether the state that a causal encoder carries stays of one size for ever."""
+        return True
+
+    def forward(self) -> Encoder:
+        """Return the form of this encoder that reads no later bin; itself if there is none."""
+        return self
 
     def with_bins(self, bins: int) -> Self:
         """The encoder for windows of ``bins`` bins; only one of fixed length differs."""
@@ -104,3 +121,40 @@ class Encoder(Variant):
             epoch of ``task.length.kept``.
         """
         return task.by_gradient(module)
+
+    def fine_tune(self, module: nn.Module, task: TrainingTask) -> TrainingResult:
+        """Train a module further that has been trained, by default by gradient descent.
+
+        Parameters
+        ----------
+        module
+            A trained module of this encoder.
+        task
+            As for `train`.
+        """
+        return task.by_gradient(module)
+
+    def export(
+        self, graph: Graph, weights: Weights, inputs: EncoderInputs, prefix: str = ""
+    ) -> str:
+        """Add the trained encoder to an ONNX graph and return the name of its density.
+
+        A causal encoder declares its state by ``graph.state`` and ``graph.carry``; any other one
+        gets all bins at once. An encoder that cannot be exported keeps this method.
+
+        Parameters
+        ----------
+        graph
+            The graph.
+        weights
+            Weights of the module by name.
+        inputs
+            What it reads, and how logits become a density.
+        prefix
+            What the names of its states begin with.
+        """
+        raise ConfigError(f"export: {self._not_exported()}")
+
+    def _not_exported(self) -> str:
+        """Say why the encoder cannot be exported."""
+        return f"the encoder {self.kind!r} has no form in ONNX operators"

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, NonNegativeFloat, model_validator
 
-from bdl.encoders.encoder import Encoder
+from bdl.encoders.encoder import DEEPEST, Encoder
 
 if TYPE_CHECKING:
     from torch import nn
 
     from bdl.encoders.networks.ensemble import EnsembleEncoder
+    from bdl.onnx_graph import EncoderInputs, Graph, Weights
     from bdl.training.history import TrainingResult
     from bdl.training.task import TrainingTask
 
@@ -38,7 +39,7 @@ class Ensemble(Encoder):
     """
 
     kind: Literal["ensemble"] = "ensemble"
-    members: Annotated[tuple[Encoder, ...], Field(min_length=1)]
+    members: Annotated[tuple[Encoder, ...], Field(min_length=1, max_length=DEEPEST)]
     weights: tuple[NonNegativeFloat, ...] | None = None
 
     @classmethod
@@ -63,6 +64,13 @@ class Ensemble(Encoder):
     def causal(self) -> bool:
         """Whether no output of any member depends on a later bin."""
         return all(member.causal for member in self.members)
+
+    @property
+    def has_flat_state(self) -> bool:
+        return all(member.has_flat_state for member in self.members)
+
+    def forward(self) -> Self:
+        return self.replace(members=tuple(member.forward() for member in self.members))
 
     @property
     def fixed_bins(self) -> int | None:
@@ -104,17 +112,41 @@ class Ensemble(Encoder):
         from bdl.encoders.networks.ensemble import EnsembleEncoder
 
         assert isinstance(module, EnsembleEncoder)
-        combined = task.start()
-        results = task.run_all(
-            [
-                partial(member.train, module.members[j], task.member(j))
-                for j, member in enumerate(self.members)
-            ]
+        return self._train_members(
+            module,
+            task,
+            {j: partial(member.train, module.members[j]) for j, member in enumerate(self.members)},
         )
+
+    def fine_tune(self, module: nn.Module, task: TrainingTask) -> TrainingResult:
+        """Train the networks among the members further; trees keep what they have learned."""
+        from bdl.encoders.networks.ensemble import EnsembleEncoder
+
+        assert isinstance(module, EnsembleEncoder)
+        own = {
+            j: partial(member.fine_tune, module.members[j])
+            for j, member in enumerate(self.members)
+            if member.fine_tunes
+        }
+        if not own:
+            return self.members[0].fine_tune(module, task)  # says why not
+        return self._train_members(module, task, own)
+
+    def _train_members(
+        self,
+        module: EnsembleEncoder,
+        task: TrainingTask,
+        trainings: Mapping[int, Callable[[TrainingTask], TrainingResult]],
+    ) -> TrainingResult:
+        """Carry out the trainings of some members; the others stay as they are."""
+        combined = task.start()
+        places = [*trainings]
+        results = task.run_all([partial(trainings[j], task.member(j)) for j in places])
+        before = {name: value.clone() for name, value in module.state_dict().items()}
         for epoch in task.length.kept:
-            weights = {
+            weights = before | {
                 f"members.{j}.{name}": value
-                for j, result in enumerate(results)
+                for j, result in zip(places, results, strict=True)
                 for name, value in result.checkpoints[epoch].items()
             }
             module.load_state_dict(weights)
@@ -130,3 +162,20 @@ class Ensemble(Encoder):
                 seconds=sum(row.seconds for row in rows),
             )
         return combined
+
+    def export(
+        self, graph: Graph, weights: Weights, inputs: EncoderInputs, prefix: str = ""
+    ) -> str:
+        import numpy as np
+
+        from bdl.onnx_graph import part_of
+
+        shares = self.weights or (1.0,) * len(self.members)
+        total: str | None = None
+        for j, (member, share) in enumerate(zip(self.members, shares, strict=True)):
+            own = part_of(weights, f"members.{j}.")
+            density = member.export(graph, own, inputs, f"{prefix}member{j}.")
+            weighted = graph.add("Mul", density, graph.constant(share / sum(shares), np.float32))
+            total = weighted if total is None else graph.add("Add", total, weighted)
+        assert total is not None
+        return total

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from bdl.encoders.encoder import Encoder
+from bdl.encoders.encoder import DEEPEST, WIDEST, Encoder
 
 if TYPE_CHECKING:
     from bdl.encoders.networks.recurrent import RecurrentEncoder
+    from bdl.onnx_graph import EncoderInputs, Graph, Weights
 
 
 class Recurrent(Encoder):
@@ -39,11 +40,11 @@ class Recurrent(Encoder):
     """
 
     kind: Literal["recurrent"] = "recurrent"
-    width: int = Field(default=32, ge=1)
-    blocks: int = Field(default=2, ge=1)
+    width: int = Field(default=32, ge=1, le=WIDEST)
+    blocks: int = Field(default=2, ge=1, le=DEEPEST)
     bidirectional: bool = True
     cell: Literal["gru", "lstm"] = "gru"
-    front: int = Field(default=0, ge=0)
+    front: int = Field(default=0, ge=0, le=WIDEST)
     fused: bool = True
 
     @model_validator(mode="after")
@@ -66,6 +67,9 @@ class Recurrent(Encoder):
         """Whether no output depends on a later bin."""
         return not self.bidirectional
 
+    def forward(self) -> Self:
+        return self.replace(bidirectional=False)
+
     def seconds_per_bin(self, window: int) -> float:
         """Rough core-seconds of training per bin: 7e-6 for ``gru``, 8e-5 for ``chbmit-gru``."""
         layers = self.blocks * (2 if self.bidirectional else 1)
@@ -79,3 +83,10 @@ class Recurrent(Encoder):
         from bdl.encoders.networks.recurrent import RecurrentEncoder
 
         return RecurrentEncoder(self, inputs, outputs, calendar)
+
+    def export(
+        self, graph: Graph, weights: Weights, inputs: EncoderInputs, prefix: str = ""
+    ) -> str:
+        from bdl.encoders.graphs.recurrent import recurrent_logits
+
+        return inputs.link(graph, recurrent_logits(graph, self, weights, inputs, prefix))

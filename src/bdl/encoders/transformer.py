@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from bdl.encoders.encoder import Encoder
+from bdl.encoders.encoder import DEEPEST, WIDEST, Encoder
 
 if TYPE_CHECKING:
     from bdl.encoders.networks.transformer import TransformerEncoder
+
+
+LONGEST = 1 << 14  # bins of a context
 
 
 class Transformer(Encoder):
@@ -34,6 +37,9 @@ class Transformer(Encoder):
         Add a causal depthwise convolution of ``kernel`` bins to the attention.
     kernel
         Bins that the local convolution covers.
+    context
+        Bins that the attention of a causal encoder covers, the current one included; None for all
+        so far. With a context, positions are relative, and the encoder can run on a stream.
 
     Examples
     --------
@@ -43,14 +49,15 @@ class Transformer(Encoder):
     """
 
     kind: Literal["transformer"] = "transformer"
-    width: int = Field(default=64, ge=2)
-    layers: int = Field(default=4, ge=1)
-    heads: int = Field(default=4, ge=1)
-    feedforward: int | None = Field(default=None, ge=1)
+    width: int = Field(default=64, ge=2, le=WIDEST)
+    layers: int = Field(default=4, ge=1, le=DEEPEST)
+    heads: int = Field(default=4, ge=1, le=DEEPEST)
+    feedforward: int | None = Field(default=None, ge=1, le=WIDEST)
     dropout: float = Field(default=0.1, ge=0, lt=1)
     causal: bool = False
     local_convolution: bool = False
-    kernel: int = Field(default=15, ge=2)
+    kernel: int = Field(default=15, ge=2, le=WIDEST)
+    context: int | None = Field(default=None, ge=2, le=LONGEST)
 
     @model_validator(mode="after")
     def _check_width(self) -> Self:
@@ -58,6 +65,8 @@ class Transformer(Encoder):
             raise ValueError(
                 f"width must be even and a multiple of heads, got {self.width} and {self.heads}"
             )
+        if self.context is not None and not self.causal:
+            raise ValueError("context is for a causal encoder: set causal as well")
         return self
 
     @classmethod
@@ -68,12 +77,20 @@ class Transformer(Encoder):
             "local-causal-transformer": {"causal": True, "local_convolution": True},
         }
 
+    @property
+    def has_flat_state(self) -> bool:
+        return self.context is not None
+
+    def forward(self) -> Self:
+        return self.replace(causal=True)
+
     def tile(self, window: int) -> int:
         """The training window: attention knows no later positions and costs the square of it."""
         return max(window, 2)
 
     def seconds_per_bin(self, window: int) -> float:
         """Rough core-seconds of a training pass per bin, in proportion to the window."""
+        window = min(window, self.context or window)
         seconds = 7e-4 * (self.layers * self.width * window) / (4 * 64 * 12_096)
         return 0.6 * seconds if self.causal else seconds
 
@@ -85,3 +102,9 @@ class Transformer(Encoder):
         from bdl.encoders.networks.transformer import TransformerEncoder
 
         return TransformerEncoder(self, inputs, outputs, calendar)
+
+    def _not_exported(self) -> str:
+        return (
+            "attention of a Transformer over all bins needs memory that grows with the square of "
+            "their number in ONNX operators; export a recurrent encoder, a U-Net or trees"
+        )

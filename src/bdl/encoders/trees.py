@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, PositiveFloat, PositiveInt
 
-from bdl.encoders.encoder import Encoder
+from bdl.encoders.encoder import DEEPEST, LONGEST, WIDEST, Encoder
 from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
     from torch import nn
 
     from bdl.encoders.networks.trees import TreeEncoder
+    from bdl.onnx_graph import EncoderInputs, Graph, Weights
     from bdl.training.history import TrainingResult
     from bdl.training.task import TrainingTask
 
@@ -55,10 +56,15 @@ class Trees(Encoder):
     True
     """
 
+    fine_tunes: ClassVar[bool] = False
+
     kind: Literal["trees"] = "trees"
-    widths: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1, 2, 4, 8, 16, 32, 64, 128)
-    trees: PositiveInt = 200
-    leaves: Annotated[int, Field(ge=2)] = 31
+    widths: Annotated[
+        tuple[Annotated[int, Field(ge=1, le=LONGEST)], ...],
+        Field(min_length=1, max_length=DEEPEST),
+    ] = (1, 2, 4, 8, 16, 32, 64, 128)
+    trees: Annotated[int, Field(ge=1, le=WIDEST)] = 200
+    leaves: Annotated[int, Field(ge=2, le=WIDEST)] = 31
     learning_rate: PositiveFloat = 0.1
     columns_per_tree: Share = 0.3
     rows_per_tree: Share = 0.7
@@ -66,6 +72,9 @@ class Trees(Encoder):
     rows: PositiveInt = 50_000
     causal: bool = False
     statistics: tuple[str, ...] | None = None
+
+    def forward(self) -> Self:
+        return self.replace(causal=True)
 
     def complete(self, statistics: Sequence[str]) -> Self:
         missing = {"mean", "std"} - {*statistics}
@@ -95,3 +104,19 @@ class Trees(Encoder):
 
         assert isinstance(module, TreeEncoder)
         return fit_tree_encoder(module, task)
+
+    def fine_tune(self, module: nn.Module, task: TrainingTask) -> TrainingResult:
+        """Refuse: trees are fitted at once, so that there is nothing to continue."""
+        raise ConfigError(
+            "boosted trees cannot be fine-tuned: fit them anew, or start from a model with a "
+            "network (in an ensemble, trees keep what they have learned)"
+        )
+
+    def export(
+        self, graph: Graph, weights: Weights, inputs: EncoderInputs, prefix: str = ""
+    ) -> str:
+        from bdl.encoders.graphs.trees import tree_density
+
+        if not len(weights["root_0"]):
+            raise ConfigError("export: the encoder has no trees: it was not fitted")
+        return tree_density(graph, self, weights, inputs, prefix)

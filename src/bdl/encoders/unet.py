@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from bdl.encoders.encoder import Encoder
+from bdl.encoders.encoder import DEEPEST, LONGEST, WIDEST, Encoder
 
 if TYPE_CHECKING:
     from bdl.encoders.networks.unet import UNetEncoder
+    from bdl.onnx_graph import EncoderInputs, Graph, Weights
 
 
 class UNet(Encoder):
@@ -41,16 +42,16 @@ class UNet(Encoder):
     kind: Literal["unet"] = "unet"
     attention: bool = False
     channels: tuple[int, int, int] = (64, 128, 256)
-    kernel: int = Field(default=7, ge=1)
-    heads: int = Field(default=3, ge=1)
-    bins: int = Field(default=12_096, ge=4)
+    kernel: int = Field(default=7, ge=1, le=WIDEST)
+    heads: int = Field(default=3, ge=1, le=DEEPEST)
+    bins: int = Field(default=12_096, ge=4, le=LONGEST)
 
     @model_validator(mode="after")
     def _check_sizes(self) -> Self:
         if self.kernel % 2 == 0:
             raise ValueError(f"kernel must be odd, got {self.kernel}")
-        if min(self.channels) < 1:
-            raise ValueError(f"channels must be positive, got {self.channels}")
+        if not 1 <= min(self.channels) <= max(self.channels) <= WIDEST:
+            raise ValueError(f"channels must be from 1 to {WIDEST}, got {self.channels}")
         if self.attention and self.bins % (4 * self.heads):
             raise ValueError(
                 f"bins must be a multiple of 4 × heads = {4 * self.heads}, got {self.bins}"
@@ -88,3 +89,15 @@ class UNet(Encoder):
         from bdl.encoders.networks.unet import UNetEncoder
 
         return UNetEncoder(self, inputs, outputs, calendar)
+
+    def export(
+        self, graph: Graph, weights: Weights, inputs: EncoderInputs, prefix: str = ""
+    ) -> str:
+        from bdl.encoders.graphs.unet import unet_logits
+
+        if self.attention:
+            return super().export(graph, weights, inputs, prefix)
+        return inputs.link(graph, unet_logits(graph, self, weights, inputs))
+
+    def _not_exported(self) -> str:
+        return "a U-Net with attention reads windows of one length, and an exported model any"

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from bdl.evaluation.bootstrapping import BootstrapResult, bootstrap
+from bdl.evaluation.beat_by_beat import BeatByBeat, beat_by_beat
+from bdl.evaluation.bootstrap_result import BootstrapResult
+from bdl.evaluation.bootstrapping import bootstrap
 from bdl.evaluation.comparison import compare
+from bdl.evaluation.coverage import ScoringRules
+from bdl.evaluation.delay import DelayTable, delay_table
 from bdl.evaluation.error_table import ErrorTable, error_table
 from bdl.evaluation.estimate import Estimate
 from bdl.evaluation.event_score import Score, score
 from bdl.evaluation.matches import BestThreshold, LeftOut, Matches, PrecisionRecall
 from bdl.evaluation.matching import Matcher, MatchingRules, match
 from bdl.evaluation.metrics import Metric
+from bdl.evaluation.multiplicity import Difference
+from bdl.evaluation.operating_point import OperatingPoint, OperatingPoints, operating_points
 from bdl.evaluation.regions import Regions
 from bdl.evaluation.screening import Screening, screening
 from bdl.evaluation.tally import Tally
 from bdl.evaluation.timing import Timing, timing
 
 __all__ = [
+    "BeatByBeat",
     "BestThreshold",
     "BootstrapResult",
+    "DelayTable",
+    "Difference",
     "ErrorTable",
     "Estimate",
     "LeftOut",
@@ -25,16 +34,22 @@ __all__ = [
     "Matches",
     "MatchingRules",
     "Metric",
+    "OperatingPoint",
+    "OperatingPoints",
     "PrecisionRecall",
     "Regions",
     "Score",
+    "ScoringRules",
     "Screening",
     "Tally",
     "Timing",
+    "beat_by_beat",
     "bootstrap",
     "compare",
+    "delay_table",
     "error_table",
     "match",
+    "operating_points",
     "score",
     "screening",
     "timing",

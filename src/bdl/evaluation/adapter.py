@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.density import Density
-from bdl.errors import ConfigError, InputError
+from bdl.errors import ConfigError, InputError, require
 from bdl.evaluation.counts import Counts, count_events
 from bdl.evaluation.groups import group_codes
 from bdl.events import Events
@@ -108,11 +108,11 @@ def _cross_fit(
     folds: int,
     strength: float,
 ) -> Floats:
-    from sklearn.linear_model import PoissonRegressor  # slow to import, needed only here
-    from sklearn.model_selection import GroupKFold
+    regressor = require("sklearn.linear_model", "train").PoissonRegressor  # slow to import
+    split = require("sklearn.model_selection", "train").GroupKFold(folds).split
 
     factor = np.ones(len(predicted))
-    for train, test in GroupKFold(folds).split(features, groups=group):
+    for train, test in split(features, groups=group):
         centre, spread = features[train].mean(axis=0), features[train].std(axis=0)
         spread = np.where(spread > 1e-9, spread, 1.0)
         scaled = (features - centre) / spread
@@ -120,7 +120,7 @@ def _cross_fit(
             factor[test] = 0.0  # nothing was ever observed: the best count is none
             continue
         # A known factor in a Poisson mean: model the rate per unit, weighted by the units.
-        model = PoissonRegressor(alpha=strength, max_iter=1000)
+        model = regressor(alpha=strength, max_iter=1000)
         rate = observed[train] / predicted[train]
         model.fit(scaled[train], rate, sample_weight=predicted[train])
         factor[test] = model.predict(scaled[test])

@@ -1,7 +1,9 @@
 """Greedy one-to-one assignment of ranked detections to truths, for all tolerances in one pass.
 
 A detection takes the nearest truth of its recording and type that is still free and strictly
-nearer than the tolerance; of two equally near truths the earlier one. A hit at a small tolerance
+nearer than the tolerance; of two equally near truths, one before and one after it, the earlier.
+Distances are compared up to rounding (`bdl.evaluation.rounding`), so that times in steps and the
+same times in seconds give one answer, also at exactly the tolerance. A hit at a small tolerance
 need not be a hit at a larger one (there the truth may have gone to a higher-ranked detection), so
 each tolerance keeps its own assignment.
 
@@ -15,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.compiled import compiled
+from bdl.evaluation.rounding import is_nearer
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -54,6 +57,9 @@ def assign(
     return count, row, truth
 
 
+_is_nearer = compiled(small_in_python=True)(is_nearer)
+
+
 @compiled(small_in_python=True)
 def _assign(
     start: Longs,
@@ -86,21 +92,23 @@ def _assign(
                     low = middle + 1
                 else:
                     high = middle
-            nearest = np.inf
-            closest = low
-            if low > first:
+            closest = low if low < last else low - 1
+            nearest = least = abs(truth_time[closest] - at)
+            if first < low < last:
                 nearest = at - truth_time[low - 1]
-                closest = low - 1
-            if low < last and truth_time[low] - at < nearest:
-                nearest = truth_time[low] - at
-                closest = low
-            if nearest >= widest:
+                if _is_nearer(least, nearest, at):
+                    nearest = least
+                else:
+                    closest = low - 1
+                    least = min(least, nearest)
+            if not _is_nearer(least, widest, at):
                 continue
             for k in range(len(tolerances)):
-                if nearest >= tolerances[k]:
+                if not _is_nearer(least, tolerances[k], at):
                     continue
                 chosen = -1
-                if right[closest, k] == closest:  # the nearest of all is free, as it mostly is
+                # The nearest of all is free, as it mostly is.
+                if right[closest, k] == closest and _is_nearer(nearest, tolerances[k], at):
                     chosen = closest
                 else:
                     node = low
@@ -113,10 +121,10 @@ def _assign(
                         right[after, k] = right[right[after, k], k]
                         after = right[after, k]
                     near = tolerances[k]
-                    if before >= first and at - truth_time[before] < near:
+                    if before >= first and _is_nearer(at - truth_time[before], near, at):
                         near = at - truth_time[before]
                         chosen = before
-                    if after < last and truth_time[after] - at < near:
+                    if after < last and _is_nearer(truth_time[after] - at, near, at):
                         chosen = after
                 if chosen >= 0:
                     left[chosen + 1, k] = chosen

@@ -10,112 +10,19 @@ beside it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import ConfigError, InputError
-from bdl.evaluation.estimate import Estimate, plain
+from bdl.evaluation.bootstrap_result import BootstrapResult, compared_pairs
+from bdl.evaluation.estimate import Estimate
 from bdl.evaluation.groups import group_codes
 from bdl.evaluation.matches import Matches
 from bdl.evaluation.metrics import Metric
-from bdl.frames import Tabular
+from bdl.evaluation.multiplicity import differences
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class BootstrapResult(Tabular):
-    """Result of `bootstrap`.
-
-    Parameters
-    ----------
-    metric
-        Name of the metric.
-    level
-        Share of replicates inside the confidence intervals.
-    clusters
-        Number of clusters that replicates are drawn from.
-    systems
-        Estimate of each system.
-    differences
-        Estimate of each later system minus the first one.
-    replicates
-        (replicates, systems) the metric of every replicate.
-    folds
-        By fold, each system's metric on the recordings of that fold alone.
-    matches
-        Matches of each system, one for each training seed.
-    """
-
-    metric: str
-    level: float
-    clusters: int
-    systems: dict[str, Estimate]
-    differences: dict[str, Estimate]
-    replicates: Floats = field(repr=False)
-    folds: dict[str, dict[str, float]] = field(default_factory=dict)
-    matches: dict[str, list[Matches]] = field(default_factory=dict, repr=False)
-
-    @property
-    def fold_differences(self) -> dict[str, dict[str, float]]:
-        """By fold, each later system minus the first one."""
-        first, *others = self.systems
-        return {
-            fold: {f"{name} - {first}": values[name] - values[first] for name in others}
-            for fold, values in self.folds.items()
-        }
-
-    def columns(self) -> dict[str, Any]:
-        """The columns of the table by name: systems, then differences."""
-        rows = {**self.systems, **self.differences}
-        estimates = [*rows.values()]
-        return {
-            "name": [*rows],
-            self.metric: [estimate.value for estimate in estimates],
-            "low": [estimate.low for estimate in estimates],
-            "high": [estimate.high for estimate in estimates],
-        }
-
-    def text(self, cluster: str = "cluster") -> str:
-        """Heading, systems, differences and differences per fold, one per line.
-
-        ``cluster`` is what a replicate draws: a recording or a group.
-        """
-        estimates = {**self.systems, **self.differences}
-        width = max(map(len, estimates))
-        folds = [
-            f"fold {fold}: {name:<{width}}  {change:+.4f}"
-            for fold, changes in self.fold_differences.items()
-            for name, change in changes.items()
-        ]
-        heading = (
-            f"{self.metric} with its {self.level:.0%} confidence interval: "
-            f"{len(self.replicates):,} bootstrap replicates over {self.clusters:,} {cluster}s, "
-            "models held fixed"
-        )
-        rows = [f"{name:<{width}}  {estimate}" for name, estimate in estimates.items()]
-        return "\n".join([heading, *rows, *folds])
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return {
-            "metric": self.metric,
-            "level": self.level,
-            "replicates": len(self.replicates),
-            "clusters": self.clusters,
-            "systems": {name: estimate.to_dict() for name, estimate in self.systems.items()},
-            "differences": {name: e.to_dict() for name, e in self.differences.items()},
-            "folds": {
-                fold: {name: plain(value) for name, value in values.items()}
-                for fold, values in self.folds.items()
-            },
-        }
 
 
 def bootstrap(
@@ -127,6 +34,7 @@ def bootstrap(
     metric: str | Metric = "mAP",
     level: float = 0.95,
     folds: Mapping[str, str] | None = None,
+    baseline: str | None = None,
 ) -> BootstrapResult:
     """Confidence intervals of one or more systems, and of their paired differences.
 
@@ -144,6 +52,14 @@ def bootstrap(
         Share of replicates inside the interval.
     folds
         Fold of each recording, for the differences per fold.
+    baseline
+        The system that all others are compared with; None compares every pair.
+
+    Returns
+    -------
+    BootstrapResult
+        Each system and each difference, later system minus earlier one, with confidence intervals;
+        those of differences also adjusted by Holm's method (`bdl.evaluation.multiplicity`).
 
     Examples
     --------
@@ -159,9 +75,15 @@ def bootstrap(
     if not systems:
         raise ConfigError("bootstrap: at least one system expected")
     if replicates < 1:
-        raise ConfigError(f"bootstrap: at least one replicate expected, got {replicates}")
+        raise ConfigError(
+            f"bootstrap: at least one replicate (--bootstrap) expected, got {replicates}"
+        )
     if not 0 < level < 1:
-        raise ConfigError(f"bootstrap: a level between 0 and 1 expected, got {level}")
+        raise ConfigError(f"bootstrap: a level (--level) between 0 and 1 expected, got {level}")
+    if baseline is not None and baseline not in systems:
+        raise ConfigError(
+            f"baseline {baseline!r} (--baseline) is none of the systems {', '.join(systems)}"
+        )
     chosen = Metric.parse(metric)
     seeds = {n: [m] if isinstance(m, Matches) else [*m] for n, m in systems.items()}
     recordings = _common_recordings(seeds)
@@ -175,26 +97,32 @@ def bootstrap(
         name: Estimate.of_replicates(point, values[:, i], level)
         for i, (name, point) in enumerate(zip(names, points, strict=True))
     }
-    differences = {
-        f"{name} - {names[0]}": Estimate.of_replicates(
-            points[i] - points[0], values[:, i] - values[:, 0], level
-        )
-        for i, name in enumerate(names)
-        if i
-    }
+    pairs = compared_pairs(names, baseline)
+    index = {name: i for i, name in enumerate(names)}
+    first, second = ([index[pair[side]] for pair in pairs] for side in (0, 1))
+    table = np.concatenate([[points], values])  # the data as they are, then every replicate
+    changes = table[:, np.array(first, dtype=int)] - table[:, np.array(second, dtype=int)]
+    listed = differences(changes[0], changes[1:], level)
     by_fold: dict[str, dict[str, float]] = {}
     if folds is not None:
         fold_of = group_codes(recordings, folds, "fold")
         labels = sorted({folds[name] for name in recordings})
         only = (fold_of == np.arange(len(labels))[:, None]).astype(np.float64)
-        table = [_average(chosen, seeds[name], only) for name in names]
+        rows = [_average(chosen, seeds[name], only) for name in names]
         by_fold = {
-            label: {name: float(row[i]) for name, row in zip(names, table, strict=True)}
+            label: {name: float(row[i]) for name, row in zip(names, rows, strict=True)}
             for i, label in enumerate(labels)
         }
-    clusters_drawn = int(cluster_of.max()) + 1
     return BootstrapResult(
-        chosen.name, level, clusters_drawn, estimates, differences, values, by_fold, seeds
+        chosen.name,
+        level,
+        int(cluster_of.max()) + 1,
+        estimates,
+        {f"{a} - {b}": each for (a, b), each in zip(pairs, listed, strict=True)},
+        values,
+        by_fold,
+        seeds,
+        baseline,
     )
 
 
@@ -214,7 +142,7 @@ def draw(size: int, *, replicates: int, seed: int) -> NDArray[np.int64]:
 
 def _average(metric: Metric, seeds: list[Matches], weights: Floats) -> Floats:
     """The metric of each replicate, averaged over training seeds."""
-    values: Floats = np.mean([metric.values(matches, weights) for matches in seeds], axis=0)
+    values: Floats = np.mean([metric.replicates(matches, weights) for matches in seeds], axis=0)
     return values
 
 

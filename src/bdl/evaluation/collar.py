@@ -1,6 +1,7 @@
 """F-measure with a collar, as sound event detection and music onset detection use it.
 
-A truth and a detection can be paired if they are *at most* the collar apart; the pairing is the
+A truth and a detection can be paired if they are *at most* the collar apart, up to rounding
+(`bdl.evaluation.rounding`); the pairing is the
 largest possible one (not the greedy one of event AP, and scores matter only for the threshold).
 For intervals both ends must agree: the onset within its collar, the offset within the larger of its
 collar and a share of the true length. Counts are pooled over recordings, per type.
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import ConfigError
+from bdl.evaluation.rounding import is_nearer
 from bdl.evaluation.tally import Tally
 from bdl.events import Events
 from bdl.intervals import Intervals
@@ -65,20 +67,16 @@ def interval_collar_f(
     >>> interval_collar_f(true, detected, collar=1.0, offset_share=0.2).hits
     1
     """
-    from scipy.sparse import csr_array  # slow to import, needed only here
-    from scipy.sparse.csgraph import maximum_bipartite_matching
-
     _check(collar)
     if offset_share < 0:
-        raise ConfigError(f"offset_share must not be negative, got {offset_share}")
+        raise ConfigError(f"offset_share (--offset-share): 0 or more expected, got {offset_share}")
     hits = 0
     for recording in {*truth.recordings} & {*detections.recordings}:
         true, spans = truth.of_recording(recording), detections.of_recording(recording)
-        starts = np.abs(true[:, None, 0] - spans[None, :, 0]) <= collar
+        starts = ~is_nearer(collar, np.abs(true[:, None, 0] - spans[None, :, 0]), spans[:, 0])
         allowed = np.maximum(collar, offset_share * (true[:, 1] - true[:, 0]))[:, None]
-        ends = np.abs(true[:, None, 1] - spans[None, :, 1]) <= allowed
-        pairs = maximum_bipartite_matching(csr_array(starts & ends), perm_type="column")
-        hits += int((pairs >= 0).sum())
+        ends = ~is_nearer(allowed, np.abs(true[:, None, 1] - spans[None, :, 1]), spans[:, 1])
+        hits += largest_matching(starts & ends)
     return Tally(hits, len(detections), len(truth))
 
 
@@ -86,7 +84,7 @@ def _largest_pairing(true: list[float], detected: list[float], collar: float) ->
     """Size of the largest pairing of two sorted lists: from left to right, whichever fits."""
     i = j = hits = 0
     while i < len(true) and j < len(detected):
-        if abs(true[i] - detected[j]) <= collar:
+        if not is_nearer(collar, abs(true[i] - detected[j]), detected[j]):
             hits += 1
             i += 1
             j += 1
@@ -97,6 +95,38 @@ def _largest_pairing(true: list[float], detected: list[float], collar: float) ->
     return hits
 
 
+def largest_matching(allowed: NDArray[np.bool_]) -> int:
+    """Most pairs of a row and a column that are allowed, each row and column used once.
+
+    Each row in turn takes a free column, if need be by moving others along an alternating path.
+
+    Examples
+    --------
+    >>> largest_matching(np.array([[True, True], [True, False]]))
+    2
+    """
+    column_of: dict[int, int] = {}
+    row_of: dict[int, int] = {}
+    for start in range(len(allowed)):
+        reached: dict[int, int] = {}  # column: the row from which it was reached
+        left, free = [start], -1
+        while left and free < 0:
+            row = left.pop()
+            for column in np.flatnonzero(allowed[row]).tolist():
+                if column not in reached:
+                    reached[column] = row
+                    if column not in row_of:
+                        free = column
+                        break
+                    left.append(row_of[column])
+        while free >= 0:
+            row = reached[free]
+            before = column_of.get(row, -1)
+            column_of[row], row_of[free] = free, row
+            free = before
+    return len(column_of)
+
+
 def _check(collar: float) -> None:
     if not (math.isfinite(collar) and collar > 0):
-        raise ConfigError(f"the collar must be a positive number of seconds, got {collar}")
+        raise ConfigError(f"collar (--collar): a positive number of seconds expected, got {collar}")

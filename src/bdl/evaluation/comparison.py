@@ -6,15 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Unpack
 
 from bdl.errors import ConfigError
-from bdl.evaluation.bootstrapping import BootstrapResult, bootstrap
-from bdl.evaluation.matching import MatchingRules, all_recordings, match
+from bdl.evaluation.bootstrap_result import BootstrapResult
+from bdl.evaluation.bootstrapping import bootstrap
+from bdl.evaluation.coverage import ScoringRules, matching_rules, warn_of_undetected, without
+from bdl.evaluation.given_events import as_events
+from bdl.evaluation.matching import all_recordings, match
 from bdl.evaluation.metrics import Metric
-from bdl.events import Events
+from bdl.events import Events, Frame
 
 
 def compare(
-    truth: Events,
-    systems: Mapping[str, Events | Sequence[Events]],
+    truth: Events | Frame,
+    systems: Mapping[str, Events | Frame | Sequence[Events | Frame]],
     tolerances: Sequence[float],
     *,
     metric: str | Metric = "mAP",
@@ -23,47 +26,63 @@ def compare(
     seed: int = 0,
     level: float = 0.95,
     folds: Mapping[str, str] | None = None,
-    **rules: Unpack[MatchingRules],
+    baseline: str | None = None,
+    **rules: Unpack[ScoringRules],
 ) -> BootstrapResult:
     """Compare two or more systems by a paired bootstrap over recordings or groups.
 
     Parameters
     ----------
     truth, tolerances, **rules
-        As in `bdl.evaluation.match`.
+        As in `bdl.evaluation.score`.
     systems
-        For each name the detections of the system, or one table for each training seed.
-    metric, clusters, replicates, seed, level, folds
+        For each name the detections of the system (`Events` or a data frame), or a list of one
+        table for each training seed.
+    metric, clusters, replicates, seed, level, folds, baseline
         As in `bdl.evaluation.bootstrap`.
 
     Returns
     -------
     BootstrapResult
-        The metric of each system, and each later system minus the first, with confidence
-        intervals.
+        The metric of each system, and of each pair the later system minus the earlier one (or each
+        system minus the ``baseline``), with confidence intervals of their own and adjusted for the
+        number of differences.
 
     Examples
     --------
     >>> truth = Events.of(list("abcd"), "beat", [10.0] * 4)
+    >>> late = Events.of(list("abcd"), "beat", [16.0, 16.0, 10.0, 10.0], score=[1.0] * 4)
     >>> good = Events.of(list("abcd"), "beat", [10.0] * 4, score=[1.0] * 4)
-    >>> half = Events.of(list("ab"), "beat", [10.0] * 2, score=[1.0] * 2)
-    >>> result = compare(truth, {"half": half, "good": good}, [5.0], replicates=200)
-    >>> print("\\n".join(str(result).splitlines()[1:]))
-    half         0.5000 [0.0000, 1.0000]
-    good         1.0000 [1.0000, 1.0000]
-    good - half  0.5000 [0.0000, 1.0000]
+    >>> result = compare(truth, {"late": late, "good": good}, [5.0], replicates=200)
+    >>> print("\\n".join(str(result).splitlines()[2:]))
+    system     mAP      95% interval
+    late    0.2500  [0.0000, 1.0000]
+    good    1.0000  [1.0000, 1.0000]
+    difference      mAP      95% interval       p
+    good - late  0.7500  [0.0000, 1.0000]  0.1393
     """
     if len(systems) < 2:
         raise ConfigError("compare: at least two systems expected; `score` is for one")
-    tables = {n: [t] if isinstance(t, Events) else [*t] for n, t in systems.items()}
-    if rules.get("unknown") == "event-free":  # every system on the recordings of all of them
-        every = (table for seeds in tables.values() for table in seeds)
-        rules["recordings"] = all_recordings(truth, every, rules)
+    true = as_events(truth, "table of truths")
+    tables = {
+        name: [as_events(table, f"detections of {name}") for table in _seeds(given)]
+        for name, given in systems.items()
+    }
+    every = [table for seeds in tables.values() for table in seeds]
+    matching, lost = matching_rules(true, every, rules)
+    if matching.get("unknown") == "event-free":  # every system on the recordings of all of them
+        matching["recordings"] = all_recordings(true, every, matching)
     matches = {
-        name: [match(truth, detections, tolerances, **rules) for detections in seeds]
+        name: [without(match(true, table, tolerances, **matching), lost, true) for table in seeds]
         for name, seeds in tables.items()
     }
+    warn_of_undetected(matches, rules)
     return bootstrap(
         matches, clusters=clusters, replicates=replicates, seed=seed, metric=metric, level=level,
-        folds=folds,
+        folds=folds, baseline=baseline,
     )  # fmt: skip
+
+
+def _seeds(given: Events | Frame | Sequence[Events | Frame]) -> Sequence[Events | Frame]:
+    """One table for each training seed."""
+    return given if isinstance(given, (list, tuple)) else [given]

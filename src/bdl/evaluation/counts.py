@@ -20,6 +20,7 @@ from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.frames import Tabular
 from bdl.sampling import nearest_sample
+from bdl.table_plots import Drawing
 
 Floats = NDArray[np.float64]
 
@@ -34,6 +35,8 @@ class Counts(Tabular):
     >>> table.mae, table.relative_mae, table.ratio
     (1.0, 0.75, 2.0)
     """
+
+    drawing = Drawing("observed", "predicted", by=("event",), mode="markers")
 
     recordings: tuple[str, ...]
     types: tuple[str, ...]

@@ -16,15 +16,20 @@ So truths = hit + early + late + missed and detections = hit + early + late + du
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bdl.errors import ConfigError
+from bdl.errors import ConfigError, require
 from bdl.evaluation.assignment import assign
 from bdl.evaluation.matches import Matches
+from bdl.evaluation.rounding import is_nearer
 from bdl.frames import Tabular
+from bdl.text_tables import text_table
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 KINDS = ("hit", "early", "late", "missed", "duplicate", "false")
 Longs = NDArray[np.int64]
@@ -44,6 +49,8 @@ class ErrorTable(Tabular):
         Least score of the detections that count, for each type.
     counts
         (recordings, types, 6) in the order of ``KINDS``.
+    ranked
+        Whether detections have scores.
     """
 
     recordings: tuple[str, ...]
@@ -52,6 +59,7 @@ class ErrorTable(Tabular):
     reach: float
     threshold: dict[str, float]
     counts: Longs = field(repr=False)
+    ranked: bool = True
 
     @property
     def totals(self) -> dict[str, dict[str, int]]:
@@ -90,23 +98,43 @@ class ErrorTable(Tabular):
             "threshold": [self.threshold[name] for name, _ in rows],
         }
 
-    def __str__(self) -> str:
+    def text(self, width: int | None = None) -> str:
+        """Counts by type and kind, and the recordings where errors are concentrated."""
         thresholds = ", ".join(f"{name} {value:.4g}" for name, value in self.threshold.items())
-        lines = [
-            f"errors at tolerance {self.tolerance:g}, near misses up to {self.reach:g}, "
-            f"thresholds: {thresholds}",
-            f"{'type':<16} {'kind':<10} {'count':>7}  half of them in, and the worst recordings",
-        ]
-        for name in self.types:
-            for kind, count in self.totals[name].items():
-                worst = ", ".join(f"{r} ({n})" for r, n in self.worst(kind, type=name))
-                where = (
-                    f"{self.half_in(kind, type=name)} of {len(self.recordings)}: {worst}"
-                    if count and kind != "hit"
-                    else ""
-                )
-                lines.append(f"{name:<16} {kind:<10} {count:>7,}  {where}".rstrip())
-        return "\n".join(lines)
+        rows = [(n, k, count) for n in self.types for k, count in self.totals[n].items()]
+        columns = {
+            "type": [name for name, _, _ in rows],
+            "kind": [kind for _, kind, _ in rows],
+            "count": [f"{count:,}" for _, _, count in rows],
+            "half of them in, and the worst recordings": [
+                self._where(name, kind) if count else "" for name, kind, count in rows
+            ],
+        }
+        counted = (
+            f"detections of at least this score: {thresholds}"
+            if self.ranked
+            else ("all detections, which have no scores")
+        )
+        heading = f"errors at tolerance {self.tolerance:g}, near misses up to {self.reach:g}"
+        table = text_table(columns, text=[*columns][-1], width=width)
+        return "\n".join([heading, counted, *table])
+
+    def _where(self, type: str, kind: str) -> str:
+        if kind == "hit":
+            return ""
+        worst = ", ".join(f"{name} ({count})" for name, count in self.worst(kind, type=type))
+        return f"{self.half_in(kind, type=type)} of {len(self.recordings)}: {worst}"
+
+    def plot(self) -> Figure:
+        """Counts by kind and event type as bars, as a plotly figure."""
+        go = require("plotly.graph_objects", "report")
+        bars = [go.Bar(name=name, x=[*row], y=[*row.values()]) for name, row in self.totals.items()]
+        figure: Figure = go.Figure(bars)
+        figure.update_layout(barmode="group", title=f"tolerance {self.tolerance:g}")
+        return figure
+
+    def __str__(self) -> str:
+        return self.text()
 
 
 def error_table(
@@ -153,7 +181,9 @@ def error_table(
         thresholds[name] = least
         cut = int(matches.cuts([np.inf if np.isnan(least) else least])[0, j])
         counts[:, j] = _count_kinds(matches, j, k, cut, reach)
-    return ErrorTable(matches.recordings, matches.types, tolerance, reach, thresholds, counts)
+    return ErrorTable(
+        matches.recordings, matches.types, tolerance, reach, thresholds, counts, matches.ranked
+    )
 
 
 def _count_kinds(matches: Matches, j: int, k: int, cut: int, reach: float) -> Longs:
@@ -222,7 +252,6 @@ def _near_any(
         if len(rows) and len(truths):
             after = np.searchsorted(truths, time[rows])
             padded = np.concatenate([[-np.inf], truths, [np.inf]])
-            near[rows] = (
-                np.minimum(time[rows] - padded[after], padded[after + 1] - time[rows]) < tolerance
-            )
+            nearest = np.minimum(time[rows] - padded[after], padded[after + 1] - time[rows])
+            near[rows] = is_nearer(nearest, tolerance, time[rows])
     return near

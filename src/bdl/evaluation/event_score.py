@@ -8,19 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from bdl.evaluation.coverage import (
+    ScoringRules,
+    matching_rules,
+    undetected_text,
+    warn_of_undetected,
+    without,
+)
 from bdl.evaluation.error_table import ErrorTable, error_table
 from bdl.evaluation.estimate import plain
+from bdl.evaluation.given_events import as_events
 from bdl.evaluation.matches import Matches
-from bdl.evaluation.matching import MatchingRules, match
+from bdl.evaluation.matching import match
 from bdl.evaluation.metrics import Metric
 from bdl.evaluation.metrics.metric import number
 from bdl.evaluation.timing import timing
-from bdl.events import Events
+from bdl.events import Events, Frame
 from bdl.frames import Tabular
+from bdl.text_tables import number_text, text_table
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -156,48 +166,78 @@ class Score(Tabular):
                 "threshold": {name: plain(value) for name, value in errors.threshold.items()},
                 **errors.totals,
             },
+            "undetected": [*matches.undetected],
             "left_out": matches.left_out.lines(),
         }
 
-    def __str__(self) -> str:
-        matches = self.matches
-        rows = [
-            f"mAP {self.mean_average_precision:.4f}   mF1 {self.mean_f1:.4f}",
+    def text(self, width: int | None = None) -> str:
+        """All scores as a table; names of event types are shortened to fit the width."""
+        matches, columns = self.matches, self.columns()
+        head = f"mF1 {self.mean_f1:.4f}"
+        if matches.ranked:
+            head = f"mAP {self.mean_average_precision:.4f}   {head}"
+        else:
+            head += "; detections without scores: all are counted, there is no average precision"
+        undetected = undetected_text(matches)
+        lines = [
+            head,
             f"{len(matches.recordings):,} recordings, {len(matches.truth_time):,} truths, "
-            f"{len(matches.time):,} detections; {EVENT_FREE[matches.event_free]}",
+            f"{len(matches.time):,} detections",
+            EVENT_FREE[matches.event_free],
+            *([undetected] if undetected else []),
             *(f"left out: {line}" for line in matches.left_out.lines()),
-            f"{'type':<16} {'tolerance':>10} {'AP':>8} {'best F1':>8} {'at score':>10} "
-            f"{'bias':>8} {'median':>8} {'95 %':>8}",
         ]
-        for event, tolerance, ap, f1, threshold, *errors in zip(
-            *self.columns().values(), strict=True
-        ):
-            rows.append(
-                f"{event:<16} {number(tolerance):>10} {ap:8.4f} {f1:8.4f} {threshold:10.4g} "
-                + " ".join(f"{error:8.3g}" for error in errors)
-            )
-        return "\n".join(rows)
+        scores = {
+            "AP": [number_text(value) for value in columns["AP"]],
+            "best F1": [number_text(value) for value in columns["F1"]],
+            "at score": [number_text(value, ".4g") for value in columns["threshold"]],
+        }
+        errors = {"bias": "bias", "median": "median", "95 %": "p95"}
+        table = {
+            "type": columns["event"],
+            "tolerance": [number(tolerance) for tolerance in columns["tolerance"]],
+            **(scores if matches.ranked else {"F1": scores["best F1"]}),
+            **{k: [number_text(x, ".3g") for x in columns[v]] for k, v in errors.items()},
+        }
+        return "\n".join([*lines, *text_table(table, width=width)])
+
+    def __str__(self) -> str:
+        return self.text()
 
     def _repr_html_(self) -> str:
-        head = f"mAP {self.mean_average_precision:.4f}, mF1 {self.mean_f1:.4f}"
-        return f"<p>{head}</p>{super()._repr_html_()}"
+        head = f"mAP {number_text(self.mean_average_precision)}, mF1 {self.mean_f1:.4f}"
+        told = undetected_text(self.matches)
+        return f"<p>{escape('; '.join(filter(None, [head, told])))}</p>{super()._repr_html_()}"
 
 
 def score(
-    truth: Events, detections: Events, tolerances: Sequence[float], **rules: Unpack[MatchingRules]
+    truth: Events | Frame,
+    detections: Events | Frame,
+    tolerances: Sequence[float],
+    **rules: Unpack[ScoringRules],
 ) -> Score:
     """Match and score.
 
     Parameters
     ----------
-    truth, detections, tolerances, **rules
-        As in `bdl.evaluation.match`: annotated events, events with scores, seconds, and what is
-        scored (`bdl.evaluation.MatchingRules`).
+    truth, detections
+        Annotated events and detected ones: `Events`, or data frames of pandas, polars or pyarrow
+        with the columns recording, event, time (seconds) and, for detections, score. Without
+        scores all metrics but average precision are given.
+    tolerances
+        Seconds, positive and distinct; a hit is *strictly* nearer.
+    **rules
+        What is scored (`bdl.evaluation.coverage.ScoringRules`).
 
     Returns
     -------
     Score
         All scores; it prints as a table, and shows itself in a notebook.
+
+    Warns
+    -----
+    CoverageWarning
+        Recordings with truths have no detection, and ``undetected`` does not say what that means.
 
     Examples
     --------
@@ -205,8 +245,16 @@ def score(
     >>> detections = Events.of("a", "beat", [11.0, 12.0, 19.0], score=[0.9, 0.8, 0.7])
     >>> score(truth, detections, [5.0, 0.5]).average_precision
     {'beat': {'5': 0.8333333333333333, '0.5': 0.0}}
+    >>> import pyarrow as pa
+    >>> table = pa.table({"recording": ["a"], "event": ["beat"], "time": [9.0]})
+    >>> score(truth, table, tolerances=[5.0]).metric("F1@5")
+    0.6666666666666666
     """
-    return Score(match(truth, detections, tolerances, **rules))
+    true, found = as_events(truth, "table of truths"), as_events(detections, "table of detections")
+    matching, lost = matching_rules(true, [found], rules)
+    matches = without(match(true, found, tolerances, **matching), lost, true)
+    warn_of_undetected({"detections": [matches]}, rules)
+    return Score(matches)
 
 
 def by_name(matches: Matches, table: Any) -> dict[str, dict[str, float | None]]:

@@ -28,8 +28,11 @@ from numpy.typing import NDArray
 from bdl.errors import ConfigError
 from bdl.evaluation import replicates
 from bdl.evaluation.ranking import tie_ends
+from bdl.evaluation.rounding import is_nearer
 from bdl.evaluation.tally import Tallies, Tally
 from bdl.frames import Tabular
+from bdl.intervals import IntervalType
+from bdl.table_plots import Drawing
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -39,6 +42,8 @@ Floats = NDArray[np.float64]
 @dataclass(frozen=True, eq=False)
 class PrecisionRecall(Tabular):
     """Precision and recall, (n,), of the detections down to each distinct score, highest first."""
+
+    drawing = Drawing("recall", "precision", mode="lines")
 
     threshold: Floats
     precision: Floats
@@ -60,9 +65,12 @@ class LeftOut:
     detections_without_time_or_score: int = 0
     detections_in_unknown_recordings: int = 0
     detections_of_unknown_types: int = 0
+    detections_of_unscored_types: int = 0
     detections_in_unscored_recordings: int = 0
     detections_outside_regions: int = 0
     truths_outside_regions: int = 0
+    recordings_without_detections: int = 0
+    truths_in_recordings_without_detections: int = 0
 
     def lines(self) -> list[str]:
         """One line for each reason that occurred."""
@@ -99,6 +107,12 @@ class Matches:
         Rows that were not scored.
     durations
         Scored seconds of each recording, needed for false alarms per day only.
+    ranked
+        Whether detections have scores; without them there is no average precision.
+    intervals
+        Interval types whose two ends are one alarm.
+    issued
+        (n,) seconds at which the ranked detections could be told; None where that is not known.
     """
 
     recordings: tuple[str, ...]
@@ -116,6 +130,9 @@ class Matches:
     truth: Ints = field(repr=False)
     left_out: LeftOut = LeftOut()
     durations: Mapping[str, float] | None = field(default=None, repr=False)
+    ranked: bool = True
+    intervals: tuple[IntervalType, ...] = ()
+    issued: Floats | None = field(default=None, repr=False)
 
     @cached_property
     def first_truth(self) -> Longs:
@@ -138,6 +155,12 @@ class Matches:
         key = np.repeat(np.arange(len(self.types)), np.diff(self.start)) * len(self.recordings)
         counts = np.bincount(key + self.recording, minlength=len(self.types) * len(self.recordings))
         return counts.reshape(len(self.types), len(self.recordings)).T
+
+    @property
+    def undetected(self) -> tuple[str, ...]:
+        """Recordings with truths but without any detection."""
+        alone = (self.truths.sum(axis=1) > 0) & (self.detections.sum(axis=1) == 0)
+        return tuple(self.recordings[i] for i in np.flatnonzero(alone))
 
     @property
     def seconds(self) -> Floats:
@@ -168,11 +191,13 @@ class Matches:
 
     @cached_property
     def _average_precision(self) -> Floats:
+        if not self.ranked:
+            return np.full(self.count.shape, np.nan)
         table: Floats = replicates.average_precision(self, np.ones((1, len(self.recordings))))[0]
         return table
 
     def average_precision(self) -> Floats:
-        """AP by (type, tolerance); NaN for a type without truths."""
+        """AP by (type, tolerance); NaN for a type without truths, or without scores."""
         return self._average_precision.copy()
 
     def mean_average_precision(self) -> float:
@@ -233,9 +258,43 @@ class Matches:
             recording=self.recording[chosen],
             time=self.time[chosen],
             score=self.score[chosen],
+            issued=None if self.issued is None else self.issued[chosen],
             count=self.hits_before(self.cuts([threshold])[0]),
             row=shift[self.row].astype(np.int32),
         )
+
+    def hit_delays(self, rows: Ints, truths: Ints) -> Floats:
+        """Seconds from truths to the times at which the detections in some rows were issued."""
+        if self.issued is None:
+            raise ConfigError(
+                "delays need the time at which each detection was issued: a column 'issued' is "
+                "missing; `bdl live`, and `bdl detect` of a model with a lag, write it"
+            )
+        return self.issued[rows] - self.truth_time[truths]
+
+    def within(self, delay: float) -> Matches:
+        """The same matches with only the hits that were issued at most ``delay`` s after the truth.
+
+        The other hits become false detections, and their truths are missed.
+
+        Examples
+        --------
+        >>> from bdl.evaluation import match
+        >>> from bdl.events import Events
+        >>> found = Events.of("a", "beat", [10.0, 20.0], score=[0.9, 0.8], issued=[14.0, 50.0])
+        >>> matches = match(Events.of("a", "beat", [10.0, 20.0]), found, [5.0])
+        >>> matches.within(4.0).mean_average_precision()
+        0.5
+        """
+        count, row, truth = self.count.copy(), self.row.copy(), self.truth.copy()
+        for j, k in np.ndindex(count.shape):
+            rows, truths = self._hits(j, k)
+            late = is_nearer(delay, self.hit_delays(rows, truths), self.truth_time[truths])
+            first, left = int(self.first_truth[j]), int((~late).sum())
+            row[k, first : first + left] = rows[~late]
+            truth[k, first : first + left] = truths[~late]
+            count[j, k] = left
+        return replace(self, count=count, row=row, truth=truth)
 
     def cuts(self, thresholds: Sequence[float]) -> Longs:
         """First row of each type whose score is below each threshold: (thresholds, types)."""
@@ -254,14 +313,20 @@ class Matches:
     def type_index(self, type: str) -> int:
         """Place of an event type."""
         if type not in self.types:
-            raise ConfigError(f"event type {type!r} is not among the scored ones {self.types}")
+            raise ConfigError(
+                f"event type {type!r} is not among the scored ones, {', '.join(self.types)}"
+            )
         return self.types.index(type)
 
     def tolerance_index(self, tolerance: float) -> int:
         """Place of a tolerance, to nine digits: 0.3 also finds 3 * 0.1."""
         place = find_tolerance(self.tolerances, tolerance)
         if place is None:
-            raise ConfigError(f"tolerance {tolerance:g} was not matched; {self.tolerances} were")
+            matched = ", ".join(f"{known:g}" for known in self.tolerances)
+            raise ConfigError(
+                f"tolerance {tolerance:g} was not matched, only {matched}: add --tolerance "
+                f"{tolerance:g}"
+            )
         return place
 
 

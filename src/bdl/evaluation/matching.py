@@ -26,6 +26,7 @@ from bdl.evaluation.matches import LeftOut, Matches
 from bdl.evaluation.ranking import arrange, rank
 from bdl.evaluation.regions import Regions
 from bdl.events import Events
+from bdl.intervals import IntervalType, likely_intervals
 
 EventFree = Literal["ignore", "count"]
 Unknown = Literal["error", "ignore", "event-free"]
@@ -53,6 +54,9 @@ class MatchingRules(TypedDict, total=False):
     durations
         Scored seconds of each recording, for false alarms per day; by default those of the
         regions. Empty: they are not known.
+    intervals
+        Interval types whose two ends count as one false alarm; by default those that the names of
+        the event types suggest, such as onset and offset.
     """
 
     types: Sequence[str] | None
@@ -61,6 +65,7 @@ class MatchingRules(TypedDict, total=False):
     regions: Regions | None
     unknown: Unknown
     durations: Mapping[str, float] | None
+    intervals: Sequence[IntervalType] | None
 
 
 def match(
@@ -73,7 +78,7 @@ def match(
     truth
         Annotated events.
     detections
-        Events with scores.
+        Events with scores; without scores they can be counted, but have no average precision.
     tolerances
         Seconds, positive and distinct; a hit is *strictly* nearer.
     **rules
@@ -131,6 +136,7 @@ class Matcher:
         regions: Regions | None = None,
         unknown: Unknown = "error",
         durations: Mapping[str, float] | None = None,
+        intervals: Sequence[IntervalType] | None = None,
     ) -> None:
         self.tolerances = check_tolerances(tolerances)
         if event_free not in ("ignore", "count"):
@@ -138,12 +144,14 @@ class Matcher:
         self.types = truth.types if types is None else tuple(types)
         if len(set(self.types)) != len(self.types):
             raise ConfigError(f"event types repeat: {self.types}")
+        self.intervals = likely_intervals(self.types) if intervals is None else tuple(intervals)
         self.event_free = event_free
         self.regions = regions
         self.unknown = unknown
         self.durations = regions.durations if durations is None and regions else durations or None
         universe = set(truth.recordings if recordings is None else recordings)
         self.known = universe.union(truth.recordings)
+        self.skipped_types = {*truth.types} - {*self.types}
         scored = tuple(sorted(universe if regions is None else universe & set(regions.spans)))
         code = _translate(truth.recordings, scored)[truth.recording_code]
         kind = _translate(truth.types, self.types)[truth.type_code]
@@ -158,8 +166,9 @@ class Matcher:
             raise InputError(
                 f"no truths at all: {len(truth)} rows in the truth table"
                 + (f", {truth.dropped} more without a time" if truth.dropped else "")
-                + ", none of them in the scored recordings, types and regions; "
-                "without truths there is no recall"
+                + ", none of them in the scored recordings (--recordings), regions (--regions) "
+                f"and types (--type: {', '.join(self.types)}; the table has "
+                f"{', '.join(truth.types)}); without truths there is no recall"
             )
         if event_free == "ignore":
             used = np.zeros(len(scored), dtype=bool)
@@ -172,11 +181,10 @@ class Matcher:
 
     def match(self, detections: Events) -> Matches:
         """Match one set of detections."""
-        if detections.score is None:
-            raise InputError("detections need a score to be ranked by; a column 'score' is missing")
+        score = np.ones(len(detections)) if detections.score is None else detections.score
         kind_of = _translate(detections.types, self.types)
         code_of = _translate(detections.recordings, self.recordings)
-        strangers = self._strangers(detections, kind_of)
+        strangers = self._strangers(detections)
         code = code_of[detections.recording_code]
         kind = kind_of[detections.type_code]
         outside = 0
@@ -184,8 +192,11 @@ class Matcher:
             inside = self.regions.holds(self.recordings, code, detections.time)
             outside = int(((code >= 0) & (kind >= 0) & ~inside).sum())
             code = np.where(inside, code, np.int32(-1))
-        order, start = rank(code, kind, detections.time, detections.score, len(self.types))
-        lost = len(code) - len(order) - outside - sum(strangers)
+        order, start = rank(code, kind, detections.time, score, len(self.types))
+        skipped = np.array([name in self.skipped_types for name in detections.types], dtype=bool)
+        scored = code_of[detections.recording_code] >= 0
+        other_types = int((scored & skipped[detections.type_code]).sum())
+        lost = len(code) - len(order) - outside - sum(strangers) - other_types
         recording, time = code[order], detections.time[order]
         count, row, truth = assign(
             start,
@@ -204,28 +215,33 @@ class Matcher:
             start=start,
             recording=recording,
             time=time,
-            score=detections.score[order],
+            score=score[order],
             truth_start=self.truth_start,
             truth_time=self.truth_time,
             count=count,
             row=row,
             truth=truth,
             durations=self.durations,
+            ranked=detections.score is not None,
+            intervals=self.intervals,
+            issued=None if detections.issued is None else detections.issued[order],
             left_out=LeftOut(
                 truths_without_time=self.truths_without_time,
                 detections_without_time_or_score=detections.dropped,
                 detections_in_unknown_recordings=strangers[0],
                 detections_of_unknown_types=strangers[1],
+                detections_of_unscored_types=other_types,
                 detections_in_unscored_recordings=lost,
                 detections_outside_regions=outside,
                 truths_outside_regions=self.truths_outside,
             ),
         )
 
-    def _strangers(self, detections: Events, kind_of: Ints) -> tuple[int, int]:
+    def _strangers(self, detections: Events) -> tuple[int, int]:
         """Number of detections in unknown recordings, and of unknown types in known ones."""
         foreign = np.array([name not in self.known for name in detections.recordings], dtype=bool)
-        odd = kind_of < 0
+        usual = {*self.types} | self.skipped_types
+        odd = np.array([name not in usual for name in detections.types], dtype=bool)
         if not (foreign.any() or odd.any()):
             return 0, 0
         in_foreign = foreign[detections.recording_code]

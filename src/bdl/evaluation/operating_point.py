@@ -1,30 +1,42 @@
 """Operating points: counts and rates of the detections with at least a given score.
 
 Detections are matched from the highest score down, so the hits among those that reach a threshold
-are the hits they would have if the others did not exist.
+are the hits they would have if the others did not exist. Among all types together, the two ends of
+an interval are one false alarm (`bdl.evaluation.alarms`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from bdl.evaluation.alarms import false_alarms
 from bdl.evaluation.estimate import plain
 from bdl.evaluation.matches import Matches
+from bdl.evaluation.metrics.metric import number
 from bdl.evaluation.tally import Tally, ratio
+from bdl.frames import Tabular
+from bdl.intervals import IntervalType
+from bdl.table_plots import Drawing
+from bdl.text_tables import duration_text, number_text, text_table
 
 ALL = "all"
-RATES = ("precision", "recall", "F1", "false_alarms_per_day")
 
 
 @dataclass(frozen=True)
 class OperatingPoint(Tally[float]):
     """Counts at one threshold, of one event type or all, at one tolerance."""
 
+    alarms: int = 0  # false alarms: false detections, the two ends of an interval counted once
     days: float | None = None  # scored days, or None where durations are unknown
+
+    @property
+    def false_alarms_per_day(self) -> float:
+        """False alarms per 24 hours, NaN where durations are unknown."""
+        return ratio(float(self.alarms), self.days or 0.0)
 
     def to_dict(self) -> dict[str, float | None]:
         """Counts and rates; a rate without a denominator is None."""
@@ -34,15 +46,107 @@ class OperatingPoint(Tally[float]):
             "hits": self.hits,
             "missed": self.missed,
             "false": self.false,
+            "false_alarms": self.alarms,
             "precision": plain(self.precision),
             "recall": plain(self.recall),
             "F1": plain(self.f1) if self.truths else None,
-            "false_alarms_per_day": plain(ratio(self.false, self.days or 0.0)),
+            "false_alarms_per_day": plain(self.false_alarms_per_day),
         }
 
 
-def operating_points(matches: Matches, threshold: float) -> dict[str, dict[float, OperatingPoint]]:
+@dataclass(frozen=True, eq=False)
+class OperatingPoints(Tabular):
+    """Counts of the detections above one threshold, made by `operating_points`.
+
+    Parameters
+    ----------
+    threshold
+        Least score of the detections that count; None where they have no scores.
+    points
+        By event type (and ``all`` together) and tolerance.
+    intervals
+        Interval types whose two ends are one false alarm of ``all``.
+    """
+
+    drawing = Drawing("tolerance", "F1", by=("event",))
+
+    threshold: float | None
+    points: dict[str, dict[float, OperatingPoint]]
+    intervals: tuple[IntervalType, ...] = ()
+
+    def __getitem__(self, name: str) -> dict[float, OperatingPoint]:
+        return self.points[name]
+
+    def _rows(self) -> Iterator[tuple[str, float, OperatingPoint]]:
+        for name, row in self.points.items():
+            for tolerance, point in row.items():
+                yield name, tolerance, point
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table by name: one row per event type and tolerance."""
+        rows = [*self._rows()]
+        rates = [point.to_dict() for _, _, point in rows]
+        return {
+            "event": [name for name, _, _ in rows],
+            "tolerance": [tolerance for _, tolerance, _ in rows],
+            **{
+                key: [np.nan if each[key] is None else each[key] for each in rates]
+                for key in rates[0]
+            },
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data by type and tolerance, ready for JSON."""
+        return {
+            name: {number(tolerance): point.to_dict() for tolerance, point in row.items()}
+            for name, row in self.points.items()
+        }
+
+    def text(self, width: int | None = None) -> str:
+        """The counts and rates as a table."""
+        rows = [*self._rows()]
+        points = [point for _, _, point in rows]
+        days = points[0].days
+        counted = (
+            "all detections, which have no scores"
+            if self.threshold is None
+            else f"detections of score {self.threshold:g} and more"
+        )
+        columns = {
+            "type": [name for name, _, _ in rows],
+            "tolerance": [number(tolerance) for _, tolerance, _ in rows],
+            **{
+                name: [f"{getattr(point, name):,}" for point in points]
+                for name in ("hits", "missed", "false")
+            },
+            "precision": [number_text(point.precision) for point in points],
+            "recall": [number_text(point.recall) for point in points],
+            "F1": [number_text(point.f1 if point.truths else None) for point in points],
+        }
+        if days is not None:
+            counted += f", in {duration_text(days * 86400)}"
+            columns["false/day"] = [
+                number_text(point.false_alarms_per_day, ".4g") for point in points
+            ]
+        lines = [counted, *text_table(columns, width=width)]
+        if days is not None and self.intervals:
+            ends = ", ".join(f"{kind.onset} to {kind.offset}" for kind in self.intervals)
+            lines.append(f"false/day of all counts an interval ({ends}) once")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def operating_points(matches: Matches, threshold: float | None) -> OperatingPoints:
     """Counts at a threshold by event type (and ``all`` together) and tolerance.
+
+    Parameters
+    ----------
+    matches
+        Matches of one set of detections.
+    threshold
+        Least score of the detections that count; None counts all.
 
     Examples
     --------
@@ -51,45 +155,23 @@ def operating_points(matches: Matches, threshold: float) -> dict[str, dict[float
     >>> truth = Events.of("a", "beat", [10.0, 20.0])
     >>> detections = Events.of("a", "beat", [11.0, 12.0, 19.0], score=[0.9, 0.8, 0.7])
     >>> operating_points(match(truth, detections, [5.0]), 0.8)["beat"][5.0]
-    OperatingPoint(hits=1, detections=2, truths=2, days=None)
+    OperatingPoint(hits=1, detections=2, truths=2, alarms=1, days=None)
     """
+    least = -np.inf if threshold is None else threshold
     days = None if matches.durations is None else float(matches.seconds.sum()) / 86400
-    tally = matches.tally(threshold)
-    by_type = np.stack([tally.hits, tally.detections, tally.truths])
-    hits, detections, truths = np.concatenate(
-        [by_type, by_type.sum(axis=1, keepdims=True)], axis=1
-    ).tolist()
-    return {
+    tally = matches.tally(least)
+    by_type = np.stack([tally.hits, tally.detections, tally.truths, tally.false])
+    together = by_type.sum(axis=1, keepdims=True)
+    for k, tolerance in enumerate(matches.tolerances):
+        together[3, 0, k] = false_alarms(matches, least, tolerance).sum()
+    hits, detections, truths, alarms = np.concatenate([by_type, together], axis=1).tolist()
+    points = {
         name: {
-            tolerance: OperatingPoint(hits[j][k], detections[j][k], truths[j][k], days)
+            tolerance: OperatingPoint(
+                hits[j][k], detections[j][k], truths[j][k], alarms[j][k], days
+            )
             for k, tolerance in enumerate(matches.tolerances)
         }
         for j, name in enumerate((*matches.types, ALL))
     }
-
-
-def to_dict(points: Mapping[str, Mapping[float, OperatingPoint]]) -> dict[str, Any]:
-    """Plain data by type and tolerance, ready for JSON."""
-    return {
-        name: {f"{tolerance:g}": point.to_dict() for tolerance, point in row.items()}
-        for name, row in points.items()
-    }
-
-
-def to_text(points: Mapping[str, Mapping[float, OperatingPoint]], threshold: float) -> str:
-    """The counts and rates as a table."""
-    lines = [
-        f"detections of score {threshold:g} and more",
-        f"{'type':<16} {'tolerance':>10} {'detected':>8} {'hits':>8} {'missed':>8} {'false':>8} "
-        f"{'precision':>9} {'recall':>8} {'F1':>8} {'false/day':>10}",
-    ]
-    for name, row in points.items():
-        for tolerance, point in row.items():
-            rates = [point.to_dict()[key] for key in RATES]
-            texts = ["–" if rate is None else f"{rate:.4f}" for rate in rates]
-            lines.append(
-                f"{name:<16} {tolerance:>10g} {point.detections:>8} {point.hits:>8} "
-                f"{point.missed:>8} {point.false:>8} {texts[0]:>9} {texts[1]:>8} {texts[2]:>8} "
-                f"{texts[3]:>10}"
-            )
-    return "\n".join(lines)
+    return OperatingPoints(threshold, points, matches.intervals)

@@ -22,7 +22,7 @@ from pydantic import Field
 from bdl.compiled import compiled
 from bdl.config import Value
 from bdl.density import Density
-from bdl.errors import InputError
+from bdl.errors import InputError, require
 from bdl.intervals import IntervalType
 
 Floats = NDArray[np.float64]
@@ -80,7 +80,7 @@ class PeakFill(Value):
 
     def probabilities(self, density: Density, interval: IntervalType) -> Floats:
         """One inside, zero outside."""
-        from scipy.signal import find_peaks  # slow to import, needed only here
+        find_peaks = require("scipy.signal", "signal").find_peaks  # slow to import
 
         distance = max(1, round(self.separation / (density.period * density.stride)))
         marks: list[tuple[int, bool, float]] = []

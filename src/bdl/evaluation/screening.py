@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bdl.evaluation.matches import Matches
 from bdl.frames import Tabular
+from bdl.table_plots import Drawing
 
 Floats = NDArray[np.float64]
 
@@ -20,6 +21,8 @@ Floats = NDArray[np.float64]
 @dataclass(frozen=True, eq=False)
 class Screening(Tabular):
     """Sensitivity and false alarms per day, (n,), down to each distinct score, highest first."""
+
+    drawing = Drawing("false_alarms_per_day", "sensitivity", mode="lines")
 
     threshold: Floats
     sensitivity: Floats
@@ -36,6 +39,21 @@ class Screening(Tabular):
         """
         allowed = self.sensitivity[self.false_alarms_per_day <= false_alarms_per_day]
         return float(allowed.max()) if len(allowed) else 0.0
+
+    def threshold_at(self, false_alarms_per_day: float) -> float:
+        """Highest threshold that has this sensitivity; NaN where none is allowed.
+
+        Examples
+        --------
+        >>> curve = Screening(np.array([0.9, 0.5]), np.array([0.5, 1.0]), np.array([0.0, 3.0]))
+        >>> curve.threshold_at(1.0), curve.threshold_at(3.0)
+        (0.9, 0.5)
+        """
+        allowed = self.false_alarms_per_day <= false_alarms_per_day
+        if not allowed.any():
+            return float("nan")
+        best = allowed & (self.sensitivity == self.sensitivity[allowed].max())
+        return float(self.threshold[best].max())
 
 
 def screening(matches: Matches, type: str, tolerance: float) -> Screening:

@@ -42,7 +42,7 @@ def study_window(study: StudyReader, data: Path | None = None, *, trust: bool = 
     kinds = benchmark.intervals
     intervals = pair(truth, kinds).of_recording(id).tolist() if kinds else []
     start, end = intervals[0] if intervals else (float(times[0]), float(times[0]))
-    margin = 0.75 * (end - start) or 0.5 * settings.reference_spacing
+    margin = 0.75 * (end - start) or 0.5 * (settings.reference_spacing or settings.window)
     first, last = (
         max(0.0, start - margin),
         min(benchmark.recordings.info(id).duration, end + margin),

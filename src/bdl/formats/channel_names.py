@@ -122,6 +122,37 @@ def chosen_channels(
     return chosen
 
 
+def channel_units(
+    channels: Sequence[str], found: Sequence[str], given: Mapping[str, str], path: Path
+) -> tuple[str, ...]:
+    """The unit of each channel: the one that the user gives, or that the file names.
+
+    Parameters
+    ----------
+    channels
+        Names of the channels.
+    found
+        Units in the file, empty where it names none; none at all if it never does.
+    given
+        Units that the user gives, by channel.
+    path
+        The file, for messages.
+
+    Examples
+    --------
+    >>> channel_units(("x", "y"), ("g", ""), {"y": "mg"}, Path("a.edf"))
+    ('g', 'mg')
+    """
+    for channel in given:
+        if channel not in channels:
+            raise InputError(
+                f"{path}: channel {channel!r} of --channel-unit (channel_units=) is missing; it "
+                f"has {', '.join(channels)}"
+            )
+    known = found or [""] * len(channels)
+    return tuple(given.get(name, unit) for name, unit in zip(channels, known, strict=True))
+
+
 def _plain(name: str) -> str:
     """A label without case, spaces and reference."""
     return re.sub(r"\s+", "", common_name(name)).upper()

@@ -21,6 +21,8 @@ from bdl.config import Value, validate
 from bdl.density import Density, Kind
 from bdl.errors import InputError
 from bdl.formats.files import atomic_folder, reading
+from bdl.formats.npz_arrays import array_shapes, read_array
+from bdl.plain_data import parse_json
 
 MANIFEST = "manifest.json"
 
@@ -128,9 +130,12 @@ def read_manifest(path: str | Path) -> DensityManifest:
     """
     file = Path(path) / MANIFEST
     if not file.is_file():
-        raise InputError(f"{path}: no folder of densities: it has no {MANIFEST}")
+        raise InputError(
+            f"{path}: no folder of densities: it has no {MANIFEST}; `bdl detect --densities "
+            "FOLDER` writes one"
+        )
     with reading(file, "a manifest of densities"):
-        data = json.loads(file.read_text())
+        data = parse_json(file.read_bytes(), file)
     manifest: DensityManifest = validate(DensityManifest, data, str(file))
     ids = [entry.id for entry in manifest.recordings]
     if len(set(ids)) != len(ids):
@@ -148,9 +153,25 @@ def read_densities(path: str | Path) -> Iterator[Density]:
     bdl.errors.InputError: /no/such: no folder of densities: it has no manifest.json
     """
     for entry in read_manifest(path).recordings:
-        file = Path(path) / entry.file
-        with reading(file, "a density file"), np.load(file, allow_pickle=False) as arrays:
-            values = arrays["values"]
-        if values.dtype != np.float32:
-            raise InputError(f"{file}: float32 values expected, got {values.dtype}")
-        yield Density(entry.id, values, **{name: getattr(entry, name) for name in _CLOCK})
+        yield read_density(path, entry)
+
+
+def read_density(path: str | Path, entry: DensityEntry) -> Density:
+    """One density of a folder, by its entry of the manifest.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp()) / "densities"
+    >>> density = Density("a", np.zeros((2, 1), np.float32), ("beat",), 1.0, 10, 15)
+    >>> write_densities(folder, [density])
+    >>> read_density(folder, read_manifest(folder).recordings[0]).recording
+    'a'
+    """
+    file = Path(path) / entry.file
+    if (shape := array_shapes(file).get("values")) is None or len(shape) != 2:
+        raise InputError(f"{file}: an array 'values' of (bins, types) expected, got {shape}")
+    values = read_array(file, "values")
+    if values.dtype != np.float32:
+        raise InputError(f"{file}: float32 values expected, got {values.dtype}")
+    return Density(entry.id, values, **{name: getattr(entry, name) for name in _CLOCK})

@@ -21,6 +21,7 @@ from bdl.errors import InputError, require
 from bdl.formats.files import existing, reading
 
 WHAT = "an EDF or BDF file"
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class EdfSignal:
         A digital value ``d`` is ``d * gain + offset`` in physical units.
     is_annotation
         Whether it holds EDF+ annotations instead of samples.
+    unit
+        Its physical dimension, such as ``uV``; empty if the file names none.
     """
 
     label: str
@@ -47,6 +50,7 @@ class EdfSignal:
     gain: float
     offset: float
     is_annotation: bool
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,8 @@ def read_header(path: str | Path) -> EdfHeader:
             raise InputError(
                 f"{file}: an EDF or BDF header expected, got {head[:8]!r}; is it another format?"
             )
-        count, size = int(head[252:256]), int(head[184:192])
+        count = _whole(file, head[252:256], "number of signals")
+        size = _whole(file, head[184:192], "length of the header")
         if not 1 <= count <= 9999:
             raise InputError(f"{file}: {count} signals; the header is damaged")
         raw = head + stream.read(256 * count)
@@ -111,21 +116,36 @@ def read_header(path: str | Path) -> EdfHeader:
             )
         parsed = _parse(raw, bdf)
         signals = _signals(file, raw, parsed)
-        duration = parsed.data_record_duration
+        duration = float(head[244:252])
         if not 0 <= duration < 1e9:
             raise InputError(f"{file}: a data record of {duration} s; the header is damaged")
+        claimed = _whole(file, head[236:244], "number of data records")
         width = sum(signal.samples for signal in signals)
-        records = _records(file, length - size, width * (3 if bdf else 2), int(head[236:244]))
+        records = _records(file, length - size, width * (3 if bdf else 2), claimed)
         start = _start(raw, bdf)
     return EdfHeader(
         file, bdf, size, records, duration, width, signals, start, "F+D" in parsed.reserved[:5]
     )
 
 
+def _whole(file: Path, field: bytes, what: str) -> int:
+    try:
+        return int(field)
+    except ValueError as error:
+        raise InputError(
+            f"{file}: the {what} in its header is no whole number, {field!r}; it is damaged, or "
+            "another kind of file"
+        ) from error
+
+
 def _parse(raw: bytes, bdf: bool) -> Any:
-    """The header as edfio sees it, without data and with annotations as ordinary signals."""
+    """The header as edfio sees it, without data and with annotations as ordinary signals.
+
+    Records of a file with annotations only last 0 s, which edfio does not allow for such signals.
+    """
     edfio = require("edfio", "eeg")
-    plain = raw.replace(b"F Annotations ", b"F annotations ")
+    plain = raw[:244] + b"1       " + raw[252:]
+    plain = plain.replace(b"F Annotations ", b"F annotations ")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if bdf:
@@ -154,7 +174,12 @@ def _signals(file: Path, raw: bytes, parsed: Any) -> tuple[EdfSignal, ...]:
                 )
             gain = (top - bottom) / (high - low)
             offset = bottom - low * gain
-        signals.append(EdfSignal(label, samples, first, gain, offset, is_annotation))
+            if not abs(offset) + (1 << 24) * abs(gain) < _LARGEST:
+                raise InputError(
+                    f"{where} has a range of {bottom:g} to {top:g}, beyond what a value can be"
+                )
+        unit = str(signal.physical_dimension).strip("\x00 ")
+        signals.append(EdfSignal(label, samples, first, gain, offset, is_annotation, unit))
         first += samples
     return tuple(signals)
 

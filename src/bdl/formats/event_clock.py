@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bdl.column_values import ColumnPlace, decoded, is_text, numbers
 from bdl.errors import InputError
 from bdl.formats.time_texts import DateOrder
-from bdl.formats.time_zones import NANO, ZoneChanges
+from bdl.formats.time_zones import NANO, ZoneChanges, utc_offset
 from bdl.formats.timestamps import Longs, nanoseconds, parse_times
 from bdl.recording import RecordingInfo, Recordings
 
@@ -85,7 +85,7 @@ def event_seconds(
         times = nanoseconds(array.drop_null(), place, "ns")
     else:
         times, offsets = parse_times(array.take(pa.array(known)), place, order)
-        local = not offsets
+        local = offsets is None
     for id in dict.fromkeys(ids[known].tolist()):
         rows = np.flatnonzero(ids[known] == id)
         if id not in recordings:
@@ -114,10 +114,8 @@ def _on_clock(
     begin = info.start.timestamp()
     if not local:
         return (times - round(begin * 1e6) * 1000) / NANO
-    east = info.start.utcoffset()
-    assert east is not None
     instants = begin + np.array([sample for sample, _ in info.offset_changes]) * info.period
-    offsets = [int(east.total_seconds()), *(offset for _, offset in info.offset_changes)]
+    offsets = [utc_offset(info.start), *(offset for _, offset in info.offset_changes)]
     changes = ZoneChanges(instants, np.array(offsets, np.int64))
     early, late = changes.early_and_late(times // NANO)
     if (early < late).any():

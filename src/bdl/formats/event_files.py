@@ -7,10 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bdl.errors import ConfigError, InputError
+from bdl.column_names import find_columns
+from bdl.errors import ConfigError, InputError, some
 from bdl.events import Events
+from bdl.formats.addresses import address_of, fetch
 from bdl.formats.events.event_format import EventFormat
-from bdl.formats.events.event_table import EventTable
+from bdl.formats.events.event_table import ROLES, EventTable
+from bdl.formats.files import known_path, reading
 from bdl.formats.format_options import check_options, option_names, with_options
 from bdl.formats.recordings.recording_format import RecordingFormat
 from bdl.formats.recordings.table_format import TableFormat, open_table
@@ -32,8 +35,8 @@ def read_events(
     Parameters
     ----------
     path
-        The file; a folder for BIDS, EDF and WFDB, which have one file per recording; or a data
-        frame of pandas, polars or pyarrow.
+        The file; a folder for Audacity, BIDS, EDF and WFDB, which have one file per recording; or a
+        data frame of pandas, polars or pyarrow.
     format
         Name of a format (see `bdl.formats.events`), or one with its options; recognised by suffix
         and columns if it is not given.
@@ -58,9 +61,11 @@ def read_events(
     """
     if not isinstance(path, str | Path):
         return _read_frame(path, format, options, recordings)
-    chosen = recognise(path, options) if format is None else parse_format(format, options)
-    check_options(options, chosen)
-    return _with_defaults(chosen, options, defaults).read_on(Path(path), recordings)
+    file = known_path(path) if address_of(path) is None else fetch(Path(path))
+    with reading(file, "a table of events"):
+        chosen = recognise(file, options) if format is None else parse_format(format, options)
+        check_options(options, chosen)
+        return _with_defaults(chosen, options, defaults).read_on(file, recordings)
 
 
 def _read_frame(
@@ -98,8 +103,20 @@ def read_annotated(path: str | Path, recordings: Recordings) -> Recordings:
     >>> read_annotated(file, ten).infos[0].annotated
     ((2.0, 8.0),)
     """
+    file = known_path(path) if address_of(path) is None else fetch(Path(path))
+    columns = open_table(file).columns
+    if not {"start", "end"} <= find_columns(columns, {}, ROLES, path).keys():
+        raise InputError(
+            f"{path}: a table of annotated spans with the columns recording, start and end "
+            f"expected (--annotated), it has {', '.join(columns)}"
+        )
     span = IntervalType("annotated", "start", "end")
-    events = read_events(path, format="bdl", recordings=recordings, intervals=(span,))
+    events = read_events(file, format="bdl", recordings=recordings, intervals=(span,))
+    if unknown := [id for id in events.recordings if id not in recordings]:
+        raise InputError(
+            f"{path}: spans of {some(unknown)}, which are none of the {len(recordings)} recordings "
+            f"({some(recordings.ids)}); do the names agree (--annotated)?"
+        )
     spans: dict[str, list[tuple[float, float]]] = {}
     ends = zip(events.recording[::2], events.time[::2].tolist(), events.time[1::2], strict=True)
     for id, start, end in ends:  # each row became a start and an end
@@ -117,7 +134,7 @@ def recognise(path: str | Path, options: Mapping[str, Any] | None = None) -> Eve
     options
         Options of formats; None is not given.
     """
-    place = Path(path)
+    place = known_path(path)
     if not place.exists():
         raise InputError(f"{place}: no such file or folder")
     columns = _columns(place)
@@ -177,7 +194,7 @@ def write_events(
     events
         The events.
     path
-        File to write, or a folder for BIDS.
+        File to write, or a folder for a format with one file per recording.
     format
         Name of a format (see `bdl.formats.events`), or one with its options.
     recordings

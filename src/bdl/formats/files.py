@@ -11,13 +11,14 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
-import secrets
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from bdl.errors import BdlError, InputError, OutputError
+from bdl.errors import BdlError, ConfigError, InputError, OutputError
+from bdl.formats.addresses import address_of, fetch, file_size, listed, uploaded, version
+from bdl.formats.outputs import temporary_path
 
 BLOCK = 1 << 20
 
@@ -43,6 +44,10 @@ def atomic(path: str | Path) -> Iterator[Path]:
     >>> [entry.name for entry in folder.iterdir()]
     ['a.txt']
     """
+    if address_of(path) is not None:
+        with uploaded(path) as temporary:
+            yield temporary
+        return
     with _beside(path) as (target, temporary):
         try:
             yield temporary
@@ -71,6 +76,10 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
     >>> [entry.name for entry in folder.iterdir()]
     ['b.txt']
     """
+    if address_of(path) is not None:
+        with uploaded(path, folder=True) as temporary:
+            yield temporary
+        return
     with _beside(path) as (target, temporary):
         try:
             temporary.mkdir()
@@ -92,7 +101,7 @@ def _beside(path: str | Path) -> Iterator[tuple[Path, Path]]:
     target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        yield target, target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
+        yield target, temporary_path(target)
     except OSError as error:
         if isinstance(error, BdlError):
             raise
@@ -170,8 +179,31 @@ def reading(path: str | Path, what: str) -> Iterator[None]:
         ) from error
 
 
+def known_path(path: str | Path) -> Path:
+    """A path that the system can look up, whether or not anything is there; otherwise an error.
+
+    Parameters
+    ----------
+    path
+        A file or folder.
+
+    Examples
+    --------
+    >>> known_path("a" * 5000)
+    Traceback (most recent call last):
+    bdl.errors.InputError: aaa...: cannot be opened: File name too long
+    """
+    try:
+        Path(path).exists()
+    except OSError as error:
+        raise InputError(f"{str(path)[:60]}...: cannot be opened: {error.strerror}") from error
+    return Path(path)
+
+
 def existing(path: str | Path) -> Path:
     """The path of a file that exists and is not empty; otherwise an error.
+
+    A file at an address is fetched; the path is that of the local copy.
 
     Parameters
     ----------
@@ -185,18 +217,33 @@ def existing(path: str | Path) -> Path:
     bdl.errors.InputError: /no/such: no such file
     """
     file = Path(path)
+    if address_of(file) is not None:
+        file = fetch(file)
+    stored_size(file)
+    return file
+
+
+def stored_size(path: Path) -> int:
+    """Bytes of a file, or of one at an address, that exists and is not empty; otherwise an error.
+
+    Parameters
+    ----------
+    path
+        The file.
+    """
     try:
-        if not file.is_file():
-            raise InputError(f"{file}: no such file")
-        if file.stat().st_size == 0:
+        if address_of(path) is None and not path.is_file():
+            raise InputError(f"{path}: no such file")
+        size = file_size(path)
+        if size == 0:
             raise InputError(
-                f"{file}: the file has zero bytes; was the copy or download interrupted?"
+                f"{path}: the file has zero bytes; was the copy or download interrupted?"
             )
     except (OSError, ValueError) as error:
         if isinstance(error, BdlError):
             raise
-        raise InputError(f"{file}: cannot be opened: {error}") from error
-    return file
+        raise InputError(f"{path}: cannot be opened: {error}") from error
+    return size
 
 
 def matching(path: str | Path, suffixes: Iterable[str], pattern: str | None = None) -> list[Path]:
@@ -213,9 +260,17 @@ def matching(path: str | Path, suffixes: Iterable[str], pattern: str | None = No
         are left out.
     """
     wanted = tuple(suffixes)
-    place = Path(path)
+    if address_of(path) is not None:
+        return listed(path, wanted, pattern)
+    place = known_path(path)
     if place.is_dir():
-        entries = place.glob(pattern) if pattern else place.iterdir()
+        try:
+            entries = [*(place.glob(pattern) if pattern else place.iterdir())]
+        except (NotImplementedError, ValueError) as error:
+            raise ConfigError(
+                f"--pattern {pattern}: a pattern below the folder expected, such as "
+                f"'**/*.parquet': {error}"
+            ) from error
         files = [file for file in entries if file.is_file() and not file.name.startswith(".")]
         if pattern is None:
             files = [file for file in files if file.suffix.lower() in wanted]
@@ -238,6 +293,8 @@ def matching(path: str | Path, suffixes: Iterable[str], pattern: str | None = No
 def content_hash(files: Iterable[Path]) -> str:
     """SHA-256 over the names and contents of files, in sorted order.
 
+    Of a file at an address, the version that its server names stands for the content.
+
     Parameters
     ----------
     files
@@ -254,6 +311,9 @@ def content_hash(files: Iterable[Path]) -> str:
     total = hashlib.sha256()
     for file in sorted(files):
         content = hashlib.sha256()
+        if address_of(file) is not None:
+            total.update(f"{address_of(file)}\0{version(file)}".encode())
+            continue
         with reading(file, "a file"), open(file, "rb") as stream:
             while block := stream.read(BLOCK):
                 content.update(block)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from bdl.errors import ConfigError
-from bdl.registry import Variant
+from bdl.registry import Variant, singular
 
 F = TypeVar("F", bound=Variant)
 
@@ -35,7 +36,13 @@ def with_options(format: F, options: Mapping[str, Any]) -> F:
     """
     check_options(options, format)
     given = {name: value for name, value in options.items() if value is not None}
-    return format.replace(**given) if given else format
+    try:
+        return format.replace(**given) if given else format
+    except ConfigError as error:
+        # "CsvRecordings: period: ..." becomes "period (--period): ..."
+        text = str(error).removeprefix(f"{type(format).__name__}: ")
+        flagged = re.sub(r"^(\w+)(?=: |\.)", lambda m: f"{m[1]} ({_flag(format, m[1])})", text)
+        raise ConfigError(text if "(--" in text else flagged) from error
 
 
 def check_options(options: Mapping[str, Any], *formats: Variant) -> None:
@@ -56,8 +63,14 @@ def check_options(options: Mapping[str, Any], *formats: Variant) -> None:
                 f"{family} format {kind} has {', '.join(names) or 'no options'}"
                 for kind, names in known.items()
             )
-            raise ConfigError(f"unknown option {name} ({_flag(name)}): {listed}")
+            kinds = type(formats[0]).kinds().values()
+            owner = next((kind for kind in kinds if name in kind.model_fields), type(formats[0]))
+            raise ConfigError(f"unknown option {name} ({_flag(owner, name)}): {listed}")
 
 
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
+def _flag(kind: Variant | type[Variant], name: str) -> str:
+    """The option of a field; one that may be repeated is in the singular."""
+    owner = kind if isinstance(kind, type) else type(kind)
+    field = owner.model_fields.get(name)
+    many = field is not None and re.search(r"\b(tuple|dict|list)\[", str(field.annotation))
+    return "--" + (singular(name) if many else name).replace("_", "-")

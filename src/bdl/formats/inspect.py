@@ -1,6 +1,7 @@
 """Summaries of recordings and events, as ``bdl inspect`` shows them.
 
 The missing share is the share of NaN among all values, which are read once, some rows at a time.
+Stretches of bad data are those of `bdl.quality`, by recording and channel.
 A duplicate repeats the recording, type and time of another event. The closest pair is the two
 events of one recording, duplicates left out, with the least time between them. An interval is an
 onset and the offset that follows it next.
@@ -9,23 +10,44 @@ onset and the offset that follows it next.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bdl.errors import InputError
+from bdl.errors import ConfigError, InputError, some
 from bdl.events import Events
 from bdl.formats.event_checks import outside
 from bdl.intervals import IntervalType, likely_intervals
 from bdl.pairing import pair
-from bdl.recording import Recordings
+from bdl.quality import USUAL, Kind, NonWear, Quality, Stretches
+from bdl.recording import RecordingInfo, Recordings
+from bdl.recording_batches import MOST, batches, singles
+from bdl.value_readers import Values
+from bdl.workers import WorkerDeath, Workers, run_all
+
+
+@dataclass(frozen=True)
+class BadData:
+    """Share of a channel of a recording that stretches of a kind take, and the longest in seconds.
+
+    The channel is None for what concerns all channels.
+    """
+
+    recording: str
+    channel: str | None
+    kind: Kind
+    share: float
+    longest_seconds: float
 
 
 @dataclass(frozen=True)
 class RecordingSummary:
-    """Summary of recordings; ``missing`` is None if values were not read."""
+    """Summary of recordings; ``missing`` and ``quality`` are None if values were not read.
+
+    Periods, channels and units are counted by recording.
+    """
 
     recordings: int
     hours: float
@@ -33,10 +55,12 @@ class RecordingSummary:
     longest_hours: float
     periods: dict[str, int]
     channels: dict[str, int]
+    units: dict[str, dict[str, int]]
     with_start: int
     groups: int
     largest_group: int
     missing: float | None
+    quality: list[BadData] | None
     notes: list[str] = field(default_factory=list)
 
 
@@ -87,7 +111,9 @@ def inspect(
     *,
     intervals: Sequence[IntervalType] | None = None,
     values: bool = True,
+    quality: Quality | None = None,
     progress: Callable[[int, int], None] | None = None,
+    workers: Workers | None = None,
 ) -> Summary:
     """Summarise recordings, events or both.
 
@@ -101,9 +127,14 @@ def inspect(
         Interval types whose durations are told; None for those that the names of the event types
         suggest.
     values
-        Whether to read all values, for the missing share.
+        Whether to read all values, for the missing share and stretches of bad data.
+    quality
+        Stretches to look for; by default flat ones of a minute, clipped ones of 0.05 s, repeated
+        ones of 1 s, and non-wear where channels are named as axes of an accelerometer.
     progress
         Called with the numbers of read and of all samples.
+    workers
+        Where values are read; by default one recording after the other in this process.
 
     Examples
     --------
@@ -115,33 +146,36 @@ def inspect(
     (1.0, 0.5, 1)
     """
     return Summary(
-        None if recordings is None else _recordings(recordings, values, progress),
+        None
+        if recordings is None
+        else _recordings(recordings, values, quality, progress, workers or Workers()),
         None if events is None else _events(events, recordings, intervals),
     )
 
 
 def _recordings(
-    recordings: Recordings, values: bool, progress: Callable[[int, int], None] | None
+    recordings: Recordings,
+    values: bool,
+    quality: Quality | None,
+    progress: Callable[[int, int], None] | None,
+    workers: Workers,
 ) -> RecordingSummary:
     infos = recordings.infos
     hours = [info.duration / 3600 for info in infos]
     sizes = Counter(recordings.groups.values())
-    missing = None
+    missing = bad = None
     unreadable: list[str] = []
     if values:
-        total = sum(info.samples for info in infos)
-        lost = cells = done = 0
-        for info in infos:
-            try:
-                for chunk in recordings.chunks(info.id):
-                    lost += int(np.isnan(chunk).sum())
-                    cells += chunk.size
-                    done += len(chunk)
-                    if progress is not None:
-                        progress(done, total)
-            except InputError as error:
-                unreadable.append(f"values of {info.id!r} cannot be read: {error}")
+        counts = _count(recordings, _Reading(quality), progress, workers)
+        bad = [row for info in infos for row in counts[info.id].bad]
+        cells = sum(count.cells for count in counts.values())
+        lost = sum(count.missing for count in counts.values())
         missing = lost / cells if cells else 0.0
+        unreadable = [
+            f"values of {info.id!r} cannot be read: {problem}"
+            for info in infos
+            if (problem := counts[info.id].problem)
+        ]
     return RecordingSummary(
         recordings=len(infos),
         hours=sum(hours),
@@ -149,12 +183,109 @@ def _recordings(
         longest_hours=max(hours, default=0.0),
         periods=dict(Counter(f"{info.period:.10g}" for info in infos).most_common()),
         channels=dict(Counter(name for info in infos for name in info.channels)),
+        units=_units(infos),
         with_start=sum(info.start is not None for info in infos),
         groups=len(sizes),
         largest_group=max(sizes.values(), default=0),
         missing=missing,
+        quality=bad,
         notes=[*recordings.notes, *unreadable],
     )
+
+
+def _units(infos: Sequence[RecordingInfo]) -> dict[str, dict[str, int]]:
+    """How many recordings have which unit, by channel; unknown ones are left out."""
+    units: dict[str, Counter[str]] = {}
+    for info in infos:
+        for channel, unit in zip(info.channels, info.units, strict=False):
+            if unit:
+                units.setdefault(channel, Counter())[unit] += 1
+    return {channel: dict(counts.most_common()) for channel, counts in units.items()}
+
+
+class _Count(NamedTuple):
+    """Values of a recording, how many of them are missing or bad, why they cannot be read."""
+
+    cells: int
+    missing: int
+    bad: tuple[BadData, ...] = ()
+    problem: str = ""
+
+
+def _count(
+    recordings: Recordings,
+    read: _Reading,
+    progress: Callable[[int, int], None] | None,
+    workers: Workers,
+) -> dict[str, _Count]:
+    """Count the values of each recording; one that cannot be read does not stop the others."""
+    counts: dict[str, _Count] = {}
+    total, done = sum(info.samples for info in recordings.infos), 0
+    parts = batches(recordings, 1 if workers.here else MOST)
+    for part, result in run_all(read, parts, workers, split=singles):
+        if isinstance(result, WorkerDeath):
+            result = {id: _Count(0, 0, problem=str(result)) for id in part.ids}
+        counts |= result
+        done += sum(info.samples for info in part.infos)
+        if progress is not None:
+            progress(done, total)
+    return counts
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """Reads recordings, in whatever process it is called, once, some rows at a time."""
+
+    quality: Quality | None
+
+    def __call__(self, recordings: Recordings) -> dict[str, _Count]:
+        return {info.id: self._count(recordings, info) for info in recordings.infos}
+
+    def _count(self, recordings: Recordings, info: RecordingInfo) -> _Count:
+        cells = lost = 0
+
+        def counted() -> Iterator[Values]:
+            nonlocal cells, lost
+            for chunk in recordings.chunks(info.id):
+                lost += int(np.isnan(chunk).sum())
+                cells += chunk.size
+                yield chunk
+
+        try:
+            stretches = self._rules(info).find(info, counted())
+        except InputError as error:
+            return _Count(cells, lost, problem=str(error))
+        return _Count(cells, lost, tuple(_bad_data(stretches)))
+
+    def _rules(self, info: RecordingInfo) -> Quality:
+        if self.quality is not None:
+            return self.quality
+        try:
+            NonWear().axes(info.channels)
+        except ConfigError:
+            return USUAL.replace(non_wear=None)
+        return USUAL
+
+
+def _bad_data(stretches: Stretches) -> Iterator[BadData]:
+    """What was found, by kind and channel."""
+    info = stretches.info
+    for kind in stretches.found:
+        names: Sequence[str | None] = (None,) if kind == "non_wear" else info.channels
+        for channel, name in enumerate(names[: len(info.channels)]):
+            if share := stretches.share(kind, channel):
+                longest = stretches.longest(kind, channel)
+                yield BadData(info.id, name, kind, share, longest)
+
+
+def _check_intervals(events: Events, kinds: Sequence[IntervalType]) -> None:
+    for kind in kinds:
+        missing = [name for name in (kind.onset, kind.offset) if name not in events.types]
+        if missing:
+            raise ConfigError(
+                f"interval {kind.name!r} (--interval): no event is of type "
+                f"{' or '.join(missing)}; the types are {some(events.types)}"
+            )
 
 
 def _durations(events: Events, kinds: Sequence[IntervalType]) -> dict[str, Durations]:
@@ -171,6 +302,7 @@ def _durations(events: Events, kinds: Sequence[IntervalType]) -> dict[str, Durat
 def _events(
     events: Events, recordings: Recordings | None, kinds: Sequence[IntervalType] | None
 ) -> EventSummary:
+    _check_intervals(events, kinds or ())
     counts = np.bincount(events.type_code, minlength=len(events.types))
     used = [events.recordings[code] for code in np.unique(events.recording_code)]
     order = np.lexsort((events.type_code, events.time, events.recording_code))

@@ -7,7 +7,6 @@ that Arrow takes for all rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -18,35 +17,32 @@ from bdl.compiled import compiled
 from bdl.errors import InputError
 
 Longs = NDArray[np.int64]
-Parsed = tuple[Longs, list[tuple[int, int]]]
+Parsed = tuple[Longs, Longs | None]
 LONG = 4096  # rows from which compiled code, which takes time to load, pays
 
 
-def parse_runs(array: pa.Array, parse: Callable[[pa.Array], Parsed]) -> Parsed | None:
+def parse_runs(texts: pa.Array, parse: Callable[[pa.Array], Parsed]) -> Parsed | None:
     """Times and offsets of a column of text without nulls.
 
     None if there are few rows, they are not such times, change by the hour too often, or one is
     invalid. ``parse`` gives times and offsets of the first rows of the hours.
     """
-    if len(array) < LONG or array.null_count:
+    if len(texts) < LONG:
         return None
-    _, ends, text = array.buffers()
-    rows = slice(array.offset, array.offset + len(array) + 1)
-    first, times = np.empty(len(array) // 8, np.int64), np.empty(len(array), np.int64)
-    count = _find_runs(
-        np.frombuffer(text, np.uint8), np.frombuffer(ends, np.int32)[rows], first, times
-    )
+    _, ends, data = texts.buffers()
+    ends = np.frombuffer(ends, np.int32)[texts.offset :][: len(texts) + 1]
+    first, times = np.empty(len(texts) // 8, np.int64), np.empty(len(texts), np.int64)
+    count = _find_runs(np.frombuffer(data, np.uint8), ends, first, times)
     if count < 0:
         return None
     first = first[:count]
     try:
-        starts, offsets = parse(array.take(from_numpy(first)))
+        starts, offsets = parse(texts.take(from_numpy(first)))
     except InputError:
         return None
-    hours = starts - times[first]
-    for hour, (row, last) in zip(hours, pairwise([*first.tolist(), len(array)]), strict=True):
-        times[row:last] += hour
-    return times, [(int(first[run]), offset) for run, offset in offsets]
+    rows = np.diff(first, append=len(texts))
+    times += np.repeat(starts - times[first], rows)
+    return times, None if offsets is None else np.repeat(offsets, rows)
 
 
 @compiled

@@ -1,18 +1,23 @@
-"""The MIT annotation format of WFDB, decoded in one bounded pass.
+"""The MIT annotation format of WFDB, decoded in one bounded pass, and encoded.
 
 A file is a sequence of little-endian 16-bit words: six bits of code, ten of interval in samples
 since the annotation before. Code 59 (skip) is followed by a 32-bit interval, high word first; 60
 to 62 set fields that are no part of an event; 63 is followed by a note of so many bytes, padded to
 an even number. A zero word ends the file. Notes at sample 0 that begin with ``##`` define the
-sampling rate and labels of the file's own. The library wfdb is not used, as it can loop for ever
+sampling rate and labels of the file's own: a code, a symbol of at most three characters and a
+description. Any other name that we write is the description of the symbol ``#CODE``, with
+everything but visible ASCII percent-encoded. The library wfdb is not used, as it can loop for ever
 on a damaged file.
 """
 
 from __future__ import annotations
 
 import re
+import string
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +27,10 @@ from bdl.formats.files import existing
 
 # Symbol of every code in order; codes without a meaning have a blank.
 _SYMBOLS = ' NLRaVFJASEj/Q~ | sT*D"=pB^t+u?![]en@xf()r'
+SYMBOLS = frozenset(_SYMBOLS) - {" "}
 _NOTE, _SKIP, _NUMBER, _CHANNEL, _AUX = 22, 59, 60, 62, 63
+_FREE = (*range(42, 50), 15, 17)  # codes without a meaning, for labels of the file's own
+_VISIBLE = "".join(set(string.punctuation) - {"%"})
 _RATE = re.compile(r"^## time resolution: ([0-9]+\.?[0-9]*)$")
 _OWN = re.compile(r"^([0-9]+) (\S+) ?(.*)$")
 
@@ -118,8 +126,72 @@ def _rows(raw: bytes, file: Path) -> list[_Row]:
     raise InputError(f"{file}: the file ends within its annotations; it is truncated")
 
 
+def encode_annotations(
+    samples: Sequence[int] | NDArray[np.int64], symbols: Sequence[str], rate: float
+) -> bytes:
+    """The bytes of an annotation file.
+
+    Parameters
+    ----------
+    samples
+        Sample of each annotation, in order, from 0 on.
+    symbols
+        Symbol of each annotation; names that are no symbols of WFDB are defined in the file.
+    rate
+        Samples per second, which the file tells.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "a.bdl"
+    >>> _ = file.write_bytes(encode_annotations([5, 90_000], ["N", "sleep onset"], 250.0))
+    >>> found = read_annotation_file(file)
+    >>> found.samples.tolist(), found.symbols, found.rate
+    ([5, 90000], ['N', 'sleep onset'], 250.0)
+    """
+    names = sorted({*symbols} - SYMBOLS)
+    if len(names) > len(_FREE):
+        raise InputError(
+            f"a WFDB annotation file has room for {len(_FREE)} names that are no symbols of WFDB, "
+            f"got {len(names)}: {', '.join(names[:12])}, ..."
+        )
+    codes = dict(zip(names, _FREE, strict=False))
+    raw = _definition(f"## time resolution: {_decimal(rate)}")
+    if names:
+        raw += _definition("## annotation type definitions")
+        for name in names:
+            code, word = codes[name], quote(name, safe=_VISIBLE)
+            symbol = name if word == name and len(name) <= 3 else f"#{code}"
+            raw += _definition(f"{code} {symbol} {word}")
+        raw += _definition("## end of definitions")
+    codes |= {symbol: code for code, symbol in enumerate(_SYMBOLS) if symbol != " "}
+    parts, at = [raw], 0
+    for sample, symbol in zip(samples, symbols, strict=True):
+        interval, at = int(sample) - at, int(sample)
+        while interval > 0x3FF:
+            skip = min(interval, (1 << 31) - 1)
+            words = (_SKIP << 10, skip >> 16, skip & 0xFFFF)
+            parts += [word.to_bytes(2, "little") for word in words]
+            interval -= skip
+        parts.append((codes[symbol] << 10 | interval).to_bytes(2, "little"))
+    return b"".join([*parts, b"\0\0"])
+
+
+def _definition(text: str) -> bytes:
+    """A note at sample 0."""
+    note = text.encode()
+    if len(note) > 255:
+        raise InputError(f"a WFDB note has at most 255 bytes; too long: {text[:60]}...")
+    words = (_NOTE << 10).to_bytes(2, "little") + (_AUX << 10 | len(note)).to_bytes(2, "little")
+    return words + note + b"\0" * (len(note) % 2)
+
+
+def _decimal(rate: float) -> str:
+    return np.format_float_positional(rate, trim="-")
+
+
 def _is_definition(row: _Row) -> bool:
-    return row.sample == 0 and row.code == _NOTE
+    return row.sample == 0 and row.code == _NOTE and bool(row.note)
 
 
 def _definitions(rows: list[_Row]) -> tuple[float | None, dict[int, str]]:
@@ -135,5 +207,5 @@ def _definitions(rows: list[_Row]) -> tuple[float | None, dict[int, str]]:
         elif row.note == "## end of definitions":
             inside = False
         elif inside and (match := _OWN.match(row.note)) and int(match[1]) < _SKIP:
-            own[int(match[1])] = match[2]
+            own[int(match[1])] = unquote(match[3]) if match[2] == f"#{match[1]}" else match[2]
     return rate, own

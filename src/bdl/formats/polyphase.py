@@ -7,14 +7,14 @@ before the filter, and missing again where the nearest sample was.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
-from bdl.errors import ConfigError
+from bdl.errors import ConfigError, require
 from bdl.recording import RecordingInfo, Recordings
 from bdl.sampling import nearest_sample
 from bdl.value_readers import CHUNK, ValueReader, Values
@@ -68,7 +68,7 @@ def _ratio(info: RecordingInfo, rate: float) -> Fraction:
     if ratio == 0 or abs(ratio / exact - 1) * info.samples > Fraction(1, 4):
         raise ConfigError(
             f"recording {info.id!r}: {1 / info.period:g} Hz and {rate:g} Hz are in no ratio of "
-            f"whole numbers up to {_TERMS}; choose another --rate"
+            f"whole numbers up to {_TERMS}; bdl prepare --rate changes recordings to another rate"
         )
     return ratio
 
@@ -83,6 +83,10 @@ class PolyphaseReader(ValueReader):
     def files(self, info: RecordingInfo) -> tuple[Path, ...]:
         """The files of the source."""
         return self.source.files(info.id)
+
+    def only(self, ids: Collection[str]) -> PolyphaseReader:
+        """The same of some recordings of the source."""
+        return PolyphaseReader(self.source.select(ids), self.rate)
 
     def chunks(self, info: RecordingInfo) -> Iterator[Values]:
         """Slices of the whole, or the source's chunks where nothing changes."""
@@ -101,11 +105,10 @@ class PolyphaseReader(ValueReader):
         ratio = _ratio(old, self.rate)
         if ratio == 1 or not len(values):
             return values
-        from scipy.signal import firwin, resample_poly
-
+        scipy = require("scipy.signal", "signal")
         # Flat to 1e-4 up to 80 % of what both clocks can hold; scipy's own filter to 1e-2.
         terms = max(ratio.numerator, ratio.denominator)
-        window = firwin(2 * _LENGTH * terms + 1, 1 / terms, window=("kaiser", 8.0))
+        window = scipy.firwin(2 * _LENGTH * terms + 1, 1 / terms, window=("kaiser", 8.0))
         out = np.empty((info.samples, len(info.channels)), np.float32)
         nearest = nearest_sample(np.arange(info.samples) / float(ratio), 1.0)
         nearest = np.minimum(nearest, old.samples - 1)
@@ -118,12 +121,12 @@ class PolyphaseReader(ValueReader):
             if missing.any():
                 known = np.flatnonzero(~missing)
                 column = np.interp(np.arange(len(column)), known, column[known])
-            filtered = resample_poly(
+            filtered = scipy.resample_poly(
                 column,
                 ratio.numerator,
                 ratio.denominator,
-                window=window,  # type: ignore[call-overload]  # coefficients, says its manual
-                padtype="line",
+                window=window,
+                padtype="line" if len(column) > 1 else "mean",
             )
             out[:, channel] = np.where(missing[nearest], np.nan, filtered)
         return out

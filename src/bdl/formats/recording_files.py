@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from bdl.errors import InputError
-from bdl.formats.files import matching
+from bdl.formats.addresses import address_of, is_folder
+from bdl.formats.files import known_path, matching, reading
 from bdl.formats.format_options import option_names, with_options
 from bdl.formats.recordings.recording_format import RecordingFormat
+from bdl.formats.remote_recordings import read_remote
 from bdl.recording import Recordings
+
+LEFT_OUT = "left out: "  # what the note of a file that could not be read begins with
 
 
 def read_recordings(
@@ -20,6 +24,7 @@ def read_recordings(
     format: str | RecordingFormat | None = None,
     pattern: str | None = None,
     invalid: Literal["error", "skip"] = "error",
+    only: Callable[[Path], bool] = lambda file: True,
     **options: Any,
 ) -> Recordings:
     """Open recordings; their values are read on demand.
@@ -36,6 +41,8 @@ def read_recordings(
     invalid
         Whether a file that cannot be read is an ``error``, or is left out (``skip``) and noted if
         there are others.
+    only
+        Which of the files to open; if it refuses all, there are no recordings.
     **options
         Options of the format, such as ``period``.
 
@@ -50,14 +57,14 @@ def read_recordings(
     Traceback (most recent call last):
     bdl.errors.ConfigError: unknown option perod (--perod): recording format csv has recording, ...
     """
-    place = Path(path)
+    place = known_path(path)
     kinds = RecordingFormat.kinds()
     if format is not None:
         chosen = with_options(RecordingFormat.parse(format, "recording format"), options)
-        if place.is_dir() and pattern is None and chosen.recognises(place):
+        if is_folder(place) and pattern is None and chosen.recognises(place):
             return chosen.read(place)
-        return read_files(matching(path, chosen.suffixes, pattern), chosen, invalid)
-    if place.is_dir() and pattern is None:
+        return read_files(filter(only, matching(path, chosen.suffixes, pattern)), chosen, invalid)
+    if is_folder(place) and pattern is None:
         for name, kind in kinds.items():
             if kind.recognises(place):
                 return with_options(RecordingFormat.parse(name), options).read(place)
@@ -77,7 +84,7 @@ def read_recordings(
             "the format (--format)"
         )
     formats = {name: with_options(each, options) for name, each in formats.items()}
-    return _joined([(file, formats[name]) for file, name in names.items()], invalid)
+    return _joined([(file, formats[name]) for file, name in names.items() if only(file)], invalid)
 
 
 def read_files(
@@ -106,11 +113,18 @@ def _joined(
     left_out: list[str] = []
     for file, format in files:
         try:
-            part = format.read(file)
+            with reading(file, f"recordings of format {format.kind}"):
+                remote = address_of(file) is not None and not format.by_range
+                part = read_remote(file, format) if remote else format.read(file)
         except InputError as error:
+            if invalid == "error" and parts:
+                raise InputError(
+                    f"{error}. To leave it out, choose the other files (--pattern), or `bdl "
+                    "prepare` them: it leaves out what cannot be read"
+                ) from error
             if invalid == "error" or len(left_out) + 1 == len(files):
                 raise
-            left_out.append(f"left out: {error}")
+            left_out.append(f"{LEFT_OUT}{error}")
             continue
         for id in part.ids:
             if id in origin:

@@ -16,10 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bdl.compiled import compiled
 from bdl.errors import InputError
 from bdl.formats.irregular_clock import Duplicates, Irregularities
-from bdl.formats.iso_runs import LONG
 from bdl.formats.period import infer_period
 from bdl.formats.time_zones import (
     NANO,
@@ -87,6 +85,8 @@ class ClockScan:
         Zone of local times, and of all others if no row has a UTC offset; UTC by default.
     first_sample
         Number of a recording's first sample.
+    unsorted
+        What helps if times run backwards, for messages.
 
     Examples
     --------
@@ -103,6 +103,7 @@ class ClockScan:
     duplicates: Duplicates = "error"
     zone: str | None = None
     first_sample: int = 0
+    unsorted: str = "sort the rows by time within each recording"
     _held: list[ClockRows] = field(default_factory=list)
     _rows: int = 0
     _origin: int = 0
@@ -130,11 +131,11 @@ class ClockScan:
         if self.period is None:
             self.period = infer_period(time, sample, self.where)
         samples = self._samples(row, sample, time, self.period * NANO)
-        new = _steps(samples, self._last_sample if self._rows else -9) != 1
+        new = np.diff(samples, prepend=self._last_sample if self._rows else -9) != 1
         self._runs.append((self._rows + np.flatnonzero(new), samples[new]))
         if offset is not None:
             known = self._offsets[-1][1] if self._offsets else offset[0] - 1
-            new = _steps(offset, known) != 0
+            new = np.diff(offset, prepend=known) != 0
             self._offsets += zip(samples[new].tolist(), offset[new].tolist(), strict=True)
         self._last_sample = int(samples[-1])
         self._rows += len(samples)
@@ -177,13 +178,18 @@ class ClockScan:
                 if number is not None:
                     self._origin = first - round(float(samples[0]) * step)
             time = time - self._origin
-            if self._is_regular(samples, time, step):
+            # Most rows are consecutive samples on time.
+            expected = np.arange(self._last_sample + 1, self._last_sample + 1 + len(row))
+            early = expected * step
+            early -= time
+            late = max(early.max(), -early.min())
+            if late <= _TOLERANCE * step + 1 and np.array_equal(samples, expected):
                 self._last_time = time[-1]
                 return samples
             if number is None:
                 samples = nearest_sample(time, step)
         self._check_order(row, samples * step if number is not None or time is None else time)
-        jumps = _steps(samples, self._last_sample)
+        jumps = np.diff(samples, prepend=self._last_sample)
 
         def gap(i: int) -> str:
             text = f"{jumps[i] - 1} missing before row {row[i]} (sample {samples[i]})"
@@ -198,19 +204,9 @@ class ClockScan:
             self._irregular.note("late", wrong, lambda i: text(row[i], late[i] / NANO, samples[i]))
         return samples
 
-    def _is_regular(self, samples: Longs, times: Longs, step: float) -> bool:
-        """Whether many rows are consecutive samples on time, as most rows are."""
-        count, first = len(samples), self._last_sample + 1
-        return (
-            count >= LONG
-            and first == self._rows
-            and np.array_equal(samples, np.arange(first, first + count))
-            and is_regular(times, first, step, _TOLERANCE * step + 1)
-        )
-
-    def _check_order(self, row: Longs, times: NDArray[np.number]) -> None:
+    def _check_order(self, row: Longs, times: NDArray[Any]) -> None:
         """Refuse times that are negative, repeat or run backwards."""
-        steps = _steps(times, self._last_time)
+        steps = np.diff(times, prepend=times.dtype.type(self._last_time))
         self._last_time = times[-1]
         wrong = steps <= 0 if self.duplicates == "error" else (steps < 0) | (times < 0)
         if not wrong.any():
@@ -218,7 +214,7 @@ class ClockScan:
         i = int(np.argmax(wrong))
         time, before = times[i] / NANO, (times[i] - steps[i]) / NANO
         problem = f"unsorted time: {time:g} s after {before:g} s" + (
-            self._clock_set(-steps[i]) or "; sort the rows by time within each recording"
+            self._clock_set(-steps[i]) or f"; {self.unsorted}"
         )
         if time == before:
             problem = (
@@ -263,20 +259,12 @@ class ClockScan:
                 start, changes = start_in_zone(start, self.zone or "UTC", period, samples)
         rows, firsts = (_joined([run[i] for run in self._runs]) for i in range(2))
         exact = samples == self._rows and not self._irregular.counts["shared"]
-        where, shape = (
+        irregular = self._irregular.notes(
             f"{self.where}: the clock is not regular at {period:g} s",
-            (samples, self._rows),
-        )
-        notes = (*self._notes, *self._irregular.notes(where, *shape, self.regular, self.duplicates))
+            samples, self._rows, self.regular, self.duplicates,
+        )  # fmt: skip
+        notes = (*self._notes, *irregular)
         return SampleClock(samples, period, start, changes, rows, firsts, exact, notes)
-
-
-def _steps(values: NDArray[Any], before: float) -> NDArray[Any]:
-    """The difference of each value to the one before, and of the first to ``before``."""
-    steps = np.empty_like(values)
-    steps[0] = values[0] - before
-    np.subtract(values[1:], values[:-1], out=steps[1:])
-    return steps
 
 
 def _joined(parts: list[Any]) -> Any:
@@ -284,13 +272,3 @@ def _joined(parts: list[Any]) -> Any:
     if not parts or any(part is None for part in parts):
         return None if parts else np.zeros(0, np.int64)
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-@compiled
-def is_regular(times: Longs, first: int, step: float, allowed: float) -> bool:
-    """Whether times are those of consecutive samples from ``first`` on."""
-    for i in range(len(times)):
-        late = float(times[i]) - (first + i) * step
-        if late > allowed or late < -allowed:
-            return False
-    return True

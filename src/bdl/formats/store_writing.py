@@ -7,15 +7,19 @@ A store is finished when its ``manifest.json`` is there.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from bdl.errors import InputError, OutputError
+from bdl.formats.addresses import address_of, exists, remove
 from bdl.formats.files import atomic, content_hash, safe_name
+from bdl.formats.outputs import check_output
+from bdl.formats.recording_files import LEFT_OUT
 from bdl.formats.recordings.store import (
     MANIFEST,
     PARTIAL,
@@ -24,14 +28,23 @@ from bdl.formats.recordings.store import (
     load_manifest,
     manifest_of,
     open_store,
+    without,
 )
 from bdl.recording import RecordingInfo, Recordings
+from bdl.recording_batches import MOST, batches, singles
+from bdl.workers import WorkerDeath, Workers, run_all
 
 Progress = Callable[[int, int], None]
 
 
 def prepare(
-    recordings: Recordings, path: str | Path, *, progress: Progress | None = None
+    recordings: Recordings,
+    path: str | Path,
+    *,
+    progress: Progress | None = None,
+    workers: Workers | None = None,
+    invalid: Literal["error", "skip"] = "error",
+    reading: Mapping[str, Any] | None = None,
 ) -> Recordings:
     """Stream recordings into a store, or go on with one that was interrupted.
 
@@ -43,6 +56,14 @@ def prepare(
         The store's folder; it may hold an unfinished store of the same source.
     progress
         Called with the numbers of finished and of all samples.
+    workers
+        Where recordings are read and written; by default one after the other in this process. The
+        store is the same, byte by byte.
+    invalid
+        Whether a recording that cannot be read is an ``error``, or is left out (``skip``) with a
+        note in the store; preparing again tries it again.
+    reading
+        How the source is read (fields of `bdl.formats.reading.Reading`), which the store remembers.
 
     Returns
     -------
@@ -58,6 +79,7 @@ def prepare(
     Recording 'a': 4 samples x 1 channel (x), every 0.5 s, 0.00 h
     """
     folder = Path(path)
+    check_output(folder, folder=True)
     for id in recordings.ids:
         safe_name(id)
     files = tuple(dict.fromkeys(file for id in recordings.ids for file in recordings.files(id)))
@@ -70,17 +92,15 @@ def prepare(
         try:
             manifest = manifest_of(recordings)
             missing = _missing(folder, recordings, manifest, source)
-            total = sum(info.samples for info in recordings.infos)
-            done = total - sum(info.samples for info in missing)
-            for info in missing:
-                _write_values(folder, recordings, info)
-                done += info.samples
-                if progress is not None:
-                    progress(done, total)
+            failed = _write_all(
+                folder, recordings, missing, workers or Workers(), invalid, progress
+            )
         finally:
             digest = source()
-    _write_json(folder / MANIFEST, {**manifest, "source": digest})
-    (folder / PARTIAL).unlink(missing_ok=True)
+    remembered = dict(reading) if reading else None
+    manifest = {**without(manifest, failed), "source": digest, "reading": remembered}
+    _write_json(folder / MANIFEST, manifest)
+    remove(folder / PARTIAL)
     return open_store(folder)
 
 
@@ -91,20 +111,75 @@ def _missing(
     source: Callable[[], str | None],
 ) -> list[RecordingInfo]:
     """Recordings that still have to be written."""
-    existing = next((folder / n for n in (MANIFEST, PARTIAL) if (folder / n).exists()), None)
+    existing = next((folder / n for n in (MANIFEST, PARTIAL) if exists(folder / n)), None)
     if existing is not None:
         other = load_manifest(existing)
         same = other.get("infos") == manifest["infos"]
         if not same or other.get("source") not in (None, source()):
             raise OutputError(
                 f"{folder}: holds a store of another source, or of one that has changed "
-                "since; choose another folder or remove it"
+                "since; choose another folder (--out) or remove it"
             )
     else:
-        if folder.exists() and any(folder.iterdir()):
-            raise OutputError(f"{folder}: the folder is not empty and is no store")
+        if address_of(folder) is None and folder.exists() and any(folder.iterdir()):
+            raise OutputError(
+                f"{folder}: the folder is not empty and is no store; name another (--out)"
+            )
         _write_json(folder / PARTIAL, {**manifest, "source": source()})
     return [info for info in recordings.infos if not is_whole(folder / f"{info.id}.npy", info)]
+
+
+def _write_all(
+    folder: Path,
+    recordings: Recordings,
+    missing: list[RecordingInfo],
+    workers: Workers,
+    invalid: Literal["error", "skip"],
+    progress: Progress | None,
+) -> dict[str, str]:
+    """Write the arrays that are missing; recordings that cannot be read, each with a note."""
+    failed: dict[str, str] = {}
+    total = sum(info.samples for info in recordings.infos)
+    done = total - sum(info.samples for info in missing)
+    parts = batches(recordings.select([info.id for info in missing]), 1 if workers.here else MOST)
+    for part, result in run_all(ArrayWriter(folder, invalid), parts, workers, split=singles):
+        if isinstance(result, WorkerDeath):
+            result = dict.fromkeys(part.ids, str(result))
+        failed |= {id: f"{LEFT_OUT}recording {id!r}: {reason}" for id, reason in result.items()}
+        if failed and (invalid == "error" or len(failed) == len(recordings)):
+            raise InputError(next(iter(failed.values())).removeprefix(LEFT_OUT))
+        done += sum(info.samples for info in part.infos)
+        if progress is not None:
+            progress(done, total)
+    return failed
+
+
+@dataclass(frozen=True)
+class ArrayWriter:
+    """Writes recordings into the folder of a store, in whatever process it is called.
+
+    Parameters
+    ----------
+    folder
+        The store.
+    invalid
+        Whether a recording that cannot be read is an error, or told.
+    """
+
+    folder: Path
+    invalid: Literal["error", "skip"]
+
+    def __call__(self, recordings: Recordings) -> dict[str, str]:
+        """Write each recording; those that cannot be read with the reason."""
+        failed = {}
+        for info in recordings.infos:
+            try:
+                _write_values(self.folder, recordings, info)
+            except InputError as error:
+                if self.invalid == "error":
+                    raise
+                failed[info.id] = str(error)
+        return failed
 
 
 def _write_values(folder: Path, recordings: Recordings, info: RecordingInfo) -> None:

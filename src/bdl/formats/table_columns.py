@@ -53,12 +53,8 @@ class TableColumns:
         if self.clock != "iso":
             local = pa.types.is_timestamp(column.type) and column.type.tz is None
             return rows._replace(time=nanoseconds(column, place, self.unit), local=local)
-        times, runs = parse_times(column, place, self.order)
-        if not runs:
-            return rows._replace(time=times, local=True)
-        firsts, offsets = zip(*runs, strict=True)
-        counts = np.diff([*firsts, len(times)])
-        return rows._replace(time=times, offset=np.repeat(np.array(offsets, np.int64), counts))
+        times, offsets = parse_times(column, place, self.order)
+        return rows._replace(time=times, offset=offsets, local=offsets is None)
 
     def _times(self, batch: pa.RecordBatch) -> pa.Array:
         """The time column, with that of dates before it if there is one."""
@@ -79,7 +75,7 @@ def columns_of(table: TableFile, options: TableFormat) -> TableColumns:
     """
     named = {name: getattr(options, name) for name in _ROLES}
     free = [name for name in table.columns if name not in (options.channels or ())]
-    roles = find_columns(free, named, _ROLES, table.path)
+    roles = find_columns(free, named, _ROLES, table.path, flag="--{role} NAME")
     table.need(options.channels or ())
     channels = options.channels
     if channels is None:

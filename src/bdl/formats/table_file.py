@@ -1,7 +1,8 @@
 """Table files as streams of Arrow batches.
 
 A table file knows its columns at once and gives its rows in order, a bounded number at a time,
-starting anywhere. Rows are counted from 0, the header not included.
+starting anywhere. Rows are counted from 0, the header not included. A file that claims more values
+than its length can hold is refused (`bdl.limits`), and so are columns that hold lists or the like.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 import pyarrow as pa
 
 from bdl.errors import InputError
+from bdl.formats.files import stored_size
+from bdl.limits import check_channels, check_expansion
 
 # Rows at a time: small enough that their memory is used again and stays in the cache.
 ROWS = 1 << 15
@@ -30,6 +33,8 @@ class TableFile(ABC):
         Names of its columns, none of which may repeat.
     rows
         Number of its rows, if it is known without reading them.
+    types
+        Types of its columns, if they are known.
     about
         What the file says about the recording in it: ``period``, ``start``, ``offset_changes``,
         ``group``, ``samples`` and ``date_order``, as far as it does.
@@ -44,11 +49,17 @@ class TableFile(ABC):
         columns: Sequence[str],
         rows: int | None = None,
         about: dict[str, Any] | None = None,
+        types: Sequence[pa.DataType] = (),
     ) -> None:
         self.path = path
         self.columns = tuple(columns)
         self.rows = rows
         self.about = about or {}
+        self._bytes = stored_size(path)
+        check_channels(len(self.columns), path)
+        self._check_size(rows or 0)
+        self._places = {name: place for place, name in enumerate(self.columns)}
+        self._types = tuple(types)
         seen: set[str] = set()
         for name in self.columns:
             if name in seen:
@@ -56,16 +67,49 @@ class TableFile(ABC):
             seen.add(name)
 
     def need(self, columns: Sequence[str]) -> None:
-        """Raise an error if a column is missing."""
+        """Raise an error if a column is missing, or holds neither numbers, times nor texts."""
         for name in columns:
-            if name not in self.columns:
+            if name not in self._places:
                 raise InputError(
-                    f"{self.path}: column {name!r} is missing; it has {', '.join(self.columns)}"
+                    f"{self.path}: column {name!r} is missing; it has {', '.join(self.columns)}; "
+                    "name the channels (--channel)"
+                )
+            if self._types and not _is_plain(kind := self._types[self._places[name]]):
+                raise InputError(
+                    f"{self.path}: column {name!r}: numbers, times or texts expected, got a column "
+                    f"of type {kind!s:.60}; name the channels (--channel)"
                 )
 
-    @abstractmethod
     def batches(self, columns: Sequence[str], first: int = 0) -> Iterator[pa.RecordBatch]:
         """Some columns of the rows from number ``first`` on, in order."""
+        self.need(columns)
+        rows = first
+        for batch in self._batches(columns, first):
+            rows += len(batch)
+            self._check_size(rows)
+            yield batch
+
+    @abstractmethod
+    def _batches(self, columns: Sequence[str], first: int) -> Iterator[pa.RecordBatch]:
+        """The rows for `batches`, whose columns exist."""
+
+    def _check_size(self, rows: int) -> None:
+        """Raise an error if so many rows of numbers are far more than the file can hold."""
+        check_expansion(4 * rows * len(self.columns), self._bytes, self.path)
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    """Whether a column of this type can be a channel, a time or a name."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(
+        pa.types.is_primitive(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_null(kind)
+        or pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+    )
 
 
 def skip_rows(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:

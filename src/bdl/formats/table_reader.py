@@ -21,7 +21,9 @@ import pyarrow as pa
 
 from bdl.column_values import ColumnPlace, names, values32
 from bdl.errors import InputError
-from bdl.formats.files import existing
+from bdl.formats.addresses import version
+from bdl.formats.channel_names import channel_units
+from bdl.formats.files import stored_size
 from bdl.formats.read_ahead import read_ahead
 from bdl.formats.recordings.recording_format import group_of
 from bdl.formats.recordings.table_format import TableFormat
@@ -84,10 +86,10 @@ class TableReader(ValueReader):
         self._batch: pa.RecordBatch | None = None
         self._row = 0  # of the first row of the batch
 
-    def _file_stamp(self) -> tuple[int, int]:
-        """Size and time of the last change of the file, which must not change while it is read."""
-        status = existing(self.path).stat()
-        return status.st_size, status.st_mtime_ns
+    def _file_stamp(self) -> str:
+        """What tells whether the file, which must not change while it is read, has changed."""
+        stored_size(self.path)
+        return version(self.path)
 
     def __getstate__(self) -> dict[str, Any]:
         names = ("path", "options", "_clocks", "_runs", "_stamp")
@@ -154,6 +156,17 @@ class TableReader(ValueReader):
             duplicates=options.duplicates,
             zone=self.columns.zone,
             first_sample=options.first_sample,
+            unsorted=self._unsorted(),
+        )
+
+    def _unsorted(self) -> str:
+        """What helps if times run backwards: several recordings must not be sorted together."""
+        if "recording" in self.columns.roles:
+            return "sort the rows by time within each recording"
+        return (
+            "if the table holds several recordings, name the column that tells them apart "
+            f"(--recording NAME; it has {', '.join(self.table.columns)}), otherwise sort the rows "
+            "by time"
         )
 
     def _note_group(self, scan: _Scan, id: str, part: pa.RecordBatch, row: int) -> None:
@@ -177,7 +190,12 @@ class TableReader(ValueReader):
             start, changes = self._start_in_file(clock)
         group = group or group_of(id, self.options.group_pattern) or about.get("group")
         channels = self.columns.channels
-        return RecordingInfo(id, clock.samples, channels, clock.period, start, changes, group)
+        units = channel_units(
+            channels, about.get("units", ()), self.options.channel_units, self.path
+        )
+        return RecordingInfo(
+            id, clock.samples, channels, clock.period, start, changes, group, units=units
+        )
 
     def _start_in_file(self, clock: SampleClock) -> tuple[datetime | None, OffsetChanges]:
         """The start that the file itself tells, and the changes of the UTC offset after it."""

@@ -9,6 +9,7 @@ import pyarrow as pa
 from bdl.arrow import from_texts
 from bdl.errors import ConfigError
 from bdl.formats.files import atomic
+from bdl.formats.outputs import check_output
 
 _SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".feather", ".ftr", ".arrow")
 
@@ -33,11 +34,7 @@ def write_table(table: pa.Table, path: str | Path) -> None:
     ['"time"', '"0.1"']
     """
     target = Path(path)
-    suffix = target.suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise ConfigError(
-            f"{target}: a suffix among {', '.join(_SUFFIXES)} expected, got {suffix or 'none'}"
-        )
+    suffix = _suffix(target)
     with atomic(target) as temporary:
         if suffix in (".csv", ".tsv"):
             import pyarrow.csv as pacsv
@@ -54,6 +51,38 @@ def write_table(table: pa.Table, path: str | Path) -> None:
             import pyarrow.feather as feather
 
             feather.write_feather(table, str(temporary), compression="uncompressed")
+
+
+def check_table_output(path: str | Path, *, flag: str = "--out") -> None:
+    """Raise an error at once if a table could not be written later.
+
+    Parameters
+    ----------
+    path
+        The file.
+    flag
+        The option that names it, for messages.
+
+    Examples
+    --------
+    >>> check_table_output("detections.txt")
+    Traceback (most recent call last):
+    bdl.errors.ConfigError: --out detections.txt: a suffix among .csv, .tsv, ... expected, got .txt
+    """
+    try:
+        _suffix(Path(path))
+    except ConfigError as error:
+        raise ConfigError(f"{flag} {error}") from error
+    check_output(path, flag=flag)
+
+
+def _suffix(target: Path) -> str:
+    suffix = target.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise ConfigError(
+            f"{target}: a suffix among {', '.join(_SUFFIXES)} expected, got {suffix or 'none'}"
+        )
+    return suffix
 
 
 def _printable(table: pa.Table) -> pa.Table:

@@ -27,7 +27,7 @@ _REWRITTEN = (
     (r":(\d)$", r":0\1"),
     (r"(\d\d:\d\d:\d\d)[:,](\d+)$", r"\1.\2"),
     (r"^(\d{4})[/.](\d\d)[/.](\d\d)", r"\1-\2-\3"),
-    (r"^(\d\d[/.]\d\d[/.])(\d\d)([ ,T]|$)", r"\g<1>20\2\3"),
+    (r"^(\d\d[/.]\d\d[/.])(\d\d)([ ,T]|$)", r"\120\2\3"),
 )
 
 
@@ -49,9 +49,7 @@ def find_date_order(array: pa.Array, place: ColumnPlace) -> DateOrder | None:
 
     parts = pc.extract_regex(array, r"^\s*(?P<a>\d{1,2})(?P<mark>[/.\-])(?P<b>\d{1,2})[/.\-]")
     parts = parts.drop_null()
-    if not len(parts):
-        return "day-first"
-    if not pc.all(pc.equal(parts.field("mark"), "/")).as_py():
+    if not len(parts) or not pc.all(pc.equal(parts.field("mark"), "/")).as_py():
         return "day-first"
     first, second = (int(pc.max(parts.field(name).cast(pa.int64())).as_py()) for name in "ab")
     if first > 12 and second > 12:
@@ -90,14 +88,12 @@ def rewrite(
     texts = pc.utf8_trim_whitespace(array)
     after, before = (to_numpy(pc.match_substring_regex(texts, rf"(?i){m}\.?m\.?$")) for m in "pa")
     noon = to_numpy(pc.match_substring_regex(texts, r"(^|[ T])12:"))
-    added = np.where(after == 1, _HALF_DAY, 0) - np.where(noon == 1, _HALF_DAY, 0) * (
-        (after == 1) | (before == 1)
-    )
-    for pattern, replacement in _REWRITTEN:
-        texts = pc.replace_substring_regex(texts, pattern, replacement.replace(r"\g<1>", r"\1"))
-    day, month = ("1", "2") if order == "day-first" else ("2", "1")
-    texts = pc.replace_substring_regex(
-        texts, r"^(\d\d)[/.\-](\d\d)[/.\-](\d{4})", rf"\3-\{month}-\{day}"
-    )
-    texts = pc.replace_substring_regex(texts, r"^(\d{4}-\d\d-\d\d)[ ,T]+", r"\1 ")
-    return texts, added.astype(np.int64)
+    added = after.astype(np.int64) - (noon & (after | before))
+    year_first = r"\3-\2-\1" if order == "day-first" else r"\3-\1-\2"
+    for pattern, replacement in (
+        *_REWRITTEN,
+        (r"^(\d\d)[/.\-](\d\d)[/.\-](\d{4})", year_first),
+        (r"^(\d{4}-\d\d-\d\d)[ ,T]+", r"\1 "),
+    ):
+        texts = pc.replace_substring_regex(texts, pattern, replacement)
+    return texts, added * _HALF_DAY

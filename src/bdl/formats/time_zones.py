@@ -22,6 +22,7 @@ OffsetChanges = tuple[tuple[int, int], ...]
 NANO = 1_000_000_000
 SKIPPED = -1  # in place of the UTC offset of a local time that does not exist
 _DAY = 86400
+_LONGEST = 200 * 366 * _DAY  # seconds over which changes of clocks are looked for
 
 
 def named_zone(name: str) -> timezone | ZoneInfo:
@@ -46,6 +47,13 @@ def named_zone(name: str) -> timezone | ZoneInfo:
             f"zone {name!r}: an IANA name such as Europe/Zurich, UTC or an offset such as +02:00 "
             "expected (--zone)"
         ) from error
+
+
+def utc_offset(time: datetime) -> int:
+    """Seconds east of UTC of a time with a zone."""
+    east = time.utcoffset()
+    assert east is not None
+    return int(east.total_seconds())
 
 
 class ZoneChanges(NamedTuple):
@@ -78,11 +86,14 @@ def zone_changes(zone: str, first: int, last: int) -> ZoneChanges:
     place = named_zone(zone)
     if not isinstance(place, ZoneInfo):
         last = first
+    if last - first > _LONGEST:
+        raise InputError(
+            f"times over {(last - first) / (365.25 * _DAY):,.0f} years in {zone}; are the dates, "
+            "the period and the unit right?"
+        )
 
     def offset(second: int) -> int:
-        east = datetime.fromtimestamp(second, place).utcoffset()
-        assert east is not None
-        return int(east.total_seconds())
+        return utc_offset(datetime.fromtimestamp(second, place))
 
     instants: list[int] = []
     offsets = [offset(first)]

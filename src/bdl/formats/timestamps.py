@@ -8,6 +8,7 @@ without since 1970-01-01 on the local clock; both in 64 bits: years 1678 to 2261
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -16,20 +17,22 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bdl.arrow import to_numpy
-from bdl.column_values import ColumnPlace, decoded, first_null, is_text, numbers
+from bdl.column_values import ColumnPlace, decoded, first_invalid, first_null, is_text, numbers
 from bdl.formats.iso_runs import parse_runs
 from bdl.formats.time_texts import DateOrder, is_iso, rewrite
 
 Longs = NDArray[np.int64]
-OffsetRuns = list[tuple[int, int]]
 NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 _LIMIT = 2.0**62
+_ZONED, _LOCAL = pa.timestamp("ns", "UTC"), pa.timestamp("ns")
+_OFFSET = re.compile(r"(?:Z|[+-]\d\d(?::?\d\d)?)$")
 _EXPECTED = "a date and time such as 2018-08-14T15:30:00-0400"
+_CAUSE = "is it not on the calendar, or its UTC offset none of any place?"
 
 
 def parse_times(
     array: pa.Array, place: ColumnPlace, order: DateOrder | None = None
-) -> tuple[Longs, OffsetRuns]:
+) -> tuple[Longs, Longs | None]:
     """Times of a column of text.
 
     Parameters
@@ -44,24 +47,25 @@ def parse_times(
     Returns
     -------
     times
-        Nanoseconds since 1970 of every row.
+        (n,) nanoseconds since 1970.
     offsets
-        The UTC offsets in seconds, each with the first row that has it; none for local times.
+        (n,) UTC offsets in seconds; None for local times.
 
     Examples
     --------
     >>> place = ColumnPlace("a", "t")
-    >>> times, offsets = parse_times(pa.array(["1970-01-01T01:00:00.5+0100"]), place)
-    >>> times.tolist(), offsets
-    ([500000000], [(0, 3600)])
+    >>> parse_times(pa.array(["1970-01-01T01:00:00.5+0100"]), place)
+    (array([500000000]), array([3600]))
     >>> parse_times(pa.array(["1.1.1970 0:00"]), place)
-    (array([0]), [])
+    (array([0]), None)
     """
     array = decoded(array)
     if not is_text(array.type):
         raise place.error(0, _EXPECTED, f"a column of type {array.type}")
     if not pa.types.is_string(array.type):
         array = array.cast(pa.string())
+    if array.null_count:
+        raise place.error(first_null(array), _EXPECTED, None)
     if is_iso(array):
         runs = parse_runs(array, lambda part: _parse(part, part, place))
         return runs or _parse(array, array, place)
@@ -70,43 +74,38 @@ def parse_times(
     return times + added, offsets
 
 
-def _parse(array: pa.Array, shown: pa.Array, place: ColumnPlace) -> tuple[Longs, OffsetRuns]:
-    """All rows at once if they are alike; otherwise each half, down to the first invalid row."""
-    if not len(array):
-        return np.zeros(0, np.int64), []
-    if not array.null_count:
-        with suppress(ValueError):  # Arrow's errors are such, too
-            return _with_offsets(array)
-        with suppress(ValueError):
-            return _integers(array, pa.timestamp("ns")), []
-    if len(array) == 1:
-        cause = "is it not on the calendar, or its UTC offset none of any place?"
-        raise place.error(0, _EXPECTED, shown[0].as_py(), cause)
-    middle = len(array) // 2
-    first, first_offsets = _parse(array[:middle], shown[:middle], place)
-    second, later = _parse(array[middle:], shown[middle:], place.after(middle))
-    if bool(first_offsets) != bool(later):
+def _parse(texts: pa.Array, shown: pa.Array, place: ColumnPlace) -> tuple[Longs, Longs | None]:
+    """Times of texts in ISO 8601; an error names the first row that is invalid or unlike others."""
+    with suppress(pa.ArrowInvalid):
+        times = _integers(texts, _ZONED)
+        return times, _offsets(texts, times, shown, place)
+    with suppress(pa.ArrowInvalid):
+        return _integers(texts, _LOCAL), None
+    zoned, local = (first_invalid(texts, kind) for kind in (_ZONED, _LOCAL))
+    row, other = (zoned, _LOCAL) if zoned > local else (local, _ZONED)
+    if row and first_invalid(texts[row : row + 1], other):
         cause = "some times have a UTC offset and others none"
-        raise place.error(middle, "times of one kind", shown[middle].as_py(), cause)
-    offsets = first_offsets + [(middle + row, offset) for row, offset in later]
-    return np.concatenate([first, second]), offsets
+        raise place.error(row, "times of one kind", shown[row].as_py(), cause)
+    raise place.error(row, _EXPECTED, shown[row].as_py(), _CAUSE)
 
 
-def _integers(array: pa.Array, kind: pa.DataType) -> Longs:
-    return np.array(to_numpy(array.cast(kind).cast(pa.int64())))
+def _integers(texts: pa.Array, kind: pa.DataType) -> Longs:
+    return to_numpy(texts.cast(kind).cast(pa.int64()))
 
 
-def _with_offsets(array: pa.Array) -> tuple[Longs, OffsetRuns]:
-    """Times and offsets of texts that all have one; otherwise a ValueError."""
+def _offsets(texts: pa.Array, times: Longs, shown: pa.Array, place: ColumnPlace) -> Longs:
+    """UTC offsets of valid times that have one; where all texts end alike, that of the first."""
     import pyarrow.compute as pc
 
-    times = _integers(array, pa.timestamp("ns", "UTC"))
-    heads = pc.binary_slice(array.cast(pa.binary()), 0, 19).cast(pa.string())
-    offsets = _integers(heads, pa.timestamp("s")) - times // NANOSECONDS["s"]
-    if offsets.min() < -43200 or offsets.max() > 50400:
-        raise ValueError("no place on earth is further from UTC")
-    rows = np.concatenate([[0], np.flatnonzero(offsets[1:] != offsets[:-1]) + 1])
-    return times, [(row, int(offsets[row])) for row in rows.tolist()]
+    end = "".join(_OFFSET.findall("".join(texts[:1].to_pylist())))
+    parsed = texts[:1] if pc.all(pc.ends_with(texts, end)).as_py() else texts
+    local = _integers(pc.replace_substring_regex(parsed, _OFFSET.pattern, ""), _LOCAL)
+    offsets = np.resize((local - times[: len(parsed)]) // NANOSECONDS["s"], len(texts))
+    invalid = (offsets < -43200) | (offsets > 50400)  # no place on earth is further from UTC
+    if invalid.any():
+        row = int(np.argmax(invalid))
+        raise place.error(row, _EXPECTED, shown[row].as_py(), _CAUSE)
+    return offsets
 
 
 def joined_texts(columns: Sequence[pa.Array]) -> pa.Array:

@@ -39,6 +39,11 @@ class Kernel(Variant):
             sum to one.
         """
 
+    @property
+    def candidates(self) -> tuple[Kernel, ...]:
+        """Kernels to choose from on held-out recordings: itself, unless it stands for several."""
+        return (self,)
+
     def at(self, progress: float) -> Kernel:
         """Return the kernel to train with after a share of the training, from 0 to 1."""
         return self

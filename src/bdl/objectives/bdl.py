@@ -13,6 +13,8 @@ from bdl.objectives.objective import at_least_single
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from bdl.onnx_graph import Graph
+
 
 class BDL(BoundaryObjective):
     r"""Boundary density likelihood: a Poisson score on event mass.
@@ -53,8 +55,16 @@ class BDL(BoundaryObjective):
         """Return expected events per bin."""
         from torch.nn import functional as F
 
-        shift = softplus_inverse(self.known_rate()) if self.prior else 0.0
-        return F.softplus(at_least_single(logits) + shift) + self.floor
+        return F.softplus(at_least_single(logits) + self._shift()) + self.floor
+
+    def export(self, graph: Graph, logits: str) -> str:
+        """Add the density to an ONNX graph."""
+        from bdl.objectives.links import softplus
+
+        return softplus(graph, logits, shift=self._shift(), floor=self.floor)
+
+    def _shift(self) -> float:
+        return softplus_inverse(self.known_rate()) if self.prior else 0.0
 
     def scores(self, logits: Tensor, target: Tensor) -> Tensor:
         """Return the Poisson score of every bin and output, without the constant of the target."""

@@ -81,6 +81,11 @@ class BoundaryObjective(Objective):
             )
         return self.replace(reference_spacing=spacing, rate=rate)
 
+    @property
+    def candidates(self) -> tuple[Self, ...]:
+        """The objective with each kernel to choose from."""
+        return tuple(self.replace(kernel=kernel) for kernel in self.kernel.candidates)
+
     def at(self, progress: float) -> Self:
         """Return a copy with the kernel to train with after a share of the training."""
         kernel = self.kernel.at(progress)

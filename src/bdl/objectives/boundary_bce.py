@@ -16,6 +16,8 @@ from bdl.targets import Crop
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from bdl.onnx_graph import Graph
+
 
 class BoundaryBCE(BoundaryObjective):
     """Binary cross-entropy on the same targets, clipped to [0, 1], with the same sparse prior.
@@ -58,6 +60,15 @@ class BoundaryBCE(BoundaryObjective):
 
         return F.binary_cross_entropy_with_logits(self._shifted(logits), target, reduction="none")
 
+    def export(self, graph: Graph, logits: str) -> str:
+        """Add the density to an ONNX graph."""
+        from bdl.objectives.links import sigmoid
+
+        return sigmoid(graph, logits, shift=self._shift())
+
     def _shifted(self, logits: Tensor) -> Tensor:
+        return at_least_single(logits) + self._shift()
+
+    def _shift(self) -> float:
         rate = min(self.known_rate(), 0.5) if self.prior else 0.5
-        return at_least_single(logits) + math.log(rate / (1 - rate))
+        return math.log(rate / (1 - rate))

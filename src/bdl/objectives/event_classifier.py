@@ -16,6 +16,8 @@ from bdl.targets import Crop
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from bdl.onnx_graph import Graph
+
 
 class EventClassifier(Objective):
     """Samplewise classifier of point events: cross-entropy with target one in the event's bin.
@@ -50,6 +52,12 @@ class EventClassifier(Objective):
     def density(self, logits: Tensor) -> Tensor:
         """Return the probability of an event in the bin."""
         return at_least_single(logits).sigmoid()
+
+    def export(self, graph: Graph, logits: str) -> str:
+        """Add the density to an ONNX graph."""
+        from bdl.objectives.links import sigmoid
+
+        return sigmoid(graph, logits)
 
     def scores(self, logits: Tensor, target: Tensor) -> Tensor:
         """Return the cross-entropy of every bin and output."""

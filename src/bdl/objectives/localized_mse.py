@@ -20,6 +20,8 @@ from bdl.targets import Crop
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from bdl.onnx_graph import Graph
+
 
 class LocalizedMSE(BoundaryObjective):
     """Squared error on unit-peak proximity maps, the formulation before BDL.
@@ -77,6 +79,12 @@ class LocalizedMSE(BoundaryObjective):
     def density(self, logits: Tensor) -> Tensor:
         """Return the proximity to an event, one at its peak."""
         return (at_least_single(logits) * self._scale()).clamp(min=0)
+
+    def export(self, graph: Graph, logits: str) -> str:
+        """Add the density to an ONNX graph."""
+        from bdl.objectives.links import cut_at_zero
+
+        return cut_at_zero(graph, logits, factor=self._scale())
 
     def scores(self, logits: Tensor, target: Tensor) -> Tensor:
         """Return the squared error of every bin and output."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.density import Kind
+from bdl.errors import ConfigError
 from bdl.intervals import IntervalType
 from bdl.labels import Labels
 from bdl.registry import Variant
@@ -18,6 +19,8 @@ from bdl.targets import Crop
 # Torch is imported where tensors are made, so that a study can be read without it.
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from bdl.onnx_graph import Graph
 
 
 class Objective(Variant):
@@ -49,6 +52,11 @@ class Objective(Variant):
             Interval types, in training order.
         """
         return tuple(types)
+
+    @property
+    def candidates(self) -> tuple[Self, ...]:
+        """Objectives to choose from on held-out recordings: itself, unless it leaves some open."""
+        return (self,)
 
     def complete(
         self,
@@ -136,6 +144,18 @@ class Objective(Variant):
     @abstractmethod
     def density(self, logits: Tensor) -> Tensor:
         """Return the density that the logits mean."""
+
+    def export(self, graph: Graph, logits: str) -> str:
+        """Add `density` to an ONNX graph and return its name, float32.
+
+        Parameters
+        ----------
+        graph
+            The graph.
+        logits
+            Name of the logits, float32.
+        """
+        raise ConfigError(f"export: the objective {self.kind!r} has no form in ONNX operators")
 
     @abstractmethod
     def scores(self, logits: Tensor, target: Tensor) -> Tensor:

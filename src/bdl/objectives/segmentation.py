@@ -20,6 +20,8 @@ from bdl.targets import Crop
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from bdl.onnx_graph import Graph
+
 # Fields that only one weighting uses.
 _USED_BY = {"cap": "class", "alpha": "focal", "gamma": "focal"}
 
@@ -81,8 +83,9 @@ class Segmentation(Objective):
         """Return the interval names."""
         if not intervals:
             raise ConfigError(
-                "segmentation needs interval types (name, onset, offset); for point events use "
-                "EventClassifier"
+                "segmentation needs interval types (intervals: in bdl.yaml, or intervals=): name, "
+                "onset and offset; for point events there is EventClassifier (--objective "
+                "classifier)"
             )
         return tuple(interval.name for interval in intervals)
 
@@ -119,6 +122,12 @@ class Segmentation(Objective):
     def density(self, logits: Tensor) -> Tensor:
         """Return the probability that the bin is inside an interval."""
         return at_least_single(logits).sigmoid()
+
+    def export(self, graph: Graph, logits: str) -> str:
+        """Add the density to an ONNX graph."""
+        from bdl.objectives.links import sigmoid
+
+        return sigmoid(graph, logits)
 
     def scores(self, logits: Tensor, target: Tensor) -> Tensor:
         """Return the weighted cross-entropy of every bin and output."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from bdl.errors import require
 
 Packed = dict[str, Any]
-KINDS = {"f8": "<f8", "f4": "<f4", "u4": "<u4", "u2": "<u2", "u1": "<u1"}
+KINDS = {"f8": "<f8", "u4": "<u4", "u1": "<u1"}
 MISSING = 255
 FEWEST = 500  # points that a curve keeps, however little space there is
 

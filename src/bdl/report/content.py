@@ -65,6 +65,9 @@ class System:
         of the detections; empty if there is one set of detections only.
     difference
         mAP of the first system minus that of this one over all seeds, if known.
+    method, lag
+        Of systems that differ in their lag: the name that they have in common, and the lag in
+        seconds, infinite for a model that reads whole recordings. None where no lag is compared.
     """
 
     name: str
@@ -73,6 +76,8 @@ class System:
     history: Mapping[str, EpochCurve] = field(default_factory=dict)
     seeds: Mapping[str, Estimate] = field(default_factory=dict)
     difference: Estimate | None = None
+    method: str = ""
+    lag: float | None = None
 
 
 @dataclass(frozen=True)
@@ -140,8 +145,10 @@ class Content:
     def matches(self) -> tuple[Matches, ...]:
         """Matches of each system, in the order of ``systems``."""
         universe: Collection[str] | None = None
+        durations: dict[str, float] | None = None
         if self.recordings is not None:
             universe = self.recordings.ids
+            durations = {info.id: info.duration for info in self.recordings.infos}
         elif self.event_free == "count":
             tables = (self.truth, *(system.detections for system in self.systems))
             universe = {name for table in tables for name in table.recordings}
@@ -152,6 +159,7 @@ class Content:
                 self.tolerances,
                 event_free=self.event_free,
                 recordings=universe,
+                durations=durations,
             )
             for system in self.systems
         )

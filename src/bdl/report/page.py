@@ -9,16 +9,19 @@ from __future__ import annotations
 import json
 from functools import cache
 from html import escape
-from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 
 import numpy as np
 
+from bdl import drawing
 from bdl.errors import require
+from bdl.evaluation import Estimate
 from bdl.evaluation.metrics.metric import number
+from bdl.evaluation.screening import screening
 from bdl.formats.files import atomic
+from bdl.installation import version
 from bdl.report import html_tables, page_figures
 from bdl.report.arrays import deflate
 from bdl.report.content import Content, timing_errors
@@ -66,14 +69,15 @@ def write_report(content: Content, path: Path | str) -> Path:
 def render(content: Content) -> str:
     """The page as text."""
     assets = files("bdl.report") / "assets"
+    styles = ((drawing.FOLDER, "drawing.css"), (assets, "page.css"))
     systems = summarise(content)
     drawn = _figures(content, systems)
     curves = training_figures(content)
     training = training_section(content, "".join(_plot(id, *CAPTIONS[id]) for id in curves))
     return Template((assets / "page.html").read_text("utf-8")).substitute(
         title=escape(content.title),
-        css=(assets / "page.css").read_text("utf-8"),
-        js="".join((assets / name).read_text("utf-8") for name in ("view.js", "page.js")),
+        css="".join((folder / name).read_text("utf-8") for folder, name in styles),
+        js=drawing.bundle("page.js", assets),
         lead=escape(lead(content)),
         summary=summary_section(content, systems),
         quality="".join(_plot(id, *CAPTIONS[id], bounds=content.bounds) for id in drawn),
@@ -82,7 +86,7 @@ def render(content: Content) -> str:
         training_link='<a href="#training">Training</a>' if training else "",
         training=training,
         provenance=html_tables.provenance(_provenance(content), content.protocol),
-        version=version("bdl"),
+        version=version(),
         # No "<" in the data: "</script" or "<!--" would end or extend the element around it.
         data=json.dumps(page_data(content, drawn | curves), allow_nan=False).replace(
             "<", "\\u003c"
@@ -102,6 +106,16 @@ CAPTIONS = {
         "Average precision at each matching tolerance; the band is the {bounds}.",
     ),
     "pr": ("Precision and recall", "One point per threshold, at the middle tolerance."),
+    "alarms": (
+        "Sensitivity over false alarms",
+        "Highest share of the events that is found at no more than so many false alarms per day, "
+        "at the middle tolerance; the left edge is none.",
+    ),
+    "lag": (
+        "mAP over lag",
+        "How much is gained by answering later; offline models read whole recordings. Bars are the "
+        "{bounds}.",
+    ),
     "timing": (
         "Timing error",
         "Detected minus true time of matched events, at the widest tolerance.",
@@ -160,10 +174,39 @@ def _figures(content: Content, systems: list[SystemSummary]) -> dict[str, Plotly
             [(system.name, timing_errors(matches, widest)) for system, matches in named]
         ),
     }
+    if content.days:
+        figures["alarms"] = page_figures.sensitivity_over_alarms(
+            [
+                (system.name, name, curve.false_alarms_per_day, curve.sensitivity)
+                for system, matches in named
+                for name in matches.types
+                for curve in [screening(matches, name, middle)]
+            ],
+            1 / content.days,
+        )
     counts = _counts(content)
     if counts:
         figures["counts"] = page_figures.count_calibration(counts)
-    return figures
+    return _over_lag(content, systems) | figures
+
+
+def _over_lag(content: Content, systems: list[SystemSummary]) -> dict[str, PlotlyFigure]:
+    """The figure over lags, if there are systems that differ in theirs."""
+    scores = {
+        (system.method, system.lag): summary.ap["mAP"]
+        for system, summary in zip(content.systems, systems, strict=True)
+        if system.lag is not None
+    }
+    lags = sorted({lag for _, lag in scores})
+    if len(lags) < 2:
+        return {}
+    unknown = Estimate(np.nan)
+    methods = []
+    for method in dict.fromkeys(method for method, _ in scores):
+        found = [scores.get((method, lag), unknown) for lag in lags]
+        columns = np.array([[each.value, each.low, each.high] for each in found]).T
+        methods.append((method, columns[0], columns[1], columns[2]))
+    return {"lag": page_figures.map_over_lag(lags, methods, content.bounds)}
 
 
 def _counts(content: Content) -> list[tuple[str, page_figures.Floats, page_figures.Floats]]:
@@ -186,5 +229,5 @@ def _provenance(content: Content) -> dict[str, str]:
     return {
         **content.provenance,
         "confidence intervals": intervals if content.replicates else "none",
-        "page written by": f"bdl {version('bdl')}",
+        "page written by": f"bdl {version()}",
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bdl.drawing import recording_facts
 from bdl.report.arrays import DrawnCurve, fit_curves, pack
 from bdl.report.content import Content, hit_masks, matched_detections, type_codes
 from bdl.report.page_figures import PlotlyFigure
@@ -27,11 +28,16 @@ def page_data(content: Content, drawn: dict[str, PlotlyFigure]) -> dict[str, Any
         "tolerances": content.tolerances,
         "tolerance": first.tolerance_index(content.middle),
         "days": content.days,
+        "intervals": [
+            [first.types.index(kind.onset), first.types.index(kind.offset)]
+            for kind in first.intervals
+            if {kind.onset, kind.offset} <= {*first.types}
+        ],
         "threshold": float(thresholds.min()) if len(thresholds) else 0.0,
         "figures": drawn,
         "truth": {
             "recording": pack(
-                np.repeat(np.tile(np.arange(len(first.recordings)), len(first.types)), truths), "u2"
+                np.repeat(np.tile(np.arange(len(first.recordings)), len(first.types)), truths), "u4"
             ),
             "type": pack(np.repeat(np.arange(len(first.types)), first.truths.sum(axis=0)), "u1"),
             "time": pack(first.truth_time, "f8"),
@@ -44,7 +50,7 @@ def page_data(content: Content, drawn: dict[str, PlotlyFigure]) -> dict[str, Any
                     "hits": pack(hit_masks(matches), "u4"),
                     "found": pack(matched_detections(matches), "u4"),
                     "type": pack(type_codes(matches), "u1"),
-                    "recording": pack(matches.recording, "u2"),
+                    "recording": pack(matches.recording, "u4"),
                     "time": pack(matches.time, "f8"),
                 },
             }
@@ -63,12 +69,10 @@ def _views(content: Content) -> list[dict[str, Any]]:
     packed_densities = fit_curves([curve for *_, curve in densities], ROOM // 2)
     used = sum(len(curve["y"]["data"]) for curve in packed_densities)
     packed_signals = fit_curves([curve for _, curve in signals], ROOM - used)
-    views: dict[str, dict[str, Any]] = {
-        id: {"id": id, "hours": hours, "signals": [], "densities": []}
-        for id, hours in _hours(content).items()
-    }
+    views = {id: {**facts, "signals": [], "densities": []} for id, facts in _facts(content).items()}
     for (id, i, _), packed in zip(densities, packed_densities, strict=True):
-        views[id]["densities"].append({"system": i, **packed})
+        kind = content.systems[i].densities[id].kind
+        views[id]["densities"].append({"system": i, "kind": kind, **packed})
     for (id, _), packed in zip(signals, packed_signals, strict=True):
         views[id]["signals"].append(packed)
     return list(views.values())
@@ -92,10 +96,11 @@ def _signals(content: Content, id: str, most: int) -> Iterator[DrawnCurve]:
             yield DrawnCurve(name, 0.0, recording.info.period, values).thinned(most)
 
 
-def _hours(content: Content) -> dict[str, float]:
-    """Length of each recording; without recordings, up to the last of its events."""
-    hours = content.hours
+def _facts(content: Content) -> dict[str, dict[str, Any]]:
+    """What is known of each recording; without recordings, a length up to the last event."""
     matches = content.matches[0]
+    if content.recordings is not None:
+        return {id: recording_facts(content.recordings.info(id)) for id in matches.recordings}
     last = np.zeros(len(matches.recordings))
     of_truth = np.repeat(
         np.tile(np.arange(len(last)), len(matches.types)), np.diff(matches.truth_start)
@@ -103,7 +108,8 @@ def _hours(content: Content) -> dict[str, float]:
     np.maximum.at(last, of_truth, matches.truth_time)
     for system_matches in content.matches:
         np.maximum.at(last, system_matches.recording, system_matches.time)
+    unknown: dict[str, Any] = {"start": None, "offsets": [], "annotated": None}
     return {
-        id: hours.get(id, float(end) * 1.02 / 3600 or 1.0)
+        id: {"id": id, "seconds": float(end) * 1.02 or 3600.0, "period": 0.001, **unknown}
         for id, end in zip(matches.recordings, last, strict=True)
     }

@@ -109,6 +109,65 @@ def precision_recall(curves: Sequence[tuple[str, str, Floats, Floats]]) -> Plotl
     return {"data": data, "layout": _layout("recall", "precision", xaxis=axis, yaxis=axis)}
 
 
+def sensitivity_over_alarms(
+    curves: Sequence[tuple[str, str, Floats, Floats]], least: float
+) -> PlotlyFigure:
+    """Sensitivity over false alarms per day: one colour per system, one dash per event type.
+
+    Each curve has a system, an event type, false alarms per day and sensitivities. ``least`` is the
+    rate of a single false alarm; no false alarm is drawn at half of it, the left edge.
+    """
+    data = []
+    systems, types = _places(c[0] for c in curves), _places(c[1] for c in curves)
+    for system, name, alarms, sensitivity in curves:
+        # The highest sensitivity at no more false alarms, where it rises.
+        last = np.diff(alarms, append=np.inf) > 0
+        x, y = np.maximum(alarms[last], least / 2), np.maximum.accumulate(sensitivity)[last]
+        rises = np.diff(y, prepend=-1.0) > 0
+        rises[-1:] = True  # to the end of the curve
+        x, y = x[rises], y[rises]
+        colour, dash = COLOURS[systems[system] % len(COLOURS)], DASHES[types[name] % len(DASHES)]
+        line = {"color": colour, "dash": dash, "shape": "hv"}
+        keep = np.unique(np.linspace(0, len(x) - 1, min(len(x), 1000)).astype(int))
+        data.append(_trace(f"{system}, {name}", x[keep], y[keep], line=line))
+    most = max((max(trace["x"], default=least) for trace in data), default=least)
+    wide = [float(np.log10(least / 2)), float(np.log10(max(most, 2 * least)))]
+    axes = {
+        "xaxis": {"type": "log", "range": wide, "dtick": 1 if wide[1] - wide[0] > 2 else "D2"},
+        "yaxis": {"range": [0, 1.02]},
+    }
+    return {"data": data, "layout": _layout("false alarms per day", "sensitivity", **axes)}
+
+
+def map_over_lag(
+    lags: Sequence[float],
+    methods: Sequence[tuple[str, Floats, Floats, Floats]],
+    bounds: str = "95 % confidence interval",
+) -> PlotlyFigure:
+    """mAP over the lag in seconds, infinite for offline models, with bounds of each method."""
+    places = np.arange(len(lags), dtype=float)
+    data = []
+    for i, (name, value, low, high) in enumerate(methods):
+        there = np.isfinite(value)
+        known = {"arrayminus": _plain((value - low)[there]), "array": _plain((high - value)[there])}
+        data.append(
+            _trace(
+                name,
+                places[there],
+                value[there],
+                "lines+markers",
+                line=_line(i),
+                error_y={"type": "data", "symmetric": False, **known, "thickness": 1, "width": 3},
+            )
+        )
+    texts = ["offline" if np.isinf(lag) else f"{lag:g}" for lag in lags]
+    axes = {
+        "xaxis": {"tickvals": places.tolist(), "ticktext": texts, "range": [-0.3, len(lags) - 0.7]},
+        "yaxis": {"range": [0, 1.02]},
+    }
+    return {"data": data, "layout": _layout("lag (s)", f"mAP, with {bounds}", **axes)}
+
+
 def timing_errors(errors: Sequence[tuple[str, Floats]]) -> PlotlyFigure:
     """Histogram of the signed timing error of matched events.
 

@@ -6,7 +6,9 @@ the packages, and from the ledger the time at which the test part was opened.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,9 @@ import yaml
 from bdl.evaluation import Estimate
 from bdl.evaluation.metrics.metric import number
 from bdl.report.content import Content, EpochCurve, SeedSpread, System
-from bdl.study.digest import digest
+from bdl.runs.digest import digest
 from bdl.study.protocol import Protocol
+from bdl.study.row import Row
 from bdl.study.study_reader import StudyReader
 
 
@@ -37,6 +40,7 @@ def study_content(
     protocol, outputs = study.protocol, study.outputs
     benchmark = study.benchmark(data, trust=trust)
     rows = [row.name for row in protocol.rows if row.name in outputs.rows]
+    lags = _lags([protocol.row(name) for name in rows])
     systems = [
         System(
             name,
@@ -45,6 +49,7 @@ def study_content(
             _curves(study, name),
             _over_seeds(study, name),
             _difference(study, rows[0], name),
+            *lags.get(name, ("", None)),
         )
         for name in rows
     ]
@@ -78,6 +83,25 @@ def _over_seeds(study: StudyReader, row: str) -> dict[str, Estimate]:
             for tolerance, mean, sd in zip(curve.tolerances, curve.mean, curve.sd, strict=True):
                 spreads[f"AP@{number(tolerance)}"] = SeedSpread.of(mean, sd)
     return spreads if "mAP" in spreads else {}
+
+
+def _lags(rows: Sequence[Row]) -> dict[str, tuple[str, float | None]]:
+    """What rows that differ in their lag have in common, and their lag; empty without lags."""
+    if all(row.lag is None for row in rows):
+        return {}
+    alike: dict[str, list[Row]] = {}
+    for row in rows:
+        # A row with a lag has another encoder and decoder.
+        fields = row.model_dump_json(exclude={"name", "lag", "encoder", "decoder"})
+        alike.setdefault(fields, []).append(row)
+    named: dict[str, tuple[str, float | None]] = {}
+    for group in alike.values():
+        columns = zip(*(row.name.split() for row in group), strict=False)
+        words = [column[0] for column in takewhile(lambda each: len({*each}) == 1, columns)]
+        name = " ".join(words).removesuffix("lag").rstrip(" ,;:(-") or group[0].objective.kind
+        for row in group:
+            named[row.name] = name, math.inf if row.lag is None else row.lag
+    return named
 
 
 def _difference(study: StudyReader, first: str, row: str) -> Estimate | None:
@@ -133,6 +157,7 @@ def _provenance(study: StudyReader) -> dict[str, str]:
         "split hash": study.get_json("split.json")["digest"],
         "data fingerprint": digest(study.get_json("data.json")),
         "hash of the frozen choices": study.get_json("frozen.json")["digest"],
+        "hash of the chain of results": study.get_json("results.json")["chain"],
         "test part opened": ", ".join(opened) or "not in the ledger",
         "versions": ", ".join(f"{name} {value}" for name, value in versions.items()),
         "machine": str(environment.get("machine")),

@@ -72,12 +72,14 @@ def candidate_features(
     signal = _signal_statistics(density, binned, features, tolerances)
     tables = []
     for column, event in enumerate(density.types):
-        time, score = candidates[event]
+        time, score, _ = candidates[event]
         own = [np.full(len(time), float(column)), np.log(score + TINY)]
         own += _ranks(score, density.values[:, column])
         own += _masses(density, column, time, tolerances)
         own += _neighbours(time, score, longest)
-        own += _others(time, score, [candidates[name] for name in density.types if name != event])
+        own += _others(
+            time, score, [candidates[name][:2] for name in density.types if name != event]
+        )
         own.append(time / max(density.samples * density.period, TINY))
         bins = np.clip((time / density.period / density.stride).astype(np.int64), 0, len(binned))
         bins = np.minimum(bins, len(density.values) - 1)

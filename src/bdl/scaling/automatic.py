@@ -29,6 +29,12 @@ class Automatic(Scaling):
     the 99th percentile is more than five interquartile ranges above the upper quartile, and the
     logarithm at least halves this number (see `bdl.scaling.logarithm`).
 
+    Parameters
+    ----------
+    per_recording
+        Whether recordings may be scaled one by one. A detector with a lag sets it to false, because
+        that would need the rest of the recording.
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -41,12 +47,24 @@ class Automatic(Scaling):
     """
 
     kind: Literal["automatic"] = "automatic"
+    per_recording: bool = True
+
+    @property
+    def needs_whole(self) -> bool:
+        """Whether scaling a sample may need the whole recording."""
+        return self.per_recording
+
+    def forward(self) -> Automatic:
+        """Return the choice without scaling per recording."""
+        return self.replace(per_recording=False)
 
     def fit(self, recordings: Recordings) -> Scaling:
         """Return the scaling that suits the training recordings."""
         units = heavy_tailed_units(recordings)
         unit = tuple(units.tolist()) if units.any() else None
         common = Robust(unit=unit).fit(recordings)
+        if not self.per_recording:
+            return common
         assert common.median is not None
         assert common.spread is not None
         own = [PerRecording(unit=unit).affine(recording) for recording in recordings]

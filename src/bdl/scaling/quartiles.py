@@ -17,9 +17,6 @@ from bdl.compiled import compiled
 from bdl.errors import InputError
 from bdl.recording import Recordings
 
-# Samples of all channels read at a time.
-CHUNK = 1 << 21
-
 
 def quartiles(recordings: Recordings) -> NDArray[np.float64]:
     """Compute lower quartile, median and upper quartile of each channel.
@@ -110,11 +107,9 @@ def _same_channels(recordings: Recordings) -> tuple[str, ...]:
 
 
 def _chunks(recordings: Recordings) -> Iterator[NDArray[np.uint32]]:
-    for recording in recordings:
-        step = max(1, CHUNK // max(1, len(recording.info.channels)))
-        for first in range(0, recording.info.samples, step):
-            part = np.asarray(recording.values[first : first + step])
-            yield np.ascontiguousarray(part).view(np.uint32)
+    for id in recordings.ids:
+        for chunk in recordings.chunks(id):
+            yield np.ascontiguousarray(chunk, dtype=np.float32).view(np.uint32)
 
 
 def _from_key(key: int) -> float:

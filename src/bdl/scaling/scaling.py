@@ -28,6 +28,15 @@ class Scaling(Variant):
         """Return in a few words how the named channels are scaled, to be told to a user."""
         return f"scaling {self.kind}"
 
+    @property
+    def needs_whole(self) -> bool:
+        """Whether scaling a sample needs the whole recording, also what comes after it."""
+        return False
+
+    def forward(self) -> Scaling:
+        """Return a scaling that never needs the whole recording, if there is one like this."""
+        return self
+
     def units(self, channels: int) -> NDArray[np.float64]:
         """Return the unit of each channel's logarithm, which is taken before scaling; 0 for none.
 

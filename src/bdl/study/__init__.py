@@ -12,6 +12,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from bdl.workers import Workers
+
 if TYPE_CHECKING:
     from bdl.study.catalogue import load, names
     from bdl.study.protocol import Protocol
@@ -20,12 +22,13 @@ if TYPE_CHECKING:
     from bdl.study.scale import scale_of, shrink
     from bdl.study.status import status_of
     from bdl.study.study_reader import StudyReader
-    from bdl.study.workers import Workers
+    from bdl.study.verification import Verification, verify_study
 
 __all__ = [
     "Protocol",
     "Results",
     "StudyReader",
+    "Verification",
     "Workers",
     "load",
     "names",
@@ -33,19 +36,21 @@ __all__ = [
     "scale_of",
     "shrink",
     "status_of",
+    "verify_study",
 ]
 # Imported at the first use: a runner needs everything else in the package.
 _MODULES = {
     "Protocol": "protocol",
     "Results": "results",
     "StudyReader": "study_reader",
-    "Workers": "workers",
+    "Verification": "verification",
     "load": "catalogue",
     "names": "catalogue",
     "run_study": "runner",
     "scale_of": "scale",
     "shrink": "scale",
     "status_of": "status",
+    "verify_study": "verification",
 }
 
 

@@ -9,22 +9,25 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from bdl.datasets import Benchmark
 from bdl.encoders.vectors import vector_bits
 from bdl.errors import ConfigError, StudyError
-from bdl.study.digest import digest
-from bdl.study.fingerprint import DataFingerprint, file_stamps
+from bdl.installation import version
+from bdl.runs.digest import digest
+from bdl.runs.file_stamps import file_stamps
+from bdl.runs.run_directory import RunDirectory
+from bdl.runs.run_reader import RunReader
+from bdl.study.data_source import DataSource
+from bdl.study.fingerprint import DataFingerprint
 from bdl.study.label_vault import LabelVault
 from bdl.study.protocol import Protocol
-from bdl.study.run_directory import RunDirectory
 from bdl.study.splits import Fold, make_split
-from bdl.study.workers import Workers
+from bdl.workers import Workers
 
-PACKAGES = ("bdl", "torch", "numpy", "numba", "scipy")
+PACKAGES = ("torch", "numpy", "numba", "scipy")
 
 
 def bind_protocol(run: RunDirectory, protocol: Protocol) -> None:
@@ -49,7 +52,8 @@ def bind_environment(run: RunDirectory, workers: Workers) -> Workers:
         "machine": platform.machine(),
         "vector_bits": vector_bits(),
         "threads": workers.threads or default,
-        **{name: _version(name) for name in PACKAGES},
+        "bdl": version(),
+        **{name: version(name) for name in PACKAGES},
     }
     bound = _bound(run, "environment.json", current)
     if bound != current:
@@ -68,30 +72,56 @@ def bind_environment(run: RunDirectory, workers: Workers) -> Workers:
 def bind_data(
     run: RunDirectory,
     benchmark: Benchmark,
-    path: Path,
+    source: DataSource,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    *,
+    verify: bool = False,
 ) -> DataFingerprint:
-    """Hash the data, or raise an error if they have changed; unchanged files are not read again."""
-    content = run.get_json("data.json")
-    bound = None if content is None else DataFingerprint(**content)
-    stamps = file_stamps(path)
-    if bound is not None and run.get_json("files.json") == stamps:
-        return bound
-    current = DataFingerprint.of(benchmark, progress)
-    bound = DataFingerprint(**_bound(run, "data.json", current.model_dump(mode="json")))
+    """Bind the directory to its data, or raise an error if they have changed; see `check_data`."""
+    if run.get_json("data.json") is None:
+        stamps = _stamps(source, benchmark)
+        run.put_json("data.json", DataFingerprint.of(benchmark, progress).model_dump(mode="json"))
+        run.put_json("files.json", stamps)
+    bound = check_data(run, benchmark, source, progress, verify=verify)
+    stamps = _stamps(source, benchmark)
+    if run.get_json("files.json") != stamps:
+        run.put_json("files.json", stamps)
+    return bound
+
+
+def check_data(
+    run: RunReader,
+    benchmark: Benchmark,
+    source: DataSource,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    *,
+    verify: bool = False,
+) -> DataFingerprint:
+    """Raise an error if the data are not those that a study is bound to, by their content.
+
+    Labels are always hashed again. Recordings are hashed again if a file has another size, time or
+    inode than when they were hashed last, or with ``verify``.
+    """
+    bound = DataFingerprint(**run.get_json("data.json"))
+    known = not verify and run.get_json("files.json") == _stamps(source, benchmark)
+    current = DataFingerprint.of(benchmark, progress, bound.recordings if known else None)
     if changes := current.changes(bound):
         raise StudyError(
-            f"{path}: not the data with which the study in {run.url} was started "
+            f"{source.path}: not the data with which the study in {run.url} was started "
             f"({'; '.join(changes)} changed); give changed data another --out"
         )
-    run.put_json("files.json", stamps)
-    return current
+    return bound
+
+
+def _stamps(source: DataSource, benchmark: Benchmark) -> dict[str, list[int] | str]:
+    folder, recordings = Path(source.path), benchmark.recordings
+    read = (file for id in recordings.ids for file in recordings.files(id))
+    return file_stamps({*source.dataset.files(folder), *read}, folder)
 
 
 def bind_split(run: RunDirectory, protocol: Protocol, benchmark: Benchmark) -> tuple[Fold, ...]:
     """Split the data and write the split, or raise an error if the directory holds another."""
-    nested = protocol.regime == "nested"
-    folds = make_split(protocol.split, benchmark.recordings.groups, calibrate=nested)
+    folds = make_split(protocol.split, benchmark.recordings.groups, calibrate=protocol.calibrates)
     parts = [fold.model_dump(mode="json") for fold in folds]
     if run.get_json("split.json") is None:
         _check_labels(protocol, folds, benchmark)
@@ -118,13 +148,15 @@ def _check_labels(protocol: Protocol, folds: Sequence[Fold], benchmark: Benchmar
     for number, fold in enumerate(folds):
         selection = fold.calibration if nested else fold.test
         vault = LabelVault(benchmark, [*fold.train, *selection])
-        for part, ids in (("training", fold.train), (protocol.selection_part, selection)):
+        parts = [(protocol.selection_part, selection)] if selection else []
+        for part, ids in (("training", fold.train), *parts):
             labels = vault.labels(ids)
             for event in benchmark.settings.types:
                 if not len(labels.select(types=[event])):
                     raise ConfigError(
                         f"fold {number}: no event {event!r} in the {part} part ({len(ids)} "
-                        "recordings); another split.seed or fewer folds may help"
+                        "recordings); another seed of the split (split.seed, --seed) or fewer "
+                        "folds (split.folds, --folds) may help"
                     )
 
 
@@ -140,10 +172,3 @@ def freeze(run: RunDirectory, choices: Sequence[dict[str, Any]]) -> None:
         raise StudyError(
             f"{run.url}: frozen.json is not what the selection steps chose; was it edited?"
         )
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "none"

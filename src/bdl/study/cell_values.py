@@ -121,13 +121,19 @@ def _over_folds(results: Results, cell: TableCell, row: str) -> CellValue:
 
 
 def _interval(results: Results, cell: TableCell, row: str) -> tuple[float | None, float | None]:
-    """The confidence interval of a pooled difference."""
-    if cell.seed is None and cell.fold is None:
+    """The confidence interval of a pooled difference, or of the pooled score of a single seed."""
+    if cell.seed is not None or cell.fold is not None:
+        return None, None
+    if cell.minus is not None:
         wanted = (row, cell.minus, cell.stage, cell.metric)
         for difference in results.differences:
             key = (difference.row, difference.minus, difference.stage, difference.metric)
             if key == wanted:
                 return difference.low, difference.high
+    elif len(results.values(row, cell.stage, cell.metric, seed=None, fold=None)) == 1:
+        for estimate in results.estimates:
+            if (estimate.row, estimate.stage, estimate.metric) == (row, cell.stage, cell.metric):
+                return estimate.low, estimate.high
     return None, None
 
 

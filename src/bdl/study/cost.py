@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bdl.detector.detector_settings import DetectorSettings
 from bdl.study.protocol import Protocol, Row
 from bdl.study.splits import fold_count
 
@@ -32,7 +33,7 @@ def training_count(protocol: Protocol) -> int:
 def core_hours(protocol: Protocol) -> float:
     """Rough core-hours of all trainings."""
     data = protocol.data
-    windows = data.recordings * _TRAINING_SHARE * protocol.training.length(1).epochs
+    windows = data.recording_count * _TRAINING_SHARE * protocol.training.length(1).epochs
     seconds = 0.0
     for row in protocol.rows:
         training = windows * data.window_bins * row.encoder.seconds_per_bin(data.window_bins)
@@ -58,5 +59,10 @@ def summary(protocol: Protocol) -> dict[str, Any]:
 
 def _trainings(protocol: Protocol, row: Row) -> int:
     folds = fold_count(protocol.split)
+    if row.preset is not None:
+        settings = DetectorSettings.preset(row.preset, **row.detector)
+        trials = len(settings.objective.candidates) - 1
+        trainings = settings.selection.folds + trials + settings.selection.refit
+        return folds * len(protocol.seeds_of(row)) * max(trainings, 1)
     rates, seeds = len(protocol.rates_of(row)), len(protocol.seeds_of(row))
     return folds * (rates + seeds if protocol.regime == "nested" else rates * seeds)

@@ -15,6 +15,8 @@ from pydantic import Field
 
 from bdl.config import Value
 from bdl.datasets import Benchmark, Dataset, Scale
+from bdl.runs.digest import digest
+from bdl.runs.file_stamps import file_stamps
 from bdl.study.protocol import Protocol
 
 
@@ -25,15 +27,19 @@ class DataSource(Value):
     path: str
     # Settings of the benchmark that differ from those of the data set.
     settings: dict[str, Any] = Field(default_factory=dict)
+    # Hash of the stamps of its files, so that no process goes on with data that has changed since.
+    stamp: str = ""
 
     @classmethod
     def of(cls, protocol: Protocol, path: Path, *, trust: bool = False) -> DataSource:
         """The data of a protocol in a folder; `trust` opens data that can run code (a pickle)."""
         dataset = protocol.data.trusted() if trust else protocol.data
-        return cls(dataset=dataset, path=str(path.resolve()), settings=protocol.settings)
+        folder = path.resolve()
+        stamp = digest(file_stamps(dataset.files(folder), folder))
+        return cls(dataset=dataset, path=str(folder), settings=protocol.settings, stamp=stamp)
 
     def load(self) -> Benchmark:
-        """Read the data set, once per process."""
+        """Read the data set, once per process unless it changes."""
         return _load(self.model_dump_json())
 
 

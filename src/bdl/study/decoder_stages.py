@@ -22,7 +22,7 @@ from bdl.datasets import Benchmark, Dataset
 from bdl.decoding import Decoder, Grid, GridSettings, calibrate, decode, paper_grid
 from bdl.density import Density
 from bdl.errors import InputError
-from bdl.evaluation import match
+from bdl.evaluation import Regions, match
 from bdl.events import Events
 
 
@@ -35,6 +35,8 @@ class DecoderStages(Value):
     alternatives: tuple[Grid, ...] = ()
     rescored: dict[str, tuple[float, ...]] = Field(default_factory=dict)
     decoders: dict[str, Decoder] = Field(default_factory=dict)
+    # Whether grids are searched in their forward form: the row has a lag.
+    forward: bool = False
 
     def tune(
         self, densities: Sequence[Density], truth: Events, benchmark: Benchmark
@@ -50,6 +52,7 @@ class DecoderStages(Value):
             types=settings.types,
             event_free=settings.event_free,
             recordings=[density.recording for density in densities],
+            regions=Regions.annotated(benchmark.recordings.infos),
         )
         return self.fixed, matches.mean_average_precision()
 
@@ -68,9 +71,9 @@ class DecoderStages(Value):
 
         return {
             "tuned": self.fixed or tuned or best(self._grid(benchmark, first)),
-            "default": best(untuned_grid(benchmark, first)),
+            "default": best(self._searched(untuned_grid(benchmark, first))),
             **{
-                grid.kind: best(grid)
+                grid.kind: best(self._searched(grid))
                 for grid in self.alternatives
                 if grid.decoder.reads == first.kind
             },
@@ -87,8 +90,11 @@ class DecoderStages(Value):
 
     def _grid(self, benchmark: Benchmark, density: Density) -> Grid:
         if self.grid is not None and self.grid.decoder.reads == density.kind:
-            return self.grid
-        return published_grid(benchmark, density)
+            return self._searched(self.grid)
+        return self._searched(published_grid(benchmark, density))
+
+    def _searched(self, grid: Grid) -> Grid:
+        return grid.forward() if self.forward else grid
 
 
 def published_grid(benchmark: Benchmark, density: Density) -> Grid:
@@ -134,6 +140,7 @@ def best_decoder(
             tolerances=tuple(tolerances or benchmark.settings.tolerances),
             intervals=benchmark.intervals,
             event_free=benchmark.settings.event_free,
+            regions=Regions.annotated(benchmark.recordings.infos),
         )
     except InputError as error:
         raise InputError(f"{len(densities)} recordings to choose a decoder on: {error}") from error

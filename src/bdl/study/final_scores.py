@@ -2,7 +2,7 @@
 
 The detections of all folds are pooled and matched once per row, stage and seed; every score, per
 fold and pooled, and every bootstrap replicate is computed from those matches. Differences are
-paired: both rows on the same recordings, their seeds averaged within a replicate. The confidence
+paired: both rows on the same recordings, their seeds averaged within a replicate. Confidence
 intervals hold fitted models and the split fixed, so differences per fold are reported as well.
 """
 
@@ -15,15 +15,16 @@ import numpy as np
 
 from bdl.datasets import Benchmark
 from bdl.errors import StudyError
-from bdl.evaluation import Matches, Metric, bootstrap, match
+from bdl.evaluation import Matches, Metric, Regions, bootstrap, match
 from bdl.evaluation.estimate import plain
+from bdl.runs.run_reader import RunReader
+from bdl.runs.step import StepOutput
+from bdl.runs.step_files import common_stages, read_densities, read_detections
 from bdl.study.analyses import count_records, state_records
 from bdl.study.label_vault import LabelVault
 from bdl.study.protocol import BootstrapSettings
-from bdl.study.results import Results, RowDifference, ScoreRecord, ToleranceCurve
-from bdl.study.run_reader import RunReader
-from bdl.study.step_files import common_stages, read_densities, read_detections
-from bdl.study.steps import RowRun, StepData, StepOutput, StudyStep
+from bdl.study.results import Results, RowDifference, RowEstimate, ScoreRecord, ToleranceCurve
+from bdl.study.steps import RowRun, StepData, StudyStep
 from bdl.study.study_plan import StudyPlan
 
 SeedMatches = dict[tuple[str, str], dict[int, Matches]]
@@ -69,6 +70,7 @@ class ScoreStep(StudyStep):
         results = Results(
             records=(*self._scores(matches), *self._analyses(run, benchmark)),
             differences=tuple(self._differences(matches, benchmark)),
+            estimates=tuple(self._estimates(matches, benchmark)),
             curves=tuple(_curves(matches)),
         )
         return StepOutput(results.to_dict())
@@ -77,7 +79,9 @@ class ScoreStep(StudyStep):
         """Matches of every row and stage, by seed."""
         settings = benchmark.settings
         truth = LabelVault(benchmark, self.test.ids).labels(self.test.ids)
-        durations = {info.id: info.duration for info in benchmark.recordings.infos}
+        infos = benchmark.recordings.select(self.test.ids).infos
+        regions = Regions.annotated(infos)
+        durations = None if regions else {info.id: info.duration for info in infos}
         matches: SeedMatches = {}
         for row_run in self.runs:
             for stage in common_stages(run, row_run.detections):
@@ -89,6 +93,7 @@ class ScoreStep(StudyStep):
                     event_free=settings.event_free,
                     recordings=self.test.ids,
                     durations=durations,
+                    regions=regions,
                 )
         return matches
 
@@ -101,7 +106,7 @@ class ScoreStep(StudyStep):
                 folds = np.array([fold_of[id] for id in seed_matches.recordings])
                 weights = np.stack([np.ones(len(folds)), *(folds == number for number in numbers)])
                 for metric in self._metrics(seed_matches):
-                    values = metric.values(seed_matches, weights.astype(np.float64))
+                    values = metric.replicates(seed_matches, weights.astype(np.float64))
                     for fold, value in zip([None, *numbers], values.tolist(), strict=True):
                         yield ScoreRecord(row, stage, metric.name, plain(value), seed, fold)
 
@@ -111,7 +116,7 @@ class ScoreStep(StudyStep):
 
     def _differences(self, matches: SeedMatches, benchmark: Benchmark) -> Iterable[RowDifference]:
         """Paired differences with confidence intervals, for every stage that both rows have."""
-        clusters = dict(benchmark.recordings.groups) if self.bootstrap.by == "group" else None
+        clusters = self._clusters(benchmark)
         for first, second in self.differences:
             for stage in sorted(stage for row, stage in matches if row == first):
                 if (second, stage) not in matches:
@@ -128,6 +133,26 @@ class ScoreStep(StudyStep):
                     found = result.differences[f"{first} - {second}"]
                     values = (plain(value) for value in (found.value, found.low, found.high))
                     yield RowDifference(first, second, stage, metric.name, *values)
+
+    def _estimates(self, matches: SeedMatches, benchmark: Benchmark) -> Iterable[RowEstimate]:
+        """Every pooled score, its seeds averaged, with its confidence interval."""
+        clusters = self._clusters(benchmark)
+        for (row, stage), seeds in matches.items():
+            listed = [*seeds.values()]
+            for metric in self._metrics(listed[0]):
+                result = bootstrap(
+                    {row: listed},
+                    clusters=clusters,
+                    replicates=self.bootstrap.replicates,
+                    seed=self.bootstrap.seed,
+                    metric=metric,
+                )
+                found = result.systems[row]
+                values = (plain(value) for value in (found.value, found.low, found.high))
+                yield RowEstimate(row, stage, metric.name, *values)
+
+    def _clusters(self, benchmark: Benchmark) -> dict[str, str] | None:
+        return dict(benchmark.recordings.groups) if self.bootstrap.by == "group" else None
 
     def _analyses(self, run: RunReader, benchmark: Benchmark) -> Iterable[ScoreRecord]:
         if not self.analyses:

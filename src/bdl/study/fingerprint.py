@@ -6,12 +6,11 @@ depends on exactly the recordings and labels it reads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping
 
 from bdl.config import Value
 from bdl.datasets import Benchmark
-from bdl.study.digest import digest, events_digest, recording_digest
+from bdl.runs.digest import digest, events_digest, recording_digest
 from bdl.study.steps import StepData
 
 
@@ -24,14 +23,28 @@ class DataFingerprint(Value):
 
     @classmethod
     def of(
-        cls, benchmark: Benchmark, progress: Callable[[int, int], None] = lambda done, total: None
+        cls,
+        benchmark: Benchmark,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+        known: Mapping[str, str] | None = None,
     ) -> DataFingerprint:
-        """Read and hash everything, one recording at a time."""
+        """Read and hash everything, one recording at a time.
+
+        Parameters
+        ----------
+        benchmark
+            The data.
+        progress
+            Called with the numbers of hashed and of all recordings.
+        known
+            Hashes of the values of all recordings, if they are known; then only labels are hashed.
+        """
         total = len(benchmark.recordings)
-        values = {}
-        for number, recording in enumerate(benchmark.recordings):
-            values[recording.id] = recording_digest(recording)
-            progress(number + 1, total)
+        values = dict(known or {})
+        if known is None:
+            for number, recording in enumerate(benchmark.recordings):
+                values[recording.id] = recording_digest(recording)
+                progress(number + 1, total)
         labels = {
             id: events_digest(benchmark.events.select(recordings=[id]))
             for id in benchmark.recordings.ids
@@ -71,15 +84,3 @@ class DataFingerprint(Value):
                 more = f" and {len(ids) - 1} more" if len(ids) > 1 else ""
                 changes.append(f"the {what} of recording {ids[0]!r}{more}")
         return changes
-
-
-def file_stamps(path: Path) -> dict[str, list[int]]:
-    """Size and time of change of every file of a data set: equal stamps need no new hashing."""
-    files = [path] if path.is_file() else sorted(f for f in path.rglob("*") if f.is_file())
-    return {
-        str(file.relative_to(path) if file != path else file.name): [
-            file.stat().st_size,
-            file.stat().st_mtime_ns,
-        ]
-        for file in files
-    }

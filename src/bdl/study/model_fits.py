@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
@@ -25,9 +25,9 @@ from bdl.density import Density
 from bdl.errors import DensityError, TrainingError
 from bdl.events import Events
 from bdl.recording import Recordings
+from bdl.runs.run_reader import RunReader, StepId
 from bdl.study.label_vault import LabelVault
 from bdl.study.row_models import RowModel
-from bdl.study.run_reader import RunReader, StepId
 from bdl.study.steps import StepData
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ class FitResult(Value):
         All checkpoints that were scored.
     losses
         Mean loss of each epoch. Its duration is not recorded: a result does not depend on time.
+    chosen
+        What a detector with a preset has chosen itself, as plain data.
     """
 
     failed: str | None = None
@@ -67,6 +69,7 @@ class FitResult(Value):
     decoders: dict[str, Decoder] = Field(default_factory=dict)
     tried: tuple[CheckpointScore, ...] = ()
     losses: tuple[float, ...] = ()
+    chosen: dict[str, Any] = Field(default_factory=dict)
 
 
 class ModelFit(Value):
@@ -104,7 +107,7 @@ class ModelFit(Value):
             stop_after=max(checkpoints),
         )
         detector = Detector(**dict(settings.replace(window=window, training=training)))
-        with _no_warnings():
+        with no_warnings():
             detector.fit(
                 signals,
                 vault.labels(self.data.ids),
@@ -165,17 +168,14 @@ class TrainedModel:
             If the weights are finite but so large that their densities are not.
         """
         try:
-            with _no_warnings():
+            with no_warnings():
                 return [*self._detector.checkpoint(epoch).densities(recordings)]
         except DensityError as error:
             raise TrainingError(f"diverged by epoch {epoch}: {error}") from error
 
     def weights(self, epoch: int) -> bytes:
         """Content of the model file of a checkpoint."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "model.safetensors"
-            self._detector.checkpoint(epoch).save(path)
-            return path.read_bytes()
+        return model_file(self._detector.checkpoint(epoch))
 
 
 @dataclass(frozen=True)
@@ -242,8 +242,17 @@ def select_rate(
     return best, best_fits, failures
 
 
+def model_file(detector: Detector) -> bytes:
+    """Content of the file of a detector."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.safetensors"
+        detector.save(path)
+        return path.read_bytes()
+
+
 @contextmanager
-def _no_warnings() -> Iterator[None]:
+def no_warnings() -> Iterator[None]:
+    """Leave out warnings about the data, which every training of a study would repeat."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=UserWarning)
         yield

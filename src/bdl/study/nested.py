@@ -2,8 +2,9 @@
 
 ``select`` (per fold, row and learning rate) trains and scores every checkpoint on the calibration
 recordings. The selection is frozen. ``final`` (per fold, row and seed) retrains on all recordings
-outside the test part up to the selected epoch, and decodes the test recordings. The key of a step
-holds test labels never, hashes of other labels only if the step may read them.
+outside the test part up to the selected epoch, and decodes the test recordings. A row with a preset
+has one step per fold and seed instead (`bdl.study.detector_rows`). The key of a step holds test
+labels never, hashes of other labels only if the step may read them.
 """
 
 from __future__ import annotations
@@ -13,16 +14,19 @@ from collections.abc import Mapping, Sequence
 from bdl.config import Value
 from bdl.datasets import Benchmark
 from bdl.decoding import Decoder, decode
+from bdl.runs.run_directory import RunDirectory
+from bdl.runs.run_reader import RunReader, StepId
+from bdl.runs.step import StepOutput
+from bdl.runs.step_files import pack_densities, pack_events
 from bdl.study.binding import freeze
 from bdl.study.decoder_stages import DecoderStages
+from bdl.study.detector_rows import DetectorRows, DetectorStep, detector_step
 from bdl.study.label_vault import LabelVault
 from bdl.study.model_fits import FitResult, ModelFit, select_rate
 from bdl.study.protocol import Row
 from bdl.study.results import ScoreRecord
-from bdl.study.run_reader import RunReader, StepId
-from bdl.study.step_files import pack_densities, pack_events
-from bdl.study.steps import RowRun, StepData, StepOutput, StudyStep
-from bdl.study.study_plan import Regime, RunSteps, Study, StudyPlan, TrainedRows
+from bdl.study.steps import RowRun, StepData, StudyStep
+from bdl.study.study_plan import Regime, RunSteps, StudyPlan, TrainedRows
 
 
 class SelectStep(StudyStep):
@@ -108,31 +112,58 @@ class Nested(Regime):
             decoders=selected.decoders,
         )
 
-    def first_steps(self, plan: StudyPlan) -> Mapping[tuple[str, int], Sequence[SelectStep]]:
-        """One step per learning rate, by row and fold."""
+    def select_steps(self, plan: StudyPlan) -> dict[tuple[str, int], list[SelectStep]]:
+        """One step per learning rate, by row without preset and fold."""
         return {
             (row.name, fold): [
                 self.select_step(plan, fold, row, rate) for rate in plan.protocol.rates_of(row)
             ]
             for fold in range(len(plan.folds))
             for row in plan.protocol.rows
+            if row.preset is None
         }
 
-    def step_counts(self, plan: StudyPlan) -> dict[str, int]:
-        """Number of selection and final steps."""
-        selections = sum(len(plan.protocol.rates_of(row)) for row in plan.protocol.rows)
-        finals = len([*plan.runs()])
-        return {"select": selections * len(plan.folds), "final": finals * len(plan.folds)}
+    def detector_steps(self, plan: StudyPlan) -> dict[tuple[str, int], list[DetectorStep]]:
+        """One step per fold, by row with a preset and seed."""
+        return {
+            (row.name, seed): [
+                detector_step(plan, fold, row, seed) for fold in range(len(plan.folds))
+            ]
+            for row, seed in plan.runs()
+            if row.preset is not None
+        }
 
-    def train(self, study: Study, run_steps: RunSteps) -> TrainedRows:
+    def first_steps(self, plan: StudyPlan) -> Mapping[tuple[str, int], Sequence[StudyStep]]:
+        """One step per learning rate, or per seed of a preset, by row and fold."""
+        first: dict[tuple[str, int], list[StudyStep]] = {}
+        for key, selects in self.select_steps(plan).items():
+            first[key] = [*selects]
+        for (row, _), detectors in self.detector_steps(plan).items():
+            for fold, step in enumerate(detectors):
+                first.setdefault((row, fold), []).append(step)
+        return first
+
+    def step_counts(self, plan: StudyPlan) -> dict[str, int]:
+        """Number of selection and final steps, and of those of detectors."""
+        selections = sum(len(steps) for steps in self.select_steps(plan).values())
+        detectors = sum(len(steps) for steps in self.detector_steps(plan).values())
+        finals = len([row for row, _ in plan.runs() if row.preset is None]) * len(plan.folds)
+        counts = {"select": selections, "detector": detectors, "final": finals}
+        return {kind: count for kind, count in counts.items() if count}
+
+    def train(self, run: RunDirectory, plan: StudyPlan, run_steps: RunSteps) -> TrainedRows:
         """Select on calibration recordings, freeze, train the final models."""
-        run, plan = study.run, study.plan
-        first = self.first_steps(plan)
-        run_steps("selecting", [step for steps in first.values() for step in steps])
+        first, detectors = self.select_steps(plan), self.detector_steps(plan)
+        selecting: list[StudyStep] = [step for steps in first.values() for step in steps]
+        selecting += [step for steps in detectors.values() for step in steps]
+        run_steps("selecting", selecting)
+        chosen = DetectorRows(run, detectors)
         models: list[SelectedModel] = []
         checkpoints: dict[str, list[StepId]] = {}
         failed = []
         for row in plan.protocol.rows:
+            if row.preset is not None:
+                continue
             of_row = []
             for fold in range(len(plan.folds)):
                 candidates = {step.fit.learning_rate: [step.id] for step in first[row.name, fold]}
@@ -155,14 +186,17 @@ class Nested(Regime):
                 models += of_row
             else:
                 failed.append(f"{row.name}: every learning rate failed in a fold; left out")
-        freeze(run, [model.model_dump(mode="json") for model in models])
+        freeze(run, [*(model.model_dump(mode="json") for model in models), *chosen.frozen])
         finals = {
             (row.name, seed): [
                 self.final_step(plan, model, seed) for model in models if model.row == row.name
             ]
             for row, seed in plan.runs()
+            if row.preset is None
         }
-        run_steps("training final models", [step for steps in finals.values() for step in steps])
+        training: list[StudyStep] = [step for steps in finals.values() for step in steps]
+        if training:
+            run_steps("training final models", training)
         runs = []
         for (name, seed), final_steps in finals.items():
             ids = tuple(step.id for step in final_steps)
@@ -180,4 +214,11 @@ class Nested(Regime):
                 ("mAP", model.score),
             )
         )
-        return TrainedRows(tuple(runs), checkpoints, records, tuple(failed))
+        order = [row.name for row in plan.protocol.rows]
+        return TrainedRows(
+            tuple(sorted((*runs, *chosen.runs), key=lambda each: order.index(each.row))),
+            tuple(step.id for step in (*selecting, *training)),
+            checkpoints,
+            (*records, *chosen.records),
+            (*failed, *chosen.failed),
+        )

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from bdl.config import Value
-from bdl.study.run_reader import StepId
+from bdl.runs.run_reader import StepId
 
 
 class EpochMeans(Value):

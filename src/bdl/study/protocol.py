@@ -6,7 +6,8 @@ are summarised. There are two regimes:
 
 - ``nested``: inside each outer fold the selection is made on calibration recordings and frozen, the
   model is retrained on all recordings that are not in the test part, and the test part is opened
-  once.
+  once. A row with a preset of the detector makes its choices within the recordings that are not in
+  the test part, and they are frozen likewise.
 - ``validation``: as in the paper's development studies, the model of each fold is trained on the
   other folds, and checkpoint and decoder are selected on the folds that are reported. The tables
   say so and add a cross-fitted score, for which the decoder of each fold is selected on the others.
@@ -17,23 +18,26 @@ changes no result: name, title, notes and table layouts.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import Field, PositiveFloat, PositiveInt, field_validator, model_validator
+from pydantic import (
+    Field,
+    PositiveFloat,
+    field_validator,
+    model_validator,
+)
 
 from bdl.config import Value, mapping, validate
 from bdl.datasets import Dataset, Settings
 from bdl.decoding import Decoder, Grid
-from bdl.encoders import Encoder
 from bdl.evaluation.metrics import Metric
-from bdl.objectives import Objective
-from bdl.study.digest import digest
+from bdl.runs.digest import digest
 from bdl.study.paper_tables import Paper
+from bdl.study.row import LearningRates, Seeds
+from bdl.study.row import Row as Row  # a protocol is written with its rows
 from bdl.study.splits import Folds, Holdout, Split, Unit
 from bdl.training import Training
 
-LearningRates = Annotated[tuple[PositiveFloat, ...], Field(min_length=1)]
-Seeds = Annotated[tuple[int, ...], Field(min_length=1)]
 # Fields of `Training` that the study sets for each training, and the key that determines them.
 _SET_BY_STUDY = {
     "learning_rate": "learning_rates",
@@ -43,38 +47,6 @@ _SET_BY_STUDY = {
     "checkpoints": "training.checkpoint_epochs",
     "updates": "training.epochs",
 }
-
-
-class Row(Value):
-    """One row of the comparison: an objective on an encoder, with what differs from the protocol.
-
-    Parameters
-    ----------
-    name
-        Name in tables.
-    objective, encoder
-        What is trained; a value, a mapping or a name.
-    stride
-        Samples per output bin; None for that of the data set.
-    batch, learning_rates, seeds
-        As in the protocol; None takes them from it.
-    decoder
-        A fixed decoder instead of the grid.
-
-    Examples
-    --------
-    >>> Row(name="BDL-Hard", objective="bdl-hard").encoder.kind
-    'recurrent'
-    """
-
-    name: str = Field(min_length=1)
-    objective: Objective
-    encoder: Encoder = Field("gru", validate_default=True)
-    stride: PositiveInt | None = None
-    batch: PositiveInt | None = None
-    learning_rates: LearningRates | None = None
-    seeds: Seeds | None = None
-    decoder: Decoder | None = None
 
 
 class BootstrapSettings(Value):
@@ -193,8 +165,11 @@ class Protocol(Value):
                 raise ValueError(f"a difference names the row {name!r}; rows are {names}")
         if len(set(self.seeds)) != len(self.seeds):
             raise ValueError(f"seeds must be distinct, got {self.seeds}")
-        if self.regime == "nested" and isinstance(self.split, Folds) and not self.split.calibration:
+        if self.calibrates and isinstance(self.split, Folds) and not self.split.calibration:
             raise ValueError("a nested study needs split.calibration, the share for selection")
+        presets = [row.name for row in self.rows if row.preset]
+        if presets and self.regime == "validation":
+            raise ValueError(f"row {presets[0]!r}: a preset needs the regime nested")
         if self.regime == "validation" and isinstance(self.split, Holdout):
             raise ValueError("a study in the validation regime needs folds")
         for key in self.settings:
@@ -211,6 +186,11 @@ class Protocol(Value):
         """Epochs that may be selected, rising."""
         chosen = tuple(sorted(set(self.training.checkpoint_epochs)))
         return chosen or self.training.length(1).kept
+
+    @property
+    def calibrates(self) -> bool:
+        """Whether calibration recordings are needed: for rows that make no choices of their own."""
+        return self.regime == "nested" and any(row.preset is None for row in self.rows)
 
     @property
     def selection_part(self) -> str:

@@ -2,26 +2,64 @@
 
 from __future__ import annotations
 
+from bdl.datasets import Benchmark
+from bdl.runs.run_reader import RunReader, StepId
+from bdl.runs.seal import sealed
+from bdl.runs.step_files import common_stages
+from bdl.study.chain import CHAIN, chain_of, sha256
 from bdl.study.model_fits import FitResult
 from bdl.study.outputs import EpochMeans, RowOutputs, StudyOutputs
 from bdl.study.results import Results
-from bdl.study.step_files import common_stages
-from bdl.study.study_plan import Study, TrainedRows
+from bdl.study.study_plan import StudyPlan, TrainedRows
 from bdl.study.table_formats import written
 
 
-def publish(study: Study, results: Results, trained: TrainedRows) -> None:
-    """Write results, tables in three formats, and outputs for the report and the figures."""
-    run = study.run
-    run.put_json("results.json", results.to_dict())
-    for suffix, text in written(study.protocol, results).items():
-        run.put(f"tables.{suffix}", text.encode())
-    run.put_json("outputs.json", study_outputs(study, trained).model_dump(mode="json"))
+def joined_results(trained: TrainedRows, scores: Results, benchmark: Benchmark) -> Results:
+    """All results: what was selected, the scores, and what to know of the data first."""
+    note = ""
+    if benchmark.simulated:
+        note = (
+            f"Simulated data: {len(benchmark.recordings)} recordings by the simulator of "
+            f"{benchmark.name}, not the recordings of the paper; the figures say nothing about "
+            "real ones."
+        )
+    return Results(trained.records, failed=trained.failed, data=note).joined(scores)
 
 
-def study_outputs(study: Study, trained: TrainedRows) -> StudyOutputs:
+def publication(
+    run: RunReader,
+    plan: StudyPlan,
+    trained: TrainedRows,
+    score: StepId,
+    results: Results,
+    data: str,
+) -> dict[str, bytes]:
+    """Files that a finished study publishes, by name; the results, which name the chain, are last.
+
+    Parameters
+    ----------
+    run, plan, trained
+        The study, all steps done.
+    score
+        The step that scored.
+    results
+        All scores.
+    data
+        Folder of the data.
+    """
+    chain = sealed({"files": chain_of(run, [*trained.steps, score])})
+    tables = written(plan.protocol, results)
+    outputs = study_outputs(run, plan, trained, data).model_dump(mode="json")
+    return {
+        CHAIN: chain,
+        **{f"tables.{suffix}": text.encode() for suffix, text in tables.items()},
+        "outputs.json": sealed(outputs),
+        "results.json": sealed({**results.to_dict(), "chain": sha256(chain)}),
+    }
+
+
+def study_outputs(run: RunReader, plan: StudyPlan, trained: TrainedRows, data: str) -> StudyOutputs:
     """Collect the outputs of a study whose models are trained."""
-    run = study.run
     rows: dict[str, RowOutputs] = {}
     for row_run in trained.runs:
         row = row_run.row
@@ -30,7 +68,7 @@ def study_outputs(study: Study, trained: TrainedRows) -> StudyOutputs:
             continue
         models = [step for other in trained.runs if other.row == row for step in other.densities]
         fits = [FitResult(**run.result(step)) for step in models]
-        selections = [FitResult(**run.result(step)) for step in trained.checkpoints[row]]
+        selections = [FitResult(**run.result(step)) for step in trained.checkpoints.get(row, ())]
         rows[row] = RowOutputs(
             seed=row_run.seed,
             stage="tuned" if "tuned" in stages else stages[0],
@@ -40,6 +78,8 @@ def study_outputs(study: Study, trained: TrainedRows) -> StudyOutputs:
             score=EpochMeans.of(
                 {checkpoint.epoch: checkpoint.score for checkpoint in fit.tried}
                 for fit in selections
-            ),
+            )
+            if selections
+            else None,
         )
-    return StudyOutputs(data=study.source.path, test=study.plan.test_ids, rows=rows)
+    return StudyOutputs(data=data, test=plan.test_ids, rows=rows)

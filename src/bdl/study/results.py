@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bdl.evaluation import Estimate
+from bdl.frames import Tabular
+from bdl.table_plots import Drawing
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,34 @@ class RowDifference:
     @property
     def estimate(self) -> Estimate:
         """The difference with its interval; NaN for what is undefined."""
-        bounds = (self.value, self.low, self.high)
-        return Estimate(*(math.nan if bound is None else bound for bound in bounds))
+        return _estimate(self.value, self.low, self.high)
+
+
+@dataclass(frozen=True)
+class RowEstimate:
+    """A pooled score of a row, averaged over seeds, with its 95 % interval.
+
+    Examples
+    --------
+    >>> print(RowEstimate("a", "tuned", "mAP", 0.7, 0.65, 0.75).estimate)
+    0.7000 [0.6500, 0.7500]
+    """
+
+    row: str
+    stage: str
+    metric: str
+    value: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def estimate(self) -> Estimate:
+        """The score with its interval; NaN for what is undefined."""
+        return _estimate(self.value, self.low, self.high)
+
+
+def _estimate(*bounds: float | None) -> Estimate:
+    return Estimate(*(math.nan if bound is None else bound for bound in bounds))
 
 
 @dataclass(frozen=True)
@@ -70,7 +98,7 @@ class ToleranceCurve:
 
 
 @dataclass(frozen=True)
-class Results:
+class Results(Tabular):
     """All scores of a study.
 
     Parameters
@@ -85,6 +113,8 @@ class Results:
         AP over tolerance.
     data
         What a reader must know of the data first, such as that they are simulated.
+    estimates
+        Pooled scores with confidence intervals.
 
     Examples
     --------
@@ -94,11 +124,35 @@ class Results:
     {0: 0.371, 1: 0.382}
     """
 
+    drawing = Drawing(
+        "row", "value", by=("stage", "metric"), mode="markers", interval=("low", "high")
+    )
+
     records: tuple[ScoreRecord, ...]
     differences: tuple[RowDifference, ...] = ()
     failed: tuple[str, ...] = ()
     curves: tuple[ToleranceCurve, ...] = ()
     data: str = ""
+    estimates: tuple[RowEstimate, ...] = ()
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table by name: one row per pooled score with its interval."""
+        estimates = [each.estimate for each in self.estimates]
+        return {
+            "row": [each.row for each in self.estimates],
+            "stage": [each.stage for each in self.estimates],
+            "metric": [each.metric for each in self.estimates],
+            "value": [each.value for each in estimates],
+            "low": [each.low for each in estimates],
+            "high": [each.high for each in estimates],
+        }
+
+    def estimate(self, row: str, stage: str, metric: str) -> Estimate | None:
+        """A pooled score with its confidence interval; None if it was not computed."""
+        wanted = (row, stage, metric)
+        return next(
+            (e.estimate for e in self.estimates if (e.row, e.stage, e.metric) == wanted), None
+        )
 
     def values(
         self, row: str, stage: str, metric: str, *, seed: int | None, fold: int | None
@@ -132,6 +186,7 @@ class Results:
             self.failed + other.failed,
             self.curves + other.curves,
             self.data or other.data,
+            self.estimates + other.estimates,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -147,6 +202,7 @@ class Results:
             tuple(data["failed"]),
             _read(ToleranceCurve, data["curves"]),
             data.get("data", ""),
+            _read(RowEstimate, data.get("estimates", [])),
         )
 
 

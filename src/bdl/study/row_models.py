@@ -5,6 +5,8 @@ Names are replaced by values, so that its hash changes when a meaning does.
 
 from __future__ import annotations
 
+from typing import Self
+
 from bdl.config import Value
 from bdl.datasets import Benchmark
 from bdl.detector import DetectorSettings
@@ -20,8 +22,9 @@ class RowModel(Value):
     Parameters
     ----------
     settings
-        Settings of the detector, completed with those of the data set. They name no decoder: a
-        study decodes in steps of its own. Each training sets its own learning rate and seed.
+        Settings of the detector, with those of the data set. Without a preset they are complete
+        and name no decoder: a study decodes in steps of its own. Each training sets its own seed
+        and, without a preset, learning rate.
     types
         Event types.
     """
@@ -30,7 +33,7 @@ class RowModel(Value):
     types: tuple[str, ...]
 
     @classmethod
-    def of(cls, protocol: Protocol, row: Row, benchmark: Benchmark) -> RowModel:
+    def of(cls, protocol: Protocol, row: Row, benchmark: Benchmark) -> Self:
         """The model of a row of a protocol, completed with the settings of the data."""
         data, infos = benchmark.settings, benchmark.recordings.infos
         if row.objective.needs_intervals and not benchmark.intervals:
@@ -38,6 +41,9 @@ class RowModel(Value):
                 f"row {row.name!r}: objective {row.objective.kind!r} needs intervals; the data "
                 f"set {benchmark.name!r} has none"
             )
+        if row.preset is not None:
+            settings = row.detector_settings(data, protocol.training)
+            return cls(settings=settings, types=data.types)
         stride = row.stride or data.stride
         longest = max(info.duration for info in infos)
         window = min(protocol.window or data.window, longest)
@@ -49,7 +55,13 @@ class RowModel(Value):
             encoder=row.encoder.with_bins(bins),
             features={"stride": stride},
             window=window,
+            lag=row.lag,
             selection=Selection(folds=0),  # a study selects in steps of its own
             training=training.replace(batch=row.batch or training.batch, jitter=data.jitter),
         )
         return cls(settings=settings.replace(decoder=None), types=data.types)
+
+    @classmethod
+    def of_rows(cls, protocol: Protocol, benchmark: Benchmark) -> dict[str, Self]:
+        """The models of all rows of a protocol, by name."""
+        return {row.name: cls.of(protocol, row, benchmark) for row in protocol.rows}

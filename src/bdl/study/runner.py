@@ -16,22 +16,22 @@ from pathlib import Path
 
 from bdl.datasets import Scale
 from bdl.errors import ConfigError, StudyError
+from bdl.runs.background import repeated
+from bdl.runs.run_directory import RunDirectory, timed
+from bdl.runs.run_reader import RunReader
 from bdl.study import binding
-from bdl.study.background import repeated
 from bdl.study.data_source import DataSource, simulate_data
 from bdl.study.final_scores import ScoreStep
 from bdl.study.nested import Nested
 from bdl.study.protocol import Protocol
-from bdl.study.publication import publish
+from bdl.study.publication import joined_results, publication
 from bdl.study.results import Results
 from bdl.study.row_models import RowModel
-from bdl.study.run_directory import RunDirectory, timed
-from bdl.study.run_reader import RunReader
 from bdl.study.step_worker import StepWorker
 from bdl.study.steps import StudyStep
 from bdl.study.study_plan import Regime, Study, StudyPlan, TrainedRows
 from bdl.study.validation import Validation
-from bdl.study.workers import Workers, run_all
+from bdl.workers import WorkerDeath, Workers, run_all
 
 ReportProgress = Callable[[str, int, int], None]
 REGIMES: dict[str, Regime] = {"nested": Nested(), "validation": Validation()}
@@ -45,6 +45,7 @@ def run_study(
     scale: Scale | None = None,
     workers: Workers | None = None,
     trust: bool = False,
+    verify: bool = False,
     report: ReportProgress = lambda what, done, total: None,
 ) -> Results:
     """Run a study, or resume one that was stopped.
@@ -64,6 +65,9 @@ def run_study(
     trust
         Whether data that can run code when read (a pickle) may be opened; simulated data is
         trusted.
+    verify
+        Whether to read and hash all data again when a study is resumed; by default recordings whose
+        files have the size, times and inode they had before are not read again.
     report
         Called with (what is being done, steps done, steps in total).
 
@@ -75,17 +79,22 @@ def run_study(
     workers = workers or Workers()
     run = RunDirectory(out)
     with run.lock():
+        run.tidy()
         binding.bind_protocol(run, protocol)
         workers = binding.bind_environment(run, workers)
         path = data or _simulated(run, protocol, scale, report)
         source = DataSource.of(protocol, Path(path), trust=trust or data is None)
-        study = _bind(run, protocol, source, report)
+        study = _bind(run, protocol, source, report, verify=verify)
         process = {"host": platform.node(), "process": os.getpid()}
         run.note("started", **process, workers=workers.model_dump(mode="json"))
         trained = _train(study, workers, report)
-        selection = Results(trained.records, failed=trained.failed, data=_data_note(study))
-        results = selection.joined(_score(study, trained, report))
-        publish(study, results, trained)
+        score = ScoreStep.of(study.plan, trained.runs)
+        scores = _score(study, score, report)
+        binding.bind_data(run, study.benchmark, source)  # still the same
+        results = joined_results(trained, scores, study.benchmark)
+        files = publication(run, study.plan, trained, score.id, results, source.path)
+        for name, content in files.items():
+            run.put(name, content)
         run.note("finished")
     return results
 
@@ -112,32 +121,27 @@ def _simulated(
 
 
 def _bind(
-    run: RunDirectory, protocol: Protocol, source: DataSource, report: ReportProgress
+    run: RunDirectory,
+    protocol: Protocol,
+    source: DataSource,
+    report: ReportProgress,
+    *,
+    verify: bool,
 ) -> Study:
     benchmark = source.load()
     data = binding.bind_data(
         run,
         benchmark,
-        Path(source.path),
+        source,
         lambda done, total: report("hashing the data", done, total),
+        verify=verify,
     )
     folds = binding.bind_split(run, protocol, benchmark)
-    models = {row.name: RowModel.of(protocol, row, benchmark) for row in protocol.rows}
+    models = RowModel.of_rows(protocol, benchmark)
     run.put_json(
         "models.json", {row: model.model_dump(mode="json") for row, model in models.items()}
     )
     return Study(run, StudyPlan(protocol, folds, data, models), benchmark, source)
-
-
-def _data_note(study: Study) -> str:
-    """What a reader of the tables must know of the data first; empty for published data."""
-    data = study.benchmark
-    if not data.simulated:
-        return ""
-    return (
-        f"Simulated data: {len(data.recordings)} recordings by the simulator of {data.name}, not "
-        "the recordings of the paper; the figures say nothing about real ones."
-    )
 
 
 def _train(study: Study, workers: Workers, report: ReportProgress) -> TrainedRows:
@@ -145,22 +149,25 @@ def _train(study: Study, workers: Workers, report: ReportProgress) -> TrainedRow
     work = StepWorker(study.run.url, study.source, workers.threads)
 
     def run_steps(what: str, steps: Sequence[StudyStep]) -> None:
+        todo = [step for step in steps if study.run.done(step.id) is None]
+        problems: dict[str, None] = {}  # each is said once
         with _watched(study.run, what, steps, report):
-            run_all(
-                work,
-                steps,
-                lambda step: study.run.done(step.id) is not None,
-                workers,
-                lambda text: study.run.note("worker died", reason=text),
-            )
+            for step, problem in run_all(
+                work, todo, workers, lambda reason: study.run.note("worker died", reason=reason)
+            ):
+                if isinstance(problem, WorkerDeath):
+                    problem = f"{step.name}: {problem}"
+                if problem is not None:
+                    problems[problem] = None
+        if problems:
+            raise StudyError("\n".join(problems))
 
-    return REGIMES[study.protocol.regime].train(study, run_steps)
+    return REGIMES[study.protocol.regime].train(study.run, study.plan, run_steps)
 
 
-def _score(study: Study, trained: TrainedRows, report: ReportProgress) -> Results:
+def _score(study: Study, step: ScoreStep, report: ReportProgress) -> Results:
     """Open the test labels after the freeze and score, once: what is scored stays unchanged."""
     run = study.run
-    step = ScoreStep.of(study.plan, trained.runs)
     if run.done(step.id) is None:
         frozen = run.get_json("frozen.json")
         if frozen is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from bdl.datasets import Scale
+from bdl.detector.detector_settings import DetectorSettings, merge
 from bdl.errors import ConfigError
 from bdl.study.protocol import Protocol, Row
 from bdl.study.splits import Folds
@@ -70,6 +71,10 @@ def shrink(protocol: Protocol, scale: Scale) -> Protocol:
 
 
 def _shrink_row(row: Row, scale: Scale) -> Row:
+    if row.preset is not None:
+        batch = min(DetectorSettings.preset(row.preset, **row.detector).training.batch, scale.batch)
+        shorter = {"training": {"epochs": scale.epochs, "updates": None, "batch": batch}}
+        row = row.replace(detector=merge(row.detector, shorter))
     return row.replace(
         seeds=None if row.seeds is None else row.seeds[: scale.seeds],
         batch=None if row.batch is None else min(row.batch, scale.batch),

@@ -232,7 +232,8 @@ def _folds(split: Folds, units: dict[str, list[str]], calibrate: bool) -> tuple[
     names = np.array(list(units), dtype=object)
     if len(names) < split.folds:
         raise ConfigError(
-            f"{split.folds} folds need at least as many {split.by}s, the data has {len(names)}"
+            f"{split.folds} folds need at least as many {split.by}s, the data has {len(names)}; "
+            "give fewer (split.folds, --folds)"
         )
     outer = KFold(split.folds, shuffle=True, random_state=split.seed).split(names)
     folds = []

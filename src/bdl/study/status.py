@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
-from bdl.study.fingerprint import DataFingerprint
 from bdl.study.model_fits import FitResult
 from bdl.study.results import Results
-from bdl.study.row_models import RowModel
 from bdl.study.runner import REGIMES
-from bdl.study.splits import Fold
+from bdl.study.stored_plan import plan_of
 from bdl.study.study_plan import StudyPlan
 from bdl.study.study_reader import StudyReader
 
@@ -52,15 +50,9 @@ def status_of(url: str) -> StudyStatus:
     study = StudyReader(url)
     protocol, ledger = study.protocol, study.ledger()
     results = None if study.get_json("results.json") is None else study.results
-    split, data, models = (study.get_json(f"{name}.json") for name in ("split", "data", "models"))
-    if split is None or data is None or models is None:
+    plan = plan_of(study)
+    if plan is None:
         return StudyStatus(protocol.name, {}, {}, None, {}, results, ledger)
-    plan = StudyPlan(
-        protocol,
-        tuple(Fold(**fold) for fold in split["parts"]),
-        DataFingerprint(**data),
-        {row: RowModel(**model) for row, model in models.items()},
-    )
     total = {**REGIMES[protocol.regime].step_counts(plan), "score": 1}
     seconds: dict[str, dict[str, float]] = {}
     for entry in ledger:

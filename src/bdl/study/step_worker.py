@@ -8,13 +8,17 @@ error is returned as text, so that the other steps go on.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from bdl.errors import BdlError, TrainingError
+from bdl.runs.run_directory import RunDirectory, timed
+from bdl.runs.run_reader import RunReader
+from bdl.runs.step import StepOutput
+from bdl.study.binding import check_data
 from bdl.study.data_source import DataSource
 from bdl.study.model_fits import FitResult
-from bdl.study.run_directory import RunDirectory, timed
-from bdl.study.steps import StepOutput, StudyStep
-from bdl.study.workers import limit_threads
+from bdl.study.steps import StudyStep
+from bdl.thread_limit import limit_threads
 
 
 @dataclass(frozen=True, eq=False)  # joblib hashes functions for Dask: by identity, as any other
@@ -42,6 +46,14 @@ class StepWorker:
 
     def _output(self, run: RunDirectory, step: StudyStep) -> StepOutput:
         try:
+            _check_data(self.run, self.source.model_dump_json())
             return step.perform(run, self.source.load())
         except TrainingError as error:
             return StepOutput(FitResult(failed=str(error)).model_dump(mode="json"))
+
+
+@lru_cache(maxsize=2)
+def _check_data(run: str, source: str) -> None:
+    """Raise an error if this process reads other data than the runner; once per process."""
+    data = DataSource.model_validate_json(source)
+    check_data(RunReader(run), data.load(), data)

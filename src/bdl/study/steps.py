@@ -1,16 +1,13 @@
-"""Steps: the pieces of work of a study, each a value with everything its result depends on."""
+"""The steps of a study, and what they read."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
 
 from bdl.config import Value
 from bdl.datasets import Benchmark
-from bdl.study.digest import digest
-from bdl.study.run_reader import RunReader, StepId
+from bdl.runs.run_reader import RunReader, StepId
+from bdl.runs.step import Step, StepOutput
 
 
 class StepData(Value):
@@ -21,15 +18,8 @@ class StepData(Value):
     labels: str | None = None  # hash of their labels; None if the step may not see them
 
 
-class StepOutput(NamedTuple):
-    """What a step leaves: its result as plain data, and its files by name."""
-
-    result: Mapping[str, Any]
-    files: Mapping[str, bytes] = {}
-
-
-class StudyStep(Value):
-    """One piece of work.
+class StudyStep(Step):
+    """One piece of work of a study.
 
     Parameters
     ----------
@@ -37,28 +27,9 @@ class StudyStep(Value):
         Path of the step below ``steps/`` in the run directory.
     settings
         Hash of the settings of the data.
-
-    Examples
-    --------
-    >>> class Addition(StudyStep):
-    ...     kind = "addition"
-    ...     number: int
-    ...     def perform(self, run, benchmark):
-    ...         return StepOutput({"sum": self.number + 1})
-    >>> first, second = (Addition(name=name, settings="", number=1) for name in ("a/one", "b/one"))
-    >>> first.id.key == second.id.key
-    True
     """
 
-    kind: ClassVar[str]
-    name: str
     settings: str
-
-    @cached_property
-    def id(self) -> StepId:
-        """Name and key; the key is the hash of the kind and of all fields except the name."""
-        content = self.model_dump(mode="json", exclude={"name"})
-        return StepId(name=self.name, key=digest([self.kind, content]))
 
     @abstractmethod
     def perform(self, run: RunReader, benchmark: Benchmark) -> StepOutput:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bdl.datasets import Benchmark
+from bdl.runs.run_directory import RunDirectory
+from bdl.runs.run_reader import StepId
 from bdl.study.data_source import DataSource
 from bdl.study.decoder_stages import DecoderStages
 from bdl.study.fingerprint import DataFingerprint
@@ -15,8 +17,6 @@ from bdl.study.model_fits import ModelFit
 from bdl.study.protocol import Protocol, Row
 from bdl.study.results import ScoreRecord
 from bdl.study.row_models import RowModel
-from bdl.study.run_directory import RunDirectory
-from bdl.study.run_reader import StepId
 from bdl.study.splits import Fold
 from bdl.study.steps import RowRun, StudyStep
 
@@ -70,6 +70,7 @@ class StudyPlan:
             alternatives=protocol.alternatives,
             rescored=protocol.rescored,
             decoders=protocol.decoders,
+            forward=row.lag is not None,
         )
 
     def slug(self, row: Row) -> str:
@@ -98,7 +99,9 @@ class TrainedRows:
     """Result of training and selection, before any test label is read."""
 
     runs: tuple[RowRun, ...]  # every row and seed that was trained in all folds
-    # Steps that scored the checkpoints of a row at the selected learning rate, by row.
+    steps: tuple[StepId, ...]  # every step that was performed
+    # Steps that scored the checkpoints of a row at the selected learning rate, by row; rows with
+    # a preset have none.
     checkpoints: Mapping[str, Sequence[StepId]]
     records: tuple[ScoreRecord, ...]  # scores of the selection
     failed: tuple[str, ...]
@@ -116,7 +119,7 @@ class Regime(ABC):
         """Number of steps of each kind, in order, without the final scoring."""
 
     @abstractmethod
-    def train(self, study: Study, run_steps: RunSteps) -> TrainedRows:
+    def train(self, run: RunDirectory, plan: StudyPlan, run_steps: RunSteps) -> TrainedRows:
         """Train, select and freeze; results are read from the run directory.
 
         So a resumed study selects the same.

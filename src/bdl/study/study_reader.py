@@ -13,13 +13,14 @@ from bdl.datasets import Benchmark
 from bdl.density import Density
 from bdl.errors import StudyError
 from bdl.events import Events
+from bdl.runs.run_reader import RunReader
+from bdl.runs.step_files import read_densities, read_detections
 from bdl.study.data_source import DataSource
 from bdl.study.outputs import StudyOutputs
 from bdl.study.protocol import Protocol, parse_protocol
 from bdl.study.results import Results
-from bdl.study.run_reader import RunReader
-from bdl.study.step_files import read_densities, read_detections
 
+NONE = "no evaluation or study was started here"
 UNFINISHED = "the study is not finished; `bdl study status` shows how far it is"
 
 
@@ -31,13 +32,13 @@ class StudyReader(RunReader):
     >>> import tempfile
     >>> StudyReader(tempfile.mkdtemp()).protocol
     Traceback (most recent call last):
-    bdl.errors.StudyError: ... no study was started here
+    bdl.errors.StudyError: ... no evaluation or study was started here
     """
 
     @cached_property
     def protocol(self) -> Protocol:
         """The protocol of the study."""
-        content = self._required("protocol.json", "no study was started here")
+        content = self._required("protocol.json", NONE)
         return parse_protocol(content["protocol"], f"{self.url}/protocol.json")
 
     @cached_property
@@ -61,7 +62,11 @@ class StudyReader(RunReader):
         return {density.recording: density for density in densities}
 
     def benchmark(self, data: Path | None = None, *, trust: bool = False) -> Benchmark:
-        """The data of the study.
+        """The data of the study; see `data_source`."""
+        return self.data_source(data, trust=trust).load()
+
+    def data_source(self, data: Path | None = None, *, trust: bool = False) -> DataSource:
+        """Where the data of the study is, and how it is read.
 
         Parameters
         ----------
@@ -73,7 +78,7 @@ class StudyReader(RunReader):
         """
         folder = Path(data or self.outputs.data)
         own = folder.resolve() == Path(self.root).resolve() / "data"
-        return DataSource.of(self.protocol, folder, trust=trust or own).load()
+        return DataSource.of(self.protocol, folder, trust=trust or own)
 
     def _required(self, name: str, problem: str) -> Any:
         content = self.get_json(name)

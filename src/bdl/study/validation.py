@@ -13,16 +13,18 @@ from bdl.config import Value
 from bdl.datasets import Benchmark
 from bdl.decoding import Decoder, decode
 from bdl.events import Events
+from bdl.runs.run_directory import RunDirectory
+from bdl.runs.run_reader import RunReader, StepId
+from bdl.runs.step import StepOutput
+from bdl.runs.step_files import pack_densities, pack_events, read_densities
 from bdl.study.binding import freeze
 from bdl.study.decoder_stages import DecoderStages, best_decoder, untuned_grid
 from bdl.study.label_vault import LabelVault
 from bdl.study.model_fits import ModelFit, select_rate
 from bdl.study.protocol import Row
 from bdl.study.results import ScoreRecord
-from bdl.study.run_reader import RunReader, StepId
-from bdl.study.step_files import pack_densities, pack_events, read_densities
-from bdl.study.steps import RowRun, StepData, StepOutput, StudyStep
-from bdl.study.study_plan import Regime, RunSteps, Study, StudyPlan, TrainedRows
+from bdl.study.steps import RowRun, StepData, StudyStep
+from bdl.study.study_plan import Regime, RunSteps, StudyPlan, TrainedRows
 
 
 class ValidateStep(StudyStep):
@@ -129,9 +131,8 @@ class Validation(Regime):
         trainings = sum(len(plan.protocol.rates_of(row)) for row, _ in runs)
         return {"validate": trainings * len(plan.folds), "tune": len(runs)}
 
-    def train(self, study: Study, run_steps: RunSteps) -> TrainedRows:
+    def train(self, run: RunDirectory, plan: StudyPlan, run_steps: RunSteps) -> TrainedRows:
         """Train on the other folds, choose decoders on the pooled ones, freeze."""
-        run, plan = study.run, study.plan
         first = self.first_steps(plan)
         run_steps("training", [step for steps in first.values() for step in steps])
         tunes: list[tuple[str, int, TuneStep]] = []
@@ -162,7 +163,9 @@ class Validation(Regime):
             RowRun(row=name, seed=seed, detections=(step.id,), densities=step.densities)
             for name, seed, step in tunes
         )
-        return TrainedRows(runs, checkpoints, tuple(records), tuple(failed))
+        trained = [step for steps in first.values() for step in steps]
+        ids = tuple(step.id for step in (*trained, *(step for *_, step in tunes)))
+        return TrainedRows(runs, ids, checkpoints, tuple(records), tuple(failed))
 
     def _tune_step(self, plan: StudyPlan, row: Row, seed: int, steps: Sequence[StepId]) -> TuneStep:
         return TuneStep(

@@ -1,6 +1,7 @@
 """Batches: one random window of every recording per epoch, with its target, padded and masked.
 
-Features are binned once and stay in memory (float32), so that a window is a slice. The window of a
+Features are binned once and stay in memory (float32) or, if they are larger, in a mapped file
+(`bdl.training.feature_file`), so that a window is a slice. The window of a
 recording is drawn from the seed, the epoch and the recording's index, and the order of the
 recordings from the seed and the epoch. Nothing depends on earlier draws, so that training may stop
 after any epoch and resume. A thread prepares the next batch while the model works on the current
@@ -35,10 +36,29 @@ class TrainingRecording:
     binned: Binned
     labels: Labels
     annotated: NDArray[np.bool_] | None = None  # bins to learn from; None for all
+    # Bins by which outputs are late; the features have as many blank bins at their end.
+    lag: int = 0
+
+    @property
+    def bins(self) -> int:
+        """Bins of the recording, without the blank ones."""
+        return len(self.binned) - self.lag
+
+    def rows(self, start: int, size: int, *, reversed: bool) -> NDArray[np.int64]:
+        """Rows of the features that a window reads; -1 before the start is a blank bin.
+
+        A window of ``size`` bins from bin ``start`` is followed by the ``lag`` bins after which
+        the outputs of its last bin are due; where time runs backwards, by those before it.
+        """
+        if not reversed:
+            return np.arange(start, start + size + self.lag)
+        return np.maximum(np.arange(start + size - 1, start - self.lag - 1, -1), -1)
 
 
 class Batch(NamedTuple):
     """Windows of several recordings; shapes (batch, bins, ...).
+
+    With a lag, a window has ``lag`` more bins, and the target of its first bin is at bin ``lag``.
 
     ``values`` and ``target`` are float32, ``mask`` is True where a bin belongs to the recording,
     ``learned`` is True where it is also annotated, ``hour`` and ``weekday`` are int64 or None, and
@@ -135,15 +155,18 @@ class Batches:
         order = np.random.default_rng([self.training.seed, epoch]).permutation(len(self.draws))
         size = self.training.batch
         batches = [order[first : first + size] for first in range(0, len(order), size)]
-        # A process without a share of a small last batch repeats its first window.
-        return [batch[rank::ranks] if len(batch) > rank else batch[:1] for batch in batches]
+        return [batch[rank::ranks] for batch in batches]
 
     def make(self, epoch: int, indices: Sequence[int] | NDArray[np.int64]) -> Batch:
-        """Return the batch of the draws with the given indices."""
-        draws = [self.draws[index] for index in indices]
-        bins = [min(self.window, len(self.recordings[i].binned)) for i, _ in draws]
+        """Return the batch of the draws with the given indices.
+
+        A process without a share of a small last batch gets a window of which nothing is learned.
+        """
+        draws = [self.draws[index] for index in indices] or self.draws[:1]
+        bins = [min(self.window, self.recordings[i].bins) for i, _ in draws]
         objective = self.objective.at(epoch * len(self) / self.steps)
-        shape = (len(bins), self.window if self.fixed else max(bins))
+        lag = self.recordings[0].lag
+        shape = (len(bins), self.window if self.fixed else max(bins) + lag)
         first = self.recordings[0].binned
         values = np.zeros((*shape, first.values.shape[1]), dtype=np.float32)
         mask = np.zeros(shape, dtype=np.bool_)
@@ -156,7 +179,7 @@ class Batches:
             rng = np.random.default_rng(
                 [self.training.seed, epoch, i, *([repeat] if repeat else [])]
             )
-            start = random_start(len(binned), size, rng)
+            start = random_start(self.recordings[i].bins, size, rng)
             labels = self.recordings[i].labels.jittered(self.training.jitter, rng)
             begin, samples = span(start, size, stride=self.stride, samples=labels.samples)
             crop = Crop(begin, samples, self.stride)
@@ -168,19 +191,23 @@ class Batches:
             window_target = objective.target(labels, crop)
             if target is None:
                 target = np.zeros((*shape, window_target.shape[1]), dtype=np.float32)
-            target[row, :size] = window_target
-            order = slice(None, None, -1 if turned else 1)
-            values[row, :size] = binned.values[start : start + size][order]
-            self.training.augmentation.change(values[row, :size], self.features, rng)
-            mask[row, :size] = True
+            rows = self.recordings[i].rows(start, size, reversed=turned)
+            used, outputs = slice(0, len(rows)), slice(lag, len(rows))
+            target[row, outputs] = window_target
+            values[row, used] = binned.values[rows]
+            self.features.clear(values[row, used], rows < 0)
+            self.training.augmentation.change(values[row, used], self.features, rng)
+            mask[row, used] = True
             annotated = self.recordings[i].annotated
-            learned[row, :size] = (
-                True if annotated is None else annotated[start : start + size][order]
+            learned[row, outputs] = (
+                True if annotated is None else annotated[rows[: len(rows) - lag]]
             )
             for category, source in ((hour, binned.hour), (weekday, binned.weekday)):
                 if category is not None and source is not None:
-                    category[row, :size] = source[start : start + size][order]
+                    category[row, used] = source[rows]
         assert target is not None
+        if not len(indices):
+            learned[:] = False
         return Batch(
             torch.from_numpy(values),
             torch.from_numpy(target),
@@ -197,7 +224,7 @@ def draws(
 ) -> list[tuple[int, int]]:
     """Return every window of an epoch as (index of the recording, repeat)."""
     repeats = [
-        max(1, round(len(recording.binned) / window)) if training.draws_by_length else 1
+        max(1, round(recording.bins / window)) if training.draws_by_length else 1
         for recording in recordings
     ]
     return [(i, repeat) for i, count in enumerate(repeats) for repeat in range(count)]

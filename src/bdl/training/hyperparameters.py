@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 from bdl.config import Value
+from bdl.durations import Duration
 from bdl.errors import ConfigError
 from bdl.training.augmentation import Augmentation
 from bdl.training.length import TrainingLength
@@ -24,8 +25,12 @@ class Training(Value):
         Passes over the training recordings.
     updates
         Steps of the optimizer, instead of epochs. The number of epochs follows from the batches
-        per epoch; the last one may be shorter. If neither is given, a detector chooses it by the
-        length of its windows.
+        per epoch; the last one may be shorter.
+    budget
+        Seconds that a whole fit of a detector may take on this machine, such as 10m or 2h, instead
+        of epochs or updates. The number of updates follows from the measured time per step, so it
+        differs between machines; ``updates`` of the fitted detector repeats a training. If none of
+        the three is given, a detector chooses the number of updates by the length of its windows.
     per_length
         Draw as many random windows of a recording per epoch as fit into it, so that long recordings
         count more; otherwise one per recording, as published. None does so unless the length of
@@ -75,6 +80,7 @@ class Training(Value):
 
     epochs: PositiveInt | None = None
     updates: PositiveInt | None = None
+    budget: Duration | None = None
     per_length: bool | None = None
     batch: PositiveInt = 8
     learning_rate: PositiveFloat | None = None
@@ -94,10 +100,12 @@ class Training(Value):
 
     @model_validator(mode="after")
     def _reachable(self) -> Self:
-        if self.epochs is not None and self.updates is not None:
+        lengths = {name: getattr(self, name) for name in ("epochs", "updates", "budget")}
+        given = [f"{name} {value}" for name, value in lengths.items() if value is not None]
+        if len(given) > 1:
             raise ValueError(
-                f"epochs {self.epochs} and updates {self.updates} are both given; leave one out "
-                "(epochs null)"
+                f"{' and '.join(given)} are given; keep one (--epochs, --updates or --budget; "
+                "in a file the others null)"
             )
         if self.checkpoint_epochs and self.checkpoints is not None:
             raise ValueError("checkpoint_epochs and checkpoints are both given; leave one out")

@@ -79,8 +79,8 @@ class TrainableEncoder(L.LightningModule):
         assert batch.epoch == self.current_epoch
         output = self.encoder(batch.values, batch.hour, batch.weekday, batch.mask)
         logits = check_output(output, batch.values, self.outputs)
-        loss = self.loss(logits, batch.target, batch.learned)
-        value = float(loss.detach())
+        loss = self._shared(self.loss(logits, batch.target, batch.learned), batch.learned)
+        value = float(self.trainer.strategy.reduce(loss.detach(), reduce_op="mean"))
         where = f"epoch {self.current_epoch + 1}, step {index + 1}"
         if not math.isfinite(value):
             raise TrainingError(
@@ -99,6 +99,16 @@ class TrainableEncoder(L.LightningModule):
         if self.trainer.progress_bar_callback is not None:
             self.log("loss", value, prog_bar=True, logger=False)
         return loss
+
+    def _shared(self, loss: Tensor, learned: Tensor) -> Tensor:
+        """Weight the loss of this process so that the mean over processes is that of all bins."""
+        processes = self.trainer.world_size
+        if processes == 1:
+            return loss
+        bins = learned.sum().to(loss.dtype)
+        total = self.trainer.strategy.reduce(bins.clone(), reduce_op="sum")
+        assert isinstance(total, Tensor)
+        return loss * (bins * processes / total.clamp(min=1))
 
     def on_train_batch_end(self, outputs: Any, batch: Batch, batch_idx: int) -> None:
         """Add the weights after a step to their average."""

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bdl.errors import ConfigError, InputError
+from bdl.errors import ConfigError, InputError, some
 from bdl.events import Events
 from bdl.features import Features, bin_features
 from bdl.intervals import IntervalType
 from bdl.labels import Labels, label
 from bdl.recording import RecordingInfo, Recordings
-from bdl.training.batches import TrainingRecording
+from bdl.training.feature_file import keep
+
+if TYPE_CHECKING:
+    from bdl.training.batches import TrainingRecording
 
 # Relative difference of periods that were written as text and read again.
 SAME = 1e-6
@@ -31,17 +34,23 @@ def prepare(
     *,
     types: Sequence[str],
     intervals: Sequence[IntervalType] = (),
+    lag: int = 0,
 ) -> list[TrainingRecording]:
-    """Return binned features and labels of every recording, in order."""
+    """Return features and labels of every recording, in order, for outputs ``lag`` bins late."""
+    from bdl.training.batches import TrainingRecording  # imports torch
+
     labels = label(events, recordings.infos, types=types, intervals=intervals)
-    return [
-        TrainingRecording(
-            bin_features(recording, features),
-            labels[recording.id],
-            labels[recording.id].annotated_bins(features.bin_samples),
-        )
-        for recording in recordings
+    kept = keep(bin_features(recording, features, blank=lag) for recording in recordings)
+    prepared = [
+        TrainingRecording(binned, labels[id], labels[id].annotated_bins(features.bin_samples), lag)
+        for id, binned in zip(recordings.ids, kept, strict=True)
     ]
+    if all(recording.binned.missing.all() for recording in prepared):
+        raise InputError(
+            f"all values of the {len(prepared)} training recordings are missing, so there is "
+            "nothing to learn; are the channels right?"
+        )
+    return prepared
 
 
 def check_recordings(recordings: Recordings) -> tuple[tuple[str, ...], float]:
@@ -65,12 +74,15 @@ def check_like(info: RecordingInfo, channels: Sequence[str], period: float, what
         problems += [f"it also has {', '.join(extra)}"] if extra else []
         raise InputError(
             f"recording {info.id!r} has channels {', '.join(info.channels)}, and {what} has "
-            f"{', '.join(channels)}: {'; '.join(problems) or 'their order differs'}"
+            f"{', '.join(channels)}: {'; '.join(problems) or 'their order differs'}; choose the "
+            "same channels (--channel), or name those that are called otherwise (--alias "
+            "LABEL=NAME)"
         )
     if not same_period(info.period, period):
         raise InputError(
             f"recording {info.id!r} has a sample every {info.period:g} s, and {what} every "
-            f"{period:g} s; resample it (resample=True, or --resample, when detecting)"
+            f"{period:g} s; resample it (`bdl prepare --rate {1 / period:g}`; when detecting "
+            "--resample or resample=True)"
         )
 
 
@@ -120,6 +132,12 @@ def choose_types(
         types = [*ends, *(name for name in occurring if name not in ends)]
     if not types:
         raise InputError("the training part has no events, so there is nothing to learn")
+    if absent := [name for name in types if name not in events.types]:
+        raise InputError(
+            f"the training part has no events of type {', '.join(absent)}; it has "
+            f"{some(events.types, 10)}: change the types or intervals (types:, intervals: in "
+            "bdl.yaml, or types=, intervals=)"
+        )
     missing = [name for name in ends if name not in types]
     if missing:
         raise ConfigError(

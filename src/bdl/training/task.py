@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from bdl.errors import ConfigError, InputError
+from bdl.errors import ConfigError, InputError, TrainingError
 from bdl.features import Features
 from bdl.objectives import Objective
 from bdl.training.batches import TrainingRecording, batch_count
@@ -100,12 +101,15 @@ class TrainingTask:
         workers = min(self.training.workers, len(trainings))
         if workers == 1:
             return [train() for train in trainings]
-        from joblib import Parallel, delayed
+        from bdl.workers import WorkerDeath, Workers, run_all
 
-        results: list[TrainingResult] = Parallel(n_jobs=workers, backend="loky", batch_size=1)(
-            delayed(train)() for train in trainings
-        )
-        return results
+        here = Workers(jobs=workers, threads=max(1, (os.cpu_count() or 1) // workers))
+        results: dict[int, TrainingResult] = {}
+        for (place, _), result in run_all(_carry_out, [*enumerate(trainings)], here):
+            if isinstance(result, WorkerDeath):
+                raise TrainingError(f"training of member {place}: {result}")
+            results[place] = result
+        return [results[place] for place in range(len(trainings))]
 
     def start(self) -> TrainingResult:
         """Claim the run directory and return an empty result; for trainings without resume."""
@@ -138,3 +142,8 @@ class TrainingTask:
         result.best = best_epoch(result.history, self.length.kept)
         if self.directory is not None:
             write(self.directory / "history.csv", history_csv(result.history))
+
+
+def _carry_out(numbered: tuple[int, Callable[[], TrainingResult]]) -> TrainingResult:
+    """Carry out a training with its number, in a worker process."""
+    return numbered[1]()

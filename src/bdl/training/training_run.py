@@ -14,6 +14,7 @@ from typing import Any
 
 from bdl.errors import ConfigError, InputError
 from bdl.formats.files import atomic
+from bdl.formats.outputs import remove_leftovers
 
 LAST = "last.ckpt"
 
@@ -35,6 +36,7 @@ def claim(directory: Path, identity: dict[str, Any]) -> Path | None:
     Path or None
         The checkpoint to resume from, or None for a new start.
     """
+    remove_leftovers(directory)
     record = directory / "run.json"
     if record.exists():
         try:

@@ -23,6 +23,8 @@ from bdl.datasets.dataset import Dataset, Simulator
 from bdl.datasets.event_stream import cut, read_stamps
 from bdl.datasets.raw_files import check_columns, published_files
 from bdl.errors import ConfigError, InputError
+from bdl.formats.files import reading
+from bdl.limits import check_expansion
 from bdl.sampling import nearest_sample
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ class BowShock(Dataset):
     licence = "ask the authors for terms"
     citation = "Azib et al. 2023, from AMDA (CDPP, IRAP)"
     requires = "Martian bow shock (pickle: needs --trust-pickle)"
-    recordings = 300
+    recording_count = 300
     window_bins = 21_600
     settings: ClassVar[Settings] = Settings(
         types=("crossing",),
@@ -121,10 +123,10 @@ class BowShock(Dataset):
 def _regular_values(table: Path) -> tuple[NDArray[np.float32], float, int]:
     """Values every 4 s from the midnight before the first row; that midnight; rows absent."""
     frame = load_frame(table)
-    check_columns([*frame.columns], CHANNELS, table)
-    if frame.index.dtype.kind != "M" or not len(frame):
-        raise InputError(f"{table}: rows indexed by time expected, got {frame.index.dtype}")
-    stamps = frame.index.to_numpy().astype("datetime64[ms]").astype(np.int64) / 1000
+    check_columns(frame.columns, CHANNELS, table)
+    if frame.times is None or not len(frame.times):
+        raise InputError(f"{table}: rows indexed by time expected, got another index, or no rows")
+    stamps = frame.times.astype("datetime64[ms]").astype(np.int64) / 1000
     origin = float(stamps[0] // DAY * DAY)
     place = nearest_sample(stamps - stamps[0], PERIOD)
     irregular = np.flatnonzero(np.abs(stamps - stamps[0] - place * PERIOD) > 0.1 * PERIOD)
@@ -138,6 +140,10 @@ def _regular_values(table: Path) -> tuple[NDArray[np.float32], float, int]:
     if len(backwards):
         raise InputError(f"{table}: row {backwards[0] + 1} repeats or goes back in time")
     lead = int(nearest_sample(stamps[0] - origin, PERIOD))
-    values = np.full((lead + int(place[-1]) + 1, len(CHANNELS)), np.nan, np.float32)
-    values[lead + place] = frame[list(CHANNELS)].to_numpy(dtype=np.float32)
+    samples = lead + int(place[-1]) + 1
+    check_expansion(4 * samples * len(CHANNELS), table.stat().st_size, table)
+    values = np.full((samples, len(CHANNELS)), np.nan, np.float32)
+    with reading(table, "a pickled data frame"), np.errstate(over="ignore"):
+        for i, name in enumerate(CHANNELS):
+            values[lead + place, i] = frame.values(name)
     return values, origin, int(place[-1]) + 1 - len(place)

@@ -1,87 +1,256 @@
-"""Pickled data frames, read by a loader that accepts data types and nothing else.
+"""Pickled data frames of numbers with a time index, read without running what they name.
 
-A pickle is a program: loading it calls whatever it names. This loader resolves only the names that
-a data frame of numbers with a time index consists of, in old and new versions of pandas and
-NumPy; any other name stops it before anything is called. A caller must still have been told that
-the file is trusted, because the accepted constructors are a large body of code.
+A pickle is a program: loading it calls whatever it names. Here no name is ever resolved. Those that
+a data frame consists of, in old and new versions of pandas and NumPy, become records of the name,
+its arguments and its state; any other name is refused. The arrays are then built from the records'
+bytes, of plain numbers only and of exactly the size that their bytes have. pickle's loader in
+Python is used, since the one in C gives memory to whatever index a pickle claims. A caller must
+still have been told that the file is trusted: fewer readers of pickles are better.
 """
 
 from __future__ import annotations
 
+import io
+import math
 import pickle
+import re
+import struct
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from bdl.errors import InputError, require
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.errors import InputError
 from bdl.formats.files import reading
+from bdl.limits import CHANNELS
 
-_NUMPY = {
-    ("numpy", "ndarray"),
-    ("numpy", "dtype"),
-    ("numpy.core.multiarray", "_reconstruct"),
-    ("numpy._core.multiarray", "_reconstruct"),
-    ("numpy.core.numeric", "_frombuffer"),
-    ("numpy._core.numeric", "_frombuffer"),
+_ARRAYS = {"ndarray", "dtype"}
+_CONSTRUCTORS = {
+    "multiarray": {"_reconstruct"},
+    "numeric": {"_frombuffer"},
 }
 _PANDAS = {
-    ("pandas", "DataFrame"),
-    ("pandas", "Index"),
-    ("pandas", "DatetimeIndex"),
-    ("pandas", "RangeIndex"),
-    ("pandas.arrays", "DatetimeArray"),
-    ("pandas.core.frame", "DataFrame"),
-    ("pandas.core.internals.managers", "BlockManager"),
-    ("pandas._libs.internals", "_unpickle_block"),
-    ("pandas._libs.arrays", "__pyx_unpickle_NDArrayBacked"),
-    ("pandas.core.indexes.base", "_new_Index"),
-    ("pandas.core.indexes.base", "Index"),
-    ("pandas.core.indexes.range", "RangeIndex"),
-    ("pandas.core.indexes.datetimes", "_new_DatetimeIndex"),
-    ("pandas.core.indexes.datetimes", "DatetimeIndex"),
-    ("pandas.core.arrays.datetimes", "DatetimeArray"),
-    ("pandas._libs.tslibs.offsets", "Second"),
+    "pandas": {"DataFrame", "Index", "DatetimeIndex", "RangeIndex"},
+    "pandas.arrays": {"DatetimeArray"},
+    "pandas.core.frame": {"DataFrame"},
+    "pandas.core.internals.managers": {"BlockManager"},
+    "pandas._libs.internals": {"_unpickle_block"},
+    "pandas._libs.arrays": {"__pyx_unpickle_NDArrayBacked"},
+    "pandas.core.indexes.base": {"_new_Index", "Index"},
+    "pandas.core.indexes.range": {"RangeIndex"},
+    "pandas.core.indexes.datetimes": {"_new_DatetimeIndex", "DatetimeIndex"},
+    "pandas.core.arrays.datetimes": {"DatetimeArray"},
+    "pandas._libs.tslibs.offsets": {"Second"},
 }
-_BUILTIN = {("builtins", "slice"), ("__builtin__", "slice")}
-ALLOWED = frozenset(_NUMPY | _PANDAS | _BUILTIN)
+_ALLOWED = {
+    "numpy": _ARRAYS,
+    **{f"numpy.{core}.{part}": names for core in ("core", "_core") for part, names in
+       _CONSTRUCTORS.items()},
+    **_PANDAS,
+    "builtins": {"slice"},
+    "__builtin__": {"slice"},
+    "_codecs": {"encode"},
+}  # fmt: skip
+_NUMBER = re.compile(r"(?:f[248]|[iu][1248]|b1|M8)")
+_UNITS = {b"s", b"ms", b"us", b"ns"}
 
 
-def _encode(text: str, encoding: str) -> bytes:
-    """Old pickles store bytes as encoded text; only that one encoding is accepted."""
-    if encoding != "latin1":
-        raise pickle.UnpicklingError(f"bytes encoded as {encoding!r}")
-    return text.encode("latin1")
+class _Record:
+    """What a pickle says about one object: its arguments and its state, and nothing more."""
 
+    __slots__ = ("args", "state")
 
-class _RestrictedUnpickler(pickle.Unpickler):
-    """An unpickler that resolves the accepted names only."""
+    def __init__(self, *args: Any) -> None:
+        self.args = args
+        self.state: Any = None
 
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) == ("_codecs", "encode"):
-            return _encode
-        if (module, name) not in ALLOWED:
-            raise _NameRefusedError(f"{module}.{name}")
-        if module.startswith("numpy.core"):
-            module = module.replace("numpy.core", "numpy._core", 1)
-        if module == "__builtin__":
-            module = "builtins"
-        return super().find_class(module, name)
+    def __setstate__(self, state: Any) -> None:
+        self.state = state
 
 
 class _NameRefusedError(pickle.UnpicklingError):
     """A pickle names something that is not accepted."""
 
 
-def load_frame(path: Path) -> Any:
-    """Read the pandas data frame of a pickle that the caller trusts."""
-    pandas = require("pandas", "bowshock")
-    with reading(path, "a pickled data frame"), path.open("rb") as file:
+class _RecordingUnpickler(pickle._Unpickler):
+    """An unpickler whose every name is a kind of record."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(io.BytesIO(content))
+        self._kinds: dict[str, type[_Record]] = {}
+
+    def find_class(self, module: str, name: str) -> type[_Record]:
+        if name not in _ALLOWED.get(module, ()):
+            raise _NameRefusedError(f"{module}.{name}")
+        if name not in self._kinds:
+            self._kinds[name] = type(name, (_Record,), {"__slots__": ()})
+        return self._kinds[name]
+
+    def _load_bytearray(self) -> None:
+        """Read what is there; pickle's own function makes as many zeros as are claimed."""
+        (size,) = struct.unpack("<Q", self.read(8))  # type: ignore[attr-defined]
+        self.append(bytearray(self.read(size)))  # type: ignore[attr-defined]
+
+    dispatch: ClassVar[dict[int, Any]] = {
+        **pickle._Unpickler.dispatch,
+        pickle.BYTEARRAY8[0]: _load_bytearray,
+    }
+
+
+@dataclass(frozen=True)
+class PlainFrame:
+    """A data frame of which only numbers and times are read.
+
+    Parameters
+    ----------
+    columns
+        Names of the columns.
+    times
+        (rows,) times of the index; None if the index is something else.
+    blocks
+        Some columns at a time: their places, and the record of their values.
+    """
+
+    columns: tuple[str, ...]
+    times: NDArray[np.datetime64] | None
+    blocks: tuple[tuple[range, Any], ...]
+
+    def values(self, name: str) -> NDArray[np.float32]:
+        """The numbers of one column: (rows,)."""
+        place = self.columns.index(name)
+        for places, record in self.blocks:
+            if place in places:
+                array = _array(record)
+                rows = None if self.times is None else len(self.times)
+                if array.shape != (len(places), rows) or array.dtype.kind not in "fiub":
+                    raise ValueError(f"column {name!r}: one number per row expected")
+                values: NDArray[np.float32] = array[places.index(place)].astype(np.float32)
+                return values
+        raise ValueError(f"column {name!r} has no values")
+
+
+def load_frame(path: Path) -> PlainFrame:
+    """Read the data frame of a pickle that the caller trusts."""
+    with reading(path, "a pickled data frame"):
         try:
-            frame = _RestrictedUnpickler(file).load()
+            frame = _RecordingUnpickler(path.read_bytes()).load()
         except _NameRefusedError as refused:
             raise InputError(
                 f"{path}: the pickle names {refused}, which no data frame needs; nothing was run. "
                 "Do not open this file by other means unless you know its author"
             ) from refused
-    if type(frame) is not pandas.DataFrame:
-        raise InputError(f"{path}: a data frame expected, got {type(frame).__name__}")
-    return frame
+        _expect(frame, "DataFrame")
+        manager = _expect(_mapping(frame.state)["_mgr"], "BlockManager")
+        if manager.state is not None:  # before pandas 1.3
+            inner = _mapping(_mapping(manager.state[3])["0.14.1"])
+            axes, blocks = inner["axes"], [(b["mgr_locs"], b["values"]) for b in inner["blocks"]]
+        else:
+            records, axes = manager.args
+            blocks = [
+                (block.args[1], block.args[0])
+                for block in (_expect(record, "_unpickle_block") for record in records)
+            ]
+        columns = _names(_expect(axes[0], "_new_Index").args[1]["data"])
+        placed = tuple((_places(place), values) for place, values in blocks)
+        return PlainFrame(columns, _times(axes[1]), placed)
+
+
+def _expect(record: Any, *names: str) -> Any:
+    if not isinstance(record, _Record) or type(record).__name__ not in names:
+        raise ValueError(f"{' or '.join(names)} expected, got {type(record).__name__}")
+    return record
+
+
+def _mapping(value: Any) -> dict[Any, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"a mapping expected, got {type(value).__name__}")
+    return value
+
+
+def _names(record: Any) -> tuple[str, ...]:
+    """The texts of an array of column names."""
+    _, shape, kind, _, names = _expect(record, "_reconstruct").state
+    if str(_expect(kind, "dtype").args[0])[:1] != "O" or not isinstance(names, list):
+        raise ValueError("names of columns expected")
+    if shape != (len(names),) or len(names) > CHANNELS:
+        raise ValueError(f"{len(names)} names of columns in a shape of {shape!r:.60}")
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError("texts expected as names of columns")
+    return tuple(names)
+
+
+def _times(record: Any) -> NDArray[np.datetime64] | None:
+    """The times of an index; None if it holds something else."""
+    if type(record).__name__ != "_new_DatetimeIndex":
+        return None
+    about = _mapping(_expect(record, "_new_DatetimeIndex").args[1])
+    if about.get("tz") is not None:
+        raise ValueError("times without a zone expected")
+    data = about["data"]
+    if type(data).__name__ == "__pyx_unpickle_NDArrayBacked":
+        data = next(part for part in data.state if type(part).__name__ != "dtype")
+    times = _array(data)
+    if times.ndim != 1 or times.dtype.kind != "M" or np.isnat(times).any():
+        raise ValueError("an index of times expected")
+    return times
+
+
+def _places(record: Any) -> range:
+    """The places of the columns of a block."""
+    if type(record).__name__ == "slice":
+        start, stop, step = _expect(record, "slice").args
+        places = range(start, stop, step)
+    else:
+        listed = _array(record)
+        steps = np.diff(listed)
+        if listed.ndim != 1 or not len(listed) or listed.dtype.kind not in "iu":
+            raise ValueError("places of columns expected")
+        step = int(steps[0]) if len(steps) else 1
+        if (steps != step).any() or not step:
+            raise ValueError("places of columns in equal steps expected")
+        places = range(int(listed[0]), int(listed[-1]) + step, step)
+    if len(places) > CHANNELS:
+        raise ValueError(f"{len(places)} columns in a block")
+    return places
+
+
+def _array(record: Any) -> NDArray[Any]:
+    """An array of plain numbers or times, of exactly the size of its bytes."""
+    if type(_expect(record, "_frombuffer", "_reconstruct")).__name__ == "_frombuffer":
+        content, kind, shape, order = record.args
+    else:
+        _, shape, kind, fortran, content = record.state
+        order = "F" if fortran else "C"
+    if type(content).__name__ == "encode":  # how old protocols store bytes
+        text, encoding = _expect(content, "encode").args
+        if encoding != "latin1":
+            raise ValueError(f"bytes encoded as {encoding!r:.60}")
+        content = text.encode("latin1")
+    if not isinstance(content, bytes | bytearray):
+        raise ValueError(f"bytes expected, got {type(content).__name__}")
+    dtype = _number_type(kind)
+    sizes = [size for size in shape if type(size) is int and 0 <= size <= len(content)]
+    if len(sizes) != len(shape) or math.prod(sizes) * dtype.itemsize != len(content):
+        raise ValueError(f"{len(content)} bytes in a shape of {shape!r:.60}")
+    array: NDArray[Any] = np.frombuffer(content, dtype).reshape(
+        sizes, order="F" if order == "F" else "C"
+    )
+    return array
+
+
+def _number_type(record: Any) -> np.dtype[Any]:
+    code = _expect(record, "dtype").args[0]
+    state = record.state
+    if not isinstance(code, str) or not _NUMBER.fullmatch(code) or state[1] not in ("<", ">", "|"):
+        raise ValueError(f"an array of numbers or times expected, got {code!r:.60}")
+    order: str = state[1]
+    if code != "M8":
+        return np.dtype(order + code)
+    unit, count = state[8][1][0], state[8][1][1]
+    if type(unit).__name__ == "encode":
+        unit = unit.args[0].encode("latin1")
+    if unit not in _UNITS or count != 1:
+        raise ValueError(f"times in {unit!r:.60}")
+    return np.dtype(f"{order}M8[{unit.decode()}]")

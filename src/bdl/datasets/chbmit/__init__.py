@@ -88,7 +88,7 @@ class CHBMIT(Dataset):
         "treatment. PhD thesis, MIT, 2009. https://doi.org/10.13026/C2K01R"
     )
     requires = "CHB-MIT, Kaggle snapshot (8.4 GB) or PhysioNet EDF"
-    recordings = sum(SEIZURE_RECORDINGS.values())
+    recording_count = sum(SEIZURE_RECORDINGS.values())
     window_bins = 3_600
     settings: ClassVar[Settings] = Settings(
         types=("onset", "offset"),

@@ -67,7 +67,15 @@ def read_edfs(files: Sequence[Path], *, strict: bool) -> tuple[Recordings, list[
         return _without_nan(info, values)
 
     raw = Recordings.concat(parts)
-    infos = [replace(info, channels=CHANNELS) for info in raw.infos]
+    units = {info.id: dict(zip(columns[info.id], info.units, strict=False)) for info in raw.infos}
+    infos = [
+        replace(
+            info,
+            channels=CHANNELS,
+            units=tuple(units[info.id].get(column, "") for column in range(len(CHANNELS))),
+        )
+        for info in raw.infos
+    ]
     return replace(raw.change(montage, infos), notes=()), notes
 
 

@@ -57,7 +57,7 @@ class Fraud(Dataset):
         "undersampling for unbalanced classification. IEEE SSCI, 2015"
     )
     requires = "credit-card fraud, events as published"
-    recordings = 80
+    recording_count = 80
     window_bins = 3_600
     settings: ClassVar[Settings] = Settings(
         types=("fraud",),

@@ -74,7 +74,7 @@ class Sleep(Dataset):
         "Kaggle, 2023"
     )
     requires = "Kaggle, Child Mind Institute, detect sleep states (1 GB)"
-    recordings = 277
+    recording_count = 277
     window_bins = 12_096
     settings: ClassVar[Settings] = Settings(
         types=("onset", "wakeup"),

@@ -8,7 +8,7 @@ pass: the gates, one more number per unit and bin, and the outputs, which is les
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -23,6 +23,7 @@ from bdl.encoders.fused import threads
 from bdl.encoders.fused.products import address, column_sum, multiply, outer_sum, real_of
 
 MOST_ITEMS = 4
+JOBS = 4  # jobs per thread, of which a slower thread does fewer
 
 
 class Run:
@@ -49,9 +50,10 @@ class Run:
     ) -> None:
         """Fill ``out`` (and ``gates``, ``extra`` where kept); states end at the last step."""
 
-        def job(d: int, first: int, items: int, steps: int, scratch: Tensor) -> Any:
+        def job(d: int, first: int, items: int, blocks: int, steps: int, scratch: Tensor) -> Any:
             return partial(
                 kernels.forward(self.cell, self.width, self.real, items, extra is not None),
+                blocks,
                 steps,
                 first * self.bins + (steps - 1 if d else 0),
                 self.bins,
@@ -65,7 +67,9 @@ class Run:
                 address(scratch),
             )
 
-        self._run(job)
+        # Many short jobs would take longer to prepare than to do.
+        joined = -(-self.batch // (MOST_ITEMS * JOBS * torch.get_num_threads()))
+        self._run(job, joined)
         self._clear(out)
 
     def backward(
@@ -82,7 +86,7 @@ class Run:
         """Fill ``dgates`` and ``dextra``; state gradients end at the first step."""
         gates, extra, out = saved
 
-        def job(d: int, first: int, items: int, steps: int, scratch: Tensor) -> Any:
+        def job(d: int, first: int, items: int, _: int, steps: int, scratch: Tensor) -> Any:
             return partial(
                 kernels.backward(self.cell, self.width, self.real, items),
                 steps,
@@ -100,18 +104,23 @@ class Run:
                 address(scratch),
             )
 
-        self._run(job)
+        self._run(job, 1)
         self._clear(dgates, dextra)
 
-    def _run(self, make: Callable[[int, int, int, int, Tensor], Callable[[], None]]) -> None:
+    def _run(
+        self, make: Callable[[int, int, int, int, int, Tensor], Callable[[], None]], joined: int
+    ) -> None:
+        """Do all blocks, up to ``joined`` neighbours of one size in one job."""
         jobs, alive = [], []  # the kernels get addresses only: their memory must outlive them
-        for d, first, items, steps in _blocks(self.lengths, self.directions):
+        for d, first, items, blocks, steps in _joined(
+            _blocks(self.lengths, self.directions), joined
+        ):
             # Each job has its own scratch, with a spare cache line that no other thread writes to.
             size = items * self.gates * self.width + 32
             scratch = torch.empty(size, dtype=getattr(torch, self.real))
             alive.append(scratch)
-            operations = 2 * items * steps * self.gates * self.width * self.width
-            jobs.append((operations, make(d, first, items, steps, scratch)))
+            operations = 2 * items * blocks * steps * self.gates * self.width * self.width
+            jobs.append((operations, make(d, first, items, blocks, steps, scratch)))
         threads.run(jobs)
 
     def _clear(self, *buffers: Tensor | None) -> None:
@@ -222,6 +231,26 @@ def _blocks(lengths: list[int], directions: int) -> list[tuple[int, int, int, in
             blocks += [(d, first, items, steps) for d in range(directions)]
             first, left = first + items, left - items
     return blocks
+
+
+def _joined(
+    blocks: list[tuple[int, int, int, int]], most: int
+) -> Iterator[tuple[int, int, int, int, int]]:
+    """(direction, first item, items per block, blocks, steps): neighbours of one size together.
+
+    Examples
+    --------
+    >>> [*_joined([(0, 0, 4, 9), (0, 4, 4, 9), (0, 8, 4, 9), (0, 12, 1, 9)], 2)]
+    [(0, 0, 4, 2, 9), (0, 8, 4, 1, 9), (0, 12, 1, 1, 9)]
+    """
+    for (d, items, steps), run in groupby(sorted(blocks), key=lambda b: (b[0], *b[2:])):
+        firsts = [first for _, first, _, _ in run]
+        while firsts:
+            count = 1
+            while count < min(most, len(firsts)) and firsts[count] == firsts[0] + count * items:
+                count += 1
+            yield d, firsts[0], items, count, steps
+            firsts = firsts[count:]
 
 
 def _bias(run: Run, read: Tensor | None, state: Tensor | None, like: Tensor) -> Tensor:

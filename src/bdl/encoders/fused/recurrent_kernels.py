@@ -31,7 +31,18 @@ from bdl.encoders.fused.llvm import Code, Kernel, accumulators, compiled, lanes_
 
 GATES = {"gru": 3, "lstm": 4}
 FORWARD = (
-    *("steps", "row0", "apart", "move", "gates*", "gates_row", "extra*", "out*", "out_row"),
+    *(
+        "blocks",
+        "steps",
+        "row0",
+        "apart",
+        "move",
+        "gates*",
+        "gates_row",
+        "extra*",
+        "out*",
+        "out_row",
+    ),
     *("weights*", "bias*", "h*", "c*", "scratch*"),
 )
 BACKWARD = (
@@ -122,8 +133,9 @@ def _product(
 def forward(cell: str, width: int, real: str, items: int, keep: bool) -> Kernel:
     """Compiled forward kernel; ``keep`` writes what the backward one needs.
 
-    Arguments are those of ``FORWARD``: counts in rows and numbers, buffers as addresses. ``extra``
-    has the rows of ``out``; ``weights`` is (width, gates · width), the transpose of torch's.
+    Arguments are those of ``FORWARD``: counts in rows and numbers, buffers as addresses. ``blocks``
+    groups of ``items`` sequences follow one another. ``extra`` has the rows of ``out``; ``weights``
+    is (width, gates · width), the transpose of torch's.
     """
     gates = GATES[cell]
     name = f"{cell}_forward_{width}_{items}_{int(keep)}"
@@ -138,7 +150,16 @@ def forward(cell: str, width: int, real: str, items: int, keep: bool) -> Kernel:
         body(code, rows, h, scratch, keep)
         return []
 
-    code.loop(code["steps"], [], step)
+    own = {name: code[name] for name in ("row0", "h", "c")}
+
+    def block(i: Any) -> None:
+        before = code.times(i, items)
+        code.arguments["row0"] = code.plus(own["row0"], code.times(before, code["apart"]))
+        for state in ("h", "c"):
+            code.arguments[state] = code.at(own[state], code.times(before, width))
+        code.loop(code["steps"], [], step)
+
+    code.each(code["blocks"], block)
     return code.compile()
 
 

@@ -24,18 +24,13 @@ WIDEST = 256  # beyond, the weights leave the cache, and torch's products over a
 MULTIPLE = 8  # widths are filled up with zeros to a multiple of this, to use whole vectors
 
 
-def _fits(module: nn.RNNBase, x: Tensor | PackedSequence, fused: bool) -> bool:
+def _fits(module: _Fused, x: Tensor | PackedSequence) -> bool:
     """Whether the kernels compute this call."""
     return (
-        fused
-        and allowed()
-        and isinstance(x, Tensor)
+        isinstance(x, Tensor)
         and x.ndim == 3
+        and module.has_kernels
         and supported(x, *module.parameters())
-        and module.num_layers == 1
-        and module.batch_first
-        and module.proj_size == 0
-        and module.hidden_size <= WIDEST
     )
 
 
@@ -107,10 +102,23 @@ class _Fused(nn.RNNBase):
         super().__init__(*sizes, **options)
         self.fused = fused
 
+    @property
+    def has_kernels(self) -> bool:
+        """Whether the kernels compute padded batches on the device of the parameters."""
+        return (
+            self.fused
+            and allowed()
+            and supported(*self.parameters())
+            and self.num_layers == 1
+            and self.batch_first
+            and self.proj_size == 0
+            and self.hidden_size <= WIDEST
+        )
+
     def forward(self, input: Any, hx: Any = None, *, lengths: Tensor | None = None) -> Any:
         """(outputs, last state as torch gives it); ``lengths`` (batch,) int: bins with data."""
         sizes = _lengths(input, lengths)
-        if _fits(self, input, self.fused):
+        if _fits(self, input):
             cell = self.mode.lower()
             h0, c0 = hx if cell == "lstm" and hx is not None else (hx, None)
             out, h, c = _fused(self, cell, input, h0, c0, sizes)

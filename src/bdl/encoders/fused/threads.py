@@ -1,22 +1,28 @@
 """Work shared among threads of our own, as many as torch may use.
 
 The kernels release Python's lock, so plain threads suffice; they do not disturb torch's own
-threads, other processes (joblib, Lightning) or other callers, and they sleep while they wait. A
-forked child starts its own. How jobs are shared never changes a result: each job writes numbers of
-its own.
+threads, other processes (joblib, Lightning) or other callers, and they sleep while they wait. How
+jobs are shared never changes a result: each job writes numbers of its own.
+
+A forked child has none of its parent's threads, and torch would wait for them for ever. It computes
+with one thread, in torch as well.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 
 import torch
 
 Job = tuple[int, Callable[[], object]]
 LEAST = 1 << 20  # operations that are worth waking another thread
+# Operations of a whole module that are worth several threads: about a tenth of a second. Every
+# layer waits for its slowest thread, and on a busy machine that is longer than a small layer takes.
+SMALL = 1 << 30
 
 
 @cache
@@ -24,8 +30,34 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="bdl")
 
 
+def _after_fork() -> None:
+    _pool.cache_clear()
+    torch.set_num_threads(1)
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+@contextmanager
+def suited(operations: int) -> Iterator[None]:
+    """Let torch and the kernels use one thread while the block runs, if its work is small.
+
+    Examples
+    --------
+    >>> with suited(10):
+    ...     torch.get_num_threads()
+    1
+    """
+    threads = torch.get_num_threads()
+    if threads == 1 or operations >= SMALL:
+        yield
+        return
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def shares(jobs: Sequence[Job], threads: int) -> list[list[Callable[[], object]]]:

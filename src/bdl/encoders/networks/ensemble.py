@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from bdl.encoders.fused.elementwise import elementwise
 from bdl.encoders.networks.module import Maybe
 
 
@@ -39,6 +40,12 @@ class EnsembleEncoder(nn.Module):
         """Densities (batch, bins, outputs)."""
         return self._mean([member(values, hour, weekday, mask) for member in self.members])
 
+    @property
+    def batchable(self) -> bool:
+        """Whether the outputs of an item are the same, bit for bit, alone and in a padded batch."""
+        members = (getattr(member, "batchable", False) for member in self.members)
+        return not self.causal and all(members)
+
     def initial_state(self, batch: int) -> tuple[Any, ...]:
         """State of each member before the first bin."""
         return tuple(member.initial_state(batch) for member in self.members)  # type: ignore[operator]
@@ -61,7 +68,8 @@ class EnsembleEncoder(nn.Module):
     def _mean(self, outputs: Sequence[Tensor]) -> Tensor:
         total: Tensor | None = None
         for weight, member, output in zip(self.weights, self.members, outputs, strict=True):
-            density = output if getattr(member, "gives_density", False) else self.link(output)
+            given = getattr(member, "gives_density", False)
+            density = output if given else elementwise(self.link, output)
             total = weight * density if total is None else total + weight * density
         assert total is not None
         return total

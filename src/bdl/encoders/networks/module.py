@@ -47,6 +47,11 @@ class EncoderModule(nn.Module, ABC):
     gives_density: bool = False
     fixed_bins: int | None = None
 
+    @property
+    def batchable(self) -> bool:
+        """Whether the outputs of an item are the same, bit for bit, alone and in a padded batch."""
+        return False
+
     def __init__(self, inputs: int, calendar: bool) -> None:
         super().__init__()
         if inputs < 1:

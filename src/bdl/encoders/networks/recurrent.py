@@ -108,6 +108,13 @@ class RecurrentEncoder(EncoderModule):
         self.blocks = nn.ModuleList(RecurrentBlock(settings) for _ in range(settings.blocks))
         self.last = Linear(width, outputs)
 
+    @property
+    def batchable(self) -> bool:
+        return all(
+            isinstance(block, RecurrentBlock) and block.recurrence.has_kernels
+            for block in self.blocks
+        )
+
     def encode(self, x: Tensor, lengths: Tensor | None) -> Tensor:
         x = self.first(x)
         if self.front is not None:

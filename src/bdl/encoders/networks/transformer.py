@@ -7,6 +7,10 @@ Dropout acts on the residual branches and inside the feed-forward, never on atte
 would give up the memory-saving attention of torch at 12,096 bins.
 
 The local path is a depthwise convolution over the bin and the ones before it, added to attention.
+
+With a context of ``c`` bins, attention covers a bin and the ``c - 1`` before it. Instead of
+positions there is a learned number per head and distance, which is added to the product of query
+and key. A layer carries the last ``c - 1`` keys and values, so that the state is of one size.
 """
 
 from __future__ import annotations
@@ -44,6 +48,9 @@ class TransformerLayer(nn.Module):
         hidden = settings.feedforward or 4 * width
         self.heads = settings.heads
         self.causal = settings.causal
+        self.context = settings.context
+        if self.context is not None:
+            self.distances = nn.Parameter(torch.zeros(self.heads, self.context))
         self.norm1 = LayerNorm(width)
         self.project = Linear(width, 3 * width)
         self.merge = Linear(width, width)
@@ -79,28 +86,68 @@ class TransformerLayer(nn.Module):
     def forward(self, x: Tensor, valid: Tensor | None) -> Tensor:
         normed = self.norm1(x)
         q, k, v = self.split(normed)
-        if self.causal or valid is None:  # padding is last: a causal layer never reads it
+        if self.context is not None:
+            none = k.new_zeros(*k.shape[:2], self.context - 1, k.shape[3])
+            k, v = torch.cat([none, k], dim=2), torch.cat([none, v], dim=2)
+            attended = self.attend(q, k, v, torch.zeros(len(x), dtype=torch.long, device=x.device))
+        elif self.causal or valid is None:  # padding is last: a causal layer never reads it
             attended = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
         else:
             attended = F.scaled_dot_product_attention(q, k, v, attn_mask=valid[:, None, None])
         return self.finish(x, normed, attended, self.past(x.shape[0]))
 
-    def step(self, x: Tensor, state: State) -> tuple[Tensor, State]:
-        """The next tile; the state is all keys and values so far and the local path's past."""
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, known: Tensor) -> Tensor:
+        """Attention within the context.
+
+        Keys and values begin ``context - 1`` bins before the queries; the last ``known`` (batch,)
+        of those bins exist.
+        """
+        assert self.context is not None
+        before, slices = self.context - 1, []
+        for first in range(0, q.shape[2], STEP_QUERIES):
+            part = q[:, :, first : first + STEP_QUERIES]
+            stop = first + part.shape[2] + before
+            keys = torch.arange(first, stop, device=q.device)
+            away = torch.arange(first, stop - before, device=q.device)[:, None] + before - keys
+            outside = (away < 0) | (away > before)  # (queries, keys)
+            bias = self.distances[:, away.clamp(0, before)].masked_fill(outside, -torch.inf)
+            if first < before:
+                absent = keys < before - known[:, None]  # (batch, keys)
+                bias = bias.masked_fill(absent[:, None, None], -torch.inf)
+            own = (part, k[:, :, first:stop], v[:, :, first:stop])
+            mask = bias.to(q.dtype).expand(len(q), *bias.shape[-3:])
+            slices.append(F.scaled_dot_product_attention(*own, attn_mask=mask))
+        return torch.cat(slices, dim=2)
+
+    def step(self, x: Tensor, state: State, known: Tensor | None) -> tuple[Tensor, State]:
+        """The next tile; the state is keys and values before it and the local path's past.
+
+        Without a context, these are all keys and values so far; with one, ``known`` of them are.
+        """
         normed = self.norm1(x)
         q, k, v = self.split(normed)
         k, v = torch.cat([state[0], k], dim=2), torch.cat([state[1], v], dim=2)
-        before, total = state[0].shape[2], k.shape[2]
-        slices = []
-        for first in range(0, q.shape[2], STEP_QUERIES):
-            part = q[:, :, first : first + STEP_QUERIES]
-            rows = torch.arange(part.shape[2], device=x.device)[:, None] + (before + first)
-            sees = torch.arange(total, device=x.device) <= rows
-            slices.append(F.scaled_dot_product_attention(part, k, v, attn_mask=sees))
-        y = self.finish(x, normed, torch.cat(slices, dim=2), state[2])
+        if known is None:
+            attended = self._attend_all(q, k, v)
+        else:
+            attended = self.attend(q, k, v, known)
+            kept = k.shape[2] - q.shape[2]
+            k, v = k[:, :, -kept:], v[:, :, -kept:]
+        y = self.finish(x, normed, attended, state[2])
         keep = state[2].shape[1]
         past = torch.cat([state[2], normed], dim=1)[:, normed.shape[1] :] if keep else state[2]
         return y, (k, v, past)
+
+    def _attend_all(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """Causal attention to all keys; queries are the last of them."""
+        total = k.shape[2]
+        before, slices = total - q.shape[2], []
+        for first in range(0, q.shape[2], STEP_QUERIES):
+            part = q[:, :, first : first + STEP_QUERIES]
+            rows = torch.arange(part.shape[2], device=q.device)[:, None] + (before + first)
+            sees = torch.arange(total, device=q.device) <= rows
+            slices.append(F.scaled_dot_product_attention(part, k, v, attn_mask=sees))
+        return torch.cat(slices, dim=2)
 
 
 class TransformerEncoder(EncoderModule):
@@ -109,6 +156,7 @@ class TransformerEncoder(EncoderModule):
     def __init__(self, settings: Transformer, inputs: int, outputs: int, calendar: bool) -> None:
         super().__init__(inputs, calendar)
         self.causal = settings.causal
+        self.context = settings.context
         self.width = settings.width
         self.first = nn.Sequential(Linear(self.features, settings.width), LayerNorm(settings.width))
         self.layers = nn.ModuleList(TransformerLayer(settings) for _ in range(settings.layers))
@@ -118,7 +166,7 @@ class TransformerEncoder(EncoderModule):
     def start(self, x: Tensor, first: int) -> Tensor:
         """Features into the width, with the positions of the bins from ``first`` on."""
         x = self.first(x)
-        return x + positions(first, x.shape[1], self.width, x)
+        return x if self.context is not None else x + positions(first, x.shape[1], self.width, x)
 
     def encode(self, x: Tensor, lengths: Tensor | None) -> Tensor:
         valid = valid_of(lengths, x.shape[1])
@@ -131,20 +179,31 @@ class TransformerEncoder(EncoderModule):
         return logits
 
     def blank(self, batch: int) -> State:
-        """Nothing seen: three tensors a layer (keys, values, the local path's past)."""
+        """Nothing seen: three tensors per layer (keys, values, the local path's past).
+
+        With a context, first the number of bins before that exist, (batch,).
+        """
         state: list[Tensor] = []
+        carried = 0 if self.context is None else self.context - 1
+        if self.context is not None:
+            state.append(torch.zeros(batch, dtype=torch.long, device=self.last.weight.device))
         for layer in self.layers:
             assert isinstance(layer, TransformerLayer)
             past = layer.past(batch)
-            none = past.new_zeros(batch, layer.heads, 0, self.width // layer.heads)
+            none = past.new_zeros(batch, layer.heads, carried, self.width // layer.heads)
             state += [none, none, past]
         return tuple(state)
 
     def advance(self, x: Tensor, state: State) -> tuple[Tensor, State]:
-        x = self.start(x, state[0].shape[2])
         after: list[Tensor] = []
+        known = None
+        if self.context is not None:
+            known, *rest = state
+            after.append((known + x.shape[1]).clamp(max=self.context - 1))
+            state = tuple(rest)
+        x = self.start(x, state[0].shape[2])
         for i, layer in enumerate(self.layers):
             assert isinstance(layer, TransformerLayer)
-            x, own = layer.step(x, state[3 * i : 3 * i + 3])
+            x, own = layer.step(x, state[3 * i : 3 * i + 3], known)
             after += own
         return self.last(self.norm(x)), tuple(after)

@@ -110,7 +110,9 @@ def training_rows(
         for begin in range(0, len(gap), CHUNK):
             part = slice(begin, begin + CHUNK)
             if keep[part].any():
-                tables.append(rows(begin, min(begin + CHUNK, len(gap)))[keep[part]])
+                # The target of a bin is learned from the table of the bin ``lag`` later.
+                stop = min(begin + CHUNK, len(gap))
+                tables.append(rows(begin + each.lag, stop + each.lag)[keep[part]])
         chosen_targets.append(target[keep])
         weights.append(np.where(near, 1.0, 1.0 / share)[keep])
     masses = np.concatenate(chosen_targets).astype(np.float64)

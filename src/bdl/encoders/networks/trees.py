@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bdl.boosting import TreeEnsemble
-from bdl.encoders.networks.module import EncoderModule, State
+from bdl.encoders.networks.module import EncoderModule, State, lengths_of
 from bdl.errors import ConfigError, InputError
 from bdl.window_statistics import Carried, WindowStatistics, statistics_per_channel
 
@@ -115,9 +115,15 @@ class TreeEncoder(EncoderModule):
         weekday: Tensor | None = None,
         mask: Tensor | None = None,
     ) -> Tensor:
-        """Densities (batch, bins, outputs)."""
-        density, _ = self._density(values, self.blank(len(values)), hour, weekday)
+        """Densities (batch, bins, outputs); zero where padded."""
+        lengths = lengths_of(mask)
+        sizes = [values.shape[1]] * len(values) if lengths is None else lengths.tolist()
+        density, _ = self._density(values, self.blank(len(values)), hour, weekday, sizes)
         return density
+
+    @property
+    def batchable(self) -> bool:
+        return True  # items are computed one by one
 
     def blank(self, batch: int) -> State:
         """No bins yet (batch, 0, channels, 2), and running sums of zero (batch, 1, channels, 2)."""
@@ -134,17 +140,25 @@ class TreeEncoder(EncoderModule):
         """Densities (batch, bins, outputs) of the next tile, and the state after it."""
         if not self.causal:
             raise InputError("TreeEncoder looks ahead: it cannot run tile by tile")
-        return self._density(values, state, hour, weekday)
+        lengths = [values.shape[1]] * len(values)
+        density, carried = self._density(values, state, hour, weekday, lengths)
+        last_bins, sums = (torch.from_numpy(np.stack(each)) for each in zip(*carried, strict=True))
+        return density, (last_bins, sums)
 
     def _density(
-        self, values: Tensor, state: State, hour: Tensor | None, weekday: Tensor | None
-    ) -> tuple[Tensor, State]:
+        self,
+        values: Tensor,
+        state: State,
+        hour: Tensor | None,
+        weekday: Tensor | None,
+        lengths: Sequence[int],
+    ) -> tuple[Tensor, list[Carried]]:
         batch, bins, _ = values.shape
         density = torch.zeros(batch, bins, self.outputs)
         ensembles = [self.trees(j) for j in range(self.outputs)]
         carried: list[Carried] = []
-        for item in range(batch):
-            array = values[item].numpy()
+        for item, length in enumerate(lengths):
+            array = values[item, :length].numpy()
             statistics = self._statistics(array, (state[0][item].numpy(), state[1][item].numpy()))
             table = self._rows(
                 statistics,
@@ -152,16 +166,15 @@ class TreeEncoder(EncoderModule):
                 None if hour is None else hour[item].numpy(),
                 None if weekday is None else weekday[item].numpy(),
             )
-            for first in range(0, bins, CHUNK):
-                stop = min(first + CHUNK, bins)
+            for first in range(0, length, CHUNK):
+                stop = min(first + CHUNK, length)
                 rows = table(first, stop)
                 for j, ensemble in enumerate(ensembles):
                     raw = ensemble.raw_scores(rows)
                     part = 1 / (1 + np.exp(-raw)) if bool(self.probability) else np.exp(raw)
                     density[item, first:stop, j] = torch.from_numpy(part.astype(np.float32))
             carried.append(statistics.carry())
-        last_bins, sums = (torch.from_numpy(np.stack(each)) for each in zip(*carried, strict=True))
-        return density, (last_bins, sums)
+        return density, carried
 
     def encode(self, x: Tensor, lengths: Tensor | None) -> Tensor:
         return self.forward(x)

@@ -22,6 +22,8 @@ from torch.nn import functional as F
 
 from bdl.encoders.fused.convolution_layers import BatchNorm, Conv1d
 from bdl.encoders.fused.dense_layers import Linear, linear
+from bdl.encoders.fused.products import supported
+from bdl.encoders.fused.setting import allowed
 from bdl.encoders.networks.module import EncoderModule, valid_of
 from bdl.encoders.unet import UNet
 
@@ -82,6 +84,10 @@ class UNetEncoder(EncoderModule):
         self.up1 = DoubleConv(second + first, first, 3)
         self.mix = Conv1d(first, first, 1)
         self.last = Linear(first, outputs)
+
+    @property
+    def batchable(self) -> bool:
+        return self.attention is None and allowed() and supported(*self.parameters())
 
     def encode(self, x: Tensor, lengths: Tensor | None) -> Tensor:
         valid1 = valid_of(lengths, x.shape[1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from bdl.evaluation.alarms import false_alarms
 from bdl.evaluation.matches import Matches
 from bdl.evaluation.metrics._at_threshold import MetricAtThreshold
 from bdl.evaluation.metrics.metric import Floats
@@ -13,7 +14,8 @@ from bdl.evaluation.tally import Tallies, ratio
 class FalseAlarmRate(MetricAtThreshold):
     """False alarms per day: detections of at least a given score that are no hits, per 24 hours.
 
-    Name: ``false_alarms_per_day@60>=0.5``. The matches need ``durations``.
+    Name: ``false_alarms_per_day@60>=0.5``. The matches need ``durations``. With all types together,
+    the two ends of an interval are one alarm (`bdl.evaluation.alarms`).
 
     Examples
     --------
@@ -31,4 +33,7 @@ class FalseAlarmRate(MetricAtThreshold):
     kind: Literal["false_alarms_per_day"] = "false_alarms_per_day"
 
     def rates(self, tally: Tallies, matches: Matches, weights: Floats) -> Floats:
-        return ratio(tally.false, weights @ matches.seconds / 86400)
+        false = tally.false
+        if self.type is None and matches.intervals:
+            false = weights @ false_alarms(matches, self.threshold, self.tolerance)
+        return ratio(false, weights @ matches.seconds / 86400)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import PositiveFloat
+from pydantic import NonNegativeFloat, PositiveFloat
 
 from bdl.errors import ConfigError
 from bdl.evaluation.matches import Matches, find_tolerance
@@ -18,7 +18,8 @@ from bdl.registry import Variant
 
 Floats = NDArray[np.float64]
 _FORM = re.compile(
-    r"(?P<name>[^@:>=]+)(?:@(?P<tolerance>[^:>=]+))?(?:>=(?P<threshold>[^:]+))?(?::(?P<type>.+))?"
+    r"(?P<name>[^@:<>=]+)(?:@(?P<tolerance>[^:<>=]+))?(?:>=(?P<threshold>[^:<]+))?"
+    r"(?:<=(?P<delay>[^:]+))?(?::(?P<type>.+))?"
 )
 
 
@@ -31,6 +32,9 @@ class Metric(Variant):
         One of the matched tolerances, in seconds. None takes the mean over all.
     type
         One event type. None takes all of them.
+    delay
+        Most seconds from a truth to the time its detection was issued: later ones are no hits. None
+        allows any.
 
     Examples
     --------
@@ -49,6 +53,7 @@ class Metric(Variant):
 
     tolerance: PositiveFloat | None = None
     type: str | None = None
+    delay: NonNegativeFloat | None = None
 
     @abstractmethod
     def values(self, matches: Matches, weights: Floats) -> Floats:
@@ -62,9 +67,17 @@ class Metric(Variant):
             (replicates, recordings) how often each recording counts.
         """
 
+    def timely(self, matches: Matches) -> Matches:
+        """The matches with only the hits that the allowed delay leaves."""
+        return matches if self.delay is None else matches.within(self.delay)
+
+    def replicates(self, matches: Matches, weights: Floats) -> Floats:
+        """The metric of each replicate, of hits within the allowed delay; see `values`."""
+        return self.values(self.timely(matches), weights)
+
     def value(self, matches: Matches) -> float:
         """The metric with every recording counted once."""
-        return float(self.values(matches, np.ones((1, len(matches.recordings))))[0])
+        return float(self.replicates(matches, np.ones((1, len(matches.recordings))))[0])
 
     def better(self, value: float) -> float:
         """The value as a number that is larger the better, minus infinity for NaN."""
@@ -83,7 +96,9 @@ class Metric(Variant):
         threshold = getattr(self, "threshold", None)
         tolerance_text = "" if self.tolerance is None else f"@{number(self.tolerance)}"
         threshold_text = "" if threshold is None else f">={number(threshold)}"
-        return self.label + tolerance_text + threshold_text + (f":{self.type}" if self.type else "")
+        delay_text = "" if self.delay is None else f"<={number(self.delay)}"
+        type_text = f":{self.type}" if self.type else ""
+        return self.label + tolerance_text + threshold_text + delay_text + type_text
 
     def __str__(self) -> str:
         return self.name
@@ -113,12 +128,12 @@ class Metric(Variant):
         if form is None or form["name"] not in names:
             raise ConfigError(
                 f"{what} {given!r} is not known; expected one of {', '.join(names)}, followed by "
-                "@TOLERANCE, >=THRESHOLD and :TYPE where they apply, such as AP@60:onset or "
-                "sensitivity@60>=0.5"
+                "@TOLERANCE, >=THRESHOLD, <=DELAY and :TYPE where they apply, such as AP@60:onset, "
+                "sensitivity@60>=0.5 or AP@60<=300"
             )
         variant, set_fields = names[form["name"]]
         fields: dict[str, Any] = {"type": form["type"]} if form["type"] else {}
-        for field, sign in (("tolerance", "@"), ("threshold", ">=")):
+        for field, sign in (("tolerance", "@"), ("threshold", ">="), ("delay", "<=")):
             if form[field] is None:
                 continue
             if field not in variant.model_fields:

@@ -19,7 +19,7 @@ class Sensitivity(MetricAtThreshold):
     --------
     >>> from bdl.evaluation.metrics import Metric
     >>> Metric.parse("sensitivity@60>=0.5")
-    Sensitivity(kind='sensitivity', tolerance=60.0, type=None, threshold=0.5)
+    Sensitivity(kind='sensitivity', tolerance=60.0, type=None, delay=None, threshold=0.5)
     """
 
     kind: Literal["sensitivity"] = "sensitivity"

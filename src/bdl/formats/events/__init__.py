@@ -3,8 +3,10 @@
 Examples
 --------
 >>> from bdl.formats.events import EventFormat
->>> EventFormat.names()[:7]
-('bdl', 'bids', 'dcase', 'edf', 'kaggle', 'seizures', 'wfdb')
+>>> EventFormat.names()[:5]
+('audacity', 'bdl', 'bids', 'dcase', 'edf')
+>>> EventFormat.names()[5:9]
+('kaggle', 'label-studio', 'seizures', 'wfdb')
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from decimal import Context, Decimal
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -21,6 +22,9 @@ from bdl.events import Events
 from bdl.formats.events.event_format import EventFormat
 from bdl.intervals import IntervalType
 from bdl.pairing import pair_rows
+from bdl.recording import Recordings
+
+_EXACT = Context(prec=100)  # digits enough for the sum of any two times
 
 
 class Annotation(NamedTuple):
@@ -160,3 +164,38 @@ def to_annotations(
             (recording, start, label, end, i, Annotation(recording, label, start, end, *scores))
         )
     return [row[-1] for row in sorted(rows, key=lambda row: row[:-1])]
+
+
+def rows_by_recording(
+    events: Events, intervals: Iterable[IntervalType] | None, recordings: Recordings | None
+) -> dict[str, list[Annotation]]:
+    """Annotation rows of each recording; recordings without events have none.
+
+    Parameters
+    ----------
+    events, intervals
+        As in `to_annotations`.
+    recordings
+        Recordings that are named first, in their order.
+    """
+    rows: dict[str, list[Annotation]] = {id: [] for id in (recordings.ids if recordings else ())}
+    for row in to_annotations(events, intervals):
+        rows.setdefault(row.recording, []).append(row)
+    return rows
+
+
+def duration_of(row: Annotation) -> Decimal:
+    """End minus start in decimal arithmetic, so that `end_after` gives the end back."""
+    assert row.end is not None
+    return _EXACT.subtract(Decimal(repr(row.end)), Decimal(repr(row.start)))
+
+
+def end_after(start: Decimal, duration: Decimal) -> float:
+    """The end of an interval in decimal arithmetic.
+
+    Examples
+    --------
+    >>> 0.1 + 0.2, end_after(Decimal("0.1"), Decimal("0.2"))
+    (0.30000000000000004, 0.3)
+    """
+    return float(_EXACT.add(start, duration))

@@ -1,28 +1,33 @@
 """BIDS ``*_events.tsv``: onset, duration and trial_type.
 
-One file per recording: the id is the file's name without ``_events.tsv``. ``duration`` 0 or
-``n/a`` is a point; `bdl.formats.events.annotation_format` says what is an interval. The end of an
-interval is onset + duration in decimal arithmetic, so that times survive the way there and back
-exactly. Files with the columns of `bdl.formats.events.seizure_bids` are read as such.
+One file per recording: the id is the file's name without ``_events.tsv``, and the events of
+``sub-1_eeg`` are in ``sub-1_events.tsv``. ``duration`` 0 or ``n/a`` is a point;
+`bdl.formats.events.annotation_format` says what is an interval. The end of an interval is onset +
+duration in decimal arithmetic, so that times survive the way there and back exactly. Files with the
+columns of `bdl.formats.events.seizure_bids` are read as such.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from decimal import Context, Decimal
 from pathlib import Path
 from typing import Literal
 
 from bdl.errors import InputError
 from bdl.events import Events
 from bdl.formats.delimited import decimal, read_rows, write_rows
-from bdl.formats.events.annotation_format import Annotation, AnnotationFormat, to_annotations
-from bdl.formats.files import matching, safe_name
+from bdl.formats.events.annotation_format import (
+    Annotation,
+    AnnotationFormat,
+    duration_of,
+    end_after,
+    rows_by_recording,
+)
+from bdl.formats.files import matching
 from bdl.recording import RecordingInfo, Recordings
 
 ENDING = "_events.tsv"
 _MODALITIES = ("eeg", "ieeg", "meg", "nirs", "motion", "emg", "physio")
-_EXACT = Context(prec=100)  # digits enough for the sum of any two times
 
 
 class BidsEvents(AnnotationFormat):
@@ -67,20 +72,22 @@ class BidsEvents(AnnotationFormat):
 
         Every file is written whole or not at all; ids that cannot be file names are refused first.
         """
-        lines: dict[str, list[list[str]]] = {
-            id: [] for id in (recordings.ids if recordings else ())
-        }
         infos = {info.id: info for info in recordings.infos} if recordings else {}
-        for row in to_annotations(events, self.intervals):
-            lines.setdefault(row.recording, []).append(self._line(row, infos.get(row.recording)))
-        single = path.suffix.lower() == ".tsv"
-        if single and len(lines) > 1:
-            raise InputError(
-                f"{path}: a BIDS file holds one recording and there are {len(lines)}; give a folder"
-            )
-        files = {id: path if single else path / f"{safe_name(id)}{ENDING}" for id in lines}
-        for id, rows in lines.items():
-            write_rows(files[id], self._header(events), rows or self._no_events(infos[id]), "\t")
+        lines = {
+            id: [self._line(row, infos.get(id)) for row in rows] or self._no_events(infos[id])
+            for id, rows in rows_by_recording(events, self.intervals, recordings).items()
+        }
+        for id, file in self.files(lines, path, recordings).items():
+            write_rows(file, self._header(events), lines[id], "\t")
+
+    def ending(self) -> str:
+        """One file per recording."""
+        return ENDING
+
+    def file_name(self, id: str) -> str:
+        """Of a name by BIDS, ``sub-1_eeg``, the part before the modality: ``sub-1_events.tsv``."""
+        stem, _, last = id.rpartition("_")
+        return super().file_name(stem if id.startswith("sub-") and last in _MODALITIES else id)
 
     def _header(self, events: Events) -> list[str]:
         scores = [] if events.score is None else ["score", "offset_score"]
@@ -103,9 +110,7 @@ def _recording_of(id: str, recordings: Recordings | None) -> str:
 
 
 def onset_and_duration(row: Annotation) -> tuple[str, str]:
-    assert row.end is not None
-    length = _EXACT.subtract(Decimal(repr(row.end)), Decimal(repr(row.start)))
-    return repr(row.start), str(length)
+    return repr(row.start), str(duration_of(row))
 
 
 def _read(file: Path) -> Iterator[Annotation]:
@@ -139,6 +144,6 @@ def _read(file: Path) -> Iterator[Annotation]:
             id,
             "seizure" if seizures and label.startswith("sz") else label,
             float(onset),
-            None if length is None else float(_EXACT.add(onset, length)),
+            None if length is None else end_after(onset, length),
             *(None if score is None else float(score) for score in scores),
         )

@@ -70,12 +70,8 @@ class DcaseEvents(AnnotationFormat):
 
     def write(self, events: Events, path: Path, recordings: Recordings | None = None) -> None:
         """Write a table; recordings without events get a line of their own if they are given."""
-        if events.score is not None and not self.drop_scores:
-            raise InputError(
-                f"{path}: a DCASE table has no scores and these events have; drop them on purpose "
-                "(drop_scores=True, --drop-scores), or write another format (--to)"
-            )
-        annotations = to_annotations(events, self.intervals)
+        unscored = self.without_scores(events, path, self.drop_scores)
+        annotations = to_annotations(unscored, self.intervals)
         rows = [[row.recording, repr(row.start), repr(row.end), row.label] for row in annotations]
         used = {row.recording for row in annotations}
         rows += [

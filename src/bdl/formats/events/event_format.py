@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from bdl.errors import ConfigError
+from bdl.errors import ConfigError, InputError
 from bdl.events import Events
+from bdl.formats.addresses import address_of
+from bdl.formats.files import safe_name
 from bdl.recording import Recordings
 from bdl.registry import Variant
 
@@ -18,8 +21,9 @@ class EventFormat(Variant):
 
     A new format is one class in one file of `bdl.formats.events`, or in a package of your own that
     declares an entry point of the group ``bdl.formats.events``. It sets ``kind`` and, if files are
-    recognised by their name, ``suffixes``; it defines `read`, and `write` if it can. On the
-    command line it is then known by ``--from``, ``--to`` and ``--events-format``.
+    recognised by their name, ``suffixes``; it defines `read`, and `write` if it can, and `ending`
+    if it has one file per recording. On the command line it is then known by ``--from``, ``--to``,
+    ``--events-format``, and ``--format`` of ``bdl detect``.
 
     Examples
     --------
@@ -87,3 +91,84 @@ class EventFormat(Variant):
     def writes(cls) -> bool:
         """Whether the format can be written."""
         return cls.write is not EventFormat.write
+
+    def without_scores(self, events: Events, path: Path, drop: bool) -> Events:
+        """Events without scores, for a format that has none: they are dropped only on purpose.
+
+        Parameters
+        ----------
+        events
+            The events.
+        path
+            Where to write, for the message.
+        drop
+            Whether to drop scores; otherwise they are an error.
+        """
+        if events.score is not None and not drop:
+            raise InputError(
+                f"{path}: format {self.kind} has no scores and these events have; drop them on "
+                "purpose (drop_scores=True, --drop-scores), or write another format (--to)"
+            )
+        return replace(events, score=None)
+
+    def ending(self) -> str | None:
+        """How names of files go on after the recording's id, as in ``.edf``.
+
+        None for a format with one file for all recordings.
+        """
+        return None
+
+    def writes_folder(self, path: Path) -> bool:
+        """Whether the path is to be a folder: the format has one file per recording, it is none.
+
+        Parameters
+        ----------
+        path
+            Where to write.
+        """
+        ending = self.ending()
+        return ending is not None and path.suffix.lower() != Path(f"x{ending}").suffix.lower()
+
+    def file_name(self, id: str) -> str:
+        """The name of a recording's file in a folder."""
+        return f"{safe_name(id)}{self.ending()}"
+
+    def files(
+        self, ids: Iterable[str], path: Path, recordings: Recordings | None
+    ) -> dict[str, Path]:
+        """The file of each recording: in a folder, or the path itself for a single one.
+
+        A file that holds a recording, or belongs to two of them, is an error.
+
+        Parameters
+        ----------
+        ids
+            Recordings to write.
+        path
+            The folder, or the file of a single recording.
+        recordings
+            Recordings whose files must stay as they are.
+        """
+        wanted = [*ids]
+        if self.writes_folder(path):
+            files = {id: path / self.file_name(id) for id in wanted}
+        elif len(wanted) > 1:
+            raise InputError(
+                f"{path}: a file of format {self.kind} holds one recording and there are "
+                f"{len(wanted)}; give a folder"
+            )
+        else:
+            files = dict.fromkeys(wanted, path)
+        owner: dict[Path, str] = {}
+        for id, file in files.items():
+            if owner.setdefault(file, id) != id:
+                raise InputError(
+                    f"recordings {owner[file]!r} and {id!r} would both be written to {file}; "
+                    "rename one"
+                )
+        if recordings is not None and address_of(path) is None:
+            own = {file.resolve() for id in recordings.ids for file in recordings.files(id)}
+            for file in files.values():
+                if file.resolve() in own:
+                    raise InputError(f"{file}: holds a recording; write to another folder")
+        return files

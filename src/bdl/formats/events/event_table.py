@@ -32,7 +32,7 @@ from bdl.formats.timestamps import joined_texts
 from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 
-ROLES = ("recording", "event", "date", "time", "start", "end", "score")
+ROLES = ("recording", "event", "date", "time", "start", "end", "score", "issued")
 
 
 class EventTable(EventFormat):
@@ -102,7 +102,7 @@ class EventTable(EventFormat):
         batches = [*table.batches(table.columns)]
         if not batches:
             roles = find_columns(table.columns, self.columns, ROLES, path)
-            return Events.empty(scored="score" in roles)
+            return Events.empty(scored="score" in roles, issued="issued" in roles)
         return self.read_table(pa.Table.from_batches(batches), path, recordings)
 
     def read(self, path: Path) -> Events:
@@ -149,10 +149,11 @@ class EventTable(EventFormat):
                 columns["time"] = from_numpy(
                     self._seconds("time", columns, roles, source, recordings)
                 )
-            used = {role: roles.get(role, role) for role in ("recording", "event", "time", "score")}
+            kept = ("recording", "event", "time", "score", "issued")
+            used = {role: roles.get(role, role) for role in kept}
             frame = pa.table({used[role]: columns[role] for role in used if role in columns})
             events = Events.from_frame(frame, missing=self.missing, source=str(source), **used)
-        return replace(events, backend="polars", notes=tuple(filter(None, notes)))
+        return replace(events, backend=None, notes=tuple(filter(None, notes)))
 
     def _seconds(
         self,

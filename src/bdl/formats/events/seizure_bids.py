@@ -42,7 +42,10 @@ class SeizureEvents(BidsEvents):
 
     def _line(self, row: Annotation, info: RecordingInfo | None) -> list[str]:
         if row.label != "seizure":
-            raise InputError(f"a seizure table holds only intervals 'seizure', got {row.label!r}")
+            raise InputError(
+                f"a seizure table holds only intervals 'seizure', got {row.label!r}; "
+                "name the ends of seizures: --interval seizure=ONSET,OFFSET"
+            )
         if row.score != row.end_score:
             raise InputError(
                 f"recording {row.recording!r}: the onset and offset of a seizure have different "

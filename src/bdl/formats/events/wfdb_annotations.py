@@ -1,6 +1,8 @@
 """Annotations of WFDB records: beats and rhythms on the record's sample clock.
 
-An event type is the annotation's symbol (``N``, ``V``, ...) or its note (``(AFIB``).
+An event type is the annotation's symbol (``N``, ``V``, ...) or its note (``(AFIB``). On writing, a
+type that is no symbol of WFDB becomes a label that the file defines; a time becomes its nearest
+sample. The format has no intervals and no scores.
 """
 
 from __future__ import annotations
@@ -11,55 +13,132 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
-from bdl.errors import require
+from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.formats.events.event_format import EventFormat
-from bdl.formats.files import matching
-from bdl.formats.mit_annotations import read_annotation_file
+from bdl.formats.files import atomic, matching
+from bdl.formats.mit_annotations import encode_annotations, read_annotation_file
 from bdl.formats.wfdb_header import read_header
+from bdl.recording import Recordings
+from bdl.sampling import nearest_sample
+
+_READ, _WRITTEN = "atr", "bdl"  # extensions: atr is that of reference annotations
+_SAMPLES = 1 << 40  # of one record
 
 
 class WfdbAnnotations(EventFormat):
-    """Annotations of WFDB records (read only).
+    """Annotations of WFDB records.
 
     Parameters
     ----------
     extension
-        Suffix of the annotation files, without the dot.
+        Suffix of the annotation files, without the dot. By default ``bdl`` is written, and ``atr``
+        is read, or ``bdl`` in a folder without ``atr``.
     labels
         What names an event: the annotation's ``symbol``, or its ``aux_note``, if it has one.
+    period
+        Seconds between two samples of written files, if the recordings are not given.
+    drop_scores
+        Write without scores, which the format does not have.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> beats = Events.of("100", ["N", "V"], [0.5, 1.25])
+    >>> WfdbAnnotations(period=1 / 360).write(beats, folder)
+    >>> [file.name for file in folder.iterdir()]
+    ['100.bdl']
+    >>> WfdbAnnotations().read(folder).time.tolist()
+    [0.5, 1.25]
     """
 
     kind: Literal["wfdb"] = "wfdb"
-    suffixes: ClassVar[tuple[str, ...]] = (".hea", ".atr")
-    extension: str = "atr"
+    suffixes: ClassVar[tuple[str, ...]] = (".hea", f".{_READ}", f".{_WRITTEN}")
+    extension: str | None = None
     labels: Literal["symbol", "aux_note"] = "symbol"
+    period: float | None = Field(default=None, gt=0)
+    drop_scores: bool = False
 
     def recognises(self, path: Path, columns: Sequence[str]) -> bool:
-        """By the suffix of the file, or by headers in a folder."""
-        if path.is_dir():
-            return any(path.glob("*.hea"))
-        return path.suffix.lower() in (*self.suffixes, f".{self.extension}")
+        """By the suffix of the file, or by such files in a folder."""
+        suffixes = (*self.suffixes, f".{self.extension}")
+        files = path.iterdir() if path.is_dir() else [path]
+        return any(file.suffix.lower() in suffixes for file in files)
 
     def read(self, path: Path) -> Events:
         """Annotations of one record, or of all records of a folder."""
-        require("wfdb", "ecg")
-        extension = self.extension
-        if path.is_file() and path.suffix != ".hea":
-            extension = path.suffix.lstrip(".") or extension
-            path = path.with_suffix(".hea")
         recordings: list[str] = []
         types: list[str] = []
         times: list[NDArray[np.float64]] = [np.zeros(0)]
-        for file in matching(path, (".hea",)):
-            rate = float(read_header(file).fs)
-            annotations = read_annotation_file(file.with_suffix(f".{extension}"))
+        for file in self._annotation_files(path):
+            annotations = read_annotation_file(file)
+            rate = annotations.rate or float(read_header(file.with_suffix(".hea")).fs)
             texts = annotations.symbols if self.labels == "symbol" else annotations.notes
             named = np.array([bool(text) for text in texts], dtype=bool)
             recordings += [file.stem] * int(named.sum())
             types += [text for text in texts if text]
-            times.append(annotations.samples[named] / (annotations.rate or rate))
+            times.append(annotations.samples[named] / rate)
         if not recordings:
             return Events.empty()
         return Events.of(recordings, types, np.concatenate(times))
+
+    def _annotation_files(self, path: Path) -> list[Path]:
+        """Those of every record; those that are there, if there are no headers."""
+        if path.is_file() and path.suffix != ".hea":
+            return [path]
+        extension = self.extension or _READ
+        if path.is_dir():
+            if self.extension is None and any(path.glob(f"*.{_WRITTEN}")):
+                extension = _READ if any(path.glob(f"*.{_READ}")) else _WRITTEN
+            if not any(path.glob("*.hea")):
+                return matching(path, (f".{extension}",))
+        return [file.with_suffix(f".{extension}") for file in matching(path, (".hea",))]
+
+    def ending(self) -> str:
+        """One file per recording."""
+        return f".{self.extension or _WRITTEN}"
+
+    def write(self, events: Events, path: Path, recordings: Recordings | None = None) -> None:
+        """Write ``<recording>.bdl`` files into a folder, or one file for one recording."""
+        unscored = self.without_scores(events, path, self.drop_scores)
+        rows = {id: slice(0) for id in (recordings.ids if recordings else ())}
+        order = np.lexsort((unscored.time, unscored.recording_code))
+        counts = np.bincount(unscored.recording_code, minlength=len(unscored.recordings))
+        last = np.cumsum(counts)
+        for id, first, end in zip(unscored.recordings, last - counts, last, strict=True):
+            rows[id] = slice(first, end)
+        times, types = unscored.time[order], unscored.event[order]
+        encoded = {
+            id: self._encoded(times[place], types[place].tolist(), id, recordings)
+            for id, place in rows.items()
+        }
+        for id, file in self.files(encoded, path, recordings).items():
+            with atomic(file) as temporary:
+                temporary.write_bytes(encoded[id])
+
+    def _encoded(
+        self,
+        times: NDArray[np.float64],
+        types: Sequence[str],
+        id: str,
+        recordings: Recordings | None,
+    ) -> bytes:
+        """The file of one recording, whose times are in order."""
+        period = self.period
+        if recordings is not None and id in recordings:
+            period = recordings.info(id).period
+        if period is None:
+            raise ConfigError(
+                f"recording {id!r}: annotations of WFDB are on the clock of the samples; give the "
+                "recordings (recordings=, --recordings), or their period (period=, --period)"
+            )
+        samples = nearest_sample(times, period)
+        if len(samples) and not (samples[0] >= 0 and samples[-1] < _SAMPLES):
+            raise InputError(
+                f"recording {id!r}: samples 0 to {_SAMPLES:,} expected, events are at "
+                f"{times[0]} s to {times[-1]} s"
+            )
+        return encode_annotations(samples, types, 1 / period)

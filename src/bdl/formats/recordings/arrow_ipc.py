@@ -33,7 +33,7 @@ class ArrowFile(TableFile):
     def __init__(self, path: Path) -> None:
         self.path = path
         with reading(path, _WHAT), self._open() as reader:
-            super().__init__(path, reader.schema.names)
+            super().__init__(path, reader.schema.names, types=reader.schema.types)
 
     def _open(self) -> Any:
         mapped = pa.memory_map(str(self.path))
@@ -53,9 +53,8 @@ class ArrowFile(TableFile):
             else:
                 yield from reader
 
-    def batches(self, columns: Sequence[str], first: int = 0) -> Iterator[pa.RecordBatch]:
+    def _batches(self, columns: Sequence[str], first: int) -> Iterator[pa.RecordBatch]:
         """Rows from ``first`` on; each stored batch is checked before it is used."""
-        self.need(columns)
         with reading(self.path, _WHAT):
             for stored in skip_rows(self._stored(), first):
                 chosen = stored.select([*columns])

@@ -62,9 +62,8 @@ class CsvFile(TableFile):
             left_out = f"; {', '.join(texts)} left out, which holds text" if texts else ""
             self.note = f"{path}: {header.device} export, {header.skip} lines skipped{left_out}"
 
-    def batches(self, columns: Sequence[str], first: int = 0) -> Iterator[pa.RecordBatch]:
+    def _batches(self, columns: Sequence[str], first: int) -> Iterator[pa.RecordBatch]:
         """Rows from ``first`` on as text; those before it are read over. An empty field is null."""
-        self.need(columns)
         if self._empty:
             return
         options = pacsv.ConvertOptions(

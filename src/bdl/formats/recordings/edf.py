@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from bdl.errors import InputError, require
-from bdl.formats.channel_names import channel_names, chosen_channels
+from bdl.formats.channel_names import channel_names, channel_units, chosen_channels
 from bdl.formats.edf_header import WHAT, EdfHeader, EdfSignal, read_header
 from bdl.formats.files import reading
 from bdl.formats.recordings.recording_format import GroupPattern, RecordingFormat, group_of
@@ -44,6 +44,8 @@ class EdfRecordings(RecordingFormat):
         however files write it: Fp1 is also EEG FP1-REF.
     aliases
         Name in place of a label, LABEL=NAME, where files name one signal differently.
+    channel_units
+        Unit of a channel, CHANNEL=UNIT, where the file names none or a wrong one.
     period
         Seconds between two samples, if the file's own is to be checked.
     zone
@@ -59,6 +61,7 @@ class EdfRecordings(RecordingFormat):
     suffixes: ClassVar[tuple[str, ...]] = (".edf", ".bdf")
     channels: tuple[str, ...] | None = None
     aliases: dict[str, str] = Field(default_factory=dict)
+    channel_units: dict[str, str] = Field(default_factory=dict)
     period: float | None = Field(default=None, gt=0)
     zone: str | None = None
     group_pattern: GroupPattern = None
@@ -104,7 +107,12 @@ class EdfRecordings(RecordingFormat):
             header.start, self.zone, period, samples, path
         )
         group = group_of(path.stem, self.group_pattern)
-        info = RecordingInfo(path.stem, samples, channels, period, start, changes, group)
+        units = channel_units(
+            channels, [signal.unit for signal in chosen], self.channel_units, path
+        )
+        info = RecordingInfo(
+            path.stem, samples, channels, period, start, changes, group, units=units
+        )
         return Recordings((info,), EdfReader(header, chosen, places), notes + zone_note)
 
 

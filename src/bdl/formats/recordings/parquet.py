@@ -1,4 +1,7 @@
-"""Recordings in Parquet tables, read row group by row group."""
+"""Recordings in Parquet tables, read row group by row group.
+
+Of a table at an address, only the footer and the needed columns of the needed row groups are read.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,14 @@ from typing import Any, ClassVar, Literal
 import pyarrow as pa
 
 from bdl.errors import InputError
+from bdl.formats.addresses import RangeFile, address_of
 from bdl.formats.files import reading
 from bdl.formats.recordings.table_format import TableFormat
 from bdl.formats.table_file import ROWS, TableFile, skip_rows
 
 _WHAT = "a Parquet file"
 _BUFFER = 1 << 18  # bytes
+_REQUEST = 1 << 22  # bytes of a column that are asked for at once, at an address
 
 
 class ParquetRecordings(TableFormat):
@@ -22,6 +27,7 @@ class ParquetRecordings(TableFormat):
 
     kind: Literal["parquet"] = "parquet"
     suffixes: ClassVar[tuple[str, ...]] = (".parquet", ".pq")
+    by_range: ClassVar[bool] = True
 
     def open_table(self, path: Path, names: Sequence[str] = ()) -> TableFile:
         """The table; columns in ``names`` come dictionary-encoded, which is fast for ids."""
@@ -34,11 +40,12 @@ class ParquetFile(TableFile):
     def __init__(self, path: Path, names: Sequence[str] = ()) -> None:
         import pyarrow.parquet as pq
 
-        with reading(path, _WHAT), pq.ParquetFile(path) as file:
+        with reading(path, _WHAT), pq.ParquetFile(self._source(path)) as file:
             self._footer = file.metadata
             groups = range(file.num_row_groups)
             self._lengths = [self._footer.row_group(group).num_rows for group in groups]
-            super().__init__(path, file.schema_arrow.names, self._footer.num_rows)
+            schema = file.schema_arrow
+            super().__init__(path, schema.names, self._footer.num_rows, types=schema.types)
         self._names = [name for name in names if name in self.columns]
         if any(length < 0 for length in self._lengths) or sum(self._lengths) != self.rows:
             raise InputError(
@@ -46,22 +53,25 @@ class ParquetFile(TableFile):
                 f"{sum(self._lengths)}; the file is damaged"
             )
 
+    @staticmethod
+    def _source(path: Path) -> Any:
+        return path if address_of(path) is None else RangeFile(path)
+
     def _open(self) -> Any:
         """The file, opened anew: thousands of tables may be known, few are read at a time."""
         import pyarrow.parquet as pq
 
         return pq.ParquetFile(
-            self.path,
+            self._source(self.path),
             metadata=self._footer,
             read_dictionary=self._names,
             page_checksum_verification=True,
-            buffer_size=_BUFFER,
+            buffer_size=_BUFFER if address_of(self.path) is None else _REQUEST,
             pre_buffer=False,
         )
 
-    def batches(self, columns: Sequence[str], first: int = 0) -> Iterator[pa.RecordBatch]:
+    def _batches(self, columns: Sequence[str], first: int) -> Iterator[pa.RecordBatch]:
         """Rows from ``first`` on; row groups that end before it are not touched."""
-        self.need(columns)
         group, skip = 0, first
         while group < len(self._lengths) and skip >= self._lengths[group]:
             skip -= self._lengths[group]
@@ -74,6 +84,7 @@ class ParquetFile(TableFile):
             flow = file.iter_batches(ROWS, groups, [*columns], use_threads=False)
             for batch in skip_rows(flow, skip):
                 rows += len(batch)
+                batch.validate(full=True)  # texts need not be valid Unicode in Parquet
                 yield batch.select([*columns])
         if rows != expected:
             raise InputError(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
 from pathlib import Path
 from typing import Annotated, ClassVar
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import AfterValidator
 
 from bdl.recording import Recordings
@@ -43,6 +44,8 @@ class RecordingFormat(Variant):
 
     package: ClassVar[str] = "bdl.formats.recordings"
     suffixes: ClassVar[tuple[str, ...]] = ()
+    #: Whether `read` takes an address and reads by ranges; otherwise files are fetched first.
+    by_range: ClassVar[bool] = False
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
@@ -60,11 +63,16 @@ class RecordingFormat(Variant):
 def _checked(pattern: str | None) -> str | None:
     if pattern is not None:
         try:
-            groups = re.compile(pattern).groups
-        except re.error as error:
-            raise ValueError(f"not a regular expression: {error}") from error
-        if groups < 1:
-            raise ValueError("one parenthesised group expected, such as '_(user[0-9]+)'")
+            pc.match_substring_regex(pa.scalar(""), pattern)
+        except pa.ArrowInvalid as error:
+            reason = str(error).removeprefix("Invalid regular expression: ")
+            raise ValueError(
+                f"not a regular expression: {' '.join(reason.split())[:200]}"
+            ) from error
+        try:
+            _first_group("", pattern)
+        except pa.ArrowInvalid:
+            raise ValueError("one parenthesised group expected, such as '_(user[0-9]+)'") from None
     return pattern
 
 
@@ -74,10 +82,21 @@ GroupPattern = Annotated[str | None, AfterValidator(_checked)]
 def group_of(id: str, pattern: str | None) -> str | None:
     """The group that a recording's id tells, by the first group of a regular expression.
 
+    The expression is matched in time linear in the id's length, whatever it is; therefore it has
+    no references to groups and does not look around.
+
     Examples
     --------
     >>> group_of("exp01_user01", "_(user[0-9]+)")
     'user01'
     """
-    match = None if pattern is None else re.search(pattern, id)
-    return match[1] if match else None
+    if pattern is None or not pc.match_substring_regex(pa.scalar(id), pattern).as_py():
+        return None
+    return _first_group(id, pattern) or None
+
+
+def _first_group(id: str, pattern: str) -> str:
+    group: str = pc.replace_substring_regex(
+        pa.scalar(id), pattern=rf"(?s)^.*?(?:{pattern}).*$", replacement=r"\1"
+    ).as_py()
+    return group

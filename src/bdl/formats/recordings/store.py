@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from io import BytesIO
@@ -19,10 +20,12 @@ from typing import Any, Literal
 import numpy as np
 
 from bdl.errors import InputError
+from bdl.formats.addresses import address_of, exists, file_size, read_range
 from bdl.formats.files import existing, reading, safe_name
 from bdl.formats.recordings.recording_format import RecordingFormat
+from bdl.plain_data import parse_json
 from bdl.recording import RecordingInfo, Recordings
-from bdl.value_readers import Values, WholeReader
+from bdl.value_readers import CHUNK, Values, WholeReader
 
 MANIFEST = "manifest.json"
 PARTIAL = "manifest.partial.json"
@@ -46,11 +49,18 @@ class PreparedStore(RecordingFormat):
         """
         for name in (MANIFEST, PARTIAL):
             try:
-                manifest = json.loads((path / name).read_text("utf-8"))
+                manifest = parse_json(existing(path / name).read_bytes(), name)
                 return bool(manifest.get("format") == _FORMAT)
             except (OSError, ValueError, AttributeError):
                 continue
         return False
+
+    @classmethod
+    def source(cls, path: Path) -> dict[str, Any] | None:
+        """How the recordings of a finished store were read; None if there is no store."""
+        if not cls.recognises(path) or not exists(path / MANIFEST):
+            return None
+        return load_manifest(path / MANIFEST).get("reading") or {}
 
     def read(self, path: Path) -> Recordings:
         """Open a store: only its manifest is read.
@@ -61,8 +71,8 @@ class PreparedStore(RecordingFormat):
         Traceback (most recent call last):
         bdl.errors.InputError: /no/such: no prepared store: manifest.json is missing
         """
-        if not (path / MANIFEST).is_file():
-            partial = (path / PARTIAL).exists()
+        if not exists(path / MANIFEST):
+            partial = exists(path / PARTIAL)
             cause = (
                 "it was interrupted, prepare again to finish it" if partial else "is it the folder?"
             )
@@ -73,7 +83,10 @@ class PreparedStore(RecordingFormat):
             notes = tuple(map(str, manifest["notes"]))
         for info in infos:
             safe_name(info.id)
-        return Recordings(infos, StoreReader(path.resolve()), notes)
+            if not info.channels:
+                raise InputError(f"{path / MANIFEST}: recording {info.id!r} has no channels")
+        folder = path.resolve() if address_of(path) is None else path
+        return Recordings(infos, StoreReader(folder), notes)
 
 
 def open_store(path: str | Path) -> Recordings:
@@ -83,23 +96,44 @@ def open_store(path: str | Path) -> Recordings:
 
 @dataclass(frozen=True)
 class StoreReader(WholeReader):
-    """Maps the arrays of a store into memory."""
+    """Maps the arrays of a store into memory, or reads those at an address by ranges."""
 
     folder: Path
 
     def read(self, info: RecordingInfo) -> Values:
-        """The values of one recording, as a read-only memory map."""
+        """The values of one recording, as a read-only memory map if they are local."""
+        file = self._whole(info)
+        if info.samples == 0 or not info.channels:
+            return np.zeros((info.samples, len(info.channels)), np.float32)
+        if address_of(file) is not None:
+            return np.concatenate([*self.chunks(info)])
+        with reading(file, "an array"):
+            values: Values = np.load(file, mmap_mode="r", allow_pickle=False)
+        return values
+
+    def chunks(self, info: RecordingInfo) -> Iterator[Values]:
+        """Values in order, some rows at a time."""
+        if address_of(self.folder) is None:
+            yield from super().chunks(info)
+            return
+        file, width = self._whole(info), len(info.channels)
+        head, rows = len(array_header(info)), max(1, CHUNK // max(1, width))
+        for first in range(0, info.samples, rows):
+            stop = min(first + rows, info.samples)
+            part = read_range(file, head + 4 * width * first, head + 4 * width * stop)
+            yield np.frombuffer(part, "<f4").reshape(stop - first, width)
+
+    def _whole(self, info: RecordingInfo) -> Path:
+        """The array file, whose beginning and length are checked."""
         [file] = self.files(info)
-        if not is_whole(existing(file), info):
+        if not exists(file):
+            raise InputError(f"{file}: no such file")
+        if not is_whole(file, info):
             raise InputError(
                 f"{file}: an array of {(info.samples, len(info.channels))} float32 expected; the "
                 "file is truncated or was changed: prepare again"
             )
-        if info.samples == 0 or not info.channels:
-            return np.zeros((info.samples, len(info.channels)), np.float32)
-        with reading(file, "an array"):
-            values: Values = np.load(file, mmap_mode="r", allow_pickle=False)
-        return values
+        return file
 
     def files(self, info: RecordingInfo) -> tuple[Path, ...]:
         """The array file of the recording."""
@@ -119,9 +153,10 @@ def is_whole(file: Path, info: RecordingInfo) -> bool:
     """Whether an array file begins with the bytes, and has the length, that it must have."""
     header = array_header(info)
     try:
-        with open(file, "rb") as stream:
-            same = stream.read(len(header)) == header
-        size = file.stat().st_size
+        if not exists(file):
+            return False
+        same = read_range(file, 0, len(header)) == header
+        size = file_size(file)
     except OSError:
         return False
     return same and size == len(header) + info.samples * len(info.channels) * 4
@@ -138,6 +173,7 @@ def manifest_of(recordings: Recordings) -> dict[str, Any]:
             "start": None if info.start is None else info.start.isoformat(),
             "offset_changes": [[*change] for change in info.offset_changes],
             "group": info.group,
+            **({"units": [*info.units]} if info.units else {}),
         }
         for info in recordings.infos
     ]
@@ -151,6 +187,13 @@ def manifest_of(recordings: Recordings) -> dict[str, Any]:
     }
 
 
+def without(manifest: dict[str, Any], failed: Mapping[str, str]) -> dict[str, Any]:
+    """A manifest without some recordings, each with a note that says why."""
+    rows = [row for row in manifest["recordings"] if row["id"] not in failed]
+    notes = [failed[id] for id in sorted(failed)]
+    return {**manifest, "recordings": rows, "notes": [*manifest["notes"], *notes]}
+
+
 def info_of(row: dict[str, Any]) -> RecordingInfo:
     """The metadata of one recording of a manifest."""
     start = row["start"]
@@ -162,13 +205,14 @@ def info_of(row: dict[str, Any]) -> RecordingInfo:
         None if start is None else datetime.fromisoformat(start),
         tuple((int(sample), int(offset)) for sample, offset in row["offset_changes"]),
         row["group"],
+        units=tuple(map(str, row.get("units", ()))),
     )
 
 
 def load_manifest(file: Path) -> dict[str, Any]:
     """The manifest in a file, its format and version checked."""
     with reading(file, "the manifest of a store"):
-        manifest = json.loads(existing(file).read_text("utf-8"))
+        manifest = parse_json(existing(file).read_bytes(), file)
     if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT:
         raise InputError(f"{file}: it is not the manifest of a prepared store")
     if manifest.get("version") != _VERSION:

@@ -32,6 +32,8 @@ class TableFormat(RecordingFormat):
         Column of recording ids in a long table.
     channels
         A column of values, in the order given; all columns that are nothing else by default.
+    channel_units
+        Unit of a channel, CHANNEL=UNIT, such as ``x=mg``.
     sample
         Column of sample numbers, counted from ``first_sample``.
     first_sample
@@ -67,6 +69,7 @@ class TableFormat(RecordingFormat):
 
     recording: str | None = None
     channels: tuple[str, ...] | None = None
+    channel_units: dict[str, str] = Field(default_factory=dict)
     sample: str | None = None
     first_sample: int = 0
     time: str | None = None

@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from bdl.errors import InputError, require
-from bdl.formats.channel_names import channel_names, chosen_channels
+from bdl.formats.channel_names import channel_names, channel_units, chosen_channels
 from bdl.formats.files import reading
 from bdl.formats.recordings.recording_format import GroupPattern, RecordingFormat, group_of
 from bdl.formats.time_zones import start_on_local_clock
@@ -36,6 +36,8 @@ class WfdbRecordings(RecordingFormat):
         Name of a signal, in the order given; all by default.
     aliases
         Name in place of a label, LABEL=NAME, where files name one signal differently.
+    channel_units
+        Unit of a channel, CHANNEL=UNIT, where the file names none or a wrong one.
     zone
         Zone of the record's start, which has none: an IANA name such as ``Europe/Zurich`` or a
         UTC offset such as ``+02:00``. Without it local times are right unless clocks are set.
@@ -47,6 +49,7 @@ class WfdbRecordings(RecordingFormat):
     suffixes: ClassVar[tuple[str, ...]] = (".hea",)
     channels: tuple[str, ...] | None = None
     aliases: dict[str, str] = Field(default_factory=dict)
+    channel_units: dict[str, str] = Field(default_factory=dict)
     zone: str | None = None
     group_pattern: GroupPattern = None
 
@@ -67,7 +70,11 @@ class WfdbRecordings(RecordingFormat):
         period, samples, id = 1.0 / header.fs, header.sig_len, path.stem
         start, changes, zone_note = start_on_local_clock(local, self.zone, period, samples, path)
         group = group_of(id, self.group_pattern)
-        info = RecordingInfo(id, samples, channels, period, start, changes, group)
+        known = getattr(header, "units", None) or [""] * len(names)
+        units = channel_units(
+            channels, [known[place] or "" for place in places.values()], self.channel_units, path
+        )
+        info = RecordingInfo(id, samples, channels, period, start, changes, group, units=units)
         return Recordings((info,), WfdbReader(path.resolve(), files, places), notes + zone_note)
 
 

@@ -1,0 +1,145 @@
+"""Streams: memory over a million bins, the time from a push to its answer, many streams together.
+
+A forward GRU of the default size, three channels, forward mass as decoder. The straightforward way
+keeps every feature; many streams are `bench.plain_stream`, once per stream and bin. Memory is that
+of the process, after one push of many bins has set the size of its buffers.
+
+    python -m bench.live
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+import torch
+
+from bench.plain_stream import best_processor, plain_seconds
+from bench.row import Row, table
+
+STRIDE, PERIOD, CHANNELS = 10, 0.1, 3
+BINS, PUSH, SINGLE, STREAMS = 1_000_000, 5_000, 3_000, 1_000
+
+
+def detector():
+    """A detector that was hardly trained: its answers cost as much as those of a good one."""
+    from bdl import Detector, Events, Recording, Recordings
+
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(20_000, CHANNELS)).astype(np.float32)
+    recordings = Recordings.of([Recording.of(values, id="a", period=PERIOD)])
+    events = Events.of("a", "beat", np.arange(20.0, 2_000.0, 40.0))
+    return Detector(
+        lag=5.0,
+        encoder="forward-gru",
+        features={"stride": STRIDE, "calendar": False, "scaling": "robust"},
+        window=400.0,
+        tolerances=(2.0, 5.0),
+        training={"epochs": 1, "accelerator": "cpu"},
+        selection={"folds": 0},
+    ).fit(recordings, events)
+
+
+def resident() -> int:
+    """Bytes of memory that the process holds."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096
+
+
+def memory(fitted) -> Row:
+    """Growth of the process over a million bins, beside that of keeping their features."""
+    rng = np.random.default_rng(1)
+    samples = rng.normal(size=(PUSH * STRIDE, CHANNELS)).astype(np.float32)
+    stream = fitted.stream("a")
+    for _ in range(4):
+        stream.push(samples)
+    early, state = resident(), len(stream.save())
+    begin = perf_counter()
+    for _ in range(BINS // PUSH):
+        stream.push(samples)
+    seconds = perf_counter() - begin
+    grown, late = max(resident() - early, 0), len(stream.save())
+    kept = BINS * CHANNELS * 4 * 4
+    note = (
+        f"state {state:,} bytes before, {late:,} after; {BINS / seconds:,.0f} bins per second in "
+        f"pushes of {PUSH:,}"
+    )
+    return Row(
+        f"memory of {BINS:,} bins", max(grown, 4096) / 2**20, kept / 2**20, None, "MiB", note
+    )
+
+
+def latency(fitted) -> Row:
+    """Time from the last sample of a bin to the answer."""
+    rng = np.random.default_rng(2)
+    samples = rng.normal(size=(SINGLE, STRIDE, CHANNELS)).astype(np.float32)
+    stream = fitted.stream("a")
+    times = []
+    for rows in samples:
+        stream.push(rows[:-1])
+        begin = perf_counter()
+        stream.push(rows[-1])
+        times.append(perf_counter() - begin)
+    state = [fitted.module_.initial_state(1)]
+    features = torch.zeros(1, 1, CHANNELS * 4)
+
+    def plain() -> None:
+        begin = perf_counter()
+        _, state[0] = fitted.module_.step(features, state[0])
+        loop.append(perf_counter() - begin)
+
+    loop: list[float] = []
+    with torch.inference_mode():
+        for _ in range(SINGLE):
+            plain()
+    late = sorted(times)[int(0.99 * SINGLE)]
+    note = f"99 % {late * 1e3:.2f} ms; plain is the encoder alone, without bins and decoder"
+    return Row("push of one bin to answer", median(times), median(loop), None, "s", note)
+
+
+def together(fitted) -> list[Row]:
+    """One bin of many streams: through torch, and through onnxruntime, without sockets."""
+    from bdl import load
+
+    plain = plain_seconds(fitted, 200, STRIDE, CHANNELS)
+    with tempfile.TemporaryDirectory() as folder:
+        fitted.export(Path(folder) / "model.onnx")
+        exported = load(Path(folder) / "model.onnx")
+    rows = []
+    for name, detector in (("torch", fitted), ("onnxruntime", exported)):
+        ours = _together(detector)
+        note = (
+            f"{1 / ours:,.0f} streams of one bin per second on one core, bins and decoders "
+            f"included; {plain['alone'] / ours:.1f} times the plain encoder without these"
+        )
+        title = f"one bin of a stream, {STREAMS:,} together, {name}"
+        rows.append(Row(title, ours, plain["loop"], None, "s", note))
+    return rows
+
+
+def _together(detector) -> float:
+    """Processor seconds per stream and bin."""
+    from bdl.detector.sample_intake import Samples
+
+    rng = np.random.default_rng(3)
+    values = rng.normal(size=(STREAMS * STRIDE, CHANNELS)).astype(np.float32)
+    given = Samples(np.full(STREAMS, STRIDE), values, np.full(len(values), np.nan))
+    streams = [detector.stream(str(i)) for i in range(STREAMS)]
+    numbers = np.array([stream.row for stream in streams])
+    for _ in range(40):  # until the decoders have all the bins that they compare
+        streams[0].rows.push(numbers, given)
+    return best_processor(lambda: streams[0].rows.push(numbers, given)) / STREAMS
+
+
+def run() -> list[Row]:
+    """All rows."""
+    torch.set_num_threads(1)
+    fitted = detector()
+    return [memory(fitted), latency(fitted), *together(fitted)]
+
+
+if __name__ == "__main__":
+    print(table(run()))

@@ -1,0 +1,90 @@
+"""Run cases and write what came of them: `python -m fuzz --mutations 100000 --out FILE`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bdl.formats.files import atomic
+from fuzz.attack import SECONDS, Case, attack
+from fuzz.worker import MEMORY
+
+OUTCOMES = ("refused", "read", "traceback", "crash", "hang", "memory", "wrong")
+BAD = OUTCOMES[2:]
+HEAD = """# Damaged files
+
+Every reader, and every file that the package writes itself, met mutations of small valid files:
+bytes changed, cut, doubled and moved, numbers that lie, nesting, hostile names. A reader must
+refuse a file with an error of ours, or read it in order: shapes as claimed, no infinite value,
+finite times, and the values that were written where the format has checksums. Each case has
+{seconds:g} s and {memory} MiB of memory.
+
+Command: `{command}`. Measured {when}.
+
+"""
+
+
+def main() -> int:
+    """Run, print each bad case, write the table; the exit code is 1 if there was any."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
+    parser.add_argument("--mutations", type=int, default=100_000, help="number of cases")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the cases")
+    parser.add_argument("--first", type=int, default=0, help="number of the first case")
+    parser.add_argument("--target", action="append", default=[], help="name a target begins with")
+    parser.add_argument("--keep", help="folder for the files of bad cases")
+    parser.add_argument("--out", type=Path, help="file for the table, in Markdown")
+    given = parser.parse_args()
+    counts: dict[str, Counter[str]] = {}
+    last = given.first + given.mutations
+    for case in attack(given.target, given.seed, given.first, last, given.keep):
+        counts.setdefault(case.target, Counter())[case.outcome] += 1
+        if case.outcome in BAD:
+            _tell(case)
+    text = table(counts)
+    print(text)
+    if given.out is not None:
+        command = f"python -m fuzz --mutations {given.mutations} --seed {given.seed}"
+        head = HEAD.format(
+            seconds=SECONDS,
+            memory=MEMORY >> 20,
+            command=command,
+            when=f"{datetime.now(UTC):%Y-%m-%d}",
+        )
+        with atomic(given.out) as temporary:
+            temporary.write_text(head + text + "\n")
+    return int(any(counter[bad] for counter in counts.values() for bad in BAD))
+
+
+def table(counts: dict[str, Counter[str]]) -> str:
+    """Counts by target and outcome, and their sums.
+
+    >>> print(table({"store": Counter(refused=3, read=1)}).splitlines()[2])
+    | store | 4 | 3 | 1 | 0 | 0 | 0 | 0 | 0 |
+    """
+    head = "| target | cases | refused | read | tracebacks | crashes | hangs | memory | wrong |"
+    rows = [head, "|---|" + "---:|" * 8]
+    total: Counter[str] = Counter()
+    for name, counter in sorted(counts.items()):
+        rows.append(_row(name, counter))
+        total += counter
+    return "\n".join([*rows, _row("**all**", total)])
+
+
+def _row(name: str, counter: Counter[str]) -> str:
+    return (
+        " | ".join(
+            [f"| {name}", f"{counter.total():,}", *(f"{counter[each]:,}" for each in OUTCOMES)]
+        )
+        + " |"
+    )
+
+
+def _tell(case: Case) -> None:
+    print(f"case {case.number}, {case.target}: {case.outcome}\n{case.detail}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+"""Cases run in a worker process; another one goes on after a case that killed it or took long."""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SECONDS = 10.0  # that a case may take; a machine may pause a process, so it is tried twice
+START = 300.0  # that a worker may take until its first case
+
+
+@dataclass(frozen=True)
+class Case:
+    """What came of one case."""
+
+    number: int
+    target: str
+    outcome: str
+    detail: str
+
+
+def attack(
+    names: list[str],
+    seed: int,
+    first: int,
+    last: int,
+    keep: str | None = None,
+    seconds: float = SECONDS,
+) -> Iterator[Case]:
+    """Yield the outcome of each case, in order.
+
+    Parameters
+    ----------
+    names
+        Names that targets begin with; none for all targets.
+    seed
+        Seed of the cases.
+    first, last
+        Number of the first case, and of the one after the last.
+    keep
+        Folder for the files of bad cases.
+    seconds
+        Time that a case may take. A case that takes longer is tried once more in a new process, and
+        hangs if it takes longer again.
+    """
+    retried = first - 1
+    while first < last:
+        words = json.dumps(
+            {"names": names, "seed": seed, "first": first, "last": last, "keep": keep}
+        )
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "fuzz.worker", words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=Path(__file__).parents[1],
+        )
+        told = _lines(worker)
+        targets = _next(told, START)["ready"]
+        _next(told, START)  # every whole file was read
+        try:
+            while first < last:
+                try:
+                    line = _next(told, seconds)
+                except (queue.Empty, EOFError) as ended:
+                    outcome = "hang" if isinstance(ended, queue.Empty) else "crash"
+                    if outcome == "hang" and retried < first:
+                        retried = first
+                        break
+                    yield Case(first, targets[first % len(targets)], outcome, str(worker.poll()))
+                    first += 1
+                    break
+                yield Case(line["case"], line["target"], line["outcome"], line["detail"])
+                first = line["case"] + 1
+        finally:
+            worker.kill()
+            worker.wait()
+
+
+def _lines(worker: subprocess.Popen[bytes]) -> queue.Queue[bytes]:
+    """The lines that a process prints, as they come; an empty one is its end."""
+    lines: queue.Queue[bytes] = queue.Queue()
+
+    def listen() -> None:
+        assert worker.stdout is not None
+        with worker.stdout as stream:
+            for line in stream:
+                lines.put(line)
+        lines.put(b"")
+
+    threading.Thread(target=listen, daemon=True).start()
+    return lines
+
+
+def _next(lines: queue.Queue[bytes], seconds: float) -> dict[str, Any]:
+    line = lines.get(timeout=seconds)
+    if not line:
+        raise EOFError("the worker has ended; `python -m fuzz.worker` tells why")
+    told: dict[str, Any] = json.loads(line)
+    return told

@@ -1,0 +1,80 @@
+"""Mutations of a file: bytes changed, cut, doubled, moved; numbers that lie; nesting."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.random import Generator
+
+# What headers of files and configurations must not be believed about.
+NUMBERS = (b"-1", b"0", b"nan", b"inf", b"1e999", b"-1e308", b"2147483647", b"4294967296", b"1e18")
+NUMBERS += (b"9223372036854775807", b"18446744073709551616", b"0.0000000001", b"9" * 400, b"true")
+WORDS = (
+    b"null",
+    b"[]",
+    b"{}",
+    b'"x"',
+    b"[" * 2000,
+    b"{a: " * 500,
+    b"\xff\xfe",
+    b"\\ud800",
+    b"\x00",
+)
+WORDS += (b"../../x", b"/etc/passwd", b"&a [*a, *a]", b"!!python/object:os.system", b"\n", b",,,,")
+EXTREMES = (0, 1, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63 - 1)
+_NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_WORD = re.compile(rb'"[^"]{0,60}"|[A-Za-z_]{2,30}')
+
+
+def mutate(raw: bytes, rng: Generator) -> bytes:
+    """A file with one to four changes.
+
+    >>> mutate(b"abcdef", np.random.default_rng(0)) == mutate(b"abcdef", np.random.default_rng(0))
+    True
+    """
+    if rng.random() < 0.02:
+        return rng.bytes(int(rng.integers(0, 300)))
+    out = bytearray(raw)
+    for _ in range(int(rng.integers(1, 5))):
+        out = _changed(out, rng)
+    return bytes(out)
+
+
+def _changed(out: bytearray, rng: Generator) -> bytearray:
+    at = int(rng.integers(0, max(1, len(out))))
+    length = int(rng.choice([1, 1, 2, 4, 8, 64, 512]))
+    kind = int(rng.integers(0, 10))
+    if kind == 0:
+        out[at : at + length] = rng.bytes(length)
+    elif kind == 1:
+        del out[at : at + length]
+    elif kind == 2:
+        out[at:at] = out[at : at + length] * int(rng.choice([1, 1, 2, 50]))
+    elif kind == 3 and out:
+        out[at] ^= 1 << int(rng.integers(0, 8))
+    elif kind == 4 and rng.random() < 0.3:
+        del out[at:]
+    elif kind == 5:  # an integer in a binary header
+        size = int(rng.choice([1, 2, 4, 8]))
+        number = int(rng.choice(np.array(EXTREMES, dtype=np.uint64))) % (1 << (8 * size))
+        out[at : at + size] = number.to_bytes(size, str(rng.choice(["little", "big"])))  # type: ignore[arg-type]
+    elif kind == 6:
+        _replace(out, _NUMBER, NUMBERS, rng)
+    elif kind == 7:
+        _replace(out, _WORD, NUMBERS + WORDS, rng)
+    elif kind == 8:
+        out[at:at] = WORDS[int(rng.integers(0, len(WORDS)))]
+    else:  # a part from elsewhere in the file
+        begin = int(rng.integers(0, max(1, len(out))))
+        out[at : at + length] = out[begin : begin + length]
+    return out
+
+
+def _replace(
+    out: bytearray, pattern: re.Pattern[bytes], by: tuple[bytes, ...], rng: Generator
+) -> None:
+    found = [match.span() for match in pattern.finditer(bytes(out))]
+    if found:
+        first, last = found[int(rng.integers(0, len(found)))]
+        out[first:last] = by[int(rng.integers(0, len(by)))]

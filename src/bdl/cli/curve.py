@@ -1,0 +1,122 @@
+"""The command that says whether more labels would help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bdl.cli.console import err, out, print_json
+from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption, given_fields
+from bdl.cli.options import Json, Quiet, takes
+from bdl.cli.recording_options import EVENT_OPTIONS, RECORDING_OPTIONS
+from bdl.cli.sources import SourceOptions, find_source
+from bdl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bdl import Detector, Events, Recordings
+
+commands = typer.Typer()
+
+
+@commands.command(epilog="Example: `bdl curve --config mine/bdl.yaml --out curve.csv`")
+@takes(
+    source_options=SourceOptions,
+    layout=RECORDING_OPTIONS,
+    event_options=EVENT_OPTIONS,
+    **DETECTOR_OPTIONS,
+)
+def curve(
+    target: Annotated[Path | None, typer.Option("--out", help="Table to write.")] = None,
+    events: Annotated[str | None, typer.Option(help="Table of events.")] = None,
+    config: Annotated[Path | None, typer.Option(help="YAML file with data and settings.")] = None,
+    preset: PresetOption = None,
+    from_: Annotated[
+        Path | None, typer.Option("--from", help="Model file to fine-tune, instead of new models.")
+    ] = None,
+    size: Annotated[
+        list[int] | None,
+        typer.Option(help="Number of labelled recordings; may be repeated. Default: 1, 2, 4, ..."),
+    ] = None,
+    held_out: Annotated[
+        float, typer.Option(min=0.01, max=0.99, help="Share of the groups that is held out.")
+    ] = 0.2,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Orders in which recordings are added, averaged.")
+    ] = 1,
+    bootstrap: Annotated[int, typer.Option(min=1, help="Bootstrap replicates.")] = 1000,
+    quiet: Quiet = False,
+    json: Json = False,
+    *,
+    source_options: SourceOptions,
+    layout: dict[str, Any],
+    event_options: dict[str, Any],
+    detector: dict[str, Any],
+    features: dict[str, Any],
+    training: dict[str, Any],
+    selection: dict[str, Any],
+) -> None:
+    """Score over the number of labelled recordings: would more labels help?
+
+    Each model is scored in the same held-out recordings, with confidence intervals.
+    """
+    from bdl import Detector
+    from bdl.detector.learning_curve import learning_curve
+    from bdl.formats.table_writing import write_table
+
+    source = find_source(
+        source_options,
+        layout,
+        events=events,
+        event_options=event_options,
+        config=config,
+        need_events=True,
+    )
+    given = given_fields(detector, features, training, selection)
+    if from_ is not None:
+        if [*given] not in ([], ["training"]) or preset is not None:
+            raise ConfigError("with --from, only settings of the training have an effect")
+        start = Detector.load(from_)
+        tolerances = start.model_.tolerances
+
+        def train(recordings: Recordings, labels: Events) -> Detector:
+            return start.fine_tune(recordings, labels, **training)
+    else:
+        settings = source.detector_settings(preset, given)
+        tolerances = settings.tolerances or _proposed(source.recordings, source.events)
+        settings = settings.replace(tolerances=tolerances)
+
+        def train(recordings: Recordings, labels: Events) -> Detector:
+            if not quiet:
+                err.print(f"training on {len(recordings)} recordings")
+            return Detector(**dict(settings)).fit(
+                recordings, labels, intervals=source.intervals, types=source.types
+            )
+
+    result = learning_curve(
+        train,
+        source.recordings,
+        source.events if source.types is None else source.events.select(types=source.types),
+        tolerances=tolerances,
+        sizes=size or (),
+        share=held_out,
+        repeats=repeats,
+        event_free=source.event_free,
+        replicates=bootstrap,
+        seed=training.get("seed", 0),
+    )
+    if target is not None:
+        write_table(result.to_frame("pyarrow"), target)
+    if json:
+        rows = result.to_polars().fill_nan(None).to_dicts()
+        print_json({"held_out": result.held_out, "curve": rows, "verdict": result.verdict})
+    else:
+        out.print(repr(result), markup=False, soft_wrap=True)
+
+
+def _proposed(recordings: Recordings, events: Events) -> tuple[float, ...]:
+    """Tolerances that are chosen for all the data, so that every model is scored alike."""
+    from bdl.proposal import propose
+
+    return tuple(propose(recordings, events).tolerances.value)

@@ -1,0 +1,344 @@
+"""The command that detects events with a trained model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bdl.cli import INCOMPLETE
+from bdl.cli.console import err, print_json, progress
+from bdl.cli.detection_formats import WRITING_OPTIONS, detection_format, write_detections
+from bdl.cli.event_conversion import written_formats
+from bdl.cli.options import Json, Quiet, Strict, advance, takes
+from bdl.cli.recording_options import RECORDING_OPTIONS, recording_formats
+from bdl.cli.sources import SourceOptions, find_source
+from bdl.detector.model import Model
+from bdl.detector.operating_point import OperatingPoint
+from bdl.errors import ConfigError
+from bdl.workers import Workers
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from bdl.formats.done_files import DoneFiles
+    from bdl.recording import Recordings
+
+commands = typer.Typer()
+
+
+@commands.command(epilog="Example: `bdl detect model.safetensors new/ --out found.csv --update`")
+@takes(
+    source_options=SourceOptions,
+    layout=RECORDING_OPTIONS,
+    format_options=WRITING_OPTIONS,
+    workers=Workers,
+)
+def detect(
+    model: Annotated[Path, typer.Argument(help="Model file written by fit or export.")],
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            help="Recordings: a file, folder, glob or prepared store, read and resampled as those "
+            "that the model was trained on."
+        ),
+    ] = None,
+    *,
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="Table of detections to write; with --format its file, or a folder if it has one "
+            "file per recording."
+        ),
+    ],
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Format to write: {', '.join(written_formats())}. By default our own table, bdl.",
+            autocompletion=written_formats,
+        ),
+    ] = None,
+    recordings_format: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Format of the recordings: {', '.join(recording_formats())}. By default that of "
+            "the training recordings, or recognised.",
+            autocompletion=recording_formats,
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="YAML file that names the recordings.")
+    ] = None,
+    densities: Annotated[
+        Path | None, typer.Option(help="Folder to write the densities to as well.")
+    ] = None,
+    resample: Annotated[
+        bool, typer.Option(help="Resample recordings of another rate to that of the model.")
+    ] = False,
+    all: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="The whole ranking, for AP, instead of detections above the threshold."
+        ),
+    ] = False,
+    false_alarms_per_day: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="Threshold with at most so many false alarms per day on held-out recordings, "
+            "instead of the best F1; an interval counts once.",
+        ),
+    ] = None,
+    sensitivity: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, help="Threshold that found this share of held-out events, instead."
+        ),
+    ] = None,
+    events: Annotated[
+        bool, typer.Option("--events", help="One row per event, also where events are ends.")
+    ] = False,
+    update: Annotated[
+        bool,
+        typer.Option(
+            "--update", help="Only files that are new or changed since; rows are added to --out."
+        ),
+    ] = False,
+    partition: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Write a folder of Parquet files, each with so many recordings, to --out."
+        ),
+    ] = None,
+    strict: Strict = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    source_options: SourceOptions,
+    layout: dict[str, Any],
+    format_options: dict[str, Any],
+    workers: dict[str, Any],
+) -> None:
+    """Detect events in recordings with a trained model.
+
+    Detections are those above the threshold with the best F1 on held-out training recordings, if
+    the model has one. Where events are ends of intervals, a row is an interval. Local times are
+    added where the start of a recording is known. A recording that cannot be read or used is named
+    and left out; the exit code is then 3. Interrupted, the same command goes on where it stopped:
+    what is finished is in OUT.run until the table is written.
+    """
+    from bdl import load
+    from bdl.cli.detection_table import detection_table
+    from bdl.detector.detection_run import detect_many
+    from bdl.formats.addresses import address_of
+    from bdl.formats.densities import write_densities
+    from bdl.formats.outputs import check_output
+    from bdl.formats.partitions import write_partitions
+    from bdl.formats.recording_files import LEFT_OUT
+    from bdl.formats.table_writing import check_table_output, write_table
+    from bdl.units import in_units
+
+    chosen = detection_format(format, format_options, out)
+    if chosen is not None:
+        if update or partition is not None:
+            flag = "--update" if update else "--partition"
+            raise ConfigError(f"{flag} has no effect with --format {format}")
+    elif partition is None:
+        check_table_output(out)
+    else:
+        if update:
+            raise ConfigError("--partition has no effect with --update, which adds to one table")
+        check_output(out, folder=True)
+    if update and address_of(out) is not None:
+        raise ConfigError(f"--update adds to a local table, and --out {out} is an address")
+    if densities is not None:
+        if update:
+            raise ConfigError("--densities cannot be written with --update, only as a whole")
+        check_output(densities, folder=True, flag="--densities")
+    detector = load(model)
+    point = _point(detector.model_, all, false_alarms_per_day, sensitivity)
+    paired = not (all or events)
+    done = _done(model, out, point, paired) if update else None
+    options = replace(source_options, format=recordings_format)
+    recordings = _recordings(detector.model_, source, options, layout, config, done)
+    converted = in_units(recordings, detector.model_.units_by_channel, "the model", strict=False)
+    for note in () if quiet or json else converted.notes:
+        if not note.startswith(LEFT_OUT):
+            err.print(f"note: {note}", markup=False, soft_wrap=True)
+    stamps = {} if done is None else done.stamps(recordings)
+    with progress() as bar:
+        run = detect_many(
+            detector,
+            recordings,
+            out.with_name(f"{out.name}.run"),
+            point=point,
+            resample=resample,
+            densities=densities is not None,
+            workers=Workers(**workers),
+            strict=strict,
+            progress=(lambda done, total: None) if quiet else advance(bar, "detecting"),
+        )
+    infos = {info.id: info for info in recordings.infos}
+    table = detection_table(run.detections, detector.model_, infos, paired=paired)
+    if densities is not None:
+        write_densities(densities, run.densities())
+    frame = table.frame
+    if done is not None:
+        frame = _joined(out, frame, infos.keys(), len(done) > 0)
+    if chosen is not None:
+        intervals, searched = detector.model_.intervals, recordings.select(run.detected)
+        if write_detections(chosen, table, run.detections, intervals, searched, out) and not quiet:
+            err.print(f"note: scores are left out, as format {chosen.kind} has none")
+    elif partition is None:
+        write_table(frame.to_arrow(), out)
+    else:
+        write_partitions(frame.to_arrow(), out, ids=recordings.ids, size=partition)
+    if done is not None:
+        done.write({id: stamp for id, stamp in stamps.items() if id not in run.refused})
+    if not run.refused:
+        run.directory.remove()
+    left_out = [note for note in recordings.notes if note.startswith(LEFT_OUT)]
+    left_out += [f"{LEFT_OUT}{reason}" for reason in run.refused.values()]
+    summary = {
+        "out": str(out),
+        "recordings": len(run.detected),
+        "intervals" if table.intervals else "detections": len(table.frame),
+        "unpaired": table.unpaired,
+        "notes": [note for note in converted.notes if not note.startswith(LEFT_OUT)],
+        **({} if point is None else _expected(point, detector.model_)),
+        "left_out": left_out,
+    }
+    for note in left_out:
+        err.print(note, markup=False, soft_wrap=True)
+    if json:
+        print_json(summary)
+    elif not quiet:
+        err.print(_text(summary), markup=False, soft_wrap=True)
+    if left_out:
+        raise typer.Exit(INCOMPLETE)
+
+
+def _point(
+    model: Model, all: bool, false_alarms_per_day: float | None, sensitivity: float | None
+) -> OperatingPoint | None:
+    """Return the operating point that the options ask for; None for the whole ranking."""
+    asked = {
+        "--all": all or None,
+        "--false-alarms-per-day": false_alarms_per_day,
+        "--sensitivity": sensitivity,
+    }
+    given = [flag for flag, value in asked.items() if value is not None]
+    if len(given) > 1:
+        raise ConfigError(f"{' and '.join(given)} contradict each other; give one of them")
+    point = model.operating_point
+    if all or (point is None and not given):
+        return None
+    if point is None:
+        raise ConfigError(
+            f"{given[0]}: the model has no operating point, since nothing was held out when it was "
+            "fitted; leave it out"
+        )
+    if false_alarms_per_day is not None:
+        return point.within_false_alarms(false_alarms_per_day, model.intervals)
+    return point if sensitivity is None else point.reaching_sensitivity(sensitivity)
+
+
+def _recordings(
+    model: Model,
+    source: str | None,
+    options: SourceOptions,
+    layout: dict[str, Any],
+    config: Path | None,
+    done: DoneFiles | None,
+) -> Recordings:
+    """Open the recordings that the arguments name; with a record of done files the others."""
+    if all(each is None for each in (source, options.dataset, options.recordings, config)):
+        raise ConfigError(
+            "the recordings are missing: give a file or folder as second argument, or "
+            "--recordings, --dataset or --config"
+        )
+    if source is None:
+        recordings = find_source(options, layout, config=config, invalid="skip").recordings
+        return recordings if done is None else done.new(recordings)
+    from bdl.formats.polyphase import on_one_clock
+    from bdl.formats.reading import Reading
+    from bdl.training.preparation import same_period
+
+    others = {
+        "--dataset": options.dataset,
+        "--recordings": options.recordings,
+        "--config": config,
+    }
+    for flag, value in others.items():
+        if value is not None:
+            raise ConfigError(f"{flag} has no effect beside the recordings {source}")
+    reading = model.reading or Reading()
+    reading = reading.replace(
+        format=options.format or reading.format,
+        pattern=options.pattern or reading.pattern,
+        layout={**reading.layout, **layout},
+    )
+    if done is None:
+        recordings = reading.open(source, invalid="skip")
+    else:
+        recordings = done.new(reading.open(source, invalid="skip", only=done.is_new))
+    if all(same_period(info.period, model.period) for info in recordings.infos):
+        return recordings
+    return on_one_clock(recordings, 1 / model.period)
+
+
+def _done(model: Path, out: Path, point: OperatingPoint | None, paired: bool) -> DoneFiles:
+    """Return which recordings are in the table already, for this model and threshold."""
+    from bdl.formats.done_files import DoneFiles
+    from bdl.formats.files import content_hash
+
+    threshold = None if point is None else point.threshold
+    purpose = f"{content_hash([model])}, threshold {threshold}, paired {paired}"
+    record = out.with_name(f"{out.name}.done.json")
+    if not out.exists():
+        record.unlink(missing_ok=True)
+    return DoneFiles(record, purpose=purpose)
+
+
+def _joined(out: Path, frame: pl.DataFrame, again: Any, known: bool) -> pl.DataFrame:
+    """Return the rows that the table has already, but for recordings done again, and new rows."""
+    import polars as pl
+
+    from bdl.formats.recordings.table_format import open_table
+
+    if not known or not out.exists():
+        return frame
+    table = open_table(out)
+    old = pl.DataFrame(schema=dict.fromkeys(table.columns, pl.String))
+    if batches := [*table.batches(table.columns)]:
+        old = pl.concat([pl.DataFrame(pl.from_arrow(batch)) for batch in batches])
+    numbers = [name for name, kind in frame.schema.items() if kind == pl.Float64]
+    old = old.with_columns(pl.col(name).cast(pl.Float64) for name in numbers if name in old.columns)
+    old = old.filter(~pl.col("recording").is_in([*again]))
+    return pl.concat([old, frame], how="diagonal_relaxed")
+
+
+def _expected(point: OperatingPoint, model: Model) -> dict[str, Any]:
+    """Return the threshold, and what it did on held-out recordings."""
+    summary: dict[str, Any] = {"threshold": point.threshold, "held-out F1": round(point.f1, 4)}
+    if point.curve is not None:
+        place = point.curve.place(point.threshold)
+        rate = point.curve.false_alarms_per_day(model.intervals)[place]
+        summary["held-out sensitivity"] = round(float(point.curve.sensitivity()[place]), 4)
+        summary["held-out false alarms per day"] = round(float(rate), 4)
+    return summary
+
+
+def _text(summary: dict[str, Any]) -> str:
+    kind = "intervals" if "intervals" in summary else "detections"
+    text = f"{summary[kind]:,} {kind} in {summary['recordings']:,} recordings: {summary['out']}"
+    if summary["unpaired"]:
+        text += (
+            f"; {summary['unpaired']:,} ends without a partner are left out (--events shows them)"
+        )
+    if "threshold" in summary:
+        rates = [f"{name[9:]} {summary[name]:g}" for name in summary if name.startswith("held-out")]
+        text += f"\nscore at least {summary['threshold']:.4g}; on held-out recordings "
+        text += ", ".join(rates)
+    return text

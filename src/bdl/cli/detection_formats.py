@@ -1,0 +1,131 @@
+"""Formats in which ``bdl detect`` writes, beside its own table: those of events, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bdl.cli.options import Fields
+from bdl.errors import ConfigError
+from bdl.events import Events
+from bdl.formats.events import EventFormat
+from bdl.formats.recordings import RecordingFormat
+from bdl.intervals import IntervalType
+from bdl.recording import Recordings
+from bdl.sampling import nearest_sample
+
+if TYPE_CHECKING:
+    from bdl.cli.detection_table import DetectionTable
+
+_READING = ("columns", "codes", "missing", "labels")  # options that say how events are read
+_SHARED = {name for kind in RecordingFormat.kinds().values() for name in kind.model_fields}
+WRITING_OPTIONS = Fields(EventFormat, without=(*_READING, *_SHARED))
+
+
+def detection_format(name: str | None, options: Mapping[str, Any], out: Path) -> EventFormat | None:
+    """Return the format that is asked for, its output checked; None for the table of detections.
+
+    Parameters
+    ----------
+    name
+        Name of an event format; None and ``bdl`` are the table.
+    options
+        What was given of `WRITING_OPTIONS`.
+    out
+        Where to write.
+    """
+    from bdl.formats.event_files import parse_format
+    from bdl.formats.format_options import check_options
+    from bdl.formats.outputs import check_output
+
+    if name is None or name == "bdl":
+        if options:
+            raise ConfigError(
+                f"{', '.join(sorted(options))}: options of event formats, which have no effect "
+                "without --format"
+            )
+        return None
+    format = parse_format(name, options)
+    check_options(options, format)
+    if not format.writes():
+        format.write(Events.empty(), out)  # says which formats can be written
+    check_output(out, folder=format.writes_folder(out))
+    return format
+
+
+def write_detections(
+    format: EventFormat,
+    table: DetectionTable,
+    detections: Events,
+    intervals: Sequence[IntervalType],
+    recordings: Recordings,
+    out: Path,
+) -> bool:
+    """Write detections, as intervals where the table has them; return whether scores were dropped.
+
+    Parameters
+    ----------
+    format
+        The format, with its options; ``intervals`` renames those of the model.
+    table, detections
+        The detections as intervals, if they are, and as events.
+    intervals
+        Interval types of the model.
+    recordings
+        The recordings in which events were looked for.
+    out
+        File or folder.
+    """
+    from bdl.formats.event_files import parse_format, write_events
+    from bdl.formats.format_options import option_names
+
+    types = _renamed(intervals, getattr(format, "intervals", None) or ())
+    events = _ends(table, intervals) if table.intervals else detections
+    if "period" in option_names(type(format)):
+        events = _on_samples(events, recordings)
+    defaults = {
+        "drop_scores": True,
+        "period": next((info.period for info in recordings.infos), None),
+    }
+    chosen = parse_format(format, {"intervals": types if table.intervals else ()})
+    write_events(events, out, format=chosen, recordings=recordings, defaults=defaults)
+    return hasattr(format, "drop_scores")
+
+
+def _renamed(
+    intervals: Sequence[IntervalType], given: Sequence[IntervalType]
+) -> tuple[IntervalType, ...]:
+    """Interval types of the model under the names that the user gives them."""
+    names = {(kind.onset, kind.offset): kind for kind in given}
+    known = {(kind.onset, kind.offset) for kind in intervals}
+    for ends, kind in names.items():
+        if ends not in known:
+            pairs = ", ".join(f"{onset},{offset}" for onset, offset in sorted(known)) or "none"
+            raise ConfigError(
+                f"--interval {kind.name}={','.join(ends)}: the model detects no such interval; its "
+                f"ends are {pairs}"
+            )
+    return tuple(names.get((kind.onset, kind.offset), kind) for kind in intervals)
+
+
+def _on_samples(events: Events, recordings: Recordings) -> Events:
+    """Events at the nearest samples of their recordings, for formats that count samples."""
+    periods = np.array([recordings.info(id).period for id in events.recordings])
+    period = periods[events.recording_code]
+    return replace(events, time=nearest_sample(events.time, period) * period)
+
+
+def _ends(table: DetectionTable, intervals: Sequence[IntervalType]) -> Events:
+    """Both ends of each interval, with its score."""
+    kinds = {kind.name: kind for kind in intervals}
+    rows = [*table.frame.select("recording", "event", "start", "end", "score").iter_rows()]
+    ends = [
+        (recording, type, time, score)
+        for recording, name, start, end, score in rows
+        for type, time in ((kinds[name].onset, start), (kinds[name].offset, end))
+    ]
+    return Events.of(*zip(*ends, strict=True)) if ends else Events.empty(scored=True)

@@ -1,0 +1,62 @@
+"""Options that change the settings of a detector, for the commands that train one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from bdl.cli.options import Fields
+from bdl.detector.detector_settings import DetectorSettings
+from bdl.detector.presets import PresetName
+from bdl.detector.selection import Selection
+from bdl.errors import ConfigError
+from bdl.features import Features
+from bdl.training import Training
+
+Plain = dict[str, Any]
+
+DETECTOR_OPTIONS = {
+    "detector": Fields(DetectorSettings, without=("features", "training", "selection")),
+    "features": Fields(Features),
+    "training": Fields(Training, without=("augmentation",)),
+    "selection": Fields(Selection, without=("rescoring",)),
+}
+PresetOption = Annotated[
+    PresetName | None, typer.Option(help="Recipe that the other options change. Default: fast.")
+]
+
+
+@contextmanager
+def named_options() -> Iterator[None]:
+    """Name the option of a setting that is wrong, instead of the place in our classes.
+
+    Examples
+    --------
+    >>> with named_options():
+    ...     raise ConfigError("Row: features: stride: 1 or more expected, got 0")
+    Traceback (most recent call last):
+    bdl.errors.ConfigError: stride (--stride): 1 or more expected, got 0
+    """
+    try:
+        yield
+    except ConfigError as error:
+        text = re.sub(r"^(?:(?:Row|Tables|DetectorSettings|detector): )+", "", str(error))
+        flags = {name: flag for group in DETECTOR_OPTIONS.values() for name, flag in group.names()}
+        inner = re.sub(rf"^(?:(?:{'|'.join(DETECTOR_OPTIONS)}): )+", "", text)
+        place, _, rest = inner.partition(": ")
+        name = place.partition(".")[0]  # without the number of an entry
+        if name in flags and "(--" not in rest:
+            text = f"{name} ({flags[name]}): {rest.removeprefix(f'{name} ')}"
+        elif "unknown key" in rest:
+            text = f"detector: {text}"
+        raise ConfigError(text) from error
+
+
+def given_fields(detector: Plain, features: Plain, training: Plain, selection: Plain) -> Plain:
+    """Return the fields of `DetectorSettings` that were given on the command line."""
+    nested = {"features": features, "training": training, "selection": selection}
+    return {**detector, **{name: fields for name, fields in nested.items() if fields}}

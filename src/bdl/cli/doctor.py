@@ -1,0 +1,76 @@
+"""The command that examines the installation."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bdl.cli.console import out, print_json
+from bdl.cli.options import Json
+
+commands = typer.Typer()
+
+
+@commands.command(epilog="Example: `bdl doctor --json`")
+def doctor(
+    sizes: Annotated[
+        bool, typer.Option("--sizes", help="Also tell what the libraries of the base weigh.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Examine the installation: versions, extras, processor, memory, caches."""
+    from bdl import doctor as examination
+    from bdl.installation import DISTRIBUTION
+    from bdl.text_tables import text_table
+
+    found = examination.examine()
+    weights = examination.sizes() if sizes else {}
+    if json:
+        print_json({**found.to_dict(), **({"sizes": weights} if sizes else {})})
+    else:
+        rows = [
+            (DISTRIBUTION, f"{found.version}, Python {found.python}, {found.platform}"),
+            ("libraries", ", ".join(f"{name} {text}" for name, text in found.versions.items())),
+            *(
+                (f"extra {extra}", "installed" if not lacking else f"lacks {', '.join(lacking)}")
+                for extra, lacking in found.extras.items()
+            ),
+            ("processor", f"{found.cores} cores, vectors of {found.vector_bits[-1]} bits"),
+            ("OMP_NUM_THREADS", found.threads or "not set: as many threads as cores"),
+            ("free memory", _gigabytes(found.free_memory)),
+            ("free disk", _gigabytes(found.free_disk)),
+            *(
+                ("cache", f"{path}: {'can' if writable else 'cannot'} be written")
+                for path, writable in found.caches.items()
+            ),
+        ]
+        if found.torch is not None:
+            build = f"CUDA {found.torch.cuda}" if found.torch.cuda else "CPU build"
+            gpu = "an NVIDIA driver" if found.torch.gpu else "no NVIDIA driver"
+            rows.append(("torch", f"{found.torch.version}, {build}, {gpu}"))
+        columns = {"part": [name for name, _ in rows], "state": [text for _, text in rows]}
+        lines = text_table(columns, text="state")[1:]
+        if sizes:
+            total = sum(weights.values())
+            megabytes = {"all": total, **weights}
+            lines += text_table(
+                {
+                    "library": [*megabytes],
+                    "MB": [f"{size / 1e6:,.1f}" for size in megabytes.values()],
+                }
+            )
+        for line in lines:
+            out.print(line, markup=False, soft_wrap=True)
+        for advice in found.advice:
+            out.print(f"advice: {advice}", markup=False, soft_wrap=True)
+        for problem in found.problems:
+            out.print(f"problem: {problem}", markup=False, soft_wrap=True)
+        if not found.problems:
+            out.print("nothing is broken", markup=False, soft_wrap=True)
+    if found.problems:
+        raise typer.Exit(1)
+
+
+def _gigabytes(size: int | None) -> str:
+    return "unknown" if size is None else f"{size / 1e9:,.1f} GB"

@@ -1,0 +1,175 @@
+"""The command that scores a detector on one's own data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bdl.cli.detector_options import (
+    DETECTOR_OPTIONS,
+    PresetOption,
+    given_fields,
+    named_options,
+)
+from bdl.cli.fit_config import find_config, written_config
+from bdl.cli.options import Json, Quiet, takes
+from bdl.errors import require
+from bdl.workers import Workers
+
+if TYPE_CHECKING:
+    from bdl.datasets import Benchmark
+    from bdl.study.protocol import Protocol
+    from bdl.study.results import Results
+
+commands = typer.Typer()
+
+
+@commands.command(epilog="Example: `bdl evaluate walks --folds 5 --baseline segmentation`")
+@takes(workers=Workers, **DETECTOR_OPTIONS)
+def evaluate(
+    project: Annotated[Path, typer.Argument(help="Folder made by `bdl new`, or its bdl.yaml.")],
+    folds: Annotated[int, typer.Option(min=2, help="Parts of the groups, each tested once.")] = 5,
+    baseline: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Row to compare with: segmentation, expected-ap, peaks or paper; may be repeated."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the folds and of the models.")] = 0,
+    target: Annotated[
+        str | None,
+        typer.Option("--out", help="Run directory. Default: evaluation, in the project."),
+    ] = None,
+    preset: PresetOption = None,
+    bootstrap: Annotated[
+        int, typer.Option(min=10, help="Bootstrap replicates of the confidence intervals.")
+    ] = 1000,
+    quiet: Quiet = False,
+    json: Json = False,
+    *,
+    workers: dict[str, Any],
+    detector: dict[str, Any],
+    features: dict[str, Any],
+    training: dict[str, Any],
+    selection: dict[str, Any],
+) -> None:
+    """Score a detector on your own data by nested cross-validation.
+
+    Whole groups are tested. Everything is chosen within the other groups: scaling, epoch, weights,
+    decoder and threshold. Confidence intervals are over groups. After an interruption the same
+    command resumes; `bdl report RUN` shows the detections.
+    """
+    from bdl.cli.console import err, out, print_json
+    from bdl.cli.study_progress import study_progress
+    from bdl.detector.detector_settings import merge
+    from bdl.study.own_data import project_protocol
+    from bdl.study.runner import run_study
+
+    require("torch", "train")
+    path = find_config(project)
+    config = written_config(path)
+    given = given_fields(detector, features, training, selection)
+    with named_options():
+        protocol, benchmark = project_protocol(
+            config.tables(),
+            path.parent,
+            preset=preset or config.preset,
+            detector=merge(config.detector, given),
+            settings={"event_free": config.event_free},
+            folds=folds,
+            seed=seed,
+            baselines=baseline or (),
+            replicates=bootstrap,
+        )
+    for note in () if quiet else benchmark.notes:
+        err.print(f"note: {note}", markup=False, soft_wrap=True)
+    run = target or str(path.parent / "evaluation")
+    with study_progress(quiet=quiet) as report:
+        results = run_study(
+            protocol, run, data=path.parent, workers=Workers(**workers), report=report
+        )
+    if json:
+        print_json({"out": run, **summary(protocol, benchmark, results)})
+        return
+    out.print(_text(protocol, benchmark, results), markup=False, soft_wrap=True)
+    err.print(f"next: bdl report {run} --out report.html; bdl fit {project}", soft_wrap=True)
+
+
+def summary(protocol: Protocol, benchmark: Benchmark, results: Results) -> dict[str, Any]:
+    """Return the scores of an evaluation as plain data."""
+    from bdl.study.own_data import reported
+
+    scores = reported(benchmark.settings.tolerances)
+    rows: dict[str, dict[str, Any]] = {}
+    for row in protocol.rows:
+        for metric, stage, _ in scores:
+            estimate = results.estimate(row.name, stage, metric)
+            if estimate is not None:
+                rows.setdefault(row.name, {}).setdefault(stage, {})[metric] = estimate.to_dict()
+    return {
+        **_size(protocol, benchmark),
+        "rows": rows,
+        "thresholds": {row.name: _thresholds(results, row.name) for row in protocol.rows},
+        "differences": [
+            {"row": d.row, "minus": d.minus, "metric": d.metric, **d.estimate.to_dict()}
+            for d in results.differences
+            if (d.metric, d.stage) in {(metric, stage) for metric, stage, _ in scores}
+        ],
+        "failed": [*results.failed],
+    }
+
+
+def _thresholds(results: Results, row: str) -> list[float]:
+    """Return the thresholds of a row, each chosen outside the test part of its fold."""
+    found = [
+        results.values(row, "selection", "threshold", seed=None, fold=fold)
+        for fold in results.folds
+    ]
+    return [value for values in found for value in values.values()]
+
+
+def _size(protocol: Protocol, benchmark: Benchmark) -> dict[str, Any]:
+    return {
+        "recordings": len(benchmark.recordings),
+        "groups": len({*benchmark.recordings.groups.values()}),
+        "events": len(benchmark.events),
+        "folds": protocol.split.model_dump()["folds"],
+    }
+
+
+def _range(thresholds: list[float]) -> str:
+    """Return the least and the largest threshold as text."""
+    return f"{min(thresholds):.3g} to {max(thresholds):.3g}" if thresholds else "–"
+
+
+def _text(protocol: Protocol, benchmark: Benchmark, results: Results) -> str:
+    """Return the scores as text of at most 80 columns, with a line per score."""
+    from bdl.study.detector_rows import OPERATING_POINT
+    from bdl.study.own_data import reported
+
+    size, tolerances = _size(protocol, benchmark), benchmark.settings.tolerances
+    names = [row.name for row in protocol.rows]
+    blocks = [
+        f"{size['folds']} folds of {size['groups']} groups ({size['recordings']} recordings, "
+        f"{size['events']:,} events); 95 % intervals over groups"
+    ]
+    for pair in (names[i : i + 2] for i in range(0, len(names), 2)):
+        lines = [("", pair)]
+        for metric, stage, words in reported(tolerances):
+            estimates = [results.estimate(name, stage, metric) for name in pair]
+            if stage == OPERATING_POINT and any(estimates) and metric.startswith("F1"):
+                lines.append((f"above the chosen threshold, within {max(tolerances):g} s:", []))
+                ranges = [_range(_thresholds(results, name)) for name in pair]
+                lines.append(("thresholds of the folds", ranges))
+            if any(estimates):
+                digits = 1 if words.startswith("false alarms") else 3
+                lines.append((words, [e.text(digits) if e else "–" for e in estimates]))
+        blocks += [f"{words:<24}  " + "".join(f"{t:<26}" for t in texts) for words, texts in lines]
+    for difference in results.differences:
+        if (difference.metric, difference.stage) == ("mAP", "tuned"):
+            words = f"mAP of {difference.row} minus {difference.minus}"
+            blocks.append(f"{words:<34} {difference.estimate.text(3)}")
+    blocks += [f"failed: {text}" for text in results.failed]
+    return "\n".join(line.rstrip() for line in blocks)

@@ -1,0 +1,104 @@
+"""The application to look at recordings and correct labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bdl.cli.console import err
+from bdl.cli.labelled_data import LabelOptions, find_labelled
+from bdl.cli.numbers import SCORE, TOLERANCE
+from bdl.cli.options import takes
+from bdl.cli.recording_options import EVENT_OPTIONS, RECORDING_OPTIONS
+from bdl.cli.sources import SourceOptions
+from bdl.errors import ConfigError
+
+commands = typer.Typer()
+
+
+@commands.command(
+    epilog="Example: `bdl explore --recordings store --events events.csv --detections found.csv`"
+)
+@takes(
+    source_options=SourceOptions,
+    labels=LabelOptions,
+    layout=RECORDING_OPTIONS,
+    event_options=EVENT_OPTIONS,
+)
+def explore(
+    source: Annotated[
+        Path | None, typer.Argument(help="Project of bdl new, or run directory of a study.")
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(
+            parser=TOLERANCE, help="Seconds within which labels and model agree. Default: proposed."
+        ),
+    ] = None,
+    cutoff: Annotated[
+        float, typer.Option(parser=SCORE, help="Score from which a detection counts.")
+    ] = 0.5,
+    journal: Annotated[
+        Path | None, typer.Option(help="File of the edits. Default: beside the table of labels.")
+    ] = None,
+    index: Annotated[
+        Path | None, typer.Option(help="Folder of the tiles. Default: beside the recordings.")
+    ] = None,
+    export_: Annotated[
+        Path | None,
+        typer.Option(
+            "--export", help="Write the corrected table and its change log here, and end."
+        ),
+    ] = None,
+    to: Annotated[str, typer.Option("--to", help="Format of --export.")] = "bdl",
+    port: Annotated[int, typer.Option(help="Port of this machine; 0 for a free one.")] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the default browser.")
+    ] = True,
+    *,
+    source_options: SourceOptions,
+    labels: LabelOptions,
+    layout: dict[str, Any],
+    event_options: dict[str, Any],
+) -> None:
+    """Look at recordings, correct labels, work through a review queue.
+
+    The page is served to browsers of this machine only; the address with its token is the first
+    line that is printed. Edits go to a journal at once, and the table is never changed: --export,
+    or a button of the page, writes a corrected one.
+    """
+    from bdl.explore import export, open_session, serve
+
+    found = find_labelled(source, source_options, labels, layout, event_options)
+    if found.recordings is None:
+        raise ConfigError(
+            "one of a project or run directory, --recordings and --dataset expected, got none"
+        )
+    beside = found.table or found.home
+    with open_session(
+        found.recordings,
+        found.events,
+        journal=journal or beside.with_name(f"{beside.name}.journal"),
+        table=found.table,
+        others=found.others,
+        detections=found.detections,
+        densities=found.densities,
+        intervals=found.intervals,
+        tolerance=tolerance or max(found.tolerances, default=None),
+        cutoff=cutoff,
+        index=index or found.home.with_name(f"{found.home.name}.tiles"),
+    ) as session:
+        if export_ is not None:
+            log = export(session, export_, format=to)
+            err.print(f"{export_}, and its changes: {log}", markup=False, soft_wrap=True)
+            return
+
+        def say(address: str) -> None:
+            print(address, flush=True)
+            for note in (*found.notes, *session.labels.journal.notes):
+                err.print(f"note: {note}", markup=False, soft_wrap=True)
+            err.print("Ctrl+C ends it; every edit is saved at once.", soft_wrap=True)
+
+        serve(session, port=port, browser=browser, say=say)

@@ -1,0 +1,85 @@
+"""``bdl fit --from``: a short training that starts at an earlier model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bdl.cli.console import err
+from bdl.cli.sources import FitSource
+from bdl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bdl import Detector
+
+HELD_OUT = 0.2  # share of the groups that the page is about
+
+
+def fine_tuned(
+    model: Path,
+    source: FitSource,
+    training: dict[str, Any],
+    others: dict[str, Any],
+    *,
+    page: Path | None,
+    directory: Path,
+    progress: bool,
+) -> Detector:
+    """Fine-tune the model of a file, and write the page of scores before and after.
+
+    Parameters
+    ----------
+    model
+        Model file to start at.
+    source
+        Recordings and events.
+    training
+        What was given of `bdl.training.Training`.
+    others
+        Other settings that were given, which have no effect here.
+    page
+        Page to write; then a fifth of the groups is held out and not learned from.
+    directory
+        Folder for logs and checkpoints.
+    progress
+        Whether to show a progress bar.
+    """
+    from bdl import Detector
+    from bdl.detector.holdouts import holdouts
+
+    for name, value in others.items():
+        if value:
+            raise ConfigError(
+                f"--{name.replace('_', '-')} has no effect with --from: everything but the weights "
+                "stays as the model has it"
+            )
+    before = Detector.load(model).set_params(directory=directory, progress=progress)
+    recordings, events = source.recordings, source.events.select(types=source.types)
+    train = [*recordings.ids]
+    held: list[str] = []
+    if page is not None:
+        seed = training.get("seed", before.model_.settings.training.seed)
+        parts = holdouts(recordings, events, folds=1, share=HELD_OUT, seed=seed)
+        if not parts:
+            raise ConfigError("--page needs two or more groups: one is held out")
+        train, held = parts[0]
+    after = before.fine_tune(recordings.select(train), events.select(recordings=train), **training)
+    if page is not None:
+        from bdl.report import write_report
+        from bdl.report.before_after import before_and_after
+
+        content = before_and_after(
+            before, after, recordings.select(held), events.select(recordings=held)
+        )
+        scores = {
+            system.name: matches.mean_average_precision()
+            for system, matches in zip(content.systems, content.matches, strict=True)
+        }
+        write_report(content, page)
+        err.print(
+            f"held-out mAP {scores['before']:.4f} before, {scores['after']:.4f} after, "
+            f"{len(held)} recordings: {page}",
+            markup=False,
+            soft_wrap=True,
+        )
+    return after

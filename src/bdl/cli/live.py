@@ -1,0 +1,119 @@
+"""The command that runs a detector on a live source."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bdl.cli.console import err
+from bdl.cli.options import Quiet
+from bdl.errors import ConfigError
+from bdl.live.line_formats import LineFormat
+
+commands = typer.Typer()
+
+
+@commands.command(
+    epilog="Example: `device | bdl live model.bdl --recording ward-3 --state ward-3.state`"
+)
+def live(
+    model: Annotated[
+        Path, typer.Argument(help="Model file written by fit with --lag, or exported from one.")
+    ],
+    source: Annotated[
+        str,
+        typer.Option(
+            help="Where samples come from: - (standard input), ws://HOST:PORT/PATH, "
+            "mqtt://HOST:PORT/TOPIC or lsl:NAME."
+        ),
+    ] = "-",
+    reply: Annotated[
+        bool, typer.Option("--reply", help="Send detections back to the source.")
+    ] = False,
+    recording: Annotated[str, typer.Option(help="Name of the stream.")] = "live",
+    all: Annotated[
+        bool,
+        typer.Option("--all", help="The whole ranking instead of detections above the threshold."),
+    ] = False,
+    state: Annotated[
+        Path | None,
+        typer.Option(help="State file: after a kill, the same command continues from it."),
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(help="Time of the first sample with its UTC offset, if the model needs it."),
+    ] = None,
+    format: Annotated[
+        LineFormat | None, typer.Option(help="Format of the lines [default: by the first line].")
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at a line that cannot be used.")
+    ] = False,
+    longest_gap: Annotated[
+        float, typer.Option(help="Seconds without samples beyond which a time is refused.")
+    ] = 86400.0,
+    save_every: Annotated[
+        float, typer.Option(help="Seconds between two writes of the state, at most.")
+    ] = 5.0,
+    quiet: Quiet = False,
+) -> None:
+    """Detect events in samples as they come.
+
+    Samples are lines of NDJSON, {"time": 12.5, "values": [0.1, 0.2]}, or of CSV with a header.
+    Final detections go to standard output as NDJSON: recording, event, time, score, issued.
+    """
+    from bdl import load
+    from bdl.live.line_formats import LineReader
+    from bdl.live.messages import Reply, run_messages
+    from bdl.live.output_file import OutputFile
+    from bdl.live.session import LiveSession
+    from bdl.live.standard_streams import LineErrors, run
+    from bdl.live.transports import open_transport
+
+    transport = None if source == "-" else open_transport(source)
+    if reply and transport is None:
+        raise ConfigError("--reply has no effect without --source: there is nothing to reply to")
+    detector = load(model)
+    point = detector.model_.operating_point
+    session = LiveSession(
+        detector,
+        recording,
+        Reply() if reply else OutputFile(),
+        state=state,
+        start=_time(start),
+        operating_point=point is not None and not all,
+        longest_gap=longest_gap,
+        save_every=save_every,
+    )
+
+    def show(sentence: str) -> None:
+        err.print(f"warning: {sentence}", markup=False, soft_wrap=True)
+
+    errors = LineErrors(strict=strict, show=show)
+    reader = LineReader(detector.model_.channels, format)
+    if transport is None:
+        ended = run(session, reader, errors)
+    else:
+        ended = asyncio.run(run_messages(session, transport, reader, errors))
+    if not quiet:
+        told = {**session.summary(), "unreadable lines": errors.count}
+        numbers = ", ".join(f"{key} {value}" for key, value in told.items())
+        err.print(f"{'finished' if ended else 'stopped'}: {numbers}", markup=False, soft_wrap=True)
+
+
+def _time(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise ConfigError(
+            f"--start {text}: a time such as 2026-01-31T22:00:00+01:00 expected"
+        ) from error
+    if moment.tzinfo is None:
+        raise ConfigError(f"--start {text}: a time with its UTC offset expected")
+    return moment

@@ -1,0 +1,192 @@
+"""The command that shows a model: what it detects, how well, and what its scores mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bdl.cli.console import print_json
+from bdl.cli.options import Json
+from bdl.text_tables import WIDTH, number_text, text_table
+
+if TYPE_CHECKING:
+    from bdl.detector.model import Model
+
+commands = typer.Typer()
+
+
+@commands.command()
+def show(
+    model: Annotated[Path, typer.Argument(help="Model file written by fit.")],
+    json: Json = False,
+) -> None:
+    """Show what a model detects, how well, and what its scores mean.
+
+    The reliability table has the share of held-out detections with such scores that were right.
+    """
+    from bdl.detector.modelfile import read_model
+
+    configuration, weights = read_model(model)
+    numbers = sum(weight.numel() for weight in weights.values())
+    card = {"model": str(model), **model_card(configuration), "weights": numbers}
+    if json:
+        print_json(card)
+    else:
+        print(_text(card))
+
+
+def model_card(model: Model) -> dict[str, Any]:
+    """Return what is known of a model as plain data."""
+    card: dict[str, Any] = {
+        "events": [*model.types],
+        "intervals": [interval.name for interval in model.intervals],
+        "channels": [*model.channels],
+        "units": [*model.units],
+        "period": model.period,
+        "encoder": model.settings.encoder.kind,
+        "objective": model.objective.kind,
+        "scaling": model.features.scaling.kind,
+        "quality": None
+        if model.features.quality is None
+        else model.features.quality.model_dump(mode="json", exclude_none=True),
+        "tolerances": [*model.tolerances],
+        "decoder": model.decoder.kind,
+        "reading": None if model.reading is None else model.reading.model_dump(mode="json"),
+        "cross_validation": None
+        if model.cross_validation is None
+        else model.cross_validation.model_dump(mode="json"),
+        "provenance": None
+        if model.provenance is None
+        else model.provenance.model_dump(mode="json"),
+        "operating_point": None,
+        "reliability": [],
+        "versions": model.versions,
+    }
+    point = model.operating_point
+    if point is not None:
+        card["operating_point"] = {
+            "threshold": point.threshold,
+            "decoder": point.decoder.kind,
+            "held_out_f1": point.f1,
+        }
+    if point is not None and point.curve is not None:
+        place = point.curve.place(point.threshold)
+        rates = point.curve.false_alarms_per_day(model.intervals)
+        card["operating_point"] |= {
+            "held_out_sensitivity": float(point.curve.sensitivity()[place]),
+            "held_out_false_alarms_per_day": float(rates[place]),
+        }
+        card["reliability"] = [band.model_dump(mode="json") for band in point.curve.reliability()]
+    return card
+
+
+def _origin(provenance: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Return the rows that tell what a model was trained on, the last training first."""
+    if provenance is None:
+        return []
+    named = f" of {provenance['data']}" if provenance["data"] else ""
+    amount = (
+        f"{provenance['recordings']:,} recordings{named}, {provenance['hours']:,g} h, "
+        f"{provenance['events']:,} events"
+    )
+    rows = [("trained on", amount), ("  digest", provenance["digest"][:16])]
+    if provenance["licence"]:
+        rows.append(("  licence", provenance["licence"]))
+    unseen = provenance["unseen"]
+    if unseen is not None:
+        rows.append(
+            (
+                "never seen",
+                f"{unseen['recordings']} recordings of {len(unseen['groups'])} groups: "
+                f"{', '.join(unseen['groups'])}",
+            )
+        )
+        rows += _scores(unseen["scores"])
+    before = _origin(provenance["before"])
+    return rows + [
+        ("fine-tuned from", text) if name == "trained on" else (name, text) for name, text in before
+    ]
+
+
+def _scores(scores: dict[str, dict[str, float | None]]) -> list[tuple[str, str]]:
+    rows = []
+    for name, score in scores.items():
+        values = (score[key] for key in ("value", "low", "high"))
+        value, low, high = (number_text(value, ".3f") for value in values)
+        rows.append((f"  {_words(name)}", f"{value} [{low}, {high}]"))
+    return rows
+
+
+def _words(name: str) -> str:
+    """Return the name of a score in words; F1 without a threshold is the best over all."""
+    if name.endswith(">=0"):
+        return name.removesuffix(">=0").replace("_", " ")
+    return {"mF1": "mean best F1"}.get(name, f"best {name}" if name.startswith("F1") else name)
+
+
+def _channels(card: dict[str, Any]) -> list[str]:
+    """Return the channels, each with its unit if that is known."""
+    units = card["units"] or [""] * len(card["channels"])
+    pairs = zip(card["channels"], units, strict=True)
+    return [f"{channel} ({unit})" if unit else channel for channel, unit in pairs]
+
+
+def _text(card: dict[str, Any]) -> str:
+    """Return the card as text of at most 80 columns, but for long names."""
+    rows = [
+        ("model", card["model"]),
+        ("events", ", ".join(card["events"])),
+        ("intervals", ", ".join(card["intervals"]) or "none"),
+        ("recordings", f"every {card['period']:g} s: {', '.join(_channels(card))}"),
+        ("trained", f"{card['encoder']}, {card['objective']}, scaling {card['scaling']}"),
+    ]
+    if card["quality"] is not None:
+        rows.append(("missing if", ", ".join(f"{k} {v}" for k, v in card["quality"].items())))
+    reading = card["reading"]
+    if reading is not None:
+        known = {**{k: v for k, v in reading.items() if k != "layout"}, **reading["layout"]}
+        told = ", ".join(f"{name} {value}" for name, value in known.items() if value is not None)
+        rows.append(("read with", told or "nothing special"))
+    rows += _origin(card["provenance"])
+    checked = card["cross_validation"]
+    if checked is None:
+        rows.append(("cross-validated", "not known; bdl evaluate measures it"))
+    else:
+        rows.append(
+            (
+                "cross-validated",
+                f"{checked['folds']} folds of {checked['groups']} groups, "
+                f"{checked['recordings']} recordings",
+            )
+        )
+        rows += _scores(checked["scores"])
+        if checked["chosen"]:
+            rows.append(("  above the threshold", "that was chosen without the tested groups:"))
+        rows += _scores(checked["chosen"])
+    point = card["operating_point"]
+    if point is not None:
+        rows.append(("threshold", f"{point['threshold']:.4g}, with the best F1 when held out:"))
+        rows += [
+            (f"  {name.removeprefix('held_out_').replace('_', ' ')}", f"{value:.3f}")
+            for name, value in point.items()
+            if name.startswith("held_out")
+        ]
+    size = max(22, *(len(name) for name, _ in rows))
+    lines = [f"{name:<{size}} {text}" for name, text in rows]
+    if card["reliability"]:
+        bands = card["reliability"]
+        lines += ["", "of held-out detections with a score of … were right within"]
+        lines += text_table(
+            {
+                "score": [f"{band['low']:.3g} to {band['high']:.3g}" for band in bands],
+                "number": [f"{band['detections']:,}" for band in bands],
+                **{
+                    f"{tolerance:g} s": [f"{band['right'][k]:.2f}" for band in bands]
+                    for k, tolerance in enumerate(card["tolerances"])
+                },
+            },
+            width=WIDTH,
+        )
+    return "\n".join(lines)

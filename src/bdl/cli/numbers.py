@@ -1,0 +1,117 @@
+"""Numbers on the command line: an option says which it takes, and its error names it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, get_args, get_origin
+
+import typer
+from pydantic.fields import FieldInfo
+
+
+@dataclass(frozen=True)
+class Number:
+    """A finite number within limits.
+
+    Parameters
+    ----------
+    kind
+        ``float`` or ``int``.
+    what
+        What is expected, for messages; made of the limits if it is empty.
+    above, least, below, most
+        Limits; None for no limit.
+
+    Examples
+    --------
+    >>> Number(float, above=0)("5")
+    5.0
+    >>> Number(int, least=0)("-1")
+    Traceback (most recent call last):
+    click.exceptions.BadParameter: a whole number, 0 or more expected, got -1
+    """
+
+    kind: Callable[[Any], float]
+    what: str = ""
+    above: float | None = None
+    least: float | None = None
+    below: float | None = None
+    most: float | None = None
+
+    @property
+    def __name__(self) -> str:  # what help texts show
+        return "INTEGER" if self.kind is int else "FLOAT"
+
+    def __call__(self, value: Any) -> Any:
+        try:
+            number = self.kind(value)
+            inside = (
+                math.isfinite(number)
+                and (self.above is None or number > self.above)
+                and (self.least is None or number >= self.least)
+                and (self.below is None or number < self.below)
+                and (self.most is None or number <= self.most)
+            )
+        except (ValueError, OverflowError):
+            inside = False
+        if not inside:
+            raise typer.BadParameter(f"{self.what or self._expected()} expected, got {value!s:.60}")
+        return number
+
+    def _expected(self) -> str:
+        limits = {
+            "more than {:,}": self.above,
+            "{:,} or more": self.least,
+            "less than {:,}": self.below,
+            "{:,} or less": self.most,
+        }
+        bounds = [text.format(limit) for text, limit in limits.items() if limit is not None]
+        return ", ".join(["a whole number" if self.kind is int else "a finite number", *bounds])
+
+
+SECONDS = Number(float, "a positive number of seconds", above=0, most=1e15)
+DAYS = Number(float, "a positive number of days", above=0, most=1e6)
+TOLERANCE = Number(float, "a positive number", above=0, most=1e15)
+DURATION = Number(float, "a number of seconds, 0 or more,", least=0, most=1e15)
+SCORE = Number(float)
+SHARE = Number(float, "a number between 0 and 1", above=0, below=1)
+ALARMS = Number(float, "a number, 0 or more,", least=0, most=1e12)
+RATE = Number(float, "a positive number", above=0, most=1e12)
+SEED = Number(int, "a whole number from 0 to 2^63 - 1", least=0, most=(1 << 63) - 1)
+COUNT = Number(int, least=1, most=10_000_000)
+REPLICATES = Number(int, "a number of replicates from 0 to 1,000,000", least=0, most=1_000_000)
+
+
+def number_type(info: FieldInfo, kind: Any) -> Number | None:
+    """The numbers that a field takes, by its limits; None if it takes none.
+
+    Parameters
+    ----------
+    info
+        The field.
+    kind
+        The type of its option.
+    """
+    element = get_args(kind)[0] if get_origin(kind) is list else kind
+    if element not in (int, float):
+        return None
+    limits: dict[str, float] = {}
+    for constraint in _constraints(info.annotation, info.metadata):
+        for ours, theirs in (("above", "gt"), ("least", "ge"), ("below", "lt"), ("most", "le")):
+            limit = getattr(constraint, theirs, None)
+            if isinstance(limit, int | float):
+                limits[ours] = limit
+    return Number(element, "", **limits)
+
+
+def _constraints(annotation: Any, found: list[Any]) -> list[Any]:
+    """Everything that an annotation says of the numbers in it."""
+    if get_origin(annotation) is Annotated:
+        inner, *more = get_args(annotation)
+        nested = [each for part in more for each in getattr(part, "metadata", [part])]
+        return _constraints(inner, [*found, *nested])
+    for part in get_args(annotation):
+        found = _constraints(part, found)
+    return found

@@ -1,0 +1,161 @@
+"""The command that lists doubtful labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bdl.cli.console import err, out, print_json
+from bdl.cli.labelled_data import LabelledData, LabelOptions, find_labelled
+from bdl.cli.numbers import DURATION, SCORE, TOLERANCE
+from bdl.cli.options import Json, takes
+from bdl.cli.recording_options import EVENT_OPTIONS, RECORDING_OPTIONS
+from bdl.cli.sources import SourceOptions
+from bdl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from bdl.review import Agreement, ReviewQueue
+
+commands = typer.Typer()
+
+
+@commands.command(
+    epilog="Example: `bdl review --events labels.csv --densities densities --tolerance 60`"
+)
+@takes(
+    source_options=SourceOptions,
+    labels=LabelOptions,
+    layout=RECORDING_OPTIONS,
+    event_options=EVENT_OPTIONS,
+)
+def review(
+    source: Annotated[
+        Path | None, typer.Argument(help="Project of bdl new, or run directory of a study.")
+    ] = None,
+    target: Annotated[Path | None, typer.Option("--out", help="Table to write.")] = None,
+    tolerance: Annotated[
+        list[float] | None,
+        typer.Option(
+            parser=TOLERANCE,
+            help="Seconds within which labels and model agree; the first one makes the queue, "
+            "further ones are for the agreement of annotators.",
+        ),
+    ] = None,
+    reach: Annotated[
+        float | None,
+        typer.Option(
+            parser=TOLERANCE,
+            help="Seconds within which they may mean the same. Default: 5 tolerances.",
+        ),
+    ] = None,
+    cutoff: Annotated[
+        float, typer.Option(parser=SCORE, help="Score from which a detection counts.")
+    ] = 0.5,
+    margin: Annotated[
+        float,
+        typer.Option(
+            parser=DURATION, help="Scores at most this much below the cutoff are uncertain."
+        ),
+    ] = 0.1,
+    json: Json = False,
+    *,
+    source_options: SourceOptions,
+    labels: LabelOptions,
+    layout: dict[str, Any],
+    event_options: dict[str, Any],
+) -> None:
+    """List doubtful labels, the most likely errors first.
+
+    Labels are compared with the densities or detections of a model, or with the table of another
+    annotator (a second --events); then their agreement is shown as well.
+    """
+    from bdl.formats.table_writing import write_table
+
+    found = find_labelled(source, source_options, labels, layout, event_options)
+    tolerances = tuple(tolerance or ()) or found.tolerances[-1:]
+    if found.events is None:
+        raise ConfigError("--events is missing: the table of labels")
+    if not tolerances:
+        raise ConfigError("--tolerance is missing: seconds within which labels and model agree")
+    queue, agreed = _compared(found, tolerances, reach, cutoff, margin)
+    if target is not None:
+        write_table(queue.to_frame("pyarrow"), target)
+    if json:
+        summary = {"items": len(queue), **queue.counts(), "agreement": _plain(agreed)}
+        print_json(summary)
+        return
+    _show(queue, agreed)
+    if target is not None:
+        err.print(f"{len(queue):,} items: {target}", markup=False, soft_wrap=True)
+
+
+def _compared(
+    found: LabelledData,
+    tolerances: tuple[float, ...],
+    reach: float | None,
+    cutoff: float,
+    margin: float,
+) -> tuple[ReviewQueue, Agreement | None]:
+    from bdl.review import Item, ReviewQueue, agreement, disagreements, review
+
+    assert found.events is not None
+    items: list[Item] = []
+    if found.densities or found.detections is not None:
+        items += review(
+            found.events,
+            densities=(found.densities[id] for id in found.densities),
+            detections=found.detections,
+            tolerance=tolerances[0],
+            reach=reach,
+            cutoff=cutoff,
+            margin=margin,
+            recordings=found.recordings,
+        )
+    elif not found.others:
+        raise ConfigError(
+            "nothing to compare the labels with: give --densities, --detections, or a second "
+            "table (--events)"
+        )
+    if not found.others:
+        return ReviewQueue.of(items), None
+    for other in found.others.values():
+        items += disagreements(found.events, other, tolerance=tolerances[0], reach=reach)
+    return ReviewQueue.of(items), agreement({"labels": found.events, **found.others}, tolerances)
+
+
+def _show(queue: ReviewQueue, agreed: Agreement | None) -> None:
+    from rich.table import Table
+
+    if agreed is not None:
+        names = ("first", "second", "event", "tolerance", "pairs", "F1", "bias", "median", "p95")
+        table = Table(*names, title="Agreement; differences in time in seconds")
+        for row in agreed.rows:
+            table.add_row(*(_text(row[name]) for name in names))
+        out.print(table)
+    counts = ", ".join(f"{kind} {count:,}" for kind, count in queue.counts().items())
+    out.print(f"{len(queue):,} items: {counts}", markup=False)
+    table = Table("kind", "recording", "event", "label (s)", "model (s)", "expected")
+    for item in queue.items[:20]:
+        times = ("" if time is None else f"{time:.6g}" for time in (item.label, item.model))
+        table.add_row(item.kind, item.recording, item.event, *times, f"{item.expected:.3f}")
+    if len(queue):
+        out.print(table)
+    if len(queue) > 20:
+        out.print(f"the first 20 of {len(queue):,}; --out FILE writes all", markup=False)
+
+
+def _text(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _plain(agreed: Agreement | None) -> list[dict[str, Any]] | None:
+    from bdl.evaluation.estimate import plain
+
+    if agreed is None:
+        return None
+    return [
+        {key: plain(value) if isinstance(value, float) else value for key, value in row.items()}
+        for row in agreed.rows
+    ]

@@ -1,0 +1,57 @@
+"""The command that serves streams to many clients."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bdl.cli.console import err
+from bdl.cli.options import takes
+from bdl.live.limits import Limits
+
+commands = typer.Typer()
+
+
+@commands.command(epilog="Example: `BDL_TOKEN=secret bdl serve model.onnx --port 8000`")
+@takes(limits=Limits)
+def serve(
+    model: Annotated[
+        Path, typer.Argument(help="Model file written by fit with --lag, or exported from one.")
+    ],
+    host: Annotated[
+        str, typer.Option(help="Address to listen at; the default is this machine only.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0 for a free one.")] = 0,
+    all: Annotated[
+        bool,
+        typer.Option("--all", help="The whole ranking instead of detections above the threshold."),
+    ] = False,
+    *,
+    limits: dict[str, Any],
+) -> None:
+    """Serve streams over WebSocket, all stepped together.
+
+    The first line that is printed is the address, the second the token that clients must send; the
+    environment variable BDL_TOKEN sets it.
+    """
+    from bdl import load
+    from bdl.live.serving import serve as run
+
+    detector = load(model)
+
+    def say(address: str, token: str) -> None:
+        print(address, token, sep="\n", flush=True)
+        err.print("Ctrl+C ends it.", soft_wrap=True)
+
+    run(
+        detector,
+        host=host,
+        port=port,
+        token=os.environ.get("BDL_TOKEN"),
+        limits=Limits(**limits),
+        operating_point=detector.model_.operating_point is not None and not all,
+        say=say,
+    )

@@ -1,0 +1,142 @@
+"""Expected mass with a fixed look-ahead: the expected-AP decoder for streams.
+
+Masses, scores and what a detection removes are those of `bdl.decoding.expected_ap`. That decoder
+takes the best bin of the whole recording first; this one visits the bins in order of time. A visit
+of bin ``b`` compares scores up to the bin ``b + a``, where ``a`` bins are the ``look_ahead``, and
+needs the density up to the largest tolerance after that. A bin from ``b - a`` to ``b`` is taken if
+its score is at least the threshold and no bin within reach that is compared (from ``b - a`` to
+``b + a``) is better. This is repeated until there is none; then the next bin is visited. Reach is
+the distance within which a detection changes scores.
+
+So a detection is final at most twice the look-ahead and the largest tolerance later. With a
+look-ahead as long as the recording the detections are those of the expected-AP decoder; with a
+short one, those differ for which a better bin further away had to be known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal, Self
+
+import numpy as np
+from pydantic import Field, PositiveFloat
+
+from bdl.config import Seconds
+from bdl.decoding.candidates import ByType, Candidates
+from bdl.decoding.decoder import Decoder
+from bdl.decoding.expected_ap import Positives, Share
+from bdl.decoding.grid import Grid, NonNegatives
+from bdl.decoding.incremental import BinClock, FinalByType, IncrementalDecoder
+from bdl.decoding.incremental_rows import DecoderRows, SingleRow
+from bdl.density import Density, Kind
+from bdl.errors import ConfigError
+from bdl.intervals import IntervalType
+
+
+class ForwardMass(Decoder):
+    """Detections by expected mass, with a fixed look-ahead.
+
+    Parameters
+    ----------
+    threshold, tolerances, separation, unit
+        As in `bdl.decoding.ExpectedAP`.
+    look_ahead
+        Seconds after a bin that are compared with it before it can be taken. None for the largest
+        tolerance, which `complete` sets.
+
+    Examples
+    --------
+    >>> values = np.array([0.0, 0.2, 0.1, 0.6, 0.0], np.float32)[:, None]
+    >>> density = Density("a", values, ("beat",), 1.0, stride=10, samples=50)
+    >>> detections = ForwardMass(tolerances=(10.0, 30.0), look_ahead=50.0).decode(density)
+    >>> detections.time.tolist(), detections.score.round(4).tolist()
+    ([14.5, 24.5, 34.5], [0.1125, 0.0125, 0.775])
+    """
+
+    reads: ClassVar[Kind] = "events"
+
+    kind: Literal["forward-mass"] = "forward-mass"
+    threshold: Share = 0.001
+    tolerances: Positives | None = None
+    separation: Seconds = 0.0
+    unit: PositiveFloat = 1.0
+    look_ahead: Seconds | None = None
+
+    def complete(self, tolerances: Sequence[float]) -> Self:
+        known = self.tolerances or tuple(tolerances) or None
+        ahead = max(known) if self.look_ahead is None and known else self.look_ahead
+        return self.replace(tolerances=known, look_ahead=ahead)
+
+    @property
+    def looks_ahead(self) -> str | None:
+        return "alternation compares all events of the recording" if self.alternate else None
+
+    def forward(self) -> Self:
+        return self.replace(alternate=False)
+
+    def incremental(
+        self, clock: BinClock, types: tuple[str, ...], intervals: tuple[IntervalType, ...] = ()
+    ) -> IncrementalDecoder:
+        return SingleRow(self.incremental_rows(clock, types))
+
+    def incremental_rows(
+        self, clock: BinClock, types: tuple[str, ...], intervals: tuple[IntervalType, ...] = ()
+    ) -> DecoderRows:
+        from bdl.decoding.incremental_mass import MassRows
+
+        decoder = self.complete(())
+        if decoder.tolerances is None:
+            raise ConfigError(
+                "the decoder forward-mass needs the tolerances of the metric in seconds: set its "
+                "tolerances (--tolerance on the command line)"
+            )
+        return MassRows(decoder, clock, types)
+
+    def candidates(self, density: Density, intervals: tuple[IntervalType, ...]) -> ByType:
+        stream = self.incremental(BinClock(density.period, density.stride), density.types)
+        return by_time(stream.finish(density.values, density.samples))
+
+
+class ForwardMassGrid(Grid):
+    """Settings of `ForwardMass`.
+
+    Parameters
+    ----------
+    thresholds
+        Least scores, above 0.
+    units, separations, look_aheads, alternations
+        Values to try, the simplest first; the look-ahead None is the largest tolerance.
+    tolerances
+        Tolerances of the metric in seconds; None for those of the calibration.
+
+    Examples
+    --------
+    >>> ForwardMassGrid(thresholds=(0.01,)).decoders((60.0,))[0].look_ahead
+    60.0
+    """
+
+    decoder: ClassVar[type[Decoder]] = ForwardMass
+    axes: ClassVar[dict[str, str]] = {
+        "units": "unit",
+        "separations": "separation",
+        "look_aheads": "look_ahead",
+    }
+
+    kind: Literal["forward-mass"] = "forward-mass"
+    thresholds: Annotated[tuple[Share, ...], Field(min_length=1)] = (0.001, 0.005, 0.02)
+    units: Positives = (1.0, 1.5, 2.0)
+    separations: NonNegatives = (0.0,)
+    look_aheads: Annotated[tuple[Seconds | None, ...], Field(min_length=1)] = (None,)
+    tolerances: Positives | None = None
+
+    def forward(self) -> Self:
+        return self.replace(alternations=(False,))
+
+
+def by_time(final: FinalByType) -> ByType:
+    """Final detections as candidates in order of time."""
+    candidates = {}
+    for event, part in final.items():
+        order = np.lexsort((-part.score, part.time))
+        candidates[event] = Candidates(part.time[order], part.score[order])
+    return candidates

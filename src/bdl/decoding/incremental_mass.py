@@ -1,0 +1,301 @@
+"""The incremental form of `bdl.decoding.forward_mass.ForwardMass`.
+
+The bins that can still be taken, compared or changed are kept, in buffers of a constant size, one
+row per recording: the search of `bdl.decoding.mass_search` works on them as on a short recording.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.compiled import compiled
+from bdl.decoding.candidates import steps
+from bdl.decoding.incremental import Arrays, BinClock
+from bdl.decoding.incremental_rows import DecoderRows, FinalRows, grown
+from bdl.decoding.mass_search import UNIT, Ints, SearchState, per_sample, remove, update
+
+if TYPE_CHECKING:
+    from bdl.decoding.forward_mass import ForwardMass
+
+ROOM = 4096  # bins that are added at a time
+NEVER = 1 << 40  # bins before the first
+SOME = 64  # detections for which there is room at first
+
+
+class MassRows(DecoderRows):
+    """Detections of `ForwardMass` as they become final, for many recordings.
+
+    Parameters
+    ----------
+    decoder
+        Its settings, complete.
+    clock
+        Samples and bins of the recordings.
+    types
+        Name of each output.
+    """
+
+    def __init__(self, decoder: ForwardMass, clock: BinClock, types: tuple[str, ...]) -> None:
+        assert decoder.tolerances is not None
+        assert decoder.look_ahead is not None
+        self.decoder, self.clock, self.types = decoder, clock, types
+        self.windows = np.array([steps(2 * t, clock.period) for t in decoder.tolerances], np.int64)
+        self.widths: Ints = (self.windows // 2 + clock.stride) // clock.stride + 1
+        self.ahead = max(steps(decoder.look_ahead, clock.period * clock.stride), 0)
+        self.distance = steps(decoder.separation, clock.period)
+        count, widest = len(self.windows), int(self.widths.max())
+        self.least = max(1, math.ceil(decoder.threshold / decoder.unit * UNIT * count))
+        self.reach = max(2 * (widest + 1), self.distance // clock.stride + 1)
+        self.keep = 2 * self.ahead + 2 * widest + 4  # bins before the newest that still matter
+        shape = (0, len(types))
+        # Bins in total, the next bin to visit, the last bin in time that was taken, bins kept.
+        self.numbers = np.zeros((*shape, 4), np.int64)
+        self.start = np.zeros((*shape, self.keep), np.int64)
+        self.residual = np.zeros((*shape, count, self.keep), np.int64)
+        self.inside = np.zeros((*shape, count, self.keep), np.int64)
+        self.score = np.zeros((*shape, self.keep), np.int64)
+        self.blocked = np.zeros((*shape, self.keep), np.bool_)
+
+    def grow(self, rows: int) -> None:
+        for name in ("numbers", *KEPT):
+            setattr(self, name, grown(getattr(self, name), rows))
+
+    def clear(self, row: int) -> None:
+        self.numbers[row] = (0, 0, -NEVER, 0)
+
+    def push(self, rows: Ints, counts: Ints, values: NDArray[np.float32]) -> FinalRows:
+        return self._push(rows, counts, values, None)
+
+    def finish(self, row: int, values: NDArray[np.float32], samples: int) -> FinalRows:
+        parts, one = [], np.array([row])
+        for first in range(0, max(len(values), 1), ROOM):
+            part = values[first : first + ROOM]
+            last = samples if first + ROOM >= len(values) else None
+            parts.append(self._push(one, np.array([len(part)]), part, last))
+        return FinalRows(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def _push(
+        self, rows: Ints, counts: Ints, values: NDArray[np.float32], samples: int | None
+    ) -> FinalRows:
+        stride, count = self.clock.stride, len(self.windows)
+        length = len(values) * stride
+        if samples is not None:
+            length -= (int(self.numbers[rows[0], 0, 0]) + len(values)) * stride - samples
+        masses = per_sample(values / self.decoder.unit, self.windows, stride=stride, samples=length)
+        place, column, bins, scores, known = _advance_rows(
+            rows, counts, masses, self.numbers, self.start, self.residual, self.inside, self.score,
+            self.blocked, self.windows, self.widths, stride, length, self.ahead, self.reach,
+            self.distance, self.least, samples is not None,
+        )  # fmt: skip
+        score = scores / (UNIT * count) * self.decoder.unit
+        return FinalRows(place, column, self.clock.centres(bins, samples), score, known)
+
+    def save(self, row: int) -> Arrays:
+        arrays: Arrays = {}
+        for column in range(len(self.types)):
+            arrays[f"{column}.numbers"] = self.numbers[row, column].copy()
+            size = int(self.numbers[row, column, 3])
+            for name in KEPT:
+                arrays[f"{column}.{name}"] = getattr(self, name)[row, column][..., :size].copy()
+        return arrays
+
+    def restore(self, row: int, arrays: Mapping[str, NDArray[Any]]) -> None:
+        for column in range(len(self.types)):
+            self.numbers[row, column] = arrays[f"{column}.numbers"]
+            size = int(self.numbers[row, column, 3])
+            for name in KEPT:
+                getattr(self, name)[row, column][..., :size] = arrays[f"{column}.{name}"]
+
+
+KEPT = ("start", "residual", "inside", "score", "blocked")
+Taken = tuple[Ints, Ints, Ints, Ints, Ints]  # place among the rows, output, bin, score, known
+
+
+@compiled
+def _advance_rows(
+    rows: Ints,
+    counts: Ints,
+    masses: Ints,
+    numbers: Ints,
+    start: Ints,
+    residual: Ints,
+    inside: Ints,
+    score: Ints,
+    blocked: NDArray[np.bool_],
+    windows: Ints,
+    widths: Ints,
+    stride: int,
+    samples: int,
+    ahead: int,
+    reach: int,
+    distance: int,
+    least: int,
+    last: bool,
+) -> Taken:
+    """Add the next bins of each row, whose state is changed in place; what was taken.
+
+    ``samples`` is the length of a single row's new bins, of which the last may be partial.
+    """
+    keep, most = start.shape[2], start.shape[2] + counts.max()
+    new_start, new_score = np.empty(most, np.int64), np.empty(most, np.int64)
+    new_residual = np.empty((len(windows), most), np.int64)
+    new_inside = np.empty((len(windows), most), np.int64)
+    new_blocked, prefix = np.empty(most, np.bool_), np.empty(most + 1, np.int64)
+    taken = np.empty((5, SOME), np.int64)
+    count = first = 0
+    for place in range(len(rows)):
+        row, new = rows[place], counts[place]
+        if new == 0 and not last:
+            continue
+        for column in range(masses.shape[1]):
+            own = numbers[row, column]
+            size = own[3]
+            base, total = own[0] - size, size + new
+            new_start[:size] = start[row, column, :size]
+            new_start[size:total] = masses[first : first + new, column]
+            new_score[:size], new_score[size:total] = score[row, column, :size], 0
+            new_blocked[:size], new_blocked[size:total] = blocked[row, column, :size], False
+            for k in range(len(windows)):
+                new_residual[k, :size] = residual[row, column, k, :size]
+                new_residual[k, size:total] = new_start[size:total]
+                new_inside[k, :size] = inside[row, column, k, :size]
+                new_inside[k, size:total] = 0
+            end = size * stride + (samples if len(rows) == 1 else new * stride)
+            before = count
+            stage, latest, count, taken = _advance(
+                windows, widths, stride, end, new_start[:total], new_residual[:, :total],
+                new_inside[:, :total], new_score[:total], prefix, new_blocked[:total],
+                size, own[1] - base, own[2] - base, ahead, reach, distance, least, last,
+                taken, count,
+            )  # fmt: skip
+            taken[0, before:count], taken[1, before:count] = place, column
+            taken[2, before:count] += base
+            taken[4, before:count] += base
+            drop = max(total - keep, 0)
+            left = total - drop
+            own[0], own[1], own[2], own[3] = own[0] + new, base + stage, base + latest, left
+            start[row, column, :left] = new_start[drop:total]
+            score[row, column, :left] = new_score[drop:total]
+            blocked[row, column, :left] = new_blocked[drop:total]
+            for k in range(len(windows)):
+                residual[row, column, k, :left] = new_residual[k, drop:total]
+                inside[row, column, k, :left] = new_inside[k, drop:total]
+        first += new
+    return (
+        taken[0, :count], taken[1, :count], taken[2, :count], taken[3, :count], taken[4, :count],
+    )  # fmt: skip
+
+
+@compiled
+def _advance(
+    windows: Ints,
+    widths: Ints,
+    stride: int,
+    samples: int,
+    start: Ints,
+    residual: Ints,
+    inside: Ints,
+    score: Ints,
+    prefix: Ints,
+    blocked: NDArray[np.bool_],
+    position: int,
+    stage: int,
+    latest: int,
+    ahead: int,
+    reach: int,
+    distance: int,
+    least: int,
+    last: bool,
+    taken: Ints,
+    count: int,
+) -> tuple[int, int, int, Ints]:
+    """Add the bins from ``position`` on, and visit those from ``stage`` on that are due.
+
+    ``latest`` is the last bin in time that was taken. ``taken`` has ``count`` detections already.
+    Returns the next bin to visit, the last that was taken, and the detections.
+    """
+    total, widest = len(start), widths.max()
+    while True:
+        # Bins 0 to position - 1 are known; their scores are complete up to ``complete``.
+        complete = total - 1 if last and position == total else position - 1 - widest
+        end = min(position * stride, samples)
+        state = SearchState(
+            windows, widths, stride, end, start[:position], residual[:, :position],
+            inside[:, :position], score[:position], prefix, blocked[:position], prefix,
+        )  # fmt: skip
+        at_end = last and position == total
+        while stage + ahead <= complete or (at_end and stage < total):
+            low, high = max(stage - ahead, 0), min(stage + ahead, complete)
+            again = True
+            while again:
+                again = False
+                for c in range(low, stage + 1):
+                    if score[c] < least or blocked[c]:
+                        continue
+                    if not _is_best(score, start, blocked, c, reach, low, high):
+                        continue
+                    if count == taken.shape[1]:
+                        more = np.empty((5, 2 * count), np.int64)
+                        more[:, :count] = taken
+                        taken = more
+                    taken[2, count], taken[3, count], taken[4, count] = c, score[c], position - 1
+                    count += 1
+                    _take(state, c, distance)
+                    latest = max(latest, c)
+                    again = True
+            stage += 1
+        if position == total:
+            return stage, latest, count, taken
+        end = min((position + 1) * stride, samples)
+        middle = position * stride + end
+        blocked[position] = middle - (2 * latest + 1) * stride < 2 * distance
+        known_bins = position + 1
+        grown = SearchState(
+            windows, widths, stride, end, start[:known_bins], residual[:, :known_bins],
+            inside[:, :known_bins], score[:known_bins], prefix, blocked[:known_bins], prefix,
+        )  # fmt: skip
+        for k in range(len(windows)):
+            update(grown, k, position, position)
+        position = known_bins
+
+
+@compiled
+def _is_best(
+    score: Ints,
+    start: Ints,
+    blocked: NDArray[np.bool_],
+    c: int,
+    reach: int,
+    low: int,
+    high: int,
+) -> bool:
+    """Whether no bin within reach of ``c``, from ``low`` to ``high``, is better."""
+    for away in range(1, reach + 1):
+        for b in (c - away, c + away):
+            if b < low or b > high or blocked[b] or score[b] < score[c]:
+                continue
+            if score[b] > score[c] or start[b] > start[c] or (start[b] == start[c] and b < c):
+                return False
+    return True
+
+
+@compiled
+def _take(state: SearchState, c: int, distance: int) -> None:
+    """Remove the mass of a detection, and block the bins that are too close to it."""
+    stride, samples = state.stride, state.samples
+    for k in range(len(state.windows)):
+        if state.inside[k, c] > 0:
+            low, high = remove(state, k, c)
+            update(state, k, low, high)
+    if distance > 0:
+        centre = 2 * c * stride + min(stride, samples - c * stride)
+        away = distance // stride + 1
+        for b in range(max(c - away, 0), min(c + away + 1, len(state.blocked))):
+            other = 2 * b * stride + min(stride, samples - b * stride)
+            if abs(other - centre) < 2 * distance:
+                state.blocked[b] = True

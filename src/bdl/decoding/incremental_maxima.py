@@ -1,0 +1,234 @@
+"""Local maxima and their separation, one value at a time.
+
+The rules are those of `bdl.decoding.maxima`. A *cell* is a place of the clock that has a value: a
+bin, or a sample. A maximum is known at the first lower cell after it. It is kept as soon as no
+maximum that could suppress it is undecided and none can follow within the distance; it is
+suppressed as soon as one within the distance is kept. What is decided, and at which cell, depends
+on the values only, not on how they are cut into parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.compiled import compiled
+from bdl.decoding.incremental import Arrays
+from bdl.decoding.maxima import Keep
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Found = tuple[Ints, Floats, Ints]  # place, height and the cell that made it final
+
+NEVER = 1 << 62  # beyond any place
+
+
+class MaximaStream:
+    """Maxima of a sequence of cells, separated, as they become final.
+
+    Parameters
+    ----------
+    width
+        Places per cell.
+    distance
+        Least distance between two maxima in places.
+    keep
+        Which of two maxima that are too close to keep.
+
+    Examples
+    --------
+    >>> stream = MaximaStream(width=1, distance=0, keep="higher")
+    >>> [stream.push(np.array([value]))[0].tolist() for value in (0.0, 2.0, 2.0, 1.0)]
+    [[], [], [], [1]]
+    """
+
+    def __init__(self, *, width: int, distance: int, keep: Keep) -> None:
+        self.width, self.distance, self.earlier = width, distance, keep == "earlier"
+        # Next cell, first cell of the current run of equal values, whether it was risen to.
+        self.run = np.zeros(3, np.int64)
+        self.value = np.zeros(1)
+        # Maxima that are not decided yet, and kept ones that may suppress others.
+        self.place = np.zeros(0, np.int64)
+        self.height = np.zeros(0)
+        self.kept = np.zeros(0, np.bool_)
+
+    def push(self, values: Floats, *, last: bool = False, scale: float | None = None) -> Found:
+        """Maxima that are final after these cells; after the ``last`` ones, all that remain.
+
+        With a ``scale``, heights are divided by it, and maxima of 0 and less are left out.
+        """
+        cells = len(values)
+        place, height = np.zeros(cells + last, np.int64), np.zeros(cells + last)
+        found, horizon = np.zeros(cells + last, np.bool_), np.zeros(cells + last, np.int64)
+        first = int(self.run[0])
+        _find(values, self.width, self.run, self.value, place, height, found, horizon)
+        if scale is not None:
+            found &= height > 0
+            height /= scale
+        return self.decide(place, height, found, horizon, first, last=last)
+
+    def decide(
+        self,
+        place: Ints,
+        height: Floats,
+        found: NDArray[np.bool_],
+        horizon: Ints,
+        first: int,
+        *,
+        last: bool,
+    ) -> Found:
+        """Maxima that become final, from those found at each cell.
+
+        Parameters
+        ----------
+        place, height, found
+            Per cell, whether a maximum became known there, and its place and height.
+        horizon
+            Per cell, the least place that a later maximum can have.
+        first
+            Number of the first cell.
+        last
+            Whether the arrays have one entry more, for the end after the last cell.
+        """
+        if last:
+            horizon[-1] = NEVER
+        end = first + len(found) - last - 1
+        if self.distance <= 1:
+            cells = np.flatnonzero(found)
+            return place[cells], height[cells], first + cells
+        room, count = len(self.place) + int(found.sum()), len(self.place)
+        pending_place, pending_height = np.zeros(room, np.int64), np.zeros(room)
+        pending_kept = np.zeros(room, np.bool_)
+        pending_place[:count], pending_height[:count] = self.place, self.height
+        pending_kept[:count] = self.kept
+        final_place, final_height = np.zeros(room, np.int64), np.zeros(room)
+        final_cell = np.zeros(room, np.int64)
+        count, final = _decide(
+            place, height, found, horizon, self.distance, self.earlier,
+            pending_place, pending_height, pending_kept, count,
+            final_place, final_height, final_cell,
+        )  # fmt: skip
+        self.place, self.height = pending_place[:count].copy(), pending_height[:count].copy()
+        self.kept = pending_kept[:count].copy()
+        cells = np.minimum(first + final_cell[:final], end)
+        return final_place[:final], final_height[:final], cells
+
+    def save(self) -> Arrays:
+        """The state as named arrays."""
+        names = ("run", "value", "place", "height", "kept")
+        return {name: getattr(self, name).copy() for name in names}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Continue from a saved state."""
+        for name in ("run", "value", "place", "height", "kept"):
+            setattr(self, name, np.array(arrays[name]))
+
+
+@compiled(small_in_python=True)
+def _find(
+    values: Floats,
+    width: int,
+    run: Ints,
+    value: Floats,
+    place: Ints,
+    height: Floats,
+    found: NDArray[np.bool_],
+    horizon: Ints,
+) -> None:
+    """Mark the cells at which a maximum becomes known; ``run`` and ``value`` are carried on."""
+    for i in range(len(values)):
+        cell, first, rising = run[0], run[1], run[2]
+        if cell == 0:
+            value[0] = values[i]
+        elif values[i] != value[0]:
+            if values[i] < value[0] and rising:
+                # The middle of the cells first to cell - 1, rounded down.
+                place[i], height[i] = (first * width + cell * width - 1) // 2, value[0]
+                found[i] = True
+            run[1], run[2] = cell, 1 if values[i] > value[0] else 0
+            value[0] = values[i]
+        run[0] = cell + 1
+        # The middle of a run that may go on, or that of a later one.
+        reached = (cell + 1) * width
+        horizon[i] = (run[1] * width + reached - 1) // 2 if run[2] else reached
+
+
+@compiled(small_in_python=True)
+def _decide(
+    place: Ints,
+    height: Floats,
+    found: NDArray[np.bool_],
+    horizon: Ints,
+    distance: int,
+    earlier: bool,
+    pending_place: Ints,
+    pending_height: Floats,
+    kept: NDArray[np.bool_],
+    count: int,
+    final_place: Ints,
+    final_height: Floats,
+    final_cell: Ints,
+) -> tuple[int, int]:
+    """Decide maxima cell by cell; the number that is pending, and the number that is final."""
+    final = 0
+    for i in range(len(found)):
+        if found[i]:
+            pending_place[count], pending_height[count] = place[i], height[i]
+            kept[count] = False
+            count += 1
+        if count == 0:
+            continue
+        changed = True
+        while changed:
+            changed = False
+            j = 0
+            while j < count:
+                if kept[j]:
+                    j += 1
+                    continue
+                suppressed = waits = False
+                for k in range(count):
+                    if k == j or abs(pending_place[k] - pending_place[j]) >= distance:
+                        continue
+                    if kept[k]:
+                        suppressed = True
+                    elif earlier:
+                        waits |= pending_place[k] < pending_place[j]
+                    else:
+                        higher = pending_height[k] > pending_height[j]
+                        equal = pending_height[k] == pending_height[j]
+                        waits |= higher or (equal and pending_place[k] > pending_place[j])
+                if suppressed:
+                    for k in range(j, count - 1):
+                        pending_place[k], pending_height[k] = (
+                            pending_place[k + 1],
+                            pending_height[k + 1],
+                        )
+                        kept[k] = kept[k + 1]
+                    count -= 1
+                    changed = True
+                    continue
+                if not waits and (earlier or pending_place[j] + distance <= horizon[i]):
+                    kept[j] = True
+                    final_place[final], final_height[final] = pending_place[j], pending_height[j]
+                    final_cell[final] = i
+                    final += 1
+                    changed = True
+                j += 1
+        # Kept maxima suppress undecided ones and those to come; the others are forgotten.
+        least = horizon[i]
+        for j in range(count):
+            if not kept[j]:
+                least = min(least, pending_place[j])
+        left = 0
+        for j in range(count):
+            if kept[j] and pending_place[j] + distance <= least:
+                continue
+            pending_place[left], pending_height[left] = pending_place[j], pending_height[j]
+            kept[left] = kept[j]
+            left += 1
+        count = left
+    return count, final

@@ -1,0 +1,107 @@
+"""From seconds that a fit may take to a number of updates, by measuring some."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+import warnings
+from pathlib import Path
+
+from bdl.detector.detector_settings import DetectorSettings
+from bdl.detector.model_training import Reporting, TrainingData, train_model
+from bdl.encoders import Encoder
+from bdl.encoders.ensemble import Ensemble
+from bdl.errors import ConfigError
+from bdl.formats.files import atomic
+
+PROBE = 6  # measured updates, after as many that compile what is compiled
+FEWEST = 20  # updates below which nothing is learned
+RESERVE = 0.1  # share of the budget for choosing on held-out recordings
+
+
+def within_budget(
+    settings: DetectorSettings,
+    data: TrainingData,
+    *,
+    trainings: int,
+    directory: Path | None,
+) -> DetectorSettings:
+    """Return settings whose number of updates fits the budget of the training, if it has one.
+
+    Every kind of encoder is trained for a few updates on the given data; encoders that are not
+    trained by gradient, such as trees, take as long as they take. In a directory the number is
+    kept, so that an interrupted fit resumes with it.
+
+    Parameters
+    ----------
+    settings
+        Complete settings.
+    data
+        All training data.
+    trainings
+        How often the encoder is trained, on parts of the data and on all.
+    directory
+        Folder of the fit, if there is one.
+    """
+    budget = settings.training.budget
+    if budget is None:
+        return settings
+    kept = None if directory is None else directory / "budget.json"
+    if kept is not None and kept.exists():
+        updates = int(json.loads(kept.read_text(encoding="utf-8"))[f"{budget:g}"])
+    else:
+        updates = _measure(settings, data, trainings, budget)
+        if kept is not None:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            with atomic(kept) as file:
+                file.write_text(json.dumps({f"{budget:g}": updates}), encoding="utf-8")
+    return _with_updates(settings, updates)
+
+
+def _measure(settings: DetectorSettings, data: TrainingData, trainings: int, budget: float) -> int:
+    began = time.perf_counter()
+    encoder = settings.encoder
+    members = encoder.members if isinstance(encoder, Ensemble) else (encoder,)
+    trials = len(settings.objective.candidates) - 1
+    fixed, per_update = 0.0, 0.0
+    for place, member in enumerate(members):
+        if member in members[:place]:
+            continue
+        once, step = _member_seconds(settings, member, data)
+        count = (trainings + trials) * members.count(member)
+        fixed, per_update = fixed + count * once, per_update + count * step
+    left = budget * (1 - RESERVE) - fixed - (time.perf_counter() - began)
+    updates = int(left / per_update) if per_update else FEWEST
+    if updates < FEWEST:
+        least = (budget - left + FEWEST * per_update) / (1 - RESERVE)
+        raise ConfigError(
+            f"budget {budget:g} s: too short for {FEWEST} updates of {trainings} trainings on this "
+            f"machine; at least --budget {math.ceil(least / 60)}m expected, or fewer "
+            "trainings (selection.folds 0 chooses nothing and trains once)"
+        )
+    return updates
+
+
+def _member_seconds(
+    settings: DetectorSettings, member: Encoder, data: TrainingData
+) -> tuple[float, float]:
+    """Seconds of one training of an encoder that do not depend on the updates, and per update."""
+    probe = _with_updates(settings.replace(encoder=member), PROBE)
+    own_length = type(member).train is not Encoder.train
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the training itself warns of the same
+        if not own_length:
+            train_model(probe, data, Reporting())
+        began = time.perf_counter()
+        history = train_model(probe, data, Reporting()).history
+    total = time.perf_counter() - began
+    if own_length:
+        return total, 0.0
+    in_steps = sum(epoch.seconds for epoch in history)
+    return total - in_steps, in_steps / history[-1].steps
+
+
+def _with_updates(settings: DetectorSettings, updates: int) -> DetectorSettings:
+    training = settings.training.replace(budget=None, epochs=None, updates=updates)
+    return settings.replace(training=training)

@@ -1,0 +1,129 @@
+"""Detections in a batch of recordings, in whatever process or machine it was sent to."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bdl.detector.operating_point import OperatingPoint
+from bdl.errors import InputError
+from bdl.recording import Recordings
+from bdl.recording_batches import singles
+from bdl.runs.run_directory import RunDirectory, timed
+from bdl.runs.run_reader import RunReader
+from bdl.runs.step import Step, StepOutput
+from bdl.runs.step_files import pack_densities
+from bdl.thread_limit import limit_threads
+
+if TYPE_CHECKING:
+    from bdl.detector.streaming import Streaming
+
+# By id: times, scores and (with a lag) times of issue by event type; why a recording was refused.
+Found = dict[str, dict[str, Any]]
+Refused = dict[str, str]
+
+
+class DetectionStep(Step):
+    """The detections of one recording.
+
+    Parameters
+    ----------
+    recording
+        Id of the recording.
+    source
+        Hash of its metadata and of the stamps of its files, or of its values if it has none.
+    model
+        Name of the model in the run directory, which holds its hash.
+    point
+        Operating point; None for the whole ranking.
+    resample
+        Whether a recording of another period is resampled.
+    densities
+        Whether the density is kept.
+    """
+
+    kind = "detection"
+    recording: str
+    source: str
+    model: str
+    point: OperatingPoint | None
+    resample: bool
+    densities: bool
+
+
+@dataclass(frozen=True, eq=False)
+class DetectionBatch:
+    """Recordings with everything that is needed to detect in them.
+
+    Parameters
+    ----------
+    run
+        Run directory.
+    recordings
+        The recordings.
+    steps
+        Their steps, by id; all of one model and one operating point.
+    detector
+        The detector, in the process that has it already; others load it from the run directory.
+    threads
+        Threads to use; None for any number.
+    """
+
+    run: str
+    recordings: Recordings
+    steps: Mapping[str, DetectionStep] = field(repr=False)
+    detector: Streaming | None
+    threads: int | None
+
+    def part(self, recordings: Recordings) -> DetectionBatch:
+        """The same for some of the recordings."""
+        steps = {id: self.steps[id] for id in recordings.ids}
+        return replace(self, recordings=recordings, steps=steps)
+
+    def singles(self) -> list[DetectionBatch]:
+        """Each recording alone."""
+        return [self.part(alone) for alone in singles(self.recordings)]
+
+    def detect(self) -> tuple[Found, Refused]:
+        """Detect and finish the steps."""
+        run = RunDirectory(self.run)
+        if self.threads is not None:
+            limit_threads(self.threads)
+        first = next(iter(self.steps.values()))
+        detector = self.detector or _load_model(self.run, first.model)
+        found: Found = {}
+        refused: dict[str, InputError] = {}
+        applied = detector.apply(
+            self.recordings, resample=first.resample, points=(first.point,), refused=refused
+        )
+        while True:
+            with timed() as seconds:
+                answer = next(applied, None)
+            if answer is None:
+                return found, {id: str(error) for id, error in refused.items()}
+            density, [candidates] = answer
+            result = {
+                event: [column.tolist() for column in part if column is not None]
+                for event, part in candidates.items()
+            }
+            files = pack_densities([density]) if first.densities else {}
+            step = self.steps[density.recording]
+            run.finish(step, StepOutput(result, files), seconds=seconds[0])
+            found[density.recording] = result
+
+
+@lru_cache(maxsize=2)
+def _load_model(run: str, name: str) -> Streaming:
+    from bdl.detector import load
+
+    content = RunReader(run).get(name)
+    if content is None:
+        raise InputError(f"{run}/{name}: no such file; is the run directory on a shared disk?")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / name
+        file.write_bytes(content)
+        return load(file)

@@ -1,0 +1,191 @@
+"""Detections in many recordings: on several workers, killed and continued, the same bytes.
+
+Every recording is a step of a run directory: its key is the hash of the model, of the operating
+point and of the recording's files, its result the detections. Workers take short recordings
+together, read them themselves and load the model from the run directory. Nothing depends on which
+worker does what, or in which order: results are put together in the order of the recordings.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bdl.decoding.candidates import ByType, Candidates, to_events
+from bdl.density import Density
+from bdl.detector.detection_batch import DetectionBatch, DetectionStep, Found, Refused
+from bdl.detector.operating_point import OperatingPoint
+from bdl.errors import InputError
+from bdl.events import Events
+from bdl.recording import Recordings
+from bdl.recording_batches import batches
+from bdl.runs.digest import digest, recording_digest
+from bdl.runs.file_stamps import file_stamps
+from bdl.runs.run_directory import RunDirectory
+from bdl.runs.step_files import read_densities
+from bdl.workers import WorkerDeath, Workers, run_all
+
+if TYPE_CHECKING:
+    from bdl.detector.streaming import Streaming
+
+
+@dataclass(frozen=True)
+class DetectionRun:
+    """What was detected in many recordings.
+
+    Parameters
+    ----------
+    detected
+        Detections by recording and type, in the order of the recordings.
+    refused
+        Recordings that could not be read or used, each with the reason.
+    directory
+        Run directory.
+    steps
+        Steps of the recordings in which events were detected.
+    """
+
+    detected: dict[str, ByType]
+    refused: dict[str, str]
+    directory: RunDirectory
+    steps: tuple[DetectionStep, ...]
+
+    @property
+    def detections(self) -> Events:
+        """One table of all detections, with scores."""
+        return to_events(self.detected.items())
+
+    def densities(self) -> Iterator[Density]:
+        """The densities, one at a time, in the order of the recordings."""
+        for step in self.steps:
+            yield from read_densities(self.directory, [step.id])
+
+
+def detect_many(
+    detector: Streaming,
+    recordings: Recordings,
+    directory: str | Path,
+    *,
+    point: OperatingPoint | None = None,
+    resample: bool = False,
+    densities: bool = False,
+    workers: Workers | None = None,
+    strict: bool = False,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> DetectionRun:
+    """Detect events in many recordings, or go on where an earlier call was stopped.
+
+    Parameters
+    ----------
+    detector
+        A fitted detector.
+    recordings
+        Recordings; with other processes, values in memory are sent to them.
+    directory
+        Run directory: a folder or any fsspec path that all workers can write. What is finished in
+        it is not done again, if model, settings and files are the same.
+    point
+        Operating point, such as ``detector.model_.operating_point``; None for the whole ranking.
+    resample
+        Whether to resample recordings of another period.
+    densities
+        Whether to keep the densities in the run directory.
+    workers
+        Where to work; by default one recording after the other in this process.
+    strict
+        Whether a recording that cannot be read or used is an error; otherwise it is told in the
+        result and the others are done.
+    progress
+        Called with the numbers of finished and of all samples.
+
+    Returns
+    -------
+    DetectionRun
+        Detections, and recordings that were refused.
+    """
+    workers = workers or Workers()
+    run = RunDirectory(directory)
+    with run.lock():
+        run.tidy()
+        model = _put_model(run, detector)
+        shared = {"model": model, "point": point, "resample": resample, "densities": densities}
+        steps = {id: _step(recordings, id, shared) for id in recordings.ids}
+        finished = run.finished()
+        found: Found = {
+            id: run.result(step.id) for id, step in steps.items() if step.id.folder in finished
+        }
+        left = recordings.select([id for id in recordings.ids if id not in found])
+        whole = DetectionBatch(
+            run.url, left, steps, detector if workers.here else None, _threads(workers)
+        )
+        refused: Refused = {}
+        total = sum(info.samples for info in recordings.infos)
+        done = total - sum(info.samples for info in left.infos)
+        progress(done, total)
+        for batch, outcome in run_all(
+            DetectionBatch.detect,
+            (whole.part(few) for few in batches(left)),
+            workers,
+            lambda reason: run.note("worker died", reason=reason),
+            DetectionBatch.singles,
+        ):
+            if isinstance(outcome, WorkerDeath):
+                outcome = {}, {id: f"recording {id!r}: {outcome}" for id in batch.recordings.ids}
+            found |= outcome[0]
+            refused |= outcome[1]
+            if outcome[1] and (strict or len(refused) == len(recordings)):
+                raise InputError(next(iter(outcome[1].values())))
+            done += sum(info.samples for info in batch.recordings.infos)
+            progress(done, total)
+    kept = tuple(steps[id] for id in recordings.ids if id in found)
+    return DetectionRun(
+        {step.recording: _by_type(found[step.recording]) for step in kept},
+        {id: refused[id] for id in recordings.ids if id in refused},
+        run,
+        kept,
+    )
+
+
+def _step(recordings: Recordings, id: str, shared: Mapping[str, Any]) -> DetectionStep:
+    info = recordings.info(id)
+    files = recordings.files(id)
+    # Stamps are taken before a file is read: one that changes later has another key.
+    content = file_stamps(files, Path.cwd()) if files else recording_digest(recordings[id])
+    place = hashlib.sha256(id.encode()).hexdigest()
+    about = [info.id, info.samples, list(info.channels), info.period, str(info.start)]
+    about.append(list(info.units))  # values are converted to the model's
+    return DetectionStep(
+        name=f"{place[:2]}/{place[2:18]}", recording=id, source=digest([about, content]), **shared
+    )
+
+
+def _by_type(result: Mapping[str, Any]) -> ByType:
+    return {
+        event: Candidates(*(np.array(column, dtype=np.float64) for column in columns))
+        for event, columns in result.items()
+    }
+
+
+def _threads(workers: Workers) -> int | None:
+    if workers.here:
+        return workers.threads
+    return workers.threads or max(1, (os.cpu_count() or 1) // workers.jobs)
+
+
+def _put_model(run: RunDirectory, detector: Streaming) -> str:
+    """Put the model into the run directory, for the workers; its name holds its hash."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model"
+        detector.save(file)
+        content = file.read_bytes()
+    name = f"model-{hashlib.sha256(content).hexdigest()[:16]}{detector.suffix}"
+    if run.get(name) != content:
+        run.put(name, content)
+    return name

@@ -1,0 +1,82 @@
+"""Torch modules stepped for one stream, or for many streams together.
+
+No density depends on which streams share a step, as far as the encoder's ``batchable`` promises it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from bdl.detector.steps import Ints, State, Steps
+from bdl.inference import check_output, evaluating, linked, tensors
+
+
+class EncoderSteps(Steps):
+    """A causal module that runs bin by bin.
+
+    Parameters
+    ----------
+    module
+        Module with the methods ``initial_state`` and ``step``.
+    link
+        Turns logits into densities; not used for a module that gives densities itself.
+    outputs
+        Number of its outputs.
+    """
+
+    def __init__(
+        self, module: nn.Module, link: Callable[[Tensor], Tensor], *, outputs: int
+    ) -> None:
+        self.module, self.link, self.outputs = module, link, outputs
+        self._shape = module.initial_state(1)  # type: ignore[operator]
+        pairs = zip(_flat(self._shape), _flat(module.initial_state(2)), strict=True)  # type: ignore[operator]
+        # The axis of the batch is the one that grows with it.
+        self._axes = [
+            next(axis for axis, size in enumerate(one.shape) if two.shape[axis] != size)
+            for one, two in pairs
+        ]
+
+    def initial_state(self) -> State:
+        return self._arrays(self._shape)
+
+    def step(
+        self, values: NDArray[np.float32], hour: Ints | None, weekday: Ints | None, state: State
+    ) -> tuple[NDArray[np.float32], State]:
+        given, hours, weekdays = tensors(self.module, values, hour, weekday)
+        before = (
+            torch.from_numpy(part).to(given.device).movedim(0, axis)
+            for part, axis in zip(state, self._axes, strict=True)
+        )
+        with evaluating(self.module, given.shape[0] * given.shape[1]):
+            output, after = self.module.step(  # type: ignore[operator]
+                given, _nested(self._shape, before), hours, weekdays
+            )
+            logits = check_output(output, given, self.outputs).float().cpu().numpy()
+            arrays = self._arrays(after)
+        return linked(self.module, logits, self.link), arrays
+
+    def _arrays(self, state: Any) -> State:
+        pairs = zip(_flat(state), self._axes, strict=True)
+        return [part.movedim(axis, 0).cpu().numpy() for part, axis in pairs]
+
+
+def _flat(state: Any) -> Iterator[Tensor]:
+    """The tensors of nested tuples, in order."""
+    if isinstance(state, Tensor):
+        yield state
+    else:
+        for part in state:
+            yield from _flat(part)
+
+
+def _nested(shape: Any, tensors: Iterator[Tensor]) -> Any:
+    """Tensors in nested tuples of this shape."""
+    if isinstance(shape, Tensor):
+        return next(tensors)
+    return tuple(_nested(part, tensors) for part in shape)

@@ -1,0 +1,64 @@
+"""What a detector does with its trained torch module: densities, streams, and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import ClassVar
+
+from torch import nn
+
+from bdl.density import Density
+from bdl.detector.application import Featured, densities_of
+from bdl.detector.encoder_steps import EncoderSteps
+from bdl.detector.export import export_model
+from bdl.detector.model import Model
+from bdl.detector.modelfile import all_weights, digest, write_model
+from bdl.detector.streaming import Streaming
+from bdl.features import Binned
+
+
+class ModulePrediction(Streaming):
+    """The methods of a fitted detector that use its module."""
+
+    suffix: ClassVar[str] = ".safetensors"
+
+    module_: nn.Module
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted detector to one file; see `bdl.detector.modelfile`."""
+        self._check_fitted()
+        write_model(path, self.model_, all_weights(self.module_, self.rescorer_))
+
+    def export(self, path: str | Path) -> None:
+        """Write the fitted detector as an ONNX file, which is applied without torch.
+
+        The graph is that of `bdl.detector.export`. An encoder that has no form in ONNX operators is
+        refused.
+
+        Parameters
+        ----------
+        path
+            File to write, with the suffix ``.onnx``.
+        """
+        self._check_fitted()
+        export_model(path, self.model_, self.module_.state_dict(), self.rescorer_, self._digest())
+
+    def _encode(self, features: Iterable[Featured]) -> Iterator[tuple[Binned, Density]]:
+        return densities_of(self.module_, self.model_, features)
+
+    def _steps(self) -> EncoderSteps:
+        known: EncoderSteps | None = getattr(self, "_steps_", None)
+        if known is None or known.module is not self.module_:
+            model = self.model_
+            known = EncoderSteps(self.module_, model.objective.density, outputs=len(model.outputs))
+            self._steps_ = known
+        return known
+
+    def _digest(self) -> str:
+        known: tuple[Model, nn.Module, str] | None = getattr(self, "_digest_", None)
+        if known is None or known[0] is not self.model_ or known[1] is not self.module_:
+            weights = all_weights(self.module_, self.rescorer_)
+            known = (self.model_, self.module_, digest(self.model_.model_dump_json(), weights))
+            self._digest_ = known
+        return known[2]

@@ -1,0 +1,307 @@
+"""The streams of one detector, stepped together: one row of every state per stream.
+
+Samples of any streams are gathered into bins, all new bins are computed at once, the encoder is
+stepped once for all streams that have equally many, and the decoder visits the rows in compiled
+code. What a row gives does not depend on the rows beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from threading import RLock
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.decoding import Decoder
+from bdl.decoding.incremental import BinClock
+from bdl.decoding.incremental_rows import FinalRows, grown
+from bdl.detector.model import Model
+from bdl.detector.sample_intake import SampleIntake, Samples, Values
+from bdl.detector.steps import Ints, StateRows, Steps
+from bdl.detector.stream_state import Parts
+from bdl.errors import InputError
+from bdl.features import bin_features
+from bdl.recording import Recording, RecordingInfo
+from bdl.recording_info import hour_and_weekday
+
+FIRST = 8  # rows for which there is room at first
+
+
+class Found(NamedTuple):
+    """Final detections of several streams, by stream, each in the order in which it became so."""
+
+    place: Ints  # which of the given streams each belongs to
+    type: Ints  # its event type
+    time: NDArray[np.float64]  # seconds
+    score: NDArray[np.float64]
+    issued: NDArray[np.float64]  # time in seconds of the last sample that was needed
+
+
+class Advanced(NamedTuple):
+    """What some samples gave."""
+
+    found: Found
+    places: Ints  # streams that had samples
+    counts: Ints  # bins of each whose density is complete
+    density: NDArray[np.float32]  # (bins, outputs) of all, one stream after the other
+
+
+@dataclass(frozen=True)
+class StreamSettings:
+    """What one stream has of its own.
+
+    Parameters
+    ----------
+    info
+        Name, channels, period and start.
+    threshold
+        Least score of a detection.
+    longest_gap
+        Seconds without samples beyond which a time is taken as wrong.
+    """
+
+    info: RecordingInfo
+    threshold: float
+    longest_gap: float
+
+
+class StreamRows:
+    """The streams of one model and decoder; see `stream_rows`.
+
+    Parameters
+    ----------
+    model
+        The model.
+    steps
+        Its encoder.
+    decoder
+        How densities become detections.
+    """
+
+    def __init__(self, model: Model, steps: Steps, decoder: Decoder) -> None:
+        self.model, self.steps = model, steps
+        features = model.features
+        self.stride, self.lag = features.bin_samples, model.lag
+        channels = len(model.channels)
+        self.intake = SampleIntake(stride=self.stride, channels=channels, period=model.period)
+        self.states = StateRows(steps.initial_state())
+        clock = BinClock(model.period, self.stride)
+        self.decoder = decoder.incremental_rows(clock, model.outputs, model.intervals)
+        self.types = self.decoder.types
+        self.settings: list[StreamSettings | None] = []
+        self.free: list[int] = []
+        self.thresholds = np.zeros(0)
+        self.origins = np.zeros((0, 2))  # seconds since 1970 of the start, and its UTC offset
+        self.lock = RLock()
+
+    def open(self, settings: StreamSettings) -> int:
+        """Begin a stream; its row."""
+        with self.lock:
+            if not self.free:
+                self._grow()
+            row = self.free.pop()
+            self.settings[row] = settings
+            self.thresholds[row] = settings.threshold
+            start = settings.info.start
+            if start is not None:
+                offset = start.utcoffset()
+                assert offset is not None
+                self.origins[row] = start.timestamp(), offset.total_seconds()
+            for part in (self.intake, self.states, self.decoder):
+                part.clear(row)
+            return row
+
+    def _grow(self) -> None:
+        old = len(self.settings)
+        rows = max(2 * old, FIRST)
+        for part in (self.intake, self.states, self.decoder):
+            part.grow(rows)
+        self.thresholds = grown(self.thresholds, rows)
+        self.origins = grown(self.origins, rows)
+        self.settings += [None] * (rows - old)
+        self.free += range(rows - 1, old - 1, -1)
+
+    def release(self, row: int) -> None:
+        """Let another stream have a row."""
+        self.settings[row] = None
+        self.free.append(row)
+
+    def push(self, rows: Ints, given: Samples) -> list[Advanced]:
+        """Take samples of streams, each at most once; what they gave, in order.
+
+        Everything is checked first: an error changes no stream.
+        """
+        with self.lock:
+            self._check_finite(rows, given)
+            if self.intake.in_order(rows, given):
+                return [self._advance(np.arange(len(rows)), rows, given.counts, given.values)]
+            cuts = np.cumsum(given.counts)[:-1]
+            placed = [
+                self.intake.place(row, values, times, own.longest_gap, own.info.id)
+                for row, own, values, times in zip(
+                    rows.tolist(),
+                    self._settings(rows),
+                    np.split(given.values, cuts),
+                    np.split(given.times, cuts),
+                    strict=True,
+                )
+            ]
+            self.intake.late[rows] += [late for late, _, _ in placed]
+            pieces = [self.intake.pieces(gaps, runs) for _, gaps, runs in placed]
+            return [self._round(rows, parts) for parts in zip_longest(*pieces)]
+
+    def _settings(self, rows: Ints) -> list[StreamSettings]:
+        return [own for row in rows.tolist() if (own := self.settings[row]) is not None]
+
+    def _check_finite(self, rows: Ints, given: Samples) -> None:
+        infinite = np.isinf(given.values)
+        if not infinite.any():
+            return
+        sample, channel = np.argwhere(infinite)[0]
+        ends = np.cumsum(given.counts)
+        place = int(np.searchsorted(ends, sample, side="right"))
+        info = self._settings(rows[place : place + 1])[0].info
+        raise InputError(
+            f"stream {info.id!r}: infinite value in row "
+            f"{sample - ends[place] + given.counts[place]}, channel {info.channels[channel]!r}; "
+            "a missing sample is NaN"
+        )
+
+    def _round(self, rows: Ints, parts: Sequence[Values | None]) -> Advanced:
+        """Take the next piece of each stream that has one."""
+        places = np.array([place for place, part in enumerate(parts) if part is not None])
+        values = [part for part in parts if part is not None]
+        counts = np.array([len(part) for part in values])
+        return self._advance(places, rows[places], counts, np.concatenate(values))
+
+    def _advance(self, places: Ints, rows: Ints, counts: Ints, values: Values) -> Advanced:
+        """Take samples in order."""
+        before = self.intake.samples[rows] // self.stride
+        bins, whole = self.intake.gather(rows, counts, values)
+        density = self._step(rows, before, bins, self._recording(whole), blank=0)
+        # A density of bin b comes with the output of bin b + lag.
+        skipped = np.minimum(np.maximum(self.lag - before, 0), bins)
+        if skipped.any():
+            bin_of = np.repeat(before, bins) + _within(bins)
+            density, bins = density[bin_of >= self.lag], bins - skipped
+        final = self.decoder.push(rows, bins, density)
+        return Advanced(self._found(places, rows, final), places, bins, density)
+
+    def finish(self, row: int) -> Advanced:
+        """End a stream: its last bins, and what they and the end give."""
+        with self.lock:
+            rows = np.array([row])
+            samples = int(self.intake.samples[row])
+            before = self.intake.samples[rows] // self.stride
+            rest = self._recording(self.intake.rest(row))
+            blank = self.lag if samples else 0
+            bins = np.array([bool(rest.info.samples) + blank])
+            density = self._step(rows, before, bins, rest, blank=blank)
+            density = density[max(self.lag - int(before[0]), 0) :]
+            final = self.decoder.finish(row, density, samples)
+            place = np.zeros(1, np.int64)
+            found = self._found(place, rows, final, samples)
+            return Advanced(found, place, np.array([len(density)]), density)
+
+    def _recording(self, values: Values) -> Recording:
+        info = RecordingInfo("stream", len(values), self.model.channels, self.model.period)
+        return Recording(info, values)
+
+    def _step(
+        self, rows: Ints, before: Ints, bins: Ints, samples: Recording, *, blank: int
+    ) -> NDArray[np.float32]:
+        """Step the encoder over the new bins of each row; their outputs, one row after the other.
+
+        ``before`` is the number of bins before them.
+        """
+        features = self.model.features
+        hour = weekday = None
+        if features.calendar:
+            at, of = np.repeat(before, bins) + _within(bins), np.repeat(rows, bins)
+            start, offset = self.origins[of].T
+            hour, weekday = hour_and_weekday(start + at * self.stride * self.model.period + offset)
+            features = features.replace(calendar=False)
+        binned = bin_features(samples, features, blank=blank)
+        density = np.empty((len(binned), self.steps.outputs), np.float32)
+        ends = np.cumsum(bins)
+        for size in np.unique(bins[bins > 0]).tolist():
+            members = np.flatnonzero(bins == size)
+            for group in self.states.groups(rows[members]):
+                own = members[group]
+                at = (ends[own] - size)[:, None] + np.arange(size)
+                density[at], after = self.steps.step(
+                    binned.values[at],
+                    None if hour is None else hour[at],
+                    None if weekday is None else weekday[at],
+                    self.states.get(rows[own]),
+                )
+                self.states.put(rows[own], after)
+        return density
+
+    def _found(
+        self, places: Ints, rows: Ints, final: FinalRows, samples: int | None = None
+    ) -> Found:
+        """Detections that reach the threshold; ``samples`` is the length of a finished stream."""
+        kept = final.score >= self.thresholds[rows[final.place]]
+        order = np.lexsort((final.time, final.type, final.known, final.place))
+        final = final.select(order[kept[order]])
+        issued = issue_times(final.known, self.model, samples)
+        return Found(places[final.place], final.type, final.time, final.score, issued)
+
+    def save(self, row: int) -> Parts:
+        """The state of a row as named arrays."""
+        with self.lock:
+            encoder = {str(i): part for i, part in enumerate(self.states.get(np.array([row])))}
+            return {
+                "intake": self.intake.save(row),
+                "encoder": encoder,
+                "decoder": self.decoder.save(row),
+            }
+
+    def restore(self, row: int, parts: Parts) -> None:
+        """Continue a row from a saved state."""
+        with self.lock:
+            self.intake.restore(row, parts["intake"])
+            encoder = parts["encoder"]
+            state = [np.array(encoder[str(i)]) for i in range(len(encoder))]
+            self.states.put(np.array([row]), state)
+            self.decoder.restore(row, parts["decoder"])
+
+
+_KNOWN: WeakValueDictionary[tuple[int, Any], StreamRows] = WeakValueDictionary()
+
+
+def stream_rows(model: Model, steps: Steps, decoder: Decoder) -> StreamRows:
+    """The rows that all streams of one model and decoder share, as long as there are any."""
+    key = (id(steps), decoder)  # rows keep their steps, so that no other object has this id
+    known = _KNOWN.get(key)
+    if known is None or known.model is not model:
+        known = _KNOWN[key] = StreamRows(model, steps, decoder)
+    return known
+
+
+def issue_times(known: Ints, model: Model, samples: int | None) -> NDArray[np.float64]:
+    """Times in seconds of the last samples that were needed for the densities of some bins.
+
+    ``samples`` is the length of a recording that has ended.
+    """
+    end = (known + model.lag + 1) * model.features.bin_samples
+    last = np.minimum(end, end if samples is None else samples) - 1
+    times: NDArray[np.float64] = last * model.period
+    return times
+
+
+def _within(counts: Ints) -> Ints:
+    """Numbers from 0 on for each count, one after the other.
+
+    >>> _within(np.array([2, 3])).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    numbers = np.arange(int(counts.sum()))
+    starts: Ints = np.repeat(np.cumsum(counts) - counts, counts)
+    return numbers - starts

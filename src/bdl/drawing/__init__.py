@@ -1,0 +1,74 @@
+"""The drawing of recordings in a browser: signals, density, events and actogram.
+
+The scripts in ``static/`` are JavaScript modules. The application serves them as they are; the
+static page contains them as one script.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from bdl.recording_info import RecordingInfo
+
+FOLDER = files("bdl.drawing") / "static"
+_IMPORT = re.compile(r'^import .* from "/(.+)";\n', re.MULTILINE)
+
+
+def bundle(entry: str, folder: Traversable) -> str:
+    """One module and all that it imports, as a single script.
+
+    The modules share one scope in the bundle, so their top-level names must differ.
+
+    Parameters
+    ----------
+    entry
+        Name of the module, such as ``page.js``.
+    folder
+        Where it and its neighbours are; what is not there is taken from `FOLDER`.
+
+    Examples
+    --------
+    >>> print(bundle("clock.js", FOLDER).splitlines()[0])
+    // Seconds from the start of a recording as wall-clock time, where the start is known.
+    """
+    parts: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        own = folder / name
+        text = (own if own.is_file() else FOLDER / name).read_text("utf-8")
+        for other in _IMPORT.findall(text):
+            if other not in parts:
+                add(other)
+        parts[name] = re.sub(r"^export ", "", _IMPORT.sub("", text), flags=re.MULTILINE)
+
+    add(entry)
+    return "".join(parts.values())
+
+
+def recording_facts(info: RecordingInfo) -> dict[str, Any]:
+    """What the scripts read of a recording, ready for JSON.
+
+    Returns
+    -------
+    facts
+        ``start`` is in seconds since 1970, None if unknown; ``offsets`` are pairs of seconds from
+        the start and the offset from UTC, in seconds, that holds from there on.
+
+    Examples
+    --------
+    >>> recording_facts(RecordingInfo("a", 100, ("x",), 0.5))["seconds"]
+    50.0
+    """
+    offset = None if info.start is None else info.start.utcoffset()
+    changes = [[at * info.period, seconds] for at, seconds in info.offset_changes]
+    return {
+        "id": info.id,
+        "seconds": info.duration,
+        "period": info.period,
+        "start": None if info.start is None else info.start.timestamp(),
+        "offsets": [] if offset is None else [[0.0, offset.total_seconds()], *changes],
+        "annotated": info.annotated,
+    }

@@ -1,0 +1,161 @@
+"""Delay: how long after an event its detection could be told.
+
+The delay of a hit is the time at which its detection was issued minus the time of the truth, in
+seconds; a detection may be placed well and come late. Where a delay is allowed up to a limit, a hit
+with a longer delay is no hit: in average precision it is a false detection, and its truth is
+missed. It is no false alarm, though: there was an event to be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bdl.errors import ConfigError
+from bdl.evaluation.bootstrapping import bootstrap
+from bdl.evaluation.estimate import Estimate
+from bdl.evaluation.matches import Matches
+from bdl.evaluation.metrics import Metric
+from bdl.evaluation.metrics.average_precision import AveragePrecision
+from bdl.evaluation.metrics.delay import Delay
+from bdl.evaluation.metrics.metric import number
+from bdl.evaluation.metrics.screening import ScreeningSensitivity
+from bdl.frames import Tabular
+from bdl.table_plots import Drawing
+from bdl.text_tables import text_table
+
+RATES = (1.0, 5.0)
+
+
+@dataclass(frozen=True, eq=False)
+class DelayTable(Tabular):
+    """Scores that know about delay, one row per type and tolerance; made by `delay_table`.
+
+    Parameters
+    ----------
+    rows
+        Event type and tolerance of each row.
+    delays
+        Allowed delays in seconds.
+    values
+        Estimates by name: ``median`` and ``95 %`` of the delay of hits, ``AP`` at any and at each
+        allowed delay, and sensitivity at false alarms per day and an allowed delay.
+    """
+
+    drawing = Drawing("tolerance", "AP", by=("event",))
+
+    rows: tuple[tuple[str, float], ...]
+    delays: tuple[float, ...]
+    values: dict[str, tuple[Estimate, ...]]
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table by name."""
+        return {
+            "event": [event for event, _ in self.rows],
+            "tolerance": [tolerance for _, tolerance in self.rows],
+            **{name: [each.value for each in column] for name, column in self.values.items()},
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data by type, tolerance and name, ready for JSON."""
+        table: dict[str, Any] = {}
+        for i, (event, tolerance) in enumerate(self.rows):
+            cells = {name: column[i].to_dict() for name, column in self.values.items()}
+            table.setdefault(event, {})[number(tolerance)] = cells
+        return table
+
+    def text(self, width: int | None = None) -> str:
+        """The estimates as a table."""
+        cells = {
+            "type": [event for event, _ in self.rows],
+            "tolerance": [number(tolerance) for _, tolerance in self.rows],
+            **{
+                name: [each.text(1 if name in ("median", "95 %") else 3) for each in column]
+                for name, column in self.values.items()
+            },
+        }
+        head = "delay of hits in seconds, and scores of detections that are issued in time"
+        return "\n".join([head, *text_table(cells, width=width)])
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def delay_table(
+    matches: Matches,
+    delays: Sequence[float],
+    *,
+    false_alarms_per_day: Sequence[float] = RATES,
+    replicates: int = 0,
+    seed: int = 0,
+    clusters: Mapping[str, str] | None = None,
+    level: float = 0.95,
+) -> DelayTable:
+    """Delay of the hits, and AP and sensitivity at allowed delays, by type and tolerance.
+
+    Parameters
+    ----------
+    matches
+        Matches of detections that have a time of issue.
+    delays
+        Allowed delays in seconds.
+    false_alarms_per_day
+        Rates at which sensitivity is read; needs durations, and is left out without.
+    replicates, seed, clusters, level
+        As in `bdl.evaluation.bootstrap`; 0 replicates give no intervals.
+
+    Examples
+    --------
+    >>> from bdl.evaluation import match
+    >>> from bdl.events import Events
+    >>> found = Events.of("a", "beat", [10.0, 20.0], score=[0.9, 0.8], issued=[14.0, 50.0])
+    >>> matches = match(Events.of("a", "beat", [10.0, 20.0]), found, [5.0])
+    >>> delay_table(matches, [5.0]).to_polars().row(0)
+    ('beat', 5.0, 17.0, 28.7, 1.0, 0.5)
+    """
+    if matches.issued is None:
+        raise ConfigError(
+            "delays need the time at which each detection was issued: a column 'issued' is "
+            "missing; `bdl live`, and `bdl detect` of a model with a lag, write it"
+        )
+    if not delays or not all(np.isfinite(delay) and delay >= 0 for delay in delays):
+        raise ConfigError(f"delays of 0 seconds or more expected, got {[*delays]}")
+    rows = tuple((event, t) for event in matches.types for t in matches.tolerances)
+
+    def metrics(event: str, tolerance: float) -> dict[str, Metric]:
+        common: dict[str, Any] = {"type": event, "tolerance": tolerance}
+        found: dict[str, Metric] = {
+            "median": Delay(statistic="median", **common),
+            "95 %": Delay(statistic="p95", **common),
+            "AP": AveragePrecision(**common),
+        }
+        for delay in delays:
+            found[f"AP <= {number(delay)} s"] = AveragePrecision(delay=delay, **common)
+        for rate in false_alarms_per_day if matches.durations is not None else ():
+            for delay in delays:
+                name = f"sensitivity <= {number(delay)} s, {number(rate)}/day"
+                found[name] = ScreeningSensitivity(false_alarms_per_day=rate, delay=delay, **common)
+        return found
+
+    def estimate(metric: Metric) -> Estimate:
+        if not replicates:
+            return Estimate(metric.value(matches))
+        drawn = bootstrap(
+            {"detections": matches},
+            metric=metric,
+            replicates=replicates,
+            seed=seed,
+            clusters=clusters,
+            level=level,
+        )
+        return drawn.systems["detections"]
+
+    values: dict[str, list[Estimate]] = {}
+    for event, tolerance in rows:
+        for name, metric in metrics(event, tolerance).items():
+            values.setdefault(name, []).append(estimate(metric))
+    kept = {name: tuple(column) for name, column in values.items()}
+    return DelayTable(rows, tuple(delays), kept)

@@ -1,0 +1,101 @@
+"""The corrected table, in any format we write, with the change log beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from bdl.errors import ConfigError
+from bdl.explore.journal import ConflictError
+from bdl.explore.labels import change_rows
+from bdl.explore.session import Session
+from bdl.formats import write_events
+from bdl.formats.events.event_format import EventFormat
+from bdl.formats.table_writing import write_table
+
+LOG_COLUMNS = (
+    "edit", "at", "annotator", "action", "recording", "event", "time", "new_event", "new_time",
+    "comment", "review", "item", "undone",
+)  # fmt: skip
+
+
+def export(session: Session, path: str | Path, *, format: str = "bdl", **options: Any) -> Path:
+    """Write the corrected table, and the change log as ``NAME.changes.csv`` beside it.
+
+    Parameters
+    ----------
+    session
+        The session; a table that has changed on disk since it was opened is an error.
+    path
+        File or folder to write; never the original table.
+    format
+        Name of a format of events.
+    **options
+        Options of the format.
+
+    Returns
+    -------
+    Path
+        The change log.
+    """
+    target = Path(path)
+    if session.table is not None:
+        if target.resolve() == session.table.path.resolve():
+            raise ConfigError(
+                f"{target}: the original table is never overwritten; give another name (--export)"
+            )
+        if session.table.changed:
+            raise ConflictError(
+                f"{session.table.path}: the table has changed on disk since it was opened: the "
+                "edits belong to its old content, so nothing was written"
+            )
+    with session.lock:
+        corrected, rows = session.labels.corrected(), change_rows(session.labels)
+    periods = {info.period for info in session.recordings.infos}
+    defaults = {"period": periods.pop()} if len(periods) == 1 else {}
+    write_events(
+        corrected, target, format=format, recordings=session.recordings, defaults=defaults,
+        **options,
+    )  # fmt: skip
+    log = target.with_name(f"{target.name}.changes.csv")
+    types = {"edit": pa.int64(), "time": pa.float64(), "new_time": pa.float64(),
+             "undone": pa.bool_()}  # fmt: skip
+    columns = {
+        name: pa.array([row[name] for row in rows], types.get(name, pa.string()))
+        for name in LOG_COLUMNS
+    }
+    write_table(pa.table(columns), log)
+    return log
+
+
+def export_formats() -> list[str]:
+    """Names of the formats that are written, our own table first.
+
+    Examples
+    --------
+    >>> export_formats()[0]
+    'bdl'
+    """
+    names = [name for name, kind in EventFormat.kinds().items() if kind.writes()]
+    return sorted(names, key=lambda name: name != "bdl")
+
+
+def corrected_name(table: Path, format: str) -> Path:
+    """Where the button of the page writes a table of a format: beside the journal.
+
+    Examples
+    --------
+    >>> corrected_name(Path("events.csv"), "bdl").name, corrected_name(Path("e"), "bids").name
+    ('events.corrected.csv', 'e.corrected-bids')
+    """
+    if format not in export_formats():
+        raise ConfigError(f"format: one of {', '.join(export_formats())} expected, got {format!r}")
+    if format == "bdl":
+        suffix = table.suffix if table.suffix in (".tsv", ".parquet", ".feather") else ".csv"
+        return table.with_name(f"{table.stem}.corrected{suffix}")
+    if EventFormat.parse(format).ending() is not None:  # a folder, with one file per recording
+        return table.with_name(f"{table.stem}.corrected-{format}")
+    suffix = (*EventFormat.kinds()[format].suffixes, ".csv")[0]
+    return table.with_name(f"{table.stem}.corrected.{format}{suffix}")

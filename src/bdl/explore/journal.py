@@ -1,0 +1,235 @@
+"""The journal: every edit of a table of events, one line of JSON each, on disk before it counts.
+
+The first line names the table and the hash of its content; every further line is an `Entry` with
+the next number. A line is written with its line break in one call and synchronised with the disk;
+only then is the edit acknowledged. A last line without a line break was never acknowledged: it is
+left out, and cut off before the next line is written. Any other line that cannot be read is an
+error that names it. Nothing is ever changed or removed: undo and redo are entries as well.
+
+An entry lists its changes: the label with that id before and after. A change whose ``before`` is
+not the present state is refused, so that two windows, or two people, never overwrite each other
+unknowingly.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from filelock import FileLock, Timeout
+from pydantic import Field, model_validator
+
+from bdl.config import Value, validate
+from bdl.errors import BdlError, ConfigError, InputError, OutputError
+from bdl.formats.files import reading
+
+VERSION = 1
+Name = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Verdict = Literal["accept", "reject", "move"]
+
+
+class ConflictError(BdlError, RuntimeError):
+    """An edit of something that has changed meanwhile."""
+
+
+class Label(Value):
+    """One annotated event: recording, event type, seconds from the start, and a comment."""
+
+    recording: str
+    event: Annotated[Name, Field(min_length=1)]
+    time: float
+    comment: Annotated[str, Field(max_length=2000)] = ""
+
+
+class Change(Value):
+    """What happens to one label: added (no ``before``), deleted (no ``after``) or changed.
+
+    Examples
+    --------
+    >>> here, there = (Label(recording="a", event="beat", time=t) for t in (1.0, 2.0))
+    >>> Change(id=0, before=here, after=there).inverse.after.time
+    1.0
+    """
+
+    id: Annotated[int, Field(ge=0)]
+    before: Label | None = None
+    after: Label | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.before == self.after:
+            raise ConfigError("a change that changes nothing")
+        if self.before and self.after and self.before.recording != self.after.recording:
+            raise ConfigError("a label cannot move to another recording")
+        return self
+
+    @property
+    def inverse(self) -> Change:
+        """The change that takes this one back."""
+        return Change(id=self.id, before=self.after, after=self.before)
+
+
+class Review(Value):
+    """A verdict on an item of the review queue."""
+
+    item: Annotated[str, Field(min_length=1, max_length=1000)]
+    verdict: Verdict
+
+
+class Entry(Value):
+    """One line of the journal: an edit, a verdict (or both), or the undoing or redoing of one.
+
+    Parameters
+    ----------
+    number
+        1, 2, 3, ...
+    at
+        Date and time in UTC.
+    annotator
+        Name of the person.
+    changes
+        Changes of labels that belong together.
+    review
+        The item of the review queue that is decided, if any.
+    undo, redo
+        Number of the edit that is taken back or made again; such an entry has nothing else.
+    """
+
+    number: Annotated[int, Field(ge=1)]
+    at: str
+    annotator: Name = ""
+    changes: tuple[Change, ...] = ()
+    review: Review | None = None
+    undo: int | None = None
+    redo: int | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        own = bool(self.changes or self.review)
+        if own + (self.undo is not None) + (self.redo is not None) != 1:
+            raise ConfigError("an entry has changes or a verdict, or undoes, or redoes, one edit")
+        ids = [change.id for change in self.changes]
+        if len(set(ids)) != len(ids):
+            raise ConfigError("an entry changes each label at most once")
+        return self
+
+
+class Journal:
+    """An append-only file of entries; use `opened`, which keeps other programs away from it.
+
+    Parameters
+    ----------
+    path
+        The file; it is created with the first entry.
+    table
+        Name of the table that is edited, for a person.
+    digest
+        Hash of the table's content; a journal of another content is an error.
+    """
+
+    def __init__(self, path: Path, *, table: str, digest: str) -> None:
+        self.path = path
+        self.notes: tuple[str, ...] = ()
+        self.entries: list[Entry] = []
+        self._head = {"journal": "bdl", "version": VERSION, "table": table, "sha256": digest}
+        self._size = 0
+        if path.exists():
+            self._read()
+
+    @classmethod
+    @contextmanager
+    def opened(cls, path: Path, *, table: str, digest: str) -> Iterator[Journal]:
+        """The journal, locked while the block runs: only one program may edit at a time."""
+        lock = FileLock(path.with_name(f"{path.name}.lock"))
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock.acquire(timeout=0)
+        except Timeout as error:
+            raise InputError(
+                f"{path}: another bdl explore is editing with this journal; use its window, end "
+                "it, or give another file (--journal)"
+            ) from error
+        except OSError as error:
+            raise OutputError(
+                f"{path}: the journal of edits cannot be written there: {error.strerror}; give "
+                "another file (--journal)"
+            ) from error
+        with lock:
+            yield cls(path, table=table, digest=digest)
+
+    def append(self, entry: Entry) -> None:
+        """Write an entry; when this returns, it is on disk."""
+        if entry.number != len(self.entries) + 1:
+            raise ConfigError(f"entry {len(self.entries) + 1} expected, got {entry.number}")
+        lines = [] if self._size else [self._head]
+        lines.append(entry.model_dump(mode="json", exclude_none=True))
+        data = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
+        try:
+            file = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o644)
+            try:
+                os.ftruncate(file, self._size)  # what a crash has left of an unfinished line
+                os.pwrite(file, data, self._size)
+                os.fsync(file)
+            finally:
+                os.close(file)
+            if not self._size:
+                _synchronise(self.path.parent)
+        except OSError as error:
+            raise OutputError(
+                f"{self.path}: the edit was not saved: {error.strerror}; it does not count"
+            ) from error
+        self._size += len(data)
+        self.entries.append(entry)
+
+    def _read(self) -> None:
+        with reading(self.path, "a journal of edits"):
+            data = self.path.read_bytes()
+        whole, _, rest = data.rpartition(b"\n")
+        self._size = len(data) - len(rest)
+        if rest:
+            self.notes = (
+                f"{self.path}: the last line is cut: an edit that was never confirmed is left out",
+            )
+        lines = whole.split(b"\n") if self._size else []
+        for place, line in enumerate(lines, start=1):
+            what = f"{self.path}: line {place}"
+            with reading(what, "a line of a journal"):
+                content = json.loads(line)
+            if place == 1:
+                self._check_head(content)
+                continue
+            entry: Entry = validate(Entry, content, what)
+            if entry.number != len(self.entries) + 1:
+                raise InputError(
+                    f"{what}: entry {len(self.entries) + 1} expected, got {entry.number}; lines "
+                    "are missing or in another order"
+                )
+            self.entries.append(entry)
+
+    def _check_head(self, head: Any) -> None:
+        if not isinstance(head, dict) or head.get("journal") != "bdl":
+            raise InputError(f"{self.path}: not a journal of bdl explore; nothing was changed")
+        if head.get("version") != VERSION:
+            raise InputError(
+                f"{self.path}: journal version {VERSION} expected, got {head.get('version')}"
+            )
+        if head.get("sha256") != self._head["sha256"]:
+            raise InputError(
+                f"{self.path}: these edits belong to another content of {head.get('table')}: the "
+                "table has changed since. Restore it, or give another journal (--journal) to "
+                "start from the table as it is now"
+            )
+
+
+def _synchronise(folder: Path) -> None:
+    """Make a new name in a folder survive a crash."""
+    if os.name == "posix":
+        file = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)

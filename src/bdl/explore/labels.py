@@ -1,0 +1,324 @@
+"""The labels as they are now: the original table with all edits of its journal applied.
+
+Row ``i`` of the original table has the id ``i``; labels that are added continue the numbers. The
+table stays as arrays, and only what was edited is kept beside it, so that millions of labels need
+little more memory than their table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.errors import ConfigError, InputError
+from bdl.events import Events
+from bdl.explore.journal import Change, ConflictError, Entry, Journal, Label, Review
+from bdl.recording_info import RecordingInfo
+
+
+@dataclass
+class Labels:
+    """Labels that can be edited; every edit is in the journal before it counts.
+
+    Parameters
+    ----------
+    original
+        The table as it was read.
+    infos
+        Metadata of the recordings by id; labels are added to these only.
+    journal
+        Where edits go to, and come from.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> events = Events.of("a", "beat", [1.0, 2.0])
+    >>> info = RecordingInfo("a", 10, ("x",), 1.0)
+    >>> file = Path(tempfile.mkdtemp()) / "events.journal"
+    >>> labels = Labels(events, {"a": info}, Journal(file, table="events", digest=""))
+    >>> before = labels.get(0)
+    >>> labels.edit([Change(id=0, before=before, after=before.replace(time=1.5))]).number
+    1
+    >>> labels.corrected().time.tolist()
+    [1.5, 2.0]
+    >>> _ = labels.undo()
+    >>> labels.corrected().time.tolist()
+    [1.0, 2.0]
+    """
+
+    original: Events
+    infos: Mapping[str, RecordingInfo]
+    journal: Journal
+    edited: dict[int, Label | None] = field(default_factory=dict, init=False)
+    verdicts: dict[str, str] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self._done: list[int] = []  # edits that can be undone, the latest last
+        self._undone: list[int] = []  # edits that can be redone, the latest last
+        self.next_id = len(self.original)
+        order = np.argsort(self.original.recording_code, kind="stable")
+        codes = np.arange(len(self.original.recordings) + 1)
+        self._rows = order
+        self._first = np.searchsorted(self.original.recording_code[order], codes)
+        self._code = {name: code for code, name in enumerate(self.original.recordings)}
+        for place, entry in enumerate(self.journal.entries, start=2):
+            try:
+                self._apply(entry)
+            except ConflictError as error:
+                raise InputError(f"{self.journal.path}: line {place}: {error}") from error
+
+    @property
+    def undoable(self) -> int | None:
+        """Number of the edit that undo takes back; None if there is none."""
+        return self._done[-1] if self._done else None
+
+    @property
+    def redoable(self) -> int | None:
+        """Number of the edit that redo makes again; None if there is none."""
+        return self._undone[-1] if self._undone else None
+
+    @property
+    def undone(self) -> frozenset[int]:
+        """Numbers of the edits that do not hold, because they were undone."""
+        held = {*self._done}
+        return frozenset(
+            entry.number
+            for entry in self.journal.entries
+            if entry.undo is None and entry.redo is None and entry.number not in held
+        )
+
+    def get(self, id: int) -> Label | None:
+        """The label with an id; None if there is none."""
+        if id in self.edited:
+            return self.edited[id]
+        if not 0 <= id < len(self.original):
+            return None
+        events = self.original
+        return Label(
+            recording=events.recordings[events.recording_code[id]],
+            event=events.types[events.type_code[id]],
+            time=float(events.time[id]),
+        )
+
+    def edit(
+        self, changes: Sequence[Change], *, annotator: str = "", review: Review | None = None
+    ) -> Entry:
+        """Make changes that belong together, and record a verdict; all or nothing.
+
+        Parameters
+        ----------
+        changes
+            Changes of labels; one that adds a label may have any id, and gets the next free one.
+        annotator
+            Name of the person.
+        review
+            The item of the review queue that is decided, if any.
+        """
+        numbered, free = [], self.next_id
+        for change in changes:
+            self._check(change.after)
+            if change.before is None:
+                change, free = change.replace(id=free), free + 1
+            numbered.append(change)
+        return self._append(annotator=annotator, changes=tuple(numbered), review=review)
+
+    def undo(self, number: int | None = None, *, annotator: str = "") -> Entry:
+        """Take back the latest edit that holds.
+
+        Parameters
+        ----------
+        number
+            The edit that the caller believes to be the latest; another one is a conflict.
+        annotator
+            Name of the person.
+        """
+        return self._append(annotator=annotator, undo=self._expected(number, self.undoable, "undo"))
+
+    def redo(self, number: int | None = None, *, annotator: str = "") -> Entry:
+        """Make the edit again that was undone last; arguments as for `undo`."""
+        return self._append(annotator=annotator, redo=self._expected(number, self.redoable, "redo"))
+
+    def counts(self) -> dict[str, int]:
+        """Number of labels of each recording."""
+        sizes = np.diff(self._first).tolist()
+        counts = dict(zip(self.original.recordings, sizes, strict=True))
+        for id, label in self.edited.items():
+            if id < len(self.original):
+                owner = self.original.recordings[self.original.recording_code[id]]
+                counts[owner] += 0 if label else -1
+            elif label:
+                counts[label.recording] = counts.get(label.recording, 0) + 1
+        return counts
+
+    def corrected(self) -> Events:
+        """The table with all edits: rows in their order, added ones at the end."""
+        events = self.original
+        keep = np.ones(len(events), dtype=bool)
+        changed: list[Label] = []
+        rows: list[int] = []
+        for id, label in sorted(self.edited.items()):
+            if id < len(events):
+                keep[id] = False
+            if label is not None:
+                changed.append(label)
+                rows.append(id)
+        order = np.argsort(np.concatenate([np.flatnonzero(keep), np.array(rows, np.int64)]))
+        kept = Events.of(events.recording[keep], events.event[keep], events.time[keep])
+        added = Events.of(
+            [label.recording for label in changed],
+            [label.event for label in changed],
+            [label.time for label in changed],
+        )
+        joined = Events.concat([kept, added])
+        return joined._rows(order) if len(joined) else joined
+
+    def columns(self, id: str) -> dict[str, Any]:
+        """Labels of one recording by time, as columns of plain values.
+
+        Returns
+        -------
+        columns
+            ``id``, ``type`` (index into ``types``) and ``time`` of each label, and ``comment`` by
+            id for those that have one.
+        """
+        events, rows = self.original, self._original_rows(id)
+        own = {i: label for i, label in self.edited.items() if label and label.recording == id}
+        changed = np.array([i for i in self.edited if i < len(events)], np.int64)
+        rows = rows[~np.isin(rows, changed)]
+        names = sorted({*events.types, *(label.event for label in own.values())})
+        place = {name: code for code, name in enumerate(names)}
+        codes = np.array([place[name] for name in events.types], np.int64)
+        ids = np.concatenate([rows, np.array([*own], np.int64)])
+        time = np.append(events.time[rows], [label.time for label in own.values()])
+        added = [place[label.event] for label in own.values()]
+        kind = np.append(codes[events.type_code[rows]] if len(codes) else rows, added)
+        order = np.lexsort((ids, time))
+        return {
+            "id": ids[order].tolist(),
+            "types": names,
+            "type": kind[order].astype(int).tolist(),
+            "time": time[order].tolist(),
+            "comment": {i: label.comment for i, label in own.items() if label.comment},
+        }
+
+    def _original_rows(self, id: str) -> NDArray[np.int64]:
+        code = self._code.get(id)
+        if code is None:
+            return self._rows[:0]
+        return self._rows[self._first[code] : self._first[code + 1]]
+
+    def _check(self, label: Label | None) -> None:
+        if label is None:
+            return
+        info = self.infos.get(label.recording)
+        if info is None:
+            raise InputError(f"no recording {label.recording!r} to put a label into")
+        if not 0 <= label.time <= info.duration:
+            raise InputError(
+                f"recording {label.recording!r}: a time from 0 to {info.duration:g} s expected, "
+                f"got {label.time:g}"
+            )
+
+    def _expected(self, number: int | None, present: int | None, what: str) -> int:
+        if present is None:
+            raise ConflictError(f"there is nothing to {what}")
+        if number is not None and number != present:
+            raise ConflictError(f"another edit was made meanwhile; nothing to {what} was changed")
+        return present
+
+    def _append(self, **content: Any) -> Entry:
+        at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        entry = Entry(number=len(self.journal.entries) + 1, at=at, **content)
+        self._check_present(self._changes(entry))
+        self.journal.append(entry)
+        self._apply(entry)
+        return entry
+
+    def _changes(self, entry: Entry) -> tuple[Change, ...]:
+        """What an entry does to the labels."""
+        other = entry.undo or entry.redo
+        if other is None:
+            return entry.changes
+        stack = self._done if entry.undo is not None else self._undone
+        if not stack or stack[-1] != other:
+            raise ConflictError(f"edit {other} is not the latest one")
+        changes = self.journal.entries[other - 1].changes
+        if entry.redo is not None:
+            return changes
+        return tuple(change.inverse for change in reversed(changes))
+
+    def _check_present(self, changes: Sequence[Change]) -> None:
+        for change in changes:
+            if self.get(change.id) != change.before:
+                raise ConflictError(
+                    f"label {change.id} has changed meanwhile, in another window or by another "
+                    "person; look at it again"
+                )
+
+    def _apply(self, entry: Entry) -> None:
+        changes = self._changes(entry)
+        self._check_present(changes)
+        for change in changes:
+            self.edited[change.id] = change.after
+            self.next_id = max(self.next_id, change.id + 1)
+        edit = self.journal.entries[(entry.undo or entry.redo or entry.number) - 1]
+        if entry.undo is not None:
+            self._undone.append(self._done.pop())
+        elif entry.redo is not None:
+            self._done.append(self._undone.pop())
+        else:
+            self._done.append(entry.number)
+            self._undone.clear()
+        if edit.review is not None:
+            if entry.undo is not None:
+                self.verdicts.pop(edit.review.item, None)
+            else:
+                self.verdicts[edit.review.item] = edit.review.verdict
+
+
+def change_rows(labels: Labels) -> list[dict[str, Any]]:
+    """The change log: one row per changed label or verdict, in order, and whether it holds."""
+    undone = labels.undone
+    rows: list[dict[str, Any]] = []
+    for entry in labels.journal.entries:
+        if entry.undo is not None or entry.redo is not None:
+            continue
+        verdict = entry.review.verdict if entry.review else ""
+        for change in entry.changes or (None,):
+            before, after = (change.before, change.after) if change else (None, None)
+            some = after or before
+            rows.append(
+                {
+                    "edit": entry.number,
+                    "at": entry.at,
+                    "annotator": entry.annotator,
+                    "action": _action(change),
+                    "recording": some.recording if some else "",
+                    "event": before.event if before else "",
+                    "time": before.time if before else None,
+                    "new_event": after.event if after else "",
+                    "new_time": after.time if after else None,
+                    "comment": some.comment if some else "",
+                    "review": verdict,
+                    "item": entry.review.item if entry.review else "",
+                    "undone": entry.number in undone,
+                }
+            )
+    return rows
+
+
+def _action(change: Change | None) -> str:
+    if change is None:
+        return "review"
+    if change.before is None or change.after is None:
+        return "add" if change.before is None else "delete"
+    for name in ("time", "event", "comment"):
+        if getattr(change.before, name) != getattr(change.after, name):
+            return {"time": "move", "event": "retype", "comment": "comment"}[name]
+    raise ConfigError("a change that changes nothing")

@@ -1,0 +1,329 @@
+"""The application behind the page: a few requests of JSON, and tiles as plain numbers.
+
+| request | answer |
+|---|---|
+| ``GET /api/session`` | recordings, event types, state of the journal |
+| ``GET /api/recordings/N`` | what is needed to draw recording N, or how far its index is |
+| ``GET /api/recordings/N/tiles/LEVEL/INDEX`` | a tile, little-endian float32 |
+| ``GET /api/recordings/N/density/LEVEL/INDEX`` | a tile of the density |
+| ``GET /api/recordings/N/events`` | labels, detections, events of other annotators |
+| ``GET /api/changes?after=NUMBER`` | what was edited since, by whichever window |
+| ``POST /api/edits``, ``/api/undo``, ``/api/redo`` | an edit; it is on disk when the answer comes |
+| ``GET /api/queue``, ``GET /api/agreement`` | the review queue; agreement of annotators |
+| ``POST /api/export`` | writes the corrected table beside the journal |
+
+Recordings are named by their place in the list, so that no id ever becomes part of a path.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from bdl.config import Value, validate
+from bdl.drawing import FOLDER
+from bdl.errors import BdlError, ConfigError
+from bdl.explore.export import corrected_name, export, export_formats
+from bdl.explore.filters import HIGHEST_LEVEL, DisplayFilter
+from bdl.explore.guard import Guard
+from bdl.explore.journal import Change, ConflictError, Entry, Name, Review
+from bdl.explore.pyramid import TILE
+from bdl.explore.session import Session
+
+LARGEST_BODY = 1 << 20
+MEDIA = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+
+
+class EditRequest(Value):
+    """What the page sends for an edit or a verdict."""
+
+    annotator: Name = ""
+    changes: tuple[Change, ...] = ()
+    review: Review | None = None
+
+
+class StepRequest(Value):
+    """What the page sends to undo or redo: the edit it believes to be the latest."""
+
+    annotator: Name = ""
+    number: int | None = None
+
+
+class ExportRequest(Value):
+    """What the page sends to export."""
+
+    format: str = "bdl"
+
+
+def application(session: Session, *, token: str, port: int) -> Guard:
+    """The whole application, with its guard in front."""
+    handlers = Handlers(session)
+    routes = [
+        Route("/api/session", _json(handlers.session)),
+        Route("/api/recordings/{number:int}", _json(handlers.recording)),
+        Route("/api/recordings/{number:int}/tiles/{level:int}/{index:int}", handlers.tile),
+        Route("/api/recordings/{number:int}/density/{level:int}/{index:int}", handlers.density),
+        Route("/api/recordings/{number:int}/events", _json(handlers.events)),
+        Route("/api/changes", _json(handlers.changes)),
+        Route("/api/queue", _json(handlers.queue)),
+        Route("/api/agreement", _json(handlers.agreement)),
+        Route("/api/edits", _json(handlers.edit, EditRequest), methods=["POST"]),
+        Route("/api/undo", _json(handlers.undo, StepRequest), methods=["POST"]),
+        Route("/api/redo", _json(handlers.redo, StepRequest), methods=["POST"]),
+        Route("/api/export", _json(handlers.export, ExportRequest), methods=["POST"]),
+        *(Route(path, _static(file)) for path, file in _assets().items()),
+    ]
+    return Guard(Starlette(routes=routes), token=token, port=port)
+
+
+class Handlers:
+    """One method per request."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def session(self, request: Request) -> dict[str, Any]:
+        session = self._session
+        return {
+            "recordings": session.listed(),
+            "types": session.types,
+            "intervals": [vars(interval) for interval in session.interval_types],
+            "others": [*session.others],
+            "model": session.detections is not None or bool(session.densities),
+            "tolerance": session.tolerance,
+            "cutoff": session.cutoff,
+            "tile": TILE,
+            "filtered": HIGHEST_LEVEL,
+            "formats": export_formats(),
+            "journal": str(session.labels.journal.path),
+            "notes": [*session.recordings.notes, *session.labels.journal.notes],
+            **self._state(),
+        }
+
+    def recording(self, request: Request) -> dict[str, Any]:
+        id = self._session.id(request.path_params["number"])
+        ready = self._session.tiles.ready(id)
+        return {"indexing": ready} if ready < 1 else self._session.details(id)
+
+    def events(self, request: Request) -> dict[str, Any]:
+        with self._session.lock:
+            id = self._session.id(request.path_params["number"])
+            return {**self._session.drawn_events(id), "number": self._number()}
+
+    def changes(self, request: Request) -> dict[str, Any]:
+        after = _whole_number(request, "after", 0)
+        entries = self._session.labels.journal.entries
+        return {"entries": [self._shown(entry) for entry in entries[after:]], **self._state()}
+
+    def queue(self, request: Request) -> dict[str, Any]:
+        session = self._session
+        place = {id: number for number, id in enumerate(session.recordings.ids)}
+        verdicts = session.labels.verdicts
+        items = [
+            {
+                "key": item.key,
+                "number": place[item.recording],
+                **item._asdict(),
+                "verdict": verdicts.get(item.key),
+            }
+            for item in session.queue
+        ]
+        return {"items": items, "doubts": session.doubts()}
+
+    def agreement(self, request: Request) -> dict[str, Any]:
+        return {"rows": self._session.agreement_rows()}
+
+    def edit(self, body: EditRequest) -> dict[str, Any]:
+        entry = self._session.edit(body.changes, body.annotator, body.review)
+        return {"entry": self._shown(entry), **self._state()}
+
+    def undo(self, body: StepRequest) -> dict[str, Any]:
+        with self._session.lock:
+            entry = self._session.labels.undo(body.number, annotator=body.annotator)
+        return {"entry": self._shown(entry), **self._state()}
+
+    def redo(self, body: StepRequest) -> dict[str, Any]:
+        with self._session.lock:
+            entry = self._session.labels.redo(body.number, annotator=body.annotator)
+        return {"entry": self._shown(entry), **self._state()}
+
+    def export(self, body: ExportRequest) -> dict[str, Any]:
+        session = self._session
+        journal = session.labels.journal.path
+        table = journal.with_name(journal.name.removesuffix(".journal"))
+        target = corrected_name(table, body.format)
+        log = export(session, target, format=body.format)
+        return {"table": str(target), "log": str(log)}
+
+    async def tile(self, request: Request) -> Response:
+        id = self._session.recordings.ids[request.path_params["number"] :][:1]
+        plain = "pass" not in request.url.query and "notch" not in request.url.query
+        if plain and id and self._session.tiles.is_open(id[0]):
+            # A tile takes less time to read than to hand over to another thread.
+            try:
+                return _numbers(self._signal_tile(request))
+            except BdlError as error:
+                return _failure(error)
+        return await self._tile(request, self._signal_tile)
+
+    async def density(self, request: Request) -> Response:
+        return await self._tile(request, self._density_tile)
+
+    async def _tile(self, request: Request, read: Callable[[Request], bytes]) -> Response:
+        try:
+            content = await run_in_threadpool(read, request)
+        except BdlError as error:
+            return _failure(error)
+        return _numbers(content)
+
+    def _signal_tile(self, request: Request) -> bytes:
+        place = request.path_params
+        id = self._session.id(place["number"])
+        info = self._session.recordings.info(id)
+        channels = _channels(request, len(info.channels))
+        pyramid = self._session.tiles.open(id)
+        chosen = _filter(request)
+        if not chosen.is_empty and place["level"] <= HIGHEST_LEVEL:
+            tile = chosen.tile(pyramid, info.period, place["level"], place["index"], channels)
+        else:
+            tile = pyramid.tile(place["level"], place["index"], channels)
+        return tile.astype("<f4", copy=False).tobytes()
+
+    def _density_tile(self, request: Request) -> bytes:
+        place = request.path_params
+        id = self._session.id(place["number"])
+        if id not in self._session.densities:
+            raise ConfigError(f"there is no density of recording {id!r}")
+        pyramid = self._session.density_tiles(id)
+        channels = range(pyramid.values.shape[1])
+        return pyramid.tile(place["level"], place["index"], channels).astype("<f4").tobytes()
+
+    def _number(self) -> int:
+        return len(self._session.labels.journal.entries)
+
+    def _state(self) -> dict[str, Any]:
+        session = self._session
+        return {
+            "number": self._number(),
+            "undoable": session.labels.undoable,
+            "redoable": session.labels.redoable,
+            "changed": session.table is not None and session.table.changed,
+        }
+
+    def _shown(self, entry: Entry) -> dict[str, Any]:
+        """An entry as the page applies it: undo and redo say what they change."""
+        other = entry.undo or entry.redo
+        edit = entry if other is None else self._session.labels.journal.entries[other - 1]
+        changes = edit.changes
+        if entry.undo is not None:
+            changes = tuple(change.inverse for change in reversed(changes))
+        review = None
+        if edit.review is not None:
+            verdict = None if entry.undo is not None else edit.review.verdict
+            review = {"item": edit.review.item, "verdict": verdict}
+        return {
+            "number": entry.number,
+            "annotator": entry.annotator,
+            "changes": [change.model_dump(mode="json") for change in changes],
+            "review": review,
+        }
+
+
+def _json(handle: Callable[[Any], dict[str, Any]], body: type[Value] | None = None) -> Any:
+    """A handler whose result, or error, is sent as JSON."""
+
+    async def respond(request: Request) -> Response:
+        try:
+            given: Any = request
+            if body is not None:
+                given = await _body(request, body)
+            content = await run_in_threadpool(handle, given)
+        except BdlError as error:
+            return _failure(error)
+        return JSONResponse(content)
+
+    return respond
+
+
+async def _body(request: Request, kind: type[Value]) -> Value:
+    data = b""
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > LARGEST_BODY:
+            raise ConfigError(f"request: at most {LARGEST_BODY:,} bytes expected")
+    try:
+        content = json.loads(data)
+    except ValueError as error:
+        raise ConfigError(f"request: JSON expected: {error}") from error
+    value: Value = validate(kind, content, "request")
+    return value
+
+
+def _numbers(content: bytes) -> Response:
+    return Response(content, media_type="application/octet-stream")
+
+
+def _failure(error: BdlError) -> Response:
+    status = 409 if isinstance(error, ConflictError) else 400
+    return JSONResponse({"error": str(error)}, status)
+
+
+def _whole_number(request: Request, name: str, default: int) -> int:
+    text = request.query_params.get(name, str(default))
+    if not text.isascii() or not text.isdigit() or len(text) > 12:
+        raise ConfigError(f"{name}: a whole number expected, got {text[:50]!r}")
+    return int(text)
+
+
+def _channels(request: Request, count: int) -> list[int]:
+    text = request.query_params.get("channels")
+    if text is None:
+        return [*range(count)]
+    try:
+        channels = [int(part) for part in text.split(",")] if text else []
+    except ValueError as error:
+        raise ConfigError(f"channels: whole numbers expected, got {text[:50]!r}") from error
+    if any(not 0 <= channel < count for channel in channels):
+        raise ConfigError(f"channels: from 0 to {count - 1} expected, got {text[:50]!r}")
+    return channels
+
+
+def _filter(request: Request) -> DisplayFilter:
+    given = {
+        name: request.query_params[name]
+        for name in DisplayFilter.model_fields
+        if request.query_params.get(name)
+    }
+    chosen: DisplayFilter = validate(DisplayFilter, given, "filter")
+    return chosen
+
+
+def _assets() -> dict[str, Traversable]:
+    """The files of the page by their address; nothing else is ever served."""
+    folders = (FOLDER, files("bdl.explore") / "static")
+    found = {
+        f"/{entry.name}": entry
+        for folder in folders
+        for entry in folder.iterdir()
+        if entry.name.endswith(tuple(MEDIA))
+    }
+    return {"/": found.pop("/index.html"), **found}
+
+
+def _static(file: Traversable) -> Any:
+    media = next(kind for suffix, kind in MEDIA.items() if file.name.endswith(suffix))
+
+    async def respond(request: Request) -> Response:
+        headers = {"Cache-Control": "no-cache"}
+        return Response(file.read_bytes(), media_type=media, headers=headers)
+
+    return respond

@@ -1,0 +1,68 @@
+"""Starting the application: a port of the loopback, a token, a browser."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import webbrowser
+from collections.abc import Callable
+
+from bdl.errors import OutputError, require
+from bdl.explore.session import Session
+
+
+def serve(
+    session: Session,
+    *,
+    port: int = 0,
+    browser: bool = True,
+    say: Callable[[str], None] = print,
+) -> None:
+    """Serve a session to browsers of this machine until it is interrupted.
+
+    Parameters
+    ----------
+    session
+        What is shown and edited.
+    port
+        Port of the loopback interface; 0 takes a free one.
+    browser
+        Whether to open the page in the default browser.
+    say
+        Called with the address, which contains the token.
+    """
+    require("starlette", "explore")
+    uvicorn = require("uvicorn", "explore")
+    from bdl.explore.server import application
+
+    listener = _listen(port)
+    port = listener.getsockname()[1]
+    token = secrets.token_urlsafe(32)
+    address = f"http://127.0.0.1:{port}/?token={token}"
+    config = uvicorn.Config(
+        application(session, token=token, port=port),
+        log_level="error",
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        timeout_graceful_shutdown=2,
+    )
+    say(address)
+    if browser:
+        webbrowser.open(address)
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listen(port: int) -> socket.socket:
+    # With the protocol named, asyncio sends small answers at once (TCP_NODELAY).
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise OutputError(
+            f"port {port} cannot be used: {error}; give another one (--port), or 0 for any"
+        ) from error
+    listener.listen(128)
+    return listener

@@ -1,0 +1,191 @@
+// The application: what is open, what is in view, what is selected, and what can be done with it.
+import { get } from "/api.js";
+import { Clock } from "/clock.js";
+import { Labels } from "/labels.js";
+import { bisect } from "/plot.js";
+import { byId, Scene } from "/scene.js";
+import { Tiles } from "/tiles.js";
+
+export class App extends Scene {
+  constructor() {
+    super();
+    Object.assign(this, { session: null, opened: 0, labels: new Labels(this) });
+  }
+
+  async start() {
+    this.session = await get("/api/session");
+    this.types = [...this.session.types];
+    this.intervals = this.session.intervals;
+    this.labels.remember(this.session);
+    this.showTypes();
+    for (const note of this.session.notes) this.say(note);
+    this.tell("session");
+    if (this.session.recordings.length) await this.open(0); else this.message("there are no recordings", true);
+    setInterval(() => { if (!document.hidden) this.labels.poll().catch((error) => this.fail(error)); }, 2000);
+  }
+
+  showTypes() {
+    const chosen = byId("type").value;
+    byId("type").replaceChildren(...this.types.map((name) => new Option(name, name)));
+    if (this.types.includes(chosen)) byId("type").value = chosen;
+    this.showLegend();
+  }
+
+  // Open a recording by its place in the list; waits for its index. Returns whether it is open.
+  async open(place, { at = null, width = null } = {}) {
+    if (place === this.place && this.info && this.events) { if (at !== null) this.center(at, width); return true; }
+    const turn = ++this.opened, row = this.session.recordings[place];
+    Object.assign(this, { place, info: null, events: null, focus: null, cursor: null, version: this.version + 1 });
+    this.selected.clear();
+    byId("title").textContent = row.id;
+    this.message("opening …");
+    this.tell("opening", place);
+    try {
+      let info = await get(`/api/recordings/${place}`);
+      while (info.indexing !== undefined) {
+        if (turn !== this.opened) return false;
+        this.message(`building the index, once for this recording: ${Math.round(100 * info.indexing)} %`);
+        await new Promise((done) => { setTimeout(done, 250); });
+        info = await get(`/api/recordings/${place}`);
+      }
+      const events = await this.labels.load(place);
+      if (turn !== this.opened) return false;
+      this.info = info;
+      this.events = events;
+    } catch (error) {
+      if (turn === this.opened) this.message(error.message, true);
+      return false;
+    }
+    this.clock = new Clock(this.info);
+    const kept = this.shown.filter((channel) => channel < this.info.channels.length);
+    const same = kept.length && JSON.stringify(this.names) === JSON.stringify(this.info.channels);
+    this.names = this.info.channels;
+    if (!same) { this.shown = this.info.channels.map((_, i) => i).slice(0, 12); this.gains.clear(); }
+    this.makeTiles();
+    this.message("");
+    this.tell("opened");
+    if (at === null) this.whole(); else this.center(at, width);
+    return true;
+  }
+
+  makeTiles() {
+    const { info, place, session: { tile: width } } = this, changed = (error) => { if (error) this.fail(error); this.plot.redraw(); };
+    const query = new URLSearchParams({ channels: this.shown.join(","), ...this.filter });
+    this.signals = new Tiles({ base: `/api/recordings/${place}/tiles`, query: `?${query}`, samples: info.samples, levels: info.levels, width, first: 0, step: info.period }, changed);
+    if (info.density && this.densityPlace !== place) {
+      const { bins, levels, first, step } = info.density;
+      this.densities = new Tiles({ base: `/api/recordings/${place}/density`, samples: bins, levels, width, first, step }, changed);
+    }
+    this.densityPlace = info.density ? place : null;
+    this.plot.redraw();
+  }
+
+  async reload() {
+    this.events = await this.labels.load(this.place);
+    await this.labels.poll();
+    this.version++;
+    this.select([]);
+  }
+
+  // Whether the view is so close that filters are seen; a high-pass takes the level away.
+  get filters() { return (this.view.to - this.view.from) / this.info.period / this.plot.raster.width < 4 ** (this.session.filtered + 1); }
+  middle(channel) { return this.filter?.high_pass && this.filters ? 0 : super.middle(channel); }
+
+  // On a sample, if that is wanted, and within the recording.
+  snapped(time) {
+    const { samples, period, seconds } = this.info, limited = Math.min(Math.max(0, time), seconds);
+    if (!byId("snap").checked) return limited;
+    return Math.min(samples - 1, Math.max(0, Math.round(limited / period))) * period;
+  }
+  setCursor(time) { super.setCursor(this.snapped(time)); }
+
+  select(ids) {
+    this.selected = new Set(ids);
+    const labels = this.chosen();
+    if (labels.length) this.say(labels.map(({ event, time, comment }) => `selected: ${event} at ${this.clock.full(time)}${comment ? `, “${comment}”` : ""}`).join("; "));
+    this.tell("selected");
+    this.plot.redraw();
+  }
+  chosen() { return this.events ? [...this.selected].map((id) => this.labels.find(id)).filter(Boolean) : []; }
+
+  selectNext(by) {
+    const { labels } = this.events ?? { labels: [] };
+    if (!labels.length) return;
+    const now = this.chosen()[0], at = now ? labels.indexOf(now) + by : bisect(labels, this.cursorInView()) - (by < 0 ? 1 : 0);
+    const label = labels[Math.min(Math.max(0, at), labels.length - 1)];
+    this.cursor = label.time;
+    this.select([label.id]);
+    if (label.time < this.view.from || label.time > this.view.to) this.center(label.time);
+  }
+
+  // One sample, or some pixels, earlier or later: the selected labels, or the cursor.
+  async nudge(by, far) {
+    const step = by * (far ? Math.max(this.info.period, (this.view.to - this.view.from) / this.plot.width * 10) : this.info.period);
+    const labels = this.chosen();
+    if (!labels.length) { this.setCursor(this.cursorInView() + step); return; }
+    // A refused edit leaves its reason in the status line, which a selection would replace.
+    const entry = await this.labels.edit(labels.map((label) => [label, { time: this.snapped(label.time + step) }]));
+    if (entry) this.select(labels.map(({ id }) => id));
+  }
+
+  async add(time = this.cursorInView()) {
+    const event = byId("type").value;
+    if (!event) { this.say("make an event type first: New type"); return; }
+    const entry = await this.labels.edit([[null, { event, time: this.snapped(time) }]]);
+    if (entry) this.select(entry.changes.map(({ id }) => id));
+  }
+
+  intervalType() {
+    const { intervals } = this, event = byId("type").value;
+    return intervals.find(({ onset, offset }) => onset === event || offset === event) ?? intervals[0];
+  }
+  async addInterval(from, to) {
+    const type = this.intervalType();
+    if (!type) { this.say("there is no interval type: give one with --interval when you start"); return; }
+    const ends = [this.snapped(from), this.snapped(to)];
+    const entry = await this.labels.edit([[null, { event: type.onset, time: ends[0] }], [null, { event: type.offset, time: ends[1] }]]);
+    if (entry) this.select(entry.changes.map(({ id }) => id));
+  }
+  // By keys: the first call marks where the interval begins, the second ends it.
+  async markInterval() {
+    if (this.begun === undefined || this.begun.place !== this.place) {
+      this.begun = { place: this.place, at: this.cursorInView() };
+      this.focusOn([this.begun.at]);
+      this.say(`an interval begins at ${this.clock.full(this.begun.at)}; move the cursor and press I again`);
+      return;
+    }
+    const ends = [this.begun.at, this.cursorInView()].sort((a, b) => a - b);
+    this.begun = undefined;
+    this.focusOn(null);
+    await this.addInterval(...ends);
+  }
+
+  async remove() { if (await this.labels.edit(this.chosen().map((label) => [label, null]))) this.select([]); }
+  async retype() {
+    const labels = this.chosen(), event = byId("type").value, type = this.intervals.find(({ onset, offset }) => onset === event || offset === event);
+    const ends = labels.length === 2 && type ? [type.onset, type.offset] : null;
+    const ordered = [...labels].sort((a, b) => a.time - b.time);
+    const entry = await this.labels.edit(ordered.map((label, i) => [label, { event: ends ? ends[i] : event }]));
+    if (entry) this.select(labels.map(({ id }) => id));
+  }
+  selectInterval() {
+    const [label] = this.chosen(), other = label && this.labels.partner(label);
+    if (other) this.select([label.id, other.id]);
+  }
+
+  edited(entry) {
+    this.version++;
+    for (const { after } of entry.changes) if (after && !this.types.includes(after.event)) { this.types.push(after.event); this.showTypes(); }
+    this.tell("edited", entry);
+    this.plot.redraw();
+  }
+  journalChanged(tableChanged) {
+    byId("undo").disabled = this.labels.undoable === null;
+    byId("redo").disabled = this.labels.redoable === null;
+    byId("banner").hidden = !tableChanged;
+    if (tableChanged) byId("banner").textContent = "The table of labels has changed on disk since it was opened. Edits are kept in the journal, but nothing can be exported: restore the table, or start again with another journal.";
+  }
+
+  fail(error) { this.say(error.message); }
+  message(text, error = false) { byId("message").textContent = text; byId("message").classList.toggle("error", error); }
+}

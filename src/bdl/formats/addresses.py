@@ -1,0 +1,316 @@
+"""Addresses of object stores and servers, wherever a path is taken: s3://, gs://, https://, memory://.
+
+An address may pass through `pathlib`, which writes ``s3://bucket/a`` as ``s3:/bucket/a``:
+`address_of` gives it back, so that paths and addresses take the same way. fsspec does the rest;
+credentials come from its configuration or the environment, and an address that holds them is
+refused, since messages name addresses.
+
+Parquet tables and prepared stores are read by ranges: only the bytes that are needed. A file that
+must be local to be read (EDF, WFDB, other tables, models) is fetched into a bounded cache:
+``BDL_CACHE`` names its folder, ``BDL_CACHE_BYTES`` its size (10 GB by default); the files that were
+not used for longest are removed first.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from bdl.errors import BdlError, ConfigError, InputError, MissingExtraError, OutputError
+
+_ADDRESS = re.compile(r"([a-z][a-z0-9+]+):/{1,2}(?!/)(.+)", re.DOTALL)
+_LARGEST = 10_000_000_000  # bytes of the cache
+_SMALL = 1 << 16  # bytes of a file that is not worth several requests
+
+
+def address_of(path: str | Path) -> str | None:
+    """The address that a path or text stands for; None if it is a local path.
+
+    Examples
+    --------
+    >>> address_of("s3://bucket/a.edf"), address_of(Path("s3://bucket") / "a.edf")
+    ('s3://bucket/a.edf', 's3://bucket/a.edf')
+    >>> address_of("nights/a.edf") is None
+    True
+    """
+    parts = _ADDRESS.fullmatch(str(path))
+    if parts is None or parts[1] in ("file", "local"):
+        return None
+    if "@" in parts[2].partition("/")[0]:
+        raise ConfigError(
+            f"{parts[1]}://...: credentials do not belong into an address; give them by the "
+            "environment or the configuration of fsspec"
+        )
+    return f"{parts[1]}://{parts[2]}"
+
+
+@contextmanager
+def access(path: str | Path) -> Iterator[tuple[Any, str]]:
+    """The file system of an address and the name in it; errors become an `InputError`."""
+    import fsspec
+
+    address = address_of(path)
+    assert address is not None
+    try:
+        yield fsspec.core.url_to_fs(address)
+    except BdlError:
+        raise
+    except FileNotFoundError as error:
+        raise InputError(f"{address}: no such file") from error
+    except ImportError as error:
+        raise MissingExtraError(f"{address}: {error}; pip install 'bdl[s3]' for s3://") from error
+    except Exception as error:
+        message = " ".join(str(error).split())[:300]
+        raise InputError(
+            f"{address}: cannot be reached: {type(error).__name__}: {message}"
+        ) from error
+
+
+def exists(path: Path) -> bool:
+    """Whether a path or address exists."""
+    if address_of(path) is None:
+        return path.exists()
+    with access(path) as (fs, name):
+        fs.invalidate_cache()  # other processes write as well
+        return bool(fs.exists(name))
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a path or address is a folder."""
+    if address_of(path) is None:
+        return path.is_dir()
+    with access(path) as (fs, name):
+        return bool(fs.isdir(name))
+
+
+def file_size(path: Path) -> int:
+    """Bytes of a file."""
+    if address_of(path) is None:
+        return path.stat().st_size
+    with access(path) as (fs, name):
+        return int(fs.size(name))
+
+
+def read_range(path: Path, start: int, stop: int) -> bytes:
+    """Some bytes of a file."""
+    if address_of(path) is None:
+        with open(path, "rb") as stream:
+            stream.seek(start)
+            return stream.read(stop - start)
+    with access(path) as (fs, name):
+        content: bytes = fs.cat_file(name, start=start, end=stop)
+    return content
+
+
+class RangeFile(io.RawIOBase):
+    """A file at an address that is read by ranges: one request per read, or one for a small file.
+
+    Parameters
+    ----------
+    path
+        The address.
+
+    Examples
+    --------
+    >>> import fsspec
+    >>> fsspec.filesystem("memory").pipe("/doc/a.bin", b"0123456789")
+    >>> with RangeFile(Path("memory://doc/a.bin")) as file:
+    ...     file.seek(-4, io.SEEK_END), file.read(2)
+    (6, b'67')
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.size, self._place = path, file_size(path), 0
+        self._content = read_range(path, 0, self.size) if self.size <= _SMALL else None
+
+    def readable(self) -> bool:
+        """Whether it can be read: it can."""
+        return True
+
+    def seekable(self) -> bool:
+        """Whether one may go to any place: one may."""
+        return True
+
+    def tell(self) -> int:
+        """Return the place of the next byte."""
+        return self._place
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go to a place, and return it."""
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: self.size}[whence]
+        self._place = start + offset
+        return self._place
+
+    def readinto(self, buffer: Any) -> int:
+        """Read as many bytes as there are and the buffer takes, and return their number."""
+        stop = min(self._place + len(buffer), self.size)
+        if stop <= self._place:
+            return 0
+        if self._content is None:
+            content = read_range(self.path, self._place, stop)
+        else:
+            content = self._content[self._place : stop]
+        buffer[: len(content)] = content
+        self._place += len(content)
+        return len(content)
+
+
+def version(path: Path) -> str:
+    """What tells, without reading a file, that it is as it was: its ETag, or size and time."""
+    if address_of(path) is None:
+        status = path.stat()
+        return f"{status.st_size} {status.st_mtime_ns}"
+    with access(path) as (fs, name):
+        fs.invalidate_cache(name)  # a listing may be older than a change
+        return _version(fs.info(name))
+
+
+def _version(about: Mapping[str, Any]) -> str:
+    """The size, and the first of these that a server tells; it tells more in some answers."""
+    tags = ("ETag", "etag", "md5Hash", "LastModified", "mtime", "created")
+    return f"{about.get('size')} {next((about[tag] for tag in tags if about.get(tag)), '')}"
+
+
+def listed(path: str | Path, suffixes: Iterable[str], pattern: str | None) -> list[Path]:
+    """The files of an address, a folder or a glob, sorted; see `bdl.formats.files.matching`."""
+    wanted = tuple(suffixes)
+    with access(path) as (fs, name):
+        fs.invalidate_cache()
+        if any(mark in name for mark in "*?["):
+            names = fs.glob(name)
+        elif fs.isdir(name):
+            found = fs.glob(f"{name}/{pattern}") if pattern else fs.ls(name, detail=False)
+            names = [each for each in found if pattern or fnmatch_any(each, wanted)]
+        else:
+            names = [name]
+        files = [Path(fs.unstrip_protocol(each)) for each in names if fs.isfile(each)]
+    files = [file for file in files if not file.name.startswith(".")]
+    if not files:
+        expected = pattern or f"a suffix among {', '.join(wanted)}"
+        raise InputError(f"{address_of(path)}: no file there matches {expected} (--pattern)")
+    return sorted(files)
+
+
+def fnmatch_any(name: str, suffixes: Iterable[str]) -> bool:
+    """Whether a name has one of the suffixes, in any case."""
+    return any(fnmatch(name.lower(), f"*{suffix}") for suffix in suffixes)
+
+
+def fetch(path: Path, *, beside: bool = False) -> Path:
+    """A local copy of a file at an address, from the cache if it has not changed.
+
+    Parameters
+    ----------
+    path
+        The address.
+    beside
+        Whether files of the same stem beside it are fetched too, as those of a WFDB record.
+    """
+    with access(path) as (fs, name):
+        key = hashlib.sha256(f"{address_of(path)}\0{_version(fs.info(name))}".encode()).hexdigest()[
+            :24
+        ]
+        folder = cache_folder() / key
+        if (folder / path.name).exists():
+            os.utime(folder)
+            return folder / path.name
+        names = [name]
+        if beside:
+            others = fs.ls(str(Path(name).parent), detail=False)
+            names += [each for each in others if Path(each).stem == path.stem and each != name]
+        _fill(folder, fs, names)
+    _evict(folder)
+    return folder / path.name
+
+
+def _fill(folder: Path, fs: Any, names: list[str]) -> None:
+    """Fetch files into a folder of the cache, all or none."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".part-") as part:
+            for name in names:
+                fs.get_file(name, str(Path(part) / Path(name).name))
+            with suppress(OSError):  # another process was faster
+                os.rename(part, folder)
+            os.makedirs(part, exist_ok=True)  # so that its removal finds something
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS):
+            raise
+        raise InputError(
+            f"{folder.parent}: the cache cannot be written: {error.strerror}; set BDL_CACHE to a "
+            "folder with more room, or BDL_CACHE_BYTES to a smaller size"
+        ) from error
+
+
+def cache_folder() -> Path:
+    """Folder of the local copies."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get("BDL_CACHE") or Path(home) / "bdl" / "files")
+
+
+def _evict(used: Path) -> None:
+    """Remove the copies that were not used for longest, until the cache is small enough."""
+    limit = int(os.environ.get("BDL_CACHE_BYTES") or _LARGEST)
+    copies = []
+    for folder in used.parent.iterdir():
+        with suppress(OSError):
+            size = sum(file.stat().st_size for file in folder.iterdir())
+            copies.append((folder.stat().st_mtime_ns, size, folder))
+    total = sum(size for _, size, _ in copies)
+    for _, size, folder in sorted(copies):
+        if total <= limit:
+            return
+        if folder != used and not folder.name.startswith("."):
+            shutil.rmtree(folder, ignore_errors=True)
+            total -= size
+
+
+@contextmanager
+def uploaded(path: str | Path, *, folder: bool = False) -> Iterator[Path]:
+    """A temporary local file or folder that is put to an address when the block ends.
+
+    An object appears whole or not at all; ``manifest.json`` of a folder comes last.
+    """
+    address = address_of(path)
+    with tempfile.TemporaryDirectory() as temporary:
+        place = Path(temporary) / (Path(path).name or "out")
+        if folder:
+            place.mkdir()
+        yield place
+        try:
+            with access(path) as (fs, name):
+                if not folder:
+                    fs.makedirs(str(Path(name).parent), exist_ok=True)
+                    fs.put_file(str(place), name)
+                    return
+                made = sorted(
+                    place.iterdir(), key=lambda file: (file.name == "manifest.json", file)
+                )
+                for file in made:
+                    fs.put_file(str(file), f"{name}/{file.name}")
+                names = {file.name for file in made}
+                for old in fs.ls(name, detail=False):
+                    if Path(old).name not in names:
+                        fs.rm_file(old)
+        except InputError as error:
+            raise OutputError(f"{address}: cannot be written: {error}") from error
+
+
+def remove(path: Path) -> None:
+    """Remove a file, if it exists."""
+    if address_of(path) is None:
+        path.unlink(missing_ok=True)
+        return
+    with access(path) as (fs, name):
+        if fs.exists(name):
+            fs.rm_file(name)

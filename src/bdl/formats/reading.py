@@ -1,0 +1,83 @@
+"""How recordings are read, which a model remembers: new files are read as the old ones were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, PositiveFloat
+
+from bdl.config import Value
+from bdl.formats.polyphase import on_one_clock
+from bdl.formats.recording_files import read_recordings
+from bdl.formats.recordings.store import PreparedStore
+from bdl.recording import Recordings
+
+
+class Reading(Value):
+    """How recordings are read.
+
+    Parameters
+    ----------
+    format
+        Name of the format; recognised if not given.
+    pattern
+        Which files of a folder.
+    layout
+        Options of the format: names of columns or channels, zone, period and so on.
+    rate
+        Samples per second to which recordings are resampled, anti-aliased; None keeps theirs.
+
+    Examples
+    --------
+    >>> Reading(layout={"zone": "Europe/Berlin"}).layout["zone"]
+    'Europe/Berlin'
+    """
+
+    format: str | None = None
+    pattern: str | None = None
+    layout: dict[str, Any] = Field(default_factory=dict)
+    rate: PositiveFloat | None = None
+
+    @classmethod
+    def of(cls, path: str | Path, **given: Any) -> Reading:
+        """How the recordings of a path are read; a prepared store knows how its source was.
+
+        Parameters
+        ----------
+        path
+            Path of the recordings.
+        **given
+            Fields for a path that is no store.
+        """
+        source = PreparedStore.source(Path(path))
+        return cls(**given) if source is None else cls(**source)
+
+    def open(
+        self,
+        path: str | Path,
+        *,
+        invalid: Literal["error", "skip"] = "error",
+        only: Callable[[Path], bool] = lambda file: True,
+    ) -> Recordings:
+        """Open recordings; a prepared store is opened as it is.
+
+        Parameters
+        ----------
+        path
+            A file, a folder, a glob or a prepared store.
+        invalid, only
+            As in `bdl.formats.read_recordings`.
+        """
+        if PreparedStore.recognises(Path(path)):
+            return read_recordings(path)
+        recordings = read_recordings(
+            path,
+            format=self.format,
+            pattern=self.pattern,
+            invalid=invalid,
+            only=only,
+            **self.layout,
+        )
+        return recordings if self.rate is None else on_one_clock(recordings, self.rate)

@@ -1,0 +1,36 @@
+"""What clients of a service may use."""
+
+from __future__ import annotations
+
+from pydantic import PositiveFloat, PositiveInt
+
+from bdl.config import Value
+
+
+class Limits(Value):
+    """What clients may use.
+
+    Parameters
+    ----------
+    sessions
+        Sessions at once, those that wait for their client included.
+    message
+        Bytes per message.
+    rate
+        Samples per second and session, on average over ten seconds.
+    waiting
+        Seconds that a session waits for its client to come back.
+    unconfirmed
+        Detections that a session keeps for its client.
+
+    Examples
+    --------
+    >>> Limits(sessions=100).waiting
+    600.0
+    """
+
+    sessions: PositiveInt = 5_000
+    message: PositiveInt = 1 << 20
+    rate: PositiveFloat = 10_000.0
+    waiting: PositiveFloat = 600.0
+    unconfirmed: PositiveInt = 10_000

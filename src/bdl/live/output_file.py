@@ -1,0 +1,69 @@
+"""Where a session writes its detections."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import Any, Protocol
+
+
+class Output(Protocol):
+    """Takes lines of detections; tells where they end, if it can."""
+
+    def place(self) -> dict[str, Any] | None:
+        """What identifies the end of the output so far, as plain data; None if nothing does."""
+
+    def write(self, lines: bytes) -> None:
+        """Write lines completely."""
+
+
+class OutputFile:
+    """An open file, such as standard output.
+
+    The end of a regular file is known, so that after a kill it can be told how much of the last
+    lines was written. That of a pipe is not.
+
+    Parameters
+    ----------
+    descriptor
+        Number of the open file; 1 is standard output.
+    """
+
+    def __init__(self, descriptor: int = 1) -> None:
+        self.descriptor = descriptor
+
+    def place(self) -> dict[str, Any] | None:
+        status = os.fstat(self.descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        return {"file": [status.st_dev, status.st_ino], "size": status.st_size}
+
+    def write(self, lines: bytes) -> None:
+        left = memoryview(lines)
+        while left:
+            left = left[os.write(self.descriptor, left) :]
+
+
+def unwritten(lines: bytes, before: dict[str, Any] | None, now: dict[str, Any] | None) -> bytes:
+    """What of some lines still has to be written, after the process was killed.
+
+    Parameters
+    ----------
+    lines
+        Lines that were about to be written.
+    before, now
+        End of the output before they were written, and now. Where it cannot be told how much was
+        written, all lines are written again: none is lost.
+
+    Examples
+    --------
+    >>> start = {"file": [1, 2], "size": 10}
+    >>> unwritten(b"abc", start, {"file": [1, 2], "size": 12})
+    b'c'
+    >>> unwritten(b"abc", None, None)
+    b'abc'
+    """
+    if before is None or now is None or before["file"] != now["file"]:
+        return lines
+    written = now["size"] - before["size"]
+    return lines[written:] if 0 <= written <= len(lines) else lines

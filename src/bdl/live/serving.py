@@ -1,0 +1,75 @@
+"""Starting the service of streams: an address, a token, limits."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Callable
+from functools import partial
+from typing import Any, cast
+
+from bdl.detector.streaming import Streaming
+from bdl.errors import OutputError, require
+from bdl.live.limits import Limits
+from bdl.live.sessions import Sessions
+from bdl.live.stepping import Stepping
+
+
+def serve(
+    detector: Streaming,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    token: str | None = None,
+    limits: Limits | None = None,
+    operating_point: bool = False,
+    say: Callable[[str, str], None] = print,
+) -> None:
+    """Serve streams of a detector until the process is interrupted or terminated.
+
+    Parameters
+    ----------
+    detector
+        A fitted or exported detector with a lag.
+    host, port
+        Address to listen at, by default the loopback only; port 0 takes a free one.
+    token
+        What every client must send; None makes one.
+    limits
+        What clients may use.
+    operating_point
+        Whether to give only detections above the threshold of the model's operating point.
+    say
+        Called with the address and the token.
+    """
+    require("starlette", "serve")
+    require("websockets", "serve")
+    uvicorn = require("uvicorn", "serve")
+    from bdl.live.service import application
+    from bdl.live.stream_socket import StreamSocket
+
+    limits = limits or Limits()
+    sessions = Sessions(detector, limits, operating_point=operating_point)
+    token = token or secrets.token_urlsafe(32)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise OutputError(
+            f"{host}, port {port} cannot be used: {error}; give another one (--host, --port)"
+        ) from error
+    listener.listen(1024)
+    config = uvicorn.Config(
+        application(sessions, token=token),
+        ws=cast(Any, partial(StreamSocket, Stepping(sessions), token)),
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=2,
+    )
+    shown = f"[{host}]" if ":" in host else host
+    say(f"ws://{shown}:{listener.getsockname()[1]}", token)
+    uvicorn.Server(config).run(sockets=[listener])

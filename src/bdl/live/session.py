@@ -1,0 +1,176 @@
+"""One live session: a stream of a detector with its output and its state file.
+
+With a state file, a session that is killed at any moment continues where it was. The state is
+written, whole or not at all, before the detections it has found are written to the output, and
+holds them. A session that starts again writes those that are not in the output yet. Into a file,
+every detection is written exactly once; into a pipe, whose end is not known, the last ones may be
+written twice.
+
+Samples that came after the last state are sent again by the source, or are missing. Samples up to
+the state may be sent again, too: they are skipped by their times.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bdl.detector.stream import Stream
+from bdl.detector.stream_state import pack, unpack
+from bdl.detector.streaming import Streaming
+from bdl.errors import ConfigError, InputError
+from bdl.events import Events
+from bdl.formats.files import atomic
+from bdl.live.line_formats import Sample
+from bdl.live.output_file import Output, unwritten
+
+SAVE_EVERY = 5.0  # seconds
+
+
+class LiveSession:
+    """A stream with its output and its state file.
+
+    Parameters
+    ----------
+    detector
+        A fitted detector with a lag.
+    recording
+        Name of the stream.
+    output
+        Where detections go.
+    state
+        State file; an existing one is continued. None keeps no state.
+    start
+        Time of the first sample, for models that read the hour and weekday.
+    operating_point
+        Whether to give only detections above the threshold of the model's operating point.
+    longest_gap
+        Seconds without samples beyond which a time is refused as wrong.
+    save_every
+        Seconds between two writes of the state while nothing is detected.
+    """
+
+    def __init__(
+        self,
+        detector: Streaming,
+        recording: str,
+        output: Output,
+        *,
+        state: Path | None = None,
+        start: datetime | None = None,
+        operating_point: bool = False,
+        longest_gap: float = 86400.0,
+        save_every: float = SAVE_EVERY,
+    ) -> None:
+        self.output, self.state, self.save_every = output, state, save_every
+        self.stream: Stream = detector.stream(
+            recording, start=start, operating_point=operating_point, longest_gap=longest_gap
+        )
+        self.detections = 0  # written by this process
+        self.replayed = 0  # samples that the state had already
+        self._known = 0  # samples of the state, until a later one comes
+        self.origin: float | None = None  # time of the first sample on the clock of its source
+        if state is not None and state.exists():
+            self._continue(state)
+        self._saved = time.monotonic()
+
+    def push(self, samples: Sequence[Sample]) -> None:
+        """Take samples, and write the detections that are now final."""
+        given = len(samples)
+        samples = self._new(samples)
+        if not samples:
+            self.replayed += given
+            return
+        values = np.array([sample.values for sample in samples], np.float64)
+        times = [sample.time for sample in samples if sample.time is not None]
+        if times and len(times) < len(samples):
+            raise InputError("some samples have a time and some have none")
+        if self.state is not None and not times:
+            raise InputError(
+                "with a state file samples need a time, so that it can be told which ones are new"
+            )
+        found = self.stream.push(values, times or None)
+        self.replayed += given - len(samples)
+        self._known = 0
+        if len(found) or time.monotonic() - self._saved >= self.save_every:
+            self._write(found)
+
+    def finish(self) -> None:
+        """End the stream, and write the detections that its end makes final."""
+        self._write(self.stream.finish())
+
+    def stop(self) -> None:
+        """Stop without ending the stream, if there is a state to continue from; else end it."""
+        if self.state is None:
+            self.finish()
+        else:
+            self._write(Events.empty(scored=True, issued=True))
+
+    def _new(self, samples: Sequence[Sample]) -> Sequence[Sample]:
+        """Without the samples that the state had already."""
+        if not self._known:
+            return samples
+        end = (self._known - 0.5) * self.stream.info.period
+        new = (i for i, each in enumerate(samples) if each.time is None or each.time >= end)
+        return samples[next(new, len(samples)) :]
+
+    def _write(self, found: Events) -> None:
+        lines = b"".join(_line(found, row) for row in range(len(found)))
+        if self.state is not None:
+            header = {"place": self.output.place(), "origin": self.origin}
+            saved = np.frombuffer(self.stream.save(), np.uint8)
+            parts = {"live": {"stream": saved, "lines": np.frombuffer(lines, np.uint8)}}
+            with atomic(self.state) as temporary:
+                temporary.write_bytes(pack(header, parts))
+            self._saved = time.monotonic()
+        self.output.write(lines)
+        self.detections += len(found)
+
+    def _continue(self, state: Path) -> None:
+        header, parts = unpack(state.read_bytes(), str(state))
+        try:
+            saved, lines = parts["live"]["stream"].tobytes(), parts["live"]["lines"].tobytes()
+        except KeyError:
+            raise InputError(f"{state}: not the state file of a live session") from None
+        self.stream.restore(saved, str(state))
+        self.output.write(unwritten(lines, header["place"], self.output.place()))
+        if self.stream.finished:
+            raise ConfigError(
+                f"{state}: the stream {self.stream.info.id!r} is finished; give another state file "
+                "to start a new one, or remove it"
+            )
+        self._known, self.origin = self.stream.samples, header["origin"]
+
+    def summary(self) -> dict[str, Any]:
+        """What happened, in numbers."""
+        return {
+            "recording": self.stream.info.id,
+            "samples": self.stream.samples,
+            "detections": self.detections,
+            "late": self.stream.late,
+            "replayed": self.replayed,
+        }
+
+
+def _line(events: Events, row: int) -> bytes:
+    """One detection as a line of JSON."""
+    return json.dumps(detection_fields(events, row)).encode() + b"\n"
+
+
+def detection_fields(events: Events, row: int) -> dict[str, Any]:
+    """One detection as plain data, for JSON."""
+    assert events.score is not None
+    assert events.issued is not None
+    return {
+        "recording": events.recordings[events.recording_code[row]],
+        "event": events.types[events.type_code[row]],
+        "time": float(events.time[row]),
+        "score": float(events.score[row]),
+        "issued": float(events.issued[row]),
+    }

@@ -1,0 +1,331 @@
+"""Streams of many clients, stepped together in one batch.
+
+A session is a stream with a client, or one that waits for its client to come back. What clients
+sent since the last step is read and pushed at once (`bdl.live.line_scan`,
+`bdl.detector.stream_rows`), so that the cost of a message is little more than that of its socket.
+Detections of a session keep a number from 1; those that a client has not confirmed are kept, up to
+a limit, and sent again after a reconnect.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.detector.sample_intake import Samples
+from bdl.detector.stream import Stream
+from bdl.detector.stream_rows import Found
+from bdl.detector.streaming import Streaming
+from bdl.errors import InputError
+from bdl.live.limits import Limits
+from bdl.live.line_formats import LineReader
+from bdl.live.line_scan import Scanned, scan
+
+PROBLEMS = 100  # that a client is told at once; the others are only counted
+
+
+class RefusedError(InputError):
+    """A client asked for what it may not have; ``code`` is that of the closed WebSocket."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+
+
+class Client(Protocol):
+    """The other end of a session."""
+
+    def deliver(self) -> None:
+        """Send what `Session.outgoing` has."""
+
+    def refuse(self, reason: RefusedError) -> None:
+        """End the connection."""
+
+    def go_on(self) -> None:
+        """Read messages again, after what had come was taken."""
+
+
+@dataclass(eq=False)
+class Session:
+    """One stream, and what its client has still to get.
+
+    Parameters
+    ----------
+    stream
+        The stream.
+    client
+        Its client; None while none is there.
+    """
+
+    stream: Stream
+    client: Client | None = None
+    inbox: list[bytes] = field(default_factory=list)  # messages
+    size: int = 0  # bytes of the inbox
+    ending: bool = False
+    sent: int = 0  # number of the last detection that was given to this client
+    last: int = 0  # number of the last detection
+    told_end: bool = False  # whether this client knows that the stream has finished
+    unconfirmed: deque[dict[str, Any]] = field(default_factory=deque)
+    problems: list[str] = field(default_factory=list)
+    left: float = 0.0  # when its client left
+    allowance: float = 0.0  # samples that it may send at once
+    counted: float = field(default_factory=time.monotonic)
+
+    def confirm(self, number: int) -> None:
+        """Forget detections up to a number."""
+        while self.unconfirmed and self.unconfirmed[0]["number"] <= number:
+            self.unconfirmed.popleft()
+
+    def outgoing(self) -> list[str]:
+        """Messages that this client has not got yet."""
+        rows: list[dict[str, Any]] = [{"problem": problem} for problem in self.problems]
+        rows += [row for row in self.unconfirmed if row["number"] > self.sent]
+        self.problems, self.sent = [], self.last
+        if self.stream.finished and not self.told_end:
+            rows.append({"finished": self.last})
+            self.told_end = True
+        return [json.dumps(row) for row in rows]
+
+
+class Sessions:
+    """All sessions of a service.
+
+    Parameters
+    ----------
+    detector
+        A fitted or exported detector with a lag.
+    limits
+        What clients may use.
+    operating_point
+        Whether to give only detections above the threshold of the model's operating point.
+    """
+
+    def __init__(
+        self, detector: Streaming, limits: Limits | None = None, *, operating_point: bool = False
+    ) -> None:
+        self.detector, self.limits = detector, limits or Limits()
+        self.operating_point = operating_point
+        self.known: dict[str, Session] = {}
+        self.busy: list[Session] = []  # those whose inbox has something
+        self.counts = dict.fromkeys(("samples", "detections", "refused", "steps"), 0)
+        self.seconds = 0.0  # of all steps
+        self.reader = LineReader(detector.model_.channels, "ndjson")
+        # Refuses a detector that has no streams, and compiles what the first client would wait for.
+        start = datetime.fromisoformat("2000-01-01T00:00:00+00:00")
+        stream = detector.stream("check", start=start)
+        stream.push(np.zeros((stream.rows.stride, len(detector.model_.channels))))
+        scan(b"", 1, len(detector.model_.channels))
+
+    def open(self, name: str, client: Client, *, start: datetime | None, confirmed: int) -> Session:
+        """Start a session, or continue one, whose earlier client then has no part in it.
+
+        Parameters
+        ----------
+        name
+            Name of the stream.
+        client
+            The client.
+        start
+            Time of the first sample, for models that read the hour and weekday.
+        confirmed
+            Number of the last detection that the client has got before.
+        """
+        session = self.known.get(name)
+        if session is None:
+            self.forget()
+            if len(self.known) >= self.limits.sessions:
+                raise RefusedError(1013, f"{self.limits.sessions} sessions are running; try later")
+            stream = self.detector.stream(name, start=start, operating_point=self.operating_point)
+            session = self.known[name] = Session(stream, allowance=10 * self.limits.rate)
+        elif session.inbox:
+            self.step()
+        session.client, session.told_end = client, False
+        session.confirm(confirmed)
+        session.sent = confirmed
+        return session
+
+    def leave(self, session: Session, client: Client) -> None:
+        """Let a session wait for its client, or end it if its stream has ended.
+
+        Nothing happens if another client continues it.
+        """
+        if session.client is not client:
+            return
+        session.client, session.left = None, time.monotonic()
+        if session.stream.finished and not session.unconfirmed:
+            self.known.pop(session.stream.info.id, None)
+
+    def forget(self) -> None:
+        """End the sessions whose clients have been away for too long."""
+        before = time.monotonic() - self.limits.waiting
+        for name, session in [*self.known.items()]:
+            if session.client is None and session.left < before:
+                del self.known[name]
+
+    def put(self, session: Session, message: bytes) -> bool:
+        """Keep a message for the next step; whether there is room for more."""
+        if not session.inbox:
+            self.busy.append(session)
+        session.inbox.append(message)
+        session.size += 1 + len(message)
+        return session.size <= self.limits.message
+
+    def step(self) -> None:
+        """Read what came, and push it to all streams at once."""
+        busy, self.busy = self.busy, []
+        if not busy:
+            return
+        begin = time.perf_counter()
+        texts = [b"\n".join(session.inbox) for session in busy]
+        lines = np.array([text.count(b"\n") + 1 for text in texts])
+        scanned = scan(b"\n".join(texts), int(lines.sum()), len(self.reader.channels))
+        for session in busy:
+            full, session.inbox, session.size = session.size > self.limits.message, [], 0
+            if full and session.client is not None:
+                session.client.go_on()
+        starts = np.cumsum(lines) - lines
+        now = time.monotonic()
+        allowed = [
+            self._within_rate(session, count, now)
+            for session, count in zip(busy, lines.tolist(), strict=True)
+        ]
+        scanned.read[~np.repeat(allowed, lines)] = False
+        if not scanned.read.all() or any(session.ending for session in busy):
+            for i in np.flatnonzero(allowed).tolist():
+                own = scanned.part(starts[i], starts[i] + lines[i])
+                if busy[i].ending or not own.read.all():
+                    self._read(busy[i], texts[i], own)
+        counts = np.add.reduceat(scanned.read, starts, dtype=np.int64)
+        self._push_lines(busy, counts, scanned)
+        for session in busy:
+            if session.ending and not session.stream.finished:
+                self._keep([session], session.stream.end().found)
+            if session.client is not None and (
+                session.last > session.sent or session.problems or session.ending
+            ):
+                session.client.deliver()
+        self.counts["samples"] += int(counts.sum())
+        self.counts["steps"] += 1
+        self.seconds += time.perf_counter() - begin
+
+    def _read(self, session: Session, text: bytes, scanned: Scanned) -> None:
+        """Read the lines that are not plain samples; none may follow the end."""
+        for place, line in enumerate(text.split(b"\n")):
+            if not scanned.read[place]:
+                self._read_line(session, line, scanned.part(place, place + 1))
+            if scanned.read[place] and session.ending:
+                self._refuse(session, "the stream has ended")
+                scanned.read[place:] = False
+                return
+
+    def _read_line(self, session: Session, line: bytes, scanned: Scanned) -> None:
+        """Read a line that is not a plain sample: a request, a sample, or a problem."""
+        try:
+            written = line.decode()
+            sample = None if self._control(session, written) else self.reader.sample(written)
+        except (InputError, UnicodeDecodeError) as error:
+            kind = "not UTF-8: " if isinstance(error, UnicodeDecodeError) else ""
+            self._problem(session, 1, f"left out: {kind}{error}")
+            return
+        if sample is not None:
+            scanned.values[0], scanned.read[0] = sample.values, True
+            scanned.times[0] = np.nan if sample.time is None else sample.time
+
+    def _control(self, session: Session, line: str) -> bool:
+        """Whether a line was a request instead of a sample."""
+        if '"values"' in line:
+            return False
+        try:
+            given: Any = json.loads(line)
+        except (ValueError, RecursionError):
+            return False
+        if given == {"finish": True}:
+            session.ending = True
+            return True
+        if isinstance(given, dict) and [*given] == ["confirm"] and type(given["confirm"]) is int:
+            session.confirm(given["confirm"])
+            return True
+        return False
+
+    def _within_rate(self, session: Session, lines: int, now: float) -> bool:
+        """Whether a session may have sent so many lines; if not, it is refused."""
+        rate = self.limits.rate
+        allowance = min(10 * rate, session.allowance + (now - session.counted) * rate)
+        fits = lines <= allowance
+        session.allowance, session.counted = allowance - lines if fits else allowance, now
+        if not fits:
+            self._refuse(session, f"more than {rate:g} samples per second")
+        return fits
+
+    def _refuse(self, session: Session, reason: str) -> None:
+        self.counts["refused"] += 1
+        if session.client is not None:
+            session.client.refuse(RefusedError(1008, reason))
+
+    def _push_lines(self, busy: list[Session], counts: NDArray[np.int64], scanned: Scanned) -> None:
+        """Push the lines that are samples."""
+        _, values, times = scanned
+        if not scanned.read.all():
+            values, times = values[scanned.read], times[scanned.read]
+        if not counts.all():
+            busy = [session for session, count in zip(busy, counts, strict=True) if count]
+            counts = counts[counts > 0]
+        self._push(busy, Samples(counts, values, times))
+
+    def _push(self, sessions: list[Session], given: Samples) -> None:
+        """Push to all streams at once; one by one where a sample is refused."""
+        if not sessions:
+            return
+        rows = sessions[0].stream.rows
+        try:
+            _check_times(given)
+            advanced = rows.push(np.array([session.stream.row for session in sessions]), given)
+        except InputError as error:
+            if len(sessions) == 1:
+                self._problem(sessions[0], len(given.values), str(error))
+                return
+            first = 0
+            for session, count in zip(sessions, given.counts.tolist(), strict=True):
+                own = slice(first, first + count)
+                one = Samples(np.array([count]), given.values[own], given.times[own])
+                self._push([session], one)
+                first += count
+            return
+        for part in advanced:
+            self._keep(sessions, part.found)
+
+    def _problem(self, session: Session, samples: int, reason: str) -> None:
+        self.counts["refused"] += samples
+        if len(session.problems) < PROBLEMS:
+            session.problems.append(reason)
+
+    def _keep(self, sessions: list[Session], found: Found) -> None:
+        """Keep detections for the clients."""
+        for place, type, *numbers in zip(*(column.tolist() for column in found), strict=True):
+            session = sessions[place]
+            session.last += 1
+            row = {
+                "number": session.last,
+                "recording": session.stream.info.id,
+                "event": session.stream.rows.types[type],
+                **dict(zip(("time", "score", "issued"), numbers, strict=True)),
+            }
+            session.unconfirmed.append(row)
+            if len(session.unconfirmed) > self.limits.unconfirmed:
+                session.unconfirmed.popleft()
+        self.counts["detections"] += len(found.time)
+
+
+def _check_times(given: Samples) -> None:
+    """Refuse a session of which some samples have a time and some have none."""
+    starts = np.cumsum(given.counts) - given.counts
+    timed = np.add.reduceat(~np.isnan(given.times), starts, dtype=np.int64)
+    if ((timed > 0) & (timed < given.counts)).any():
+        raise InputError("some samples have a time and some have none")

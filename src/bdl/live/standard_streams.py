@@ -1,0 +1,150 @@
+"""A live session on standard input and standard output.
+
+Lines are taken as they come, as many at a time as are there. A line that cannot be read, or whose
+sample is refused, is named, counted and left out, or ends the session if it is ``strict``. The
+signals SIGTERM and SIGINT stop it cleanly.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from bdl.errors import InputError
+from bdl.live.line_formats import LineReader, Sample
+from bdl.live.session import LiveSession
+
+CHUNK = 1 << 16  # bytes
+LONGEST_LINE = 1 << 20  # bytes
+
+
+class LineErrors:
+    """Counts lines that were left out and names them; a strict session ends with the first.
+
+    Parameters
+    ----------
+    strict
+        Whether the first one is raised.
+    show
+        Called with a sentence about each.
+    """
+
+    def __init__(self, *, strict: bool, show: Callable[[str], None]) -> None:
+        self.strict, self.show = strict, show
+        self.count = 0
+
+    def add(self, line: int, error: InputError) -> None:
+        """Take note of a line."""
+        message = f"line {line}: {error}"
+        if self.strict:
+            raise InputError(message) from error
+        self.count += 1
+        self.show(f"{message}; left out")
+
+
+def run(session: LiveSession, reader: LineReader, errors: LineErrors, source: int = 0) -> bool:
+    """Run a session until its source ends or a signal comes; whether the source ended.
+
+    Parameters
+    ----------
+    session
+        The session.
+    reader
+        Reads its lines.
+    errors
+        What becomes of lines that cannot be used.
+    source
+        Number of the open file; 0 is standard input.
+    """
+    with _stopping() as (wake, stopped):
+        try:
+            number = 1
+            for lines in _lines(source, wake):
+                push_lines(session, reader, errors, lines, number)
+                number += len(lines)
+                if stopped():
+                    break
+        except InputError:
+            session.stop()  # keeps what came before
+            raise
+        if stopped():
+            session.stop()
+            return False
+    session.finish()
+    return True
+
+
+def push_lines(
+    session: LiveSession, reader: LineReader, errors: LineErrors, lines: list[bytes], first: int
+) -> None:
+    """Push the samples of some lines, of which the first has this number."""
+    samples: list[tuple[int, Sample]] = []
+    for number, line in enumerate(lines, start=first):
+        try:
+            if len(line) > LONGEST_LINE:
+                raise InputError(f"longer than {LONGEST_LINE:,} bytes")
+            sample = reader.sample(line.decode())
+        except UnicodeDecodeError as error:
+            errors.add(number, InputError(f"not UTF-8: {error}"))
+        except InputError as error:
+            errors.add(number, error)
+        else:
+            samples += [] if sample is None else [(number, sample)]
+    push_samples(session, errors, samples)
+
+
+def push_samples(
+    session: LiveSession, errors: LineErrors, samples: list[tuple[int, Sample]]
+) -> None:
+    """Push numbered samples together; one by one where they are refused."""
+    try:
+        session.push([sample for _, sample in samples])
+    except InputError:
+        for number, sample in samples:
+            try:
+                session.push([sample])
+            except InputError as error:
+                errors.add(number, error)
+
+
+def _lines(source: int, wake: int) -> Iterator[list[bytes]]:
+    """Whole lines, as many as are there; ends with the source or when something can be woken up."""
+    rest = b""
+    while True:
+        ready, _, _ = select.select([source, wake], [], [])
+        if wake in ready:
+            return
+        chunk = os.read(source, CHUNK)
+        if not chunk:
+            if rest:
+                yield [rest]
+            return
+        *lines, rest = (rest + chunk).split(b"\n")
+        if len(rest) > LONGEST_LINE + CHUNK:
+            rest = rest[: LONGEST_LINE + 1]  # too long already: no need to keep all of it
+        if lines:
+            yield lines
+
+
+@contextmanager
+def _stopping() -> Iterator[tuple[int, Callable[[], bool]]]:
+    """A file that can be read once SIGTERM or SIGINT came, and whether one has."""
+    asked: list[int] = []
+    wake, waker = os.pipe()
+    os.set_blocking(waker, False)
+
+    def stop(number: int, _: object) -> None:
+        asked.append(number)
+        os.write(waker, b"x")
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield wake, lambda: bool(asked)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.close(wake)
+        os.close(waker)

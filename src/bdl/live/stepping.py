@@ -1,0 +1,36 @@
+"""When the sessions of a service are stepped."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bdl.live.sessions import Session, Sessions
+
+GATHER = 0.02  # seconds in which samples of many streams are gathered for one step
+
+
+class Stepping:
+    """Steps sessions soon after samples came, and at most once every `GATHER` seconds.
+
+    Parameters
+    ----------
+    sessions
+        The sessions.
+    """
+
+    def __init__(self, sessions: Sessions) -> None:
+        self.sessions = sessions
+        self.planned: asyncio.TimerHandle | None = None
+        self.last = 0.0
+
+    def put(self, session: Session, message: bytes) -> bool:
+        """Keep a message for the next step; whether there is room for more."""
+        if self.planned is None:
+            loop = asyncio.get_running_loop()
+            self.planned = loop.call_at(self.last + GATHER, self._step)
+        return self.sessions.put(session, message)
+
+    def _step(self) -> None:
+        self.planned = None
+        self.sessions.step()
+        self.last = asyncio.get_running_loop().time()

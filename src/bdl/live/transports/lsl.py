@@ -1,0 +1,100 @@
+"""A stream of the Lab Streaming Layer; detections go to a stream of markers beside it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+from bdl.errors import InputError, require
+from bdl.live.line_formats import Sample
+from bdl.live.session import LiveSession
+from bdl.live.transports.transport import Transport
+from bdl.training.preparation import same_period
+
+SEARCH, WAIT = 10.0, 0.2  # seconds
+BUFFER = 1e6  # samples that wait while a session is busy
+SLACK = 0.5  # seconds that a time stamp may be away from its sample
+
+
+class LabStreamingLayer(Transport):
+    """An inlet of one stream.
+
+    Time zero is the time stamp of the first sample. Time stamps jitter, so that samples follow each
+    other unless a time stamp is more than half a second away: then samples are missing, or late.
+    Channels are taken in their order; where the
+    stream names them, the names must be those of the model.
+
+    Parameters
+    ----------
+    name
+        Name of the stream. Detections go to ``NAME-detections``.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._inlet: Any = None
+        self._outlet: Any = None
+        self._next: int | None = None  # number of the next sample
+
+    async def connect(self, session: LiveSession) -> None:
+        lsl = require("pylsl", "live")
+        found = await asyncio.to_thread(lsl.resolve_byprop, "name", self.name, 1, SEARCH)
+        if not found:
+            raise InputError(f"lsl:{self.name}: no stream of that name within {SEARCH:g} s")
+        kept = int(min(max(BUFFER * session.stream.model.period, 60), 3600))  # seconds
+        self._inlet = lsl.StreamInlet(
+            found[0], max_buflen=kept, recover=False, processing_flags=lsl.proc_clocksync
+        )
+        info = await asyncio.to_thread(self._inlet.info, SEARCH)
+        self._check(info, session)
+        about = lsl.StreamInfo(f"{self.name}-detections", "Markers", 1, 0, "string", self.name)
+        self._outlet = lsl.StreamOutlet(about)
+
+    def _check(self, info: Any, session: LiveSession) -> None:
+        channels, period = session.stream.model.channels, session.stream.model.period
+        labels, channel = [], info.desc().child("channels").child("channel")
+        for _ in range(info.channel_count()):
+            labels.append(channel.child_value("label"))
+            channel = channel.next_sibling()
+        if info.channel_count() != len(channels) or (all(labels) and labels != [*channels]):
+            given = ", ".join(filter(None, labels)) or f"{info.channel_count()} channels"
+            raise InputError(
+                f"lsl:{self.name}: it has {given}, and the model has {', '.join(channels)}"
+            )
+        rate = info.nominal_srate()
+        if rate > 0 and not same_period(1 / rate, period):
+            raise InputError(
+                f"lsl:{self.name}: {rate:g} samples per second, and the model has {1 / period:g}"
+            )
+
+    async def close(self) -> None:
+        if self._inlet is not None:
+            await asyncio.to_thread(self._inlet.close_stream)
+
+    async def batches(self, session: LiveSession) -> AsyncIterator[list[Sample]]:
+        lost = require("pylsl", "live").util.LostError
+        while True:
+            try:
+                values, stamps = await asyncio.to_thread(self._inlet.pull_chunk, WAIT)
+            except lost:
+                return
+            yield [
+                Sample(self._place(stamp, session) * session.stream.model.period, row)
+                for stamp, row in zip(stamps, values, strict=True)
+            ]
+
+    def _place(self, stamp: float, session: LiveSession) -> int:
+        """Number of a sample: the next one, unless its time stamp is far from that."""
+        period = session.stream.model.period
+        if session.origin is None:
+            session.origin = stamp
+        place = round((stamp - session.origin) / period)
+        if self._next is not None and abs(place - self._next) * period <= max(SLACK, 2 * period):
+            place = self._next
+        self._next = max(place + 1, self._next or 0)
+        return place
+
+    async def send(self, lines: list[bytes]) -> None:
+        for line in lines:
+            self._outlet.push_sample([line.decode()])

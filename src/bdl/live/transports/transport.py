@@ -1,0 +1,39 @@
+"""What every transport does: deliver samples, and take detections back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator
+from types import TracebackType
+from typing import Any, Self
+
+from bdl.live.line_formats import Sample
+from bdl.live.session import LiveSession
+
+
+class Transport(ABC):
+    """A source of samples, which is connected while its ``async with`` block runs."""
+
+    @abstractmethod
+    async def connect(self, session: LiveSession) -> None:
+        """Connect to the source, and check that it suits the model of the session."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Disconnect."""
+
+    @abstractmethod
+    def batches(self, session: LiveSession) -> AsyncIterator[list[bytes] | list[Sample]]:
+        """Yield lines of text, or samples, as they come; ends with the source."""
+
+    @abstractmethod
+    async def send(self, lines: list[bytes]) -> None:
+        """Send detections back, one line of JSON each."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: Any, trace: TracebackType | None
+    ) -> None:
+        await self.close()

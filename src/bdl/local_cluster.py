@@ -1,0 +1,151 @@
+"""A Ray or Dask cluster of this machine that ends with the process that wants it, however it ends.
+
+Processes of Ray outlive a killed driver by up to a minute, as each waits for answers of a server
+that is dead as well; those of Dask are given seconds to finish what nobody waits for. So a cluster
+is started by a process of its own, ``python -m bdl.local_cluster BACKEND CORES``, which adopts all
+orphans among its descendants. When its standard input closes, because the process at the other end
+has closed it or is dead, it kills all of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import secrets
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from bdl.errors import ConfigError, require
+
+SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of Linux: orphans become children of this process
+READY = "address "
+POLL = 0.5  # seconds after which a cluster that failed is noticed
+_running: dict[str, tuple[int, str, subprocess.Popen[str]]] = {}  # by back end: cores, address
+
+
+def local_cluster(backend: str, cores: int) -> str:
+    """Address of a cluster that this process has started, or starts now.
+
+    Parameters
+    ----------
+    backend
+        ``ray`` or ``dask``.
+    cores
+        Number of tasks that it runs at a time.
+    """
+    if backend in _running:
+        count, address, process = _running[backend]
+        if count == cores and process.poll() is None:
+            return address
+        end_local_cluster(backend)
+    if backend == "ray":
+        _set_ray_token()
+    process = subprocess.Popen(
+        [sys.executable, "-m", __name__, backend, str(cores)],
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C is for this process, which then ends the cluster
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith(READY):
+            address = line.removeprefix(READY).strip()
+            _running[backend] = cores, address, process
+            return address
+    raise ConfigError(f"no local {backend} cluster could be started; its own messages are above")
+
+
+def end_local_cluster(backend: str) -> None:
+    """End the cluster that this process has started, if there is one, and whatever it works on.
+
+    Parameters
+    ----------
+    backend
+        ``ray`` or ``dask``.
+    """
+    if backend in _running:
+        if backend == "ray":
+            require("ray", "ray").shutdown()
+        _, _, process = _running.pop(backend)
+        process.communicate()  # its input is closed
+
+
+def _set_ray_token() -> None:
+    """Make a token, unless the user has one, so that nobody else can send work to the cluster."""
+    if "RAY_AUTH_MODE" in os.environ:
+        return
+    os.environ["RAY_AUTH_MODE"] = "token"
+    os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+    if "ray" in sys.modules:  # it has read the mode when it was imported
+        with contextlib.suppress(AttributeError):  # or is older than the mode
+            sys.modules["ray"]._raylet.Config.initialize("")
+
+
+def _serve(backend: str, cores: int) -> None:
+    """Start a cluster in a child, and kill it and all that it started when the input closes."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
+    child = os.fork()
+    if child == 0:
+        print(READY + {"ray": _start_ray, "dask": _start_dask}[backend](cores), flush=True)
+        signal.pause()
+    os.close(1)  # so that its reader sees the end if the child fails
+    while not select.select([sys.stdin], [], [], POLL)[0]:  # nothing is ever sent: it was closed
+        if os.waitpid(child, os.WNOHANG)[0]:
+            break
+    if sys.platform == "linux":
+        _kill_descendants()
+    else:
+        os.kill(child, signal.SIGINT)  # it ends its cluster in order
+
+
+def _start_ray(cores: int) -> str:
+    context = require("ray", "ray").init(
+        num_cpus=cores, include_dashboard=False, log_to_driver=False, logging_level="WARNING"
+    )
+    return str(context.address_info["gcs_address"])
+
+
+def _start_dask(cores: int) -> str:
+    distributed = require("distributed", "dask")
+    # A worker that dies is told at once: what to do then is decided in `run_all`.
+    require("dask", "dask").config.set({"distributed.scheduler.allowed-failures": 0})
+    cluster = distributed.LocalCluster(
+        n_workers=cores, threads_per_worker=1, dashboard_address=None
+    )
+    return str(cluster.scheduler_address)
+
+
+def _kill_descendants() -> None:
+    """Kill until nothing is left: a process may start another before it dies."""
+    while descendants := _descendants(os.getpid()):
+        for process in descendants:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        time.sleep(0.05)
+
+
+def _descendants(ancestor: int) -> list[int]:
+    """Processes that were started by one, by those, and so on."""
+    children: dict[int, list[int]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            children.setdefault(int(fields[1]), []).append(int(folder.name))
+    found = list(children.get(ancestor, ()))
+    for process in found:  # it grows
+        found += children.get(process, ())
+    return found
+
+
+if __name__ == "__main__":
+    _serve(sys.argv[1], int(sys.argv[2]))

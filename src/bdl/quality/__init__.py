@@ -1,0 +1,7 @@
+"""Data quality: flat, clipped, repeated and non-wear stretches, told or treated as missing."""
+
+from bdl.quality.non_wear import NonWear
+from bdl.quality.quality import KINDS, USUAL, Quality
+from bdl.quality.stretches import Kind, Stretches
+
+__all__ = ["KINDS", "USUAL", "Kind", "NonWear", "Quality", "Stretches"]

@@ -1,0 +1,39 @@
+"""The scores of a detector before and after fine-tuning, on the same held-out recordings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bdl.events import Events
+from bdl.recording import Recordings
+from bdl.report.content import Content, System
+
+if TYPE_CHECKING:
+    from bdl.detector import Detector
+
+
+def before_and_after(
+    before: Detector, after: Detector, recordings: Recordings, events: Events
+) -> Content:
+    """A report on two detectors, in recordings that neither has seen in fine-tuning.
+
+    Parameters
+    ----------
+    before, after
+        The detector that fine-tuning started at, and its result.
+    recordings, events
+        Held-out recordings and their annotations.
+    """
+    systems = []
+    for name, detector in (("after", after), ("before", before)):
+        densities = {density.recording: density for density in detector.densities(recordings)}
+        systems.append(System(name, detector.detect(recordings), densities))
+    return Content(
+        title="Before and after fine-tuning",
+        truth=events.select(recordings=recordings.ids, types=after.model_.types),
+        systems=tuple(systems),
+        tolerances=after.model_.tolerances,
+        recordings=recordings,
+        note=f"Held-out recordings: {', '.join(recordings.ids[:20])}"
+        + (", ..." if len(recordings) > 20 else "."),
+    )

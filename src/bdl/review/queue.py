@@ -1,0 +1,92 @@
+"""The review queue: places where labels and a model, or two annotators, do not agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from bdl.frames import Tabular
+from bdl.table_plots import Drawing
+
+KINDS = {
+    "unsupported": "a label where the model has no mass",
+    "unlabelled": "mass, or an event of the other annotator, without a label",
+    "displaced": "a label and the model, or the other annotator, at different times",
+    "uncertain": "a detection just below the cutoff, without a label",
+}
+
+
+class Item(NamedTuple):
+    """One place to look at; times are in seconds from the start of the recording."""
+
+    kind: str  # one of `KINDS`
+    recording: str
+    event: str
+    label: float | None  # time of the label, if there is one
+    model: float | None  # time the model, or the other annotator, suggests, if any
+    expected: float  # expected mass of the error: how likely it is that the labels are wrong here
+
+    @property
+    def key(self) -> str:
+        """A name of the item that stays the same while labels and model do."""
+        return f"{self.kind}|{self.event}|{self.label}|{self.model}|{self.recording}"[:1000]
+
+    @property
+    def time(self) -> float:
+        """Where to look."""
+        at = self.label if self.label is not None else self.model
+        assert at is not None
+        return at
+
+
+@dataclass(frozen=True, eq=False)
+class ReviewQueue(Tabular):
+    """Items by decreasing expected mass; it shows itself as a table and becomes a data frame.
+
+    Parameters
+    ----------
+    items
+        The items; of equal mass by recording and time.
+
+    Examples
+    --------
+    >>> item = Item("unsupported", "night1", "onset", 3600.0, None, 0.98)
+    >>> ReviewQueue.of([item]).to_polars().columns
+    ['kind', 'recording', 'event', 'label', 'model', 'expected']
+    """
+
+    drawing = Drawing("recording", "expected", by=("kind",), mode="markers")
+
+    items: tuple[Item, ...]
+
+    @classmethod
+    def of(cls, items: Sequence[Item]) -> ReviewQueue:
+        """The queue of some items, in its order."""
+        return cls(tuple(sorted(items, key=lambda i: (-i.expected, i.recording, i.time, i.event))))
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table by name."""
+        return {
+            "kind": [item.kind for item in self.items],
+            "recording": [item.recording for item in self.items],
+            "event": [item.event for item in self.items],
+            "label": [float("nan") if i.label is None else i.label for i in self.items],
+            "model": [float("nan") if i.model is None else i.model for i in self.items],
+            "expected": [item.expected for item in self.items],
+        }
+
+    def counts(self) -> dict[str, int]:
+        """Number of items of each kind."""
+        kinds = [item.kind for item in self.items]
+        return {kind: kinds.count(kind) for kind in KINDS}
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self.items)
+
+    def __repr__(self) -> str:
+        counts = "".join(f"\n  {kind:<12} {count:,}" for kind, count in self.counts().items())
+        return f"ReviewQueue: {len(self):,} items{counts}"

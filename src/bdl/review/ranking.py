@@ -1,0 +1,290 @@
+r"""The review queue of a model: where labels and densities contradict each other.
+
+For each recording and event type, labels and the model's detections are paired one to one, first
+within the tolerance, then, of what is left, within the reach; the higher score chooses first. Four
+kinds of items result:
+
+- *displaced*: a pair further apart than the tolerance;
+- *unsupported*: a label without a partner where the model expects less than the cutoff;
+- *unlabelled*: a detection without a partner, of at least the cutoff;
+- *uncertain*: a detection without a partner whose score is at most the margin below the cutoff.
+
+The expected mass of an item estimates how likely it is that the labels are wrong there. With
+:math:`\mu(t)` the mass of the density within the tolerance of :math:`t`, at most 1, it is
+:math:`\mu` at the detection, and :math:`1 - \mu` at a label without a partner. Without densities of
+kind ``events`` the scores, limited to 0 and 1, stand for the masses.
+
+A model that was trained on the labels it judges has learned their errors. Use densities of models
+that were trained on other recordings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.decoding import default_decoder
+from bdl.density import Density
+from bdl.errors import ConfigError, InputError
+from bdl.evaluation import Regions
+from bdl.evaluation.assignment import assign
+from bdl.events import Events
+from bdl.recording import Recordings
+from bdl.review.queue import Item, ReviewQueue
+
+Floats = NDArray[np.float64]
+
+
+class _Found(NamedTuple):
+    """Detections of one recording and type: times, scores, and masses around them."""
+
+    time: Floats
+    score: Floats
+    mass: Floats
+
+
+def review(
+    labels: Events,
+    *,
+    densities: Iterable[Density] = (),
+    detections: Events | None = None,
+    tolerance: float,
+    reach: float | None = None,
+    cutoff: float = 0.5,
+    margin: float = 0.1,
+    recordings: Recordings | None = None,
+) -> ReviewQueue:
+    """Places where labels and a model contradict each other, the most likely errors first.
+
+    Parameters
+    ----------
+    labels
+        Annotated events.
+    densities
+        Densities of the model, one per recording. Labels of recordings without one are judged by
+        detections, and not at all if there are none.
+    detections
+        Detections of the model; by default those of the densities of kind ``events``.
+    tolerance
+        Seconds within which label and model agree.
+    reach
+        Seconds within which they may mean the same event; five tolerances by default.
+    cutoff
+        Score from which a detection counts.
+    margin
+        A detection whose score is at most this much below the cutoff is uncertain.
+    recordings
+        The recordings, if parts of them are annotated only: nothing else is judged.
+
+    Examples
+    --------
+    A label without mass, and mass without a label:
+
+    >>> values = np.zeros((100, 1), np.float32)
+    >>> values[[20, 60]] = 0.9
+    >>> density = Density("a", values, ("beat",), 1.0, 1, 100)
+    >>> queue = review(Events.of("a", "beat", [20.0, 40.0]), densities=[density], tolerance=2.0)
+    >>> [(item.kind, item.time, round(item.expected, 2)) for item in queue]
+    [('unsupported', 40.0, 1.0), ('unlabelled', 60.0, 0.9)]
+    """
+    if not tolerance > 0:
+        raise ConfigError(f"tolerance: a positive number of seconds expected, got {tolerance:g}")
+    reach = 5 * tolerance if reach is None else float(reach)
+    if not reach >= tolerance:
+        raise ConfigError(f"reach {reach:g} must not be less than the tolerance {tolerance:g}")
+    if detections is not None and detections.score is None:
+        raise InputError("detections need a score; a column 'score' is missing")
+    regions = None if recordings is None else Regions.annotated(recordings.infos)
+    label_times = _by_recording_and_type(labels, regions)
+    given = {} if detections is None else _by_recording_and_type(detections, regions)
+    items: list[Item] = []
+    judged: set[str] = set()
+    for density in densities:
+        judged.add(density.recording)
+        if density.kind != "events":
+            if detections is None:
+                raise ConfigError(
+                    f"the density of recording {density.recording!r} is an occupancy, which has no "
+                    "mass per event: give detections as well (--detections)"
+                )
+            judged.discard(density.recording)
+            continue
+        for column, event in enumerate(density.types):
+            place = (density.recording, event)
+            times = label_times.get(place, _NONE)[0]
+            total = _Mass(density, column, tolerance)
+            if detections is None:
+                time, score = _decoded(density, column, tolerance, regions)
+            else:
+                time, score = given.get(place, _NONE)
+            found = _Found(time, score, total.around(time))
+            items += _compare(place, times, found, total, tolerance, reach, cutoff, margin)
+    if detections is not None:
+        types = {event for _, event in given}
+        for place in sorted({*given, *label_times}):
+            if place[0] in judged or place[1] not in types:
+                continue
+            time, score = given.get(place, _NONE)
+            found = _Found(time, score, np.clip(score, 0.0, 1.0))
+            times = label_times.get(place, _NONE)[0]
+            items += _compare(place, times, found, None, tolerance, reach, cutoff, margin)
+    return ReviewQueue.of(items)
+
+
+_NONE = (np.zeros(0), np.zeros(0))
+
+
+class _Mass:
+    """Mass of one column of a density within the tolerance of any time, at most 1."""
+
+    def __init__(self, density: Density, column: int, tolerance: float) -> None:
+        self._edges = (density.edges - 0.5) * density.period
+        values = density.values[:, column].astype(np.float64)
+        self._sums = np.concatenate([[0.0], np.cumsum(values)])
+        self._tolerance = tolerance
+
+    def around(self, times: Floats) -> Floats:
+        later, earlier = (
+            np.interp(times + sign * self._tolerance, self._edges, self._sums) for sign in (1, -1)
+        )
+        mass: Floats = np.clip(later - earlier, 0.0, 1.0)
+        return mass
+
+
+def _decoded(
+    density: Density, column: int, tolerance: float, regions: Regions | None
+) -> tuple[Floats, Floats]:
+    """Times and scores of the density's own detections of one type, by time."""
+    one = Density(
+        density.recording,
+        np.ascontiguousarray(density.values[:, [column]]),
+        (density.types[column],),
+        density.period,
+        density.stride,
+        density.samples,
+        density.kind,
+        density.bounded,
+    )
+    detected = default_decoder("events", tolerances=(tolerance,)).decode(one)
+    place = (density.recording, density.types[column])
+    time, score = _by_recording_and_type(detected, regions).get(place, _NONE)
+    # Where the mass is that of several events, the decoder gives one time several times.
+    first = np.unique(time, return_index=True)[1]
+    return time[first], score[first]
+
+
+def _by_recording_and_type(
+    events: Events, regions: Regions | None
+) -> dict[tuple[str, str], tuple[Floats, Floats]]:
+    """Times and scores (1 where there are none) of each recording and type, by time."""
+    keep = np.ones(len(events), dtype=bool)
+    if regions is not None:
+        keep = regions.holds(events.recordings, events.recording_code, events.time)
+    rows = np.flatnonzero(keep)
+    key = events.recording_code.astype(np.int64) * max(len(events.types), 1) + events.type_code
+    order = rows[np.lexsort((events.time[rows], key[rows]))]
+    score = np.ones(len(events)) if events.score is None else events.score
+    cuts = np.flatnonzero(np.diff(key[order])) + 1
+    parts: dict[tuple[str, str], tuple[Floats, Floats]] = {}
+    for part in np.split(order, cuts) if len(order) else ():
+        first = part[0]
+        place = (
+            events.recordings[events.recording_code[first]],
+            events.types[events.type_code[first]],
+        )
+        parts[place] = (events.time[part], score[part])
+    return parts
+
+
+def _compare(
+    place: tuple[str, str],
+    labels: Floats,
+    found: _Found,
+    mass: _Mass | None,
+    tolerance: float,
+    reach: float,
+    cutoff: float,
+    margin: float,
+) -> Iterator[Item]:
+    """Items of one recording and type."""
+    near = np.flatnonzero(found.score >= cutoff - margin)
+    free_label = np.ones(len(labels), dtype=bool)
+    free_found = np.zeros(len(found.time), dtype=bool)
+    free_found[near] = True
+    _pair(labels, found, free_label, free_found, tolerance)
+    strong = free_found & (found.score >= cutoff)
+    kept = free_found & ~strong
+    for label, model in _pair(labels, found, free_label, strong, reach):
+        at = float(found.time[model])
+        yield Item("displaced", *place, float(labels[label]), at, float(found.mass[model]))
+    for model in np.flatnonzero(strong).tolist():
+        yield Item("unlabelled", *place, None, float(found.time[model]), float(found.mass[model]))
+    for model in np.flatnonzero(kept).tolist():
+        yield Item("uncertain", *place, None, float(found.time[model]), float(found.mass[model]))
+    lonely = labels[free_label]
+    if mass is not None:
+        # Labels closer together than the tolerance share the mass there: one event is one unit.
+        inside = np.searchsorted(labels, lonely + tolerance, side="left")
+        neighbours = inside - np.searchsorted(labels, lonely - tolerance, side="right") - 1
+        support = np.clip(mass.around(lonely) - neighbours, 0.0, 1.0)
+    else:
+        support = np.zeros(len(lonely))
+    nearest = _nearest(found, lonely, reach)
+    for time, held, suggestion in zip(lonely.tolist(), support.tolist(), nearest, strict=True):
+        if held < cutoff:
+            yield Item("unsupported", *place, time, suggestion, 1.0 - held)
+
+
+def _pair(
+    labels: Floats,
+    found: _Found,
+    free_label: NDArray[np.bool_],
+    free_found: NDArray[np.bool_],
+    within: float,
+) -> list[tuple[int, int]]:
+    """Pair free labels and free detections; those that are paired are free no more."""
+    left, right = np.flatnonzero(free_label), np.flatnonzero(free_found)
+    order = right[np.lexsort((found.time[right], -found.score[right]))]
+    count, row, truth = assign(
+        np.array([0, len(order)]),
+        np.zeros(len(order), np.int32),
+        found.time[order],
+        1,
+        np.array([0, len(left)]),
+        labels[left],
+        np.array([within]),
+    )
+    pairs = [
+        (int(left[t]), int(order[r]))
+        for r, t in zip(row[0, : count[0, 0]], truth[0, : count[0, 0]], strict=True)
+    ]
+    for label, model in pairs:
+        free_label[label] = free_found[model] = False
+    return pairs
+
+
+def _nearest(found: _Found, times: Floats, reach: float) -> list[float | None]:
+    """Time of the detection nearest to each time, of any score, within the reach."""
+    if not len(found.time):
+        return [None] * len(times)
+    after = np.clip(np.searchsorted(found.time, times), 1, len(found.time) - 1)
+    after = np.minimum(after, len(found.time) - 1)
+    before = np.maximum(after - 1, 0)
+    closer = np.abs(found.time[after] - times) < np.abs(found.time[before] - times)
+    chosen = np.where(closer, found.time[after], found.time[before])
+    return [
+        float(at) if abs(at - time) < reach else None
+        for at, time in zip(chosen, times, strict=True)
+    ]
+
+
+def by_recording(queue: ReviewQueue) -> Mapping[str, tuple[int, float]]:
+    """Number of items, and their expected mass, of each recording that has any."""
+    sums: dict[str, tuple[int, float]] = {}
+    for item in queue:
+        count, mass = sums.get(item.recording, (0, 0.0))
+        sums[item.recording] = (count + 1, mass + item.expected)
+    return sums

@@ -1,0 +1,57 @@
+"""Seals: a JSON file of a run directory holds the hash of the rest of its content.
+
+Whoever reads it sees whether it was altered: a changed digit is an error, not another result.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from bdl.errors import StudyError
+from bdl.runs.digest import digest
+
+SEAL = "sha256"
+
+
+def sealed(content: Mapping[str, Any]) -> bytes:
+    """Plain data as readable JSON with its seal.
+
+    Examples
+    --------
+    >>> unsealed(sealed({"two": 2}))
+    {'two': 2}
+    """
+    whole = {**content, SEAL: digest(dict(content))}
+    return json.dumps(whole, sort_keys=True, indent=1, allow_nan=False).encode() + b"\n"
+
+
+def unsealed(content: bytes) -> dict[str, Any]:
+    """The plain data of a sealed file.
+
+    Raises
+    ------
+    ValueError
+        If it is not as it was written; the message says in which way.
+
+    Examples
+    --------
+    >>> unsealed(sealed({"two": 2}).replace(b'"two": 2', b'"two": 3'))
+    Traceback (most recent call last):
+    ValueError: its content is not what its hash says
+    """
+    try:
+        whole = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise ValueError("it is not JSON; was it cut off?") from error
+    if not isinstance(whole, dict) or SEAL not in whole:
+        raise ValueError(f"it has no hash ({SEAL})")
+    del whole[SEAL]
+    try:
+        same = sealed(whole) == content  # every byte: two texts may be the same number
+    except (StudyError, ValueError, RecursionError):
+        same = False
+    if not same:
+        raise ValueError("its content is not what its hash says")
+    return whole

@@ -1,0 +1,136 @@
+"""Rows that are a preset of the detector: one step per fold and seed trains, chooses and detects.
+
+The detector makes its choices on groups that it holds out of the recordings outside the test part,
+whose labels are sealed. They are frozen with those of other rows before the test part is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bdl.datasets import Benchmark
+from bdl.decoding.candidates import ByType, to_events
+from bdl.density import Density
+from bdl.runs.run_reader import RunReader
+from bdl.runs.step import StepOutput
+from bdl.runs.step_files import pack_densities, pack_events
+from bdl.study.label_vault import LabelVault
+from bdl.study.model_fits import FitResult, model_file, no_warnings
+from bdl.study.protocol import Row
+from bdl.study.results import ScoreRecord
+from bdl.study.row_models import RowModel
+from bdl.study.steps import RowRun, StepData, StudyStep
+from bdl.study.study_plan import StudyPlan
+
+RANKING, OPERATING_POINT = "tuned", "operating point"  # stages of a row with a preset
+
+
+class DetectorStep(StudyStep):
+    """Train the detector of a row outside the test part, and detect in the test recordings."""
+
+    kind = "detector"
+    model: RowModel
+    seed: int
+    data: StepData
+    test: StepData
+
+    def perform(self, run: RunReader, benchmark: Benchmark) -> StepOutput:
+        """Train and choose; write the model, densities, ranking and chosen detections."""
+        from bdl import Detector
+
+        vault = LabelVault(benchmark, self.data.ids)
+        signals, settings = vault.signals(self.data.ids), self.model.settings
+        if settings.window is not None and settings.encoder.fixed_bins is None:
+            longest = max(info.duration for info in signals.infos)
+            settings = settings.replace(window=min(settings.window, longest))
+        training = settings.training.replace(seed=self.seed)
+        detector = Detector(**dict(settings.replace(training=training)))
+        chooses = settings.selection.folds > 0
+        with no_warnings():
+            detector.fit(
+                signals,
+                vault.labels(self.data.ids),
+                intervals=benchmark.intervals,
+                types=self.model.types,
+                event_free=benchmark.settings.event_free if chooses else "ignore",
+            )
+        model = detector.model_
+        point = model.operating_point
+        densities: list[Density] = []
+        stages: dict[str, list[tuple[str, ByType]]] = {RANKING: []}
+        if point is not None:
+            stages[OPERATING_POINT] = []
+        points = (None,) if point is None else (None, point)
+        for density, detections in detector.apply(vault.signals(self.test.ids), points=points):
+            densities.append(density)
+            for stage, candidates in zip(stages.values(), detections, strict=True):
+                stage.append((density.recording, candidates))
+        files = {"model.safetensors": model_file(detector), **pack_densities(densities)}
+        for name, detected in stages.items():
+            files[f"detections/{name}.csv"] = pack_events(to_events(detected))
+        result = FitResult(
+            epoch=model.epoch,
+            score=None if model.choices is None else model.choices.score,
+            decoders={RANKING: model.decoder},
+            losses=tuple(float(epoch.loss) for epoch in detector.history_),
+            chosen=model.model_dump(
+                mode="json", include={"settings", "operating_point", "choices"}
+            ),
+        )
+        return StepOutput(result.model_dump(mode="json"), files)
+
+
+def detector_step(plan: StudyPlan, fold: int, row: Row, seed: int) -> DetectorStep:
+    """The step of a fold, row and seed."""
+    parts = plan.folds[fold]
+    return DetectorStep(
+        name=f"detector/{plan.slug(row)}/fold-{fold}/seed-{seed}",
+        settings=plan.data.settings,
+        model=plan.models[row.name],
+        seed=seed,
+        data=plan.data.part(parts.not_test, labels=True),
+        test=plan.data.part(parts.test, labels=False),
+    )
+
+
+class DetectorRows:
+    """What the detectors of a study chose, read from finished steps.
+
+    Parameters
+    ----------
+    run
+        The run directory.
+    steps
+        Steps of all folds, by row and seed.
+    """
+
+    def __init__(
+        self, run: RunReader, steps: Mapping[tuple[str, int], Sequence[DetectorStep]]
+    ) -> None:
+        self.runs: list[RowRun] = []
+        self.frozen: list[dict[str, Any]] = []
+        self.records: list[ScoreRecord] = []
+        self.failed: list[str] = []
+        for (row, seed), of_run in steps.items():
+            ids = tuple(step.id for step in of_run)
+            results = [FitResult(**run.result(id)) for id in ids]
+            reasons = [result.failed for result in results if result.failed]
+            if reasons:
+                self.failed.append(f"{row}, seed {seed}: {reasons[0]}; left out")
+                continue
+            self.runs.append(RowRun(row=row, seed=seed, detections=ids, densities=ids))
+            for fold, result in enumerate(results):
+                chosen = result.model_dump(mode="json", include={"epoch", "score", "decoders"})
+                place = {"row": row, "seed": seed, "fold": fold}
+                self.frozen.append({**place, **chosen, **result.chosen})
+                point = result.chosen["operating_point"]
+                values = {
+                    "mAP": result.score,
+                    "epoch": float(result.epoch),
+                    "threshold": None if point is None else point["threshold"],
+                }
+                self.records += [
+                    ScoreRecord(row, "selection", metric, value, None, fold)
+                    for metric, value in values.items()
+                ]

@@ -1,0 +1,138 @@
+"""The nested cross-validation of a detector on one's own data, as a protocol.
+
+Folds are whole groups. In each, the detector is trained on the other folds and makes all choices
+there; rows that it is compared with differ from it in one setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from bdl.datasets import Benchmark
+from bdl.datasets.tables import Tables
+from bdl.detector.presets import PresetName
+from bdl.errors import ConfigError
+from bdl.evaluation.metrics.metric import number
+from bdl.study.data_source import DataSource
+from bdl.study.detector_rows import OPERATING_POINT, RANKING
+from bdl.study.protocol import BootstrapSettings, Protocol, Row
+from bdl.study.splits import Folds
+
+Baseline = Literal["segmentation", "expected-ap", "peaks", "paper"]
+
+
+def project_protocol(
+    data: Tables,
+    folder: Path,
+    *,
+    preset: PresetName = "fast",
+    detector: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    baselines: Sequence[str] = (),
+    replicates: int = 1000,
+) -> tuple[Protocol, Benchmark]:
+    """The protocol that scores a detector on one's own data, and the data as they were read.
+
+    Parameters
+    ----------
+    data
+        The data; its tolerances are those of the detector, or proposed if there are none.
+    folder
+        Folder that the paths of the data are relative to.
+    preset, detector
+        Preset of the detector, and the fields of its settings that differ from it.
+    settings
+        Settings of the data that are changed, such as ``event_free``.
+    folds
+        Number of folds of groups.
+    seed
+        Seed of the folds and of the models.
+    baselines
+        Rows to compare with, which differ from the detector in one setting: ``segmentation``
+        learns states instead of event times (for point events it classifies bins),
+        ``expected-ap`` and ``peaks`` fix the decoder, ``paper`` is the published recipe.
+    replicates
+        Bootstrap replicates of the confidence intervals, which draw groups.
+    """
+    changes = dict(detector or {})
+    tolerances = tuple(changes.get("tolerances", ())) or data.tolerances
+    source = DataSource(
+        dataset=data.replace(tolerances=tolerances),
+        path=str(folder.resolve()),
+        settings=dict(settings or {}),
+    )
+    benchmark = source.load()
+    groups = sorted({*benchmark.recordings.groups.values()})
+    if len(groups) < 2:
+        raise ConfigError(
+            f"all {len(benchmark.recordings)} recordings are of one group, {groups[0]!r}: a "
+            "cross-validation needs two or more; is the group pattern right (layout.group_pattern, "
+            "--group-pattern of bdl new)?"
+        )
+    tolerances = benchmark.settings.tolerances
+    rows = [Row.of_preset(preset, preset, changes)]
+    for name in dict.fromkeys(baselines):
+        rows.append(_baseline(name, preset, changes, benchmark))
+    protocol = Protocol(
+        name="evaluation",
+        title="Cross-validation on own data",
+        data=data.replace(tolerances=tolerances),
+        settings=source.settings,
+        split=Folds(by="group", folds=folds, seed=seed),
+        rows=tuple(rows),
+        seeds=(seed,),
+        metrics=tuple(metric for metric, _, _ in reported(tolerances)),
+        differences=tuple((preset, row.name) for row in rows[1:]),
+        bootstrap=BootstrapSettings(by="group", replicates=replicates),
+    )
+    return protocol, benchmark
+
+
+def reported(tolerances: Sequence[float]) -> list[tuple[str, str, str]]:
+    """Name, stage and words of each score of an evaluation.
+
+    Rates at the operating point, whose threshold was chosen outside the test part of each fold, are
+    those within the largest tolerance. The best F1 is told there too, for comparison: its threshold
+    is chosen on the test parts themselves, so that it is optimistic.
+
+    Examples
+    --------
+    >>> [words for _, _, words in reported((60.0, 300.0))][:3]
+    ['mAP', 'AP within 60 s', 'AP within 300 s']
+    """
+    widest = number(max(tolerances))
+    ranked = [("mAP", "mAP"), *((f"AP@{number(t)}", f"AP within {t:g} s") for t in tolerances)]
+    ranked.append(("mF1", "best F1"))
+    if len(tolerances) > 1:
+        ranked.append((f"F1@{widest}", f"best F1 within {max(tolerances):g} s"))
+    chosen = {"F1": "F1", "sensitivity": "sensitivity", "precision": "precision"}
+    chosen["false_alarms_per_day"] = "false alarms per day"
+    return [
+        *((metric, RANKING, words) for metric, words in ranked),
+        *((f"{metric}@{widest}>=0", OPERATING_POINT, words) for metric, words in chosen.items()),
+    ]
+
+
+def _baseline(
+    name: str, preset: PresetName, changes: Mapping[str, Any], benchmark: Benchmark
+) -> Row:
+    settings = benchmark.settings
+    if name == preset or name not in get_args(Baseline):
+        known = [each for each in get_args(Baseline) if each != preset]
+        raise ConfigError(f"--baseline {name}: one of {', '.join(known)} expected")
+    if name == "paper":
+        own = {key: changes[key] for key in ("tolerances", "window") if key in changes}
+        given = changes.get("features", {})
+        features = {key: given[key] for key in ("stride", "calendar") if key in given}
+        return Row.of_preset(name, "paper", {**own, "features": features})
+    peaks = {"kind": "peaks", "clock": "bins", "separation": max(settings.tolerances)}
+    differing: dict[str, dict[str, Any]] = {
+        "segmentation": {"objective": "seg-ce" if benchmark.intervals else "classifier"},
+        "expected-ap": {"decoder": "expected-ap"},
+        "peaks": {"decoder": peaks},
+    }
+    return Row.of_preset(name, preset, {**changes, **differing[name]})

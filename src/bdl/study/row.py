@@ -1,0 +1,121 @@
+"""Rows of a study: what is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
+
+from bdl.config import Value
+from bdl.datasets import Settings
+from bdl.decoding import Decoder
+from bdl.detector.detector_settings import DetectorSettings, merge
+from bdl.detector.presets import PresetName
+from bdl.encoders import Encoder
+from bdl.objectives import Objective
+from bdl.training import Training
+
+LearningRates = Annotated[tuple[PositiveFloat, ...], Field(min_length=1)]
+Seeds = Annotated[tuple[int, ...], Field(min_length=1)]
+
+
+class Row(Value):
+    """One row of the comparison: an objective on an encoder, or a preset of the detector.
+
+    The learning rate, epoch and decoder of an objective are selected by the study. A row with a
+    preset is a `bdl.Detector`, which makes its own choices on groups that it holds out of the
+    training part (`bdl.detector.Selection`).
+
+    Parameters
+    ----------
+    name
+        Name in tables.
+    objective, encoder
+        What is trained; a value, a mapping or a name. A preset has its own.
+    stride
+        Samples per output bin; None for that of the data set.
+    lag
+        Seconds by which answers may be late, with a forward encoder; None reads whole recordings.
+    batch, learning_rates, seeds
+        As in the protocol; None takes them from it.
+    decoder
+        A fixed decoder instead of the grid.
+    preset
+        Preset of the detector: fast, best or paper; see `bdl.detector.presets`.
+    detector
+        Fields of `bdl.detector.DetectorSettings` in which the row differs from its preset.
+
+    Examples
+    --------
+    >>> Row(name="BDL-Hard", objective="bdl-hard").encoder.kind
+    'recurrent'
+    >>> Row(name="Best", preset="best", detector={"training": {"updates": 100}}).encoder.kind
+    'ensemble'
+    """
+
+    name: str = Field(min_length=1)
+    objective: Objective
+    encoder: Encoder = Field("gru", validate_default=True)
+    stride: PositiveInt | None = None
+    lag: NonNegativeFloat | None = None
+    batch: PositiveInt | None = None
+    learning_rates: LearningRates | None = None
+    seeds: Seeds | None = None
+    decoder: Decoder | None = None
+    preset: PresetName | None = None
+    detector: dict[str, Any] = Field(default_factory=dict)
+
+    @classmethod
+    def of_preset(cls, name: str, preset: PresetName, detector: Mapping[str, Any]) -> Self:
+        """A row that is a preset of the detector, with the fields in which it differs."""
+        fields: dict[str, Any] = {"name": name, "preset": preset, "detector": dict(detector)}
+        return cls(**fields)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_preset(cls, given: Any) -> Any:
+        """Take objective and encoder from the preset where the row does not name its own."""
+        if not isinstance(given, dict) or given.get("preset") is None:
+            return given
+        changes = given.get("detector") or {}
+        settings = DetectorSettings.preset(given["preset"], **changes)
+        return {"objective": settings.objective, "encoder": settings.encoder, **given}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.preset is None and self.detector:
+            raise ValueError("detector has no effect without preset")
+        for key in ("stride", "batch", "learning_rates", "decoder"):
+            if self.preset is not None and getattr(self, key) is not None:
+                raise ValueError(f"{key} has no effect beside preset; give it in detector")
+        return self
+
+    def detector_settings(self, data: Settings, training: Training) -> DetectorSettings:
+        """Settings of the detector of a row with a preset, on data with these settings.
+
+        The device is that of ``training``, the training of the protocol.
+        """
+        assert self.preset is not None
+        own = {"objective": self.objective, "encoder": self.encoder}
+        device = {name: getattr(training, name) for name in ("accelerator", "devices", "precision")}
+        fields = merge({"training": device}, {**self.detector, **own})
+        settings = DetectorSettings.of(data, self.preset, **fields)
+        return settings if self.detector.get("decoder") else settings.replace(decoder=None)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _forward_encoder(cls, given: Any) -> Any:
+        """Give a row with a lag a forward encoder, unless it names one."""
+        if isinstance(given, dict) and given.get("lag") is not None and "encoder" not in given:
+            return {**given, "encoder": "forward-gru"}
+        return given
+
+    @model_validator(mode="after")
+    def _forward_decoder(self) -> Self:
+        if self.lag is not None and self.decoder is not None and self.decoder.looks_ahead:
+            raise ValueError(
+                f"a row with a lag needs a decoder with a bounded look-ahead, and {self.decoder!r} "
+                f"has none: {self.decoder.looks_ahead}"
+            )
+        return self

@@ -1,0 +1,118 @@
+"""Features of more recordings than fit into memory: the rest in a temporary file, mapped.
+
+Windows are slices of the features, so that only what a batch reads is brought into memory, and
+the system may drop it again. The file has no name: it vanishes with the process. It is in the
+folder for temporary files (``TMPDIR``), which should be on a disk.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bdl.errors import OutputError
+from bdl.features import Binned
+
+SHARE = 4  # one part in so many of the memory that is available may hold features
+_ALIGNED = 64  # bytes
+
+
+class _Place(NamedTuple):
+    """Where an array is in the file."""
+
+    offset: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+def keep(features: Iterable[Binned], memory: int | None = None) -> list[Binned]:
+    """The features in order; those beyond a number of bytes are in a file.
+
+    Parameters
+    ----------
+    features
+        Features of recordings, made one at a time.
+    memory
+        Bytes that stay in memory; by default a quarter of what is available.
+
+    Examples
+    --------
+    >>> one = Binned(np.ones((4, 2), np.float32), None, None, np.zeros(4, bool))
+    >>> [type(each.values).__name__ for each in keep([one, one], memory=50)]
+    ['ndarray', 'memmap']
+    """
+    left = available_memory() // SHARE if memory is None else memory
+    kept: list[Binned | dict[str, _Place | None]] = []
+    with tempfile.TemporaryFile(prefix="bdl-features-") as file:
+        for binned in features:
+            arrays = {name: getattr(binned, name) for name in Binned.__dataclass_fields__}
+            left -= sum(array.nbytes for array in arrays.values() if array is not None)
+            if left >= 0:
+                kept.append(binned)
+                continue
+            try:
+                kept.append({name: _append(file, array) for name, array in arrays.items()})
+            except OSError as error:
+                raise OutputError(
+                    f"{tempfile.gettempdir()}: features do not fit into memory, and cannot be "
+                    f"written there either: {error.strerror}; set TMPDIR to a folder with more room"
+                ) from error
+        file.flush()
+        whole = np.memmap(file, np.uint8, "r") if file.tell() else None
+    return [each if isinstance(each, Binned) else _mapped(whole, each) for each in kept]
+
+
+def _append(file: Any, array: NDArray[Any] | None) -> _Place | None:
+    if array is None:
+        return None
+    file.write(bytes(-file.tell() % _ALIGNED))
+    place = _Place(file.tell(), array.shape, array.dtype)
+    file.write(np.ascontiguousarray(array).data)
+    return place
+
+
+def _mapped(whole: NDArray[np.uint8] | None, places: dict[str, _Place | None]) -> Binned:
+    arrays: dict[str, Any] = {}
+    for name, place in places.items():
+        if place is None or whole is None:
+            arrays[name] = None
+            continue
+        size = int(np.prod(place.shape)) * place.dtype.itemsize
+        part = whole[place.offset : place.offset + size]
+        arrays[name] = part.view(place.dtype).reshape(place.shape)
+    return Binned(**arrays)
+
+
+def available_memory() -> int:
+    """Bytes that this process may still use: of the machine, of its control group, of its limit."""
+    found = [1 << 62]
+    with suppress(OSError, ValueError, IndexError):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        found += [int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable")]
+    with suppress(OSError, ValueError):  # the limit may be "max"
+        group = Path("/sys/fs/cgroup")
+        limit = int((group / "memory.max").read_text())
+        found.append(limit - int((group / "memory.current").read_text()))
+    with suppress(ImportError, OSError, ValueError, IndexError):
+        import resource
+
+        used = {
+            line.split(":")[0]: int(line.split()[1]) << 10
+            for line in Path("/proc/self/status").read_text().splitlines()
+            if line.startswith(("VmData", "VmSize"))
+        }
+        for kind, name in ((resource.RLIMIT_DATA, "VmData"), (resource.RLIMIT_AS, "VmSize")):
+            limit = resource.getrlimit(kind)[0]
+            if limit != resource.RLIM_INFINITY:
+                found.append(limit - used[name])
+    if len(found) == 1 and hasattr(os, "sysconf"):
+        with suppress(OSError, ValueError):
+            found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return max(0, min(found))

@@ -1,0 +1,283 @@
+"""Many pieces of work on many processes or machines.
+
+Back ends: ``loky`` (processes of this machine), ``ray`` and ``dask`` (a cluster, or a local one if
+no address is given). All of them hand out futures, so that one loop serves all. A few items per
+worker are under way at a time. If a worker dies, whatever was under way is run again at the end,
+one item at a time; an item whose worker dies again and again is set aside. Every worker uses the
+same number of threads, so that two workers on two cores do not compete. Workers of this machine end
+with the process that started them, however it ends.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Generic, Literal, TypeVar
+
+from pydantic import PositiveInt
+
+from bdl.config import Value
+from bdl.errors import ConfigError, require
+from bdl.local_cluster import end_local_cluster, local_cluster
+from bdl.parent_watch import end_with
+
+ATTEMPTS = 2  # of an item that is alone with its worker, before it is set aside
+# Seconds after which a waiting process looks for an interruption: where a library has changed how
+# signals are handled, they do not end a system call.
+POLL = 0.5
+AHEAD = 2  # items under way per worker, so that none waits for the next
+T = TypeVar("T")
+R = TypeVar("R")
+# Errors by which the back ends report that a worker process died.
+DEATHS = {
+    "BrokenProcessPool",
+    "TerminatedWorkerError",
+    "RayActorError",
+    "ActorDiedError",
+    "WorkerCrashedError",
+    "NodeDiedError",
+    "OutOfMemoryError",
+    "KilledWorker",
+    "CommClosedError",
+}
+
+
+class Workers(Value):
+    """Where work is done.
+
+    Parameters
+    ----------
+    backend
+        Where workers run: loky (this machine), ray or dask.
+    jobs
+        Worker processes.
+    threads
+        Threads per worker; by default the cores are divided evenly between the workers, and a
+        resumed study keeps the number it was started with.
+    address
+        Address of a running Ray or Dask cluster; by default a local one is started.
+
+    Examples
+    --------
+    >>> Workers(jobs=2).backend
+    'loky'
+    """
+
+    backend: Literal["loky", "ray", "dask"] = "loky"
+    jobs: PositiveInt = 1
+    threads: PositiveInt | None = None
+    address: str | None = None
+
+    @property
+    def here(self) -> bool:
+        """Whether all work is done in this process."""
+        return self.backend == "loky" and self.jobs == 1
+
+
+@dataclass(frozen=True)
+class WorkerDeath:
+    """What stands in place of a result if an item's worker died every time."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"its worker died {ATTEMPTS} times ({self.reason}); it may need more memory than there "
+            "is: try fewer --jobs"
+        )
+
+
+def run_all(
+    work: Callable[[T], R],
+    items: Iterable[T],
+    workers: Workers,
+    on_death: Callable[[str], None] = lambda reason: None,
+    split: Callable[[T], Iterable[T]] = lambda item: (item,),
+) -> Iterator[tuple[T, R | WorkerDeath]]:
+    """Yield each item with its result, in the order in which they are finished.
+
+    Parameters
+    ----------
+    work
+        Function of one item, sent to the workers with each item. Its errors are raised here, so a
+        function that should not stop the others returns what went wrong.
+    items
+        What to work on.
+    workers
+        Where to run.
+    on_death
+        Called with a description of each death of a worker.
+    split
+        Divides an item whose worker died into parts that are items as well, so that only the part
+        at fault is set aside.
+
+    Examples
+    --------
+    >>> sorted(run_all(abs, [-1, -2], Workers()))
+    [(-2, 2), (-1, 1)]
+    """
+    if workers.here:
+        for item in items:
+            yield item, work(item)
+        return
+    work = _Work(work, os.getcwd())
+    suspects: list[T] = []
+    with _pool(workers) as submit:
+        for item, result in _flow(work, items, submit, AHEAD * workers.jobs):
+            if isinstance(result, WorkerDeath):
+                suspects.append(item)
+                on_death(result.reason)
+            else:
+                yield item, result
+        for part in (part for item in suspects for part in split(item)):
+            for _ in range(ATTEMPTS):
+                [(_, result)] = _flow(work, [part], submit, 1)
+                if not isinstance(result, WorkerDeath):
+                    break
+                on_death(result.reason)
+            yield part, result
+
+
+Submit = Callable[..., "Future[Any]"]
+
+
+def _flow(
+    work: Callable[[T], R], items: Iterable[T], submit: Submit, most: int
+) -> Iterator[tuple[T, R | WorkerDeath]]:
+    """Items and their results; at most so many are under way at a time."""
+    under_way: dict[Future[R], T] = {}
+    waiting = iter(items)
+    try:
+        while True:
+            for item in islice(waiting, most - len(under_way)):
+                under_way[submit(work, item)] = item
+            if not under_way:
+                return
+            for future in wait(under_way, timeout=POLL, return_when=FIRST_COMPLETED).done:
+                item = under_way.pop(future)
+                try:
+                    yield item, future.result()
+                except (Exception, CancelledError) as error:
+                    if not _is_death(error):
+                        raise
+                    first = str(error).strip().partition("\n")[0]
+                    yield item, WorkerDeath(f"{type(error).__name__}: {first}"[:200])
+    finally:
+        for future in under_way:
+            future.cancel()
+
+
+def _is_death(error: BaseException) -> bool:
+    return isinstance(error, CancelledError) or bool(
+        {kind.__name__ for kind in type(error).__mro__} & DEATHS
+    )
+
+
+@contextmanager
+def _pool(workers: Workers) -> Iterator[Submit]:
+    """A function that starts work on an item and returns its future."""
+    if workers.backend == "loky":
+        processes = _Processes(workers)
+        try:
+            yield processes.submit
+        except BaseException:  # interrupted, or no longer wanted
+            processes.kill()
+            raise
+        return
+    connect = {"ray": _ray, "dask": _dask}[workers.backend]
+    try:
+        with connect(workers) as submit:
+            yield submit
+    except BaseException:
+        end_local_cluster(workers.backend)
+        raise
+
+
+@contextmanager
+def _ray(workers: Workers) -> Iterator[Submit]:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    ray = require("ray", "ray")
+    if not ray.is_initialized():
+        address = workers.address or local_cluster("ray", workers.jobs)
+        options = {"log_to_driver": False, "logging_level": "WARNING"}
+        _connect(lambda: ray.init(address=address, **options), workers)
+    call = ray.remote(max_retries=0)(_call)
+    yield lambda work, item: call.remote(work, item).future()
+
+
+@contextmanager
+def _dask(workers: Workers) -> Iterator[Submit]:
+    distributed = require("distributed", "dask")
+    address = workers.address or local_cluster("dask", workers.jobs)
+    with _connect(lambda: distributed.Client(address, timeout=10), workers) as client:
+        yield client.get_executor(pure=False).submit
+
+
+def _call(work: Callable[[T], R], item: T) -> R:
+    return work(item)
+
+
+@dataclass(frozen=True, eq=False)
+class _Work(Generic[T, R]):
+    """Work that is done in the folder of the process which sent it: paths may be relative."""
+
+    work: Callable[[T], R]
+    folder: str
+
+    def __call__(self, item: T) -> R:
+        if os.getcwd() != self.folder:
+            with suppress(OSError):  # another machine need not have it
+                os.chdir(self.folder)
+        return self.work(item)
+
+
+class _Processes:
+    """Worker processes of this machine, which are started again after a death."""
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._executor: Any = None
+
+    def submit(self, work: Callable[[T], R], item: T) -> Future[R]:
+        """Start work on an item."""
+        from joblib.externals.loky import get_reusable_executor
+
+        threads = self._workers.threads
+        future: Future[R]
+        try:
+            self._executor = get_reusable_executor(
+                max_workers=self._workers.jobs,
+                timeout=300,
+                env={} if threads is None else _thread_variables(threads),
+                initializer=end_with,
+                initargs=(os.getpid(),),
+            )
+            future = self._executor.submit(work, item)
+        except RuntimeError as error:  # a worker has died this moment
+            future = Future()
+            future.set_exception(error)
+        return future
+
+    def kill(self) -> None:
+        """End all processes at once."""
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, kill_workers=True)
+
+
+def _thread_variables(threads: int) -> dict[str, str]:
+    """Environment of a worker: numbers of threads that libraries read when they are imported."""
+    libraries = ("OMP", "MKL", "OPENBLAS", "NUMBA", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
+    return {f"{library}_NUM_THREADS": str(threads) for library in libraries}
+
+
+def _connect(start: Callable[[], Any], workers: Workers) -> Any:
+    try:
+        return start()
+    except (OSError, ValueError, ConnectionError) as error:
+        raise ConfigError(
+            f"no {workers.backend} cluster can be reached at --address {workers.address}: {error}"
+        ) from error

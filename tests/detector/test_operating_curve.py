@@ -1,0 +1,97 @@
+"""What thresholds did on held-out recordings, against counting again at each."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bdl.detector.operating_curve import OperatingCurve
+from bdl.errors import ConfigError
+from bdl.evaluation import Matches, match
+from bdl.evaluation.operating_point import operating_points
+from bdl.events import Events
+from bdl.intervals import IntervalType
+
+BOUT = IntervalType("bout", "on", "off")
+DAYS = 4
+
+
+def drawn(seed: int, count: int = 60) -> Matches:
+    """Matches of random detections, near and far from random events, in recordings of a day."""
+    rng = np.random.default_rng(seed)
+    ids, kinds = rng.choice([*"abcd"], (2, count)), rng.choice(["on", "off"], (2, count))
+    times = rng.integers(0, 500, (2, count)) * 1.0
+    truth = Events.of(ids[0][:20], kinds[0][:20], times[0][:20])
+    scores = rng.integers(1, 30, count) / 30
+    found = Events.of(ids[1], kinds[1], times[1], scores)
+    return match(
+        truth, found, [5.0, 20.0], types=("on", "off"), recordings=[*"abcd"], event_free="count",
+        durations=dict.fromkeys("abcd", 86400.0),
+    )  # fmt: skip
+
+
+@given(st.integers(0, 10_000))
+def test_rates_are_those_of_counting_at_each_threshold(seed: int) -> None:
+    matches = drawn(seed)
+    curve = OperatingCurve.of(matches)
+    assert curve is not None
+    once, each = curve.false_alarms_per_day((BOUT,)), curve.false_alarms_per_day(())
+    for place, threshold in enumerate(curve.thresholds):
+        points = operating_points(matches, threshold)
+        false = [points[name][20.0].false for name in ("on", "off")]
+        assert each[place] == pytest.approx(sum(false) / DAYS)
+        assert once[place] == pytest.approx(max(false) / DAYS)
+        known = [points[name] for name in ("on", "off") if points[name][20.0].truths]
+        recall = np.mean([point[20.0].recall for point in known])
+        f1 = np.mean([point[t].f1 for point in known for t in (5.0, 20.0)])
+        assert curve.sensitivity()[place] == pytest.approx(recall)
+        assert curve.f1()[place] == pytest.approx(f1)
+
+
+@given(st.integers(0, 10_000), st.floats(0.0, 8.0), st.integers(0, 100).map(lambda n: n / 100))
+def test_the_threshold_that_is_asked_for_is_the_best_of_all(
+    seed: int, per_day: float, share: float
+) -> None:
+    curve = OperatingCurve.of(drawn(seed))
+    assert curve is not None
+    rates, found = curve.false_alarms_per_day((BOUT,)), curve.sensitivity()
+    allowed = [t for t, rate in zip(curve.thresholds, rates, strict=True) if rate <= per_day]
+    if allowed:
+        assert curve.within_false_alarms(per_day, (BOUT,)) == min(allowed)
+    else:
+        with pytest.raises(ConfigError, match="allow at least as many"):
+            curve.within_false_alarms(per_day, (BOUT,))
+    enough = [t for t, value in zip(curve.thresholds, found, strict=True) if value >= share - 1e-12]
+    if enough:
+        assert curve.reaching_sensitivity(share) == max(enough)
+    else:
+        with pytest.raises(ConfigError, match="--all"):
+            curve.reaching_sensitivity(share)
+
+
+@given(st.integers(0, 10_000))
+def test_reliability_counts_every_detection_once(seed: int) -> None:
+    matches = drawn(seed)
+    curve = OperatingCurve.of(matches)
+    assert curve is not None
+    bands = curve.reliability()
+    assert sum(band.detections for band in bands) == len(matches.score)
+    hits = sum(band.detections * np.array(band.right) for band in bands)
+    np.testing.assert_allclose(hits, matches.count.sum(axis=0))
+    assert all(band.low <= band.high for band in bands)
+    assert [band.high for band in bands[1:]] == [band.low for band in bands[:-1]]
+
+
+def test_many_scores_are_kept_by_a_hundred_thresholds() -> None:
+    scores = np.random.default_rng(0).uniform(size=5000)
+    found = Events.of("a", "beat", np.arange(5000.0), scores)
+    truth = Events.of("a", "beat", [10.0, 20.0])
+    curve = OperatingCurve.of(
+        match(truth, found, [1.0], durations={"a": 5000.0}), including=[scores[7]]
+    )
+    assert curve is not None
+    assert len(curve.thresholds) <= 101
+    assert curve.thresholds[curve.place(scores[7])] == scores[7]
+    assert curve.detections[-1] == (5000,)

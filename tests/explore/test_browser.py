@@ -1,0 +1,401 @@
+"""The page in a real browser: open, pan, zoom, edit, undo, queue, export, by mouse and by keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bdl import Events, Recording, Recordings, read_events
+from explore_sessions import TOKEN, Client, make_recordings
+
+pytestmark = pytest.mark.slow
+CHROMIUM = Path("/usr/bin/chromium")
+BAD = "<img src=x onerror=alert(1)>"
+VIEW = "() => [bdl.view.from, bdl.view.to]"
+LABELS = "() => bdl.events.labels.map(({ event, time, comment }) => [event, time, comment])"
+INK = """() => {
+    const canvas = document.querySelector("#plot canvas");
+    const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+    let dark = 0;
+    for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 200 && data[i] < 90) dark++;
+    return dark;
+}"""
+Opened = Callable[..., Any]
+
+
+@pytest.fixture
+def browse() -> Iterator[Opened]:
+    sync = pytest.importorskip("playwright.sync_api")
+    if not CHROMIUM.exists():
+        pytest.skip("Chromium is not installed")
+    with sync.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+
+        def show(client: Client, *, width: int = 1280, height: int = 860, **more: Any) -> Any:
+            context = browser.new_context(viewport={"width": width, "height": height}, **more)
+            page = context.new_page()
+            problems: list[str] = []
+            page.on("pageerror", lambda error: problems.append(str(error)))
+            page.on(
+                "request",
+                lambda r: r.url.startswith(("http://127.0.0.1", "data:")) or problems.append(r.url),
+            )
+            page.problems = problems
+            page.goto(f"http://127.0.0.1:{client.port}/?token={TOKEN}")
+            page.wait_for_function("() => window.bdl?.events && bdl.plot.drawn > 1")
+            return page
+
+        yield show
+        browser.close()
+
+
+def settle(page: Any) -> None:
+    page.wait_for_timeout(80)
+    page.wait_for_function("() => !bdl.plot.frame && !bdl.signals.running")
+
+
+def saved(client: Client) -> int:
+    return len(client.session.labels.journal.entries)
+
+
+def test_open_pan_and_zoom(served: Callable[..., Client], browse: Opened) -> None:
+    page = browse(served(model=True))
+    assert page.url.endswith("/")  # the token has left the address
+    settle(page)
+    whole = page.evaluate(VIEW)
+    assert whole == [0, 400]
+    assert page.evaluate(INK) > 500
+    box = page.locator("#plot").bounding_box()
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.move(*middle)
+    page.mouse.wheel(0, -600)
+    settle(page)
+    low, high = page.evaluate(VIEW)
+    assert high - low < 200
+    assert (low + high) / 2 == pytest.approx(200, abs=2)
+    page.mouse.down()
+    page.mouse.move(middle[0] - 200, middle[1], steps=4)
+    page.mouse.up()
+    assert page.evaluate(VIEW)[0] > low
+    page.focus("#plot")
+    page.keyboard.press("0")
+    assert page.evaluate(VIEW) == whole
+    for key, wanted in (("+", [100, 300]), ("+", [150, 250]), ("ArrowRight", [175, 275]),
+                        ("PageDown", [275, 375]), ("End", [300, 400]), ("Home", [0, 100]),
+                        ("-", [0, 200])):  # fmt: skip
+        page.keyboard.press(key)
+        assert page.evaluate(VIEW) == pytest.approx(wanted, abs=1e-6)
+    page.fill("#page", "0.5")
+    page.keyboard.press("Enter")
+    settle(page)
+    assert page.evaluate(VIEW) == pytest.approx([0, 0.5])
+    assert page.evaluate("() => [...bdl.signals.tiles.keys()].includes('0/0')")
+    assert page.problems == []
+
+
+def test_edit_with_the_mouse_and_undo(served: Callable[..., Client], browse: Opened) -> None:
+    client = served()
+    page = browse(client)
+    page.fill("#annotator", "Ann")
+    before = page.evaluate(LABELS)
+    box = page.locator("#plot").bounding_box()
+
+    def at(seconds: float) -> float:
+        low, high = page.evaluate(VIEW)
+        return box["x"] + (seconds - low) / (high - low) * box["width"]
+
+    y = box["y"] + 200
+    free = next(t for t in range(20, 380) if min(abs(t - b[1]) for b in before) > 12)
+    page.select_option("#type", "walk:offset")
+    page.mouse.dblclick(at(free), y)
+    page.wait_for_function("(n) => bdl.events.labels.length === n", arg=len(before) + 1)
+    [added] = [row for row in page.evaluate(LABELS) if row not in before]
+    assert added[0] == "walk:offset"
+    assert added[1] == pytest.approx(free, abs=0.5)
+    assert round(added[1] / 0.02) * 0.02 == added[1]  # on a sample
+    page.mouse.move(at(added[1]), y)
+    page.mouse.down()
+    page.mouse.move(at(added[1] + 5), y, steps=5)
+    page.mouse.up()
+    page.wait_for_function("() => bdl.labels.number === 2")
+    [moved] = [row for row in page.evaluate(LABELS) if row not in before]
+    assert moved[1] == pytest.approx(added[1] + 5, abs=0.5)
+    page.click("#remove")
+    page.wait_for_function("() => bdl.labels.number === 3")
+    assert page.evaluate(LABELS) == before
+    page.keyboard.down("Shift")
+    page.mouse.move(at(free), y)
+    page.mouse.down()
+    page.mouse.move(at(free + 8), y, steps=5)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    page.wait_for_function("() => bdl.labels.number === 4")
+    new = [row for row in page.evaluate(LABELS) if row not in before]
+    assert [row[0] for row in new] == ["walk:onset", "walk:offset"]
+    # The whole interval by its band in the rail of labels.
+    page.mouse.move(at(free + 4), box["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(at(free + 1), box["y"] + 8, steps=5)
+    page.mouse.up()
+    page.wait_for_function("() => bdl.labels.number === 5")
+    shifted = [row for row in page.evaluate(LABELS) if row not in before]
+    for old, now in zip(new, shifted, strict=True):
+        assert now[1] == pytest.approx(old[1] - 3, abs=0.5)
+    for _ in range(5):
+        page.click("#undo")
+        page.wait_for_timeout(60)
+    assert page.evaluate(LABELS) == before
+    assert page.is_disabled("#undo")
+    for _ in range(5):
+        page.keyboard.press("Control+y")
+        page.wait_for_timeout(60)
+    assert page.evaluate(LABELS) == sorted([*before, *shifted], key=lambda row: row[1])
+    assert {entry.annotator for entry in client.session.labels.journal.entries} == {"Ann"}
+    assert page.problems == []
+
+
+def test_everything_by_keyboard_alone(served: Callable[..., Client], browse: Opened) -> None:
+    client = served(model=True)
+    page = browse(client)
+    page.wait_for_selector("#review:not([hidden])")
+    page.keyboard.press("s")
+    page.wait_for_function("() => !document.getElementById('accept').disabled && bdl.events")
+    reached = set()
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("() => document.activeElement.id"))
+    assert reached >= {"plot", "search", "sort", "type", "add", "export", "annotator",
+                       "accept", "kind", "page", "help", "format", "snap"}  # fmt: skip
+    before = page.evaluate(LABELS)
+    page.focus("#plot")
+    page.keyboard.press("n")
+    page.keyboard.press(".")
+    page.wait_for_function("() => bdl.labels.number === 1")
+    moved = page.evaluate(LABELS)
+    assert sum(row not in before for row in moved) == 1
+    page.keyboard.press("c")
+    page.keyboard.type("not sure")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => bdl.labels.number === 2")
+    assert [row[2] for row in page.evaluate(LABELS)].count("not sure") == 1
+    page.keyboard.press("Delete")
+    page.wait_for_function("() => bdl.labels.number === 3")
+    page.keyboard.press("Escape")
+    page.keyboard.press("e")
+    page.wait_for_function("() => bdl.labels.number === 4")
+    page.keyboard.press("Escape")
+    page.keyboard.press("i")
+    for _ in range(3):
+        page.keyboard.press(">")
+    page.keyboard.press("i")
+    page.wait_for_function("() => bdl.labels.number === 5")
+    assert len(page.evaluate(LABELS)) == len(before) - 1 + 1 + 2
+    page.keyboard.press("t")
+    page.wait_for_timeout(200)
+    for _ in range(6):
+        page.keyboard.press("u")
+        page.wait_for_timeout(60)
+    assert page.evaluate(LABELS) == before
+    page.keyboard.press("?")
+    assert page.is_visible("#keys")
+    page.keyboard.press("Escape")
+    assert not page.is_visible("#keys")
+    page.keyboard.press("]")
+    page.wait_for_function("() => bdl.info")
+    page.click("#export")
+    page.wait_for_function(
+        "() => document.getElementById('status').textContent.includes('written')"
+    )
+    corrected = client.session.labels.journal.path.with_name("events.corrected.csv")
+    assert len(read_events(corrected)) == 30
+    assert page.problems == []
+
+
+def test_the_queue_is_worked_through_with_one_key_each(
+    served: Callable[..., Client], browse: Opened
+) -> None:
+    client = served(model=True)
+    page = browse(client)
+    page.wait_for_selector("#review:not([hidden])")
+    queue = [*client.session.queue]
+    assert page.text_content("#left") == f"{len(queue)} left"
+    count = len(client.session.labels.corrected())
+    page.keyboard.press("s")
+    for number, item in enumerate(queue, start=1):
+        page.wait_for_function(
+            "(text) => document.getElementById('item').textContent.includes(text)", arg=item.kind
+        )
+        page.wait_for_function("() => bdl.info && bdl.events")
+        assert page.evaluate("() => bdl.info.id") == item.recording
+        low, high = page.evaluate(VIEW)
+        assert low <= item.time <= high
+        page.keyboard.press("r" if item.label is not None else "a")
+        page.wait_for_function("(n) => bdl.labels.number === n", arg=number)
+        count += 1 if item.label is None else -1
+    assert page.text_content("#left") == "0 left"
+    assert len(client.session.labels.corrected()) == count
+    page.keyboard.press("u")
+    page.wait_for_function("() => document.getElementById('left').textContent === '1 left'")
+    assert page.problems == []
+
+
+def test_a_second_window_sees_what_the_first_does(
+    served: Callable[..., Client], browse: Opened
+) -> None:
+    client = served()
+    first, second = browse(client), browse(client)
+    before = second.evaluate(LABELS)
+    first.focus("#plot")
+    first.keyboard.press("n")
+    first.keyboard.press("Delete")
+    second.wait_for_function("(n) => bdl.events.labels.length === n", arg=len(before) - 1)
+    # Both change the same label at once: the later one is refused and shows what there is.
+    first.evaluate("() => { bdl.labels.poll = async () => {}; }")
+    second.focus("#plot")
+    second.keyboard.press("Home")
+    for page in (first, second):
+        page.evaluate("() => bdl.select([bdl.events.labels[0].id])")
+    second.keyboard.press(".")
+    second.wait_for_function("() => bdl.labels.number === 2")
+    first.keyboard.press(",")
+    first.wait_for_function(
+        "() => document.getElementById('status').textContent.includes('changed meanwhile')"
+    )
+    assert saved(client) == 2
+    there = second.evaluate(LABELS)
+    first.wait_for_function("(t) => bdl.events.labels[0].time === t", arg=there[0][1])
+    assert first.evaluate(LABELS) == there
+
+
+def test_hostile_ids_are_shown_and_not_run(served: Callable[..., Client], browse: Opened) -> None:
+    recordings = make_recordings(3, ids=lambda i: ["../../x", BAD, "ok"][i])
+    labels = Events.of(["../../x", BAD], [BAD, BAD], [5.0, 6.0])
+    page = browse(served(recordings, labels))
+    page.fill("#search", "img")
+    assert page.locator("#list button").count() == 1
+    page.click("#list button")
+    page.wait_for_function("() => bdl.info?.id.startsWith('<img')")
+    assert page.text_content("#title") == BAD
+    page.click("#labels-box summary")
+    page.wait_for_selector("#labels button")
+    assert page.locator("img").count() == 0
+    assert page.problems == []
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 860), (390, 844)])
+def test_axe_finds_nothing_serious(
+    served: Callable[..., Client], browse: Opened, width: int, height: int
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = browse(served(model=True), width=width, height=height, bypass_csp=True)
+    for box in ("channels-box", "labels-box"):
+        page.click(f"#{box} summary")
+    page.keyboard.press("s")
+    page.wait_for_timeout(300)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+    grave = [
+        (violation["id"], violation["nodes"][0]["html"][:200])
+        for violation in axe.run(page).response["violations"]
+        if violation["impact"] in ("serious", "critical")
+    ]
+    assert grave == []
+
+
+def nights() -> tuple[Recordings, Events]:
+    zone = timezone(timedelta(hours=-5))
+    samples = 4 * 17280
+    values = np.random.default_rng(0).gamma(0.5, 0.05, (samples, 1)).astype(np.float32)
+    start = datetime(2024, 3, 8, 15, 30, tzinfo=zone)
+    recording = Recording.of(values, id="n", period=5.0, channels=["enmo"], start=start,
+                             offset_changes=[(23_940, -4 * 3600)])  # fmt: skip
+    onsets = np.array([8.0, 32.0, 55.5]) * 3600
+    names = ["onset"] * 3 + ["wakeup"] * 3
+    return Recordings.of([recording]), Events.of("n", names, np.append(onsets, onsets + 28800))
+
+
+def test_the_actogram_leads_to_the_place(served: Callable[..., Client], browse: Opened) -> None:
+    page = browse(served(*nights(), tolerance=600.0))
+    page.click("#actogram-button")
+    page.wait_for_function("() => document.getElementById('actogram').dataset.rows === '5'")
+    box = page.locator("#actogram").bounding_box()
+    left = 106
+    # Three quarters of the first row, which is from noon to noon: six in the morning.
+    page.mouse.click(box["x"] + left + 0.75 * (box["width"] - left), box["y"] + 30)
+    settle(page)
+    low, high = page.evaluate(VIEW)
+    assert (low + high) / 2 == pytest.approx((6 + 24 - 15.5) * 3600, abs=200)
+    assert high - low == pytest.approx(4 * 3600)
+    assert "06:0" in page.text_content("#status") or "05:5" in page.text_content("#status")
+    clock = "(t) => bdl.clock.full(t)"
+    assert page.evaluate(clock, 33.24 * 3600) == "Sun 2024-03-10 00:44:24.000"
+    assert page.evaluate(clock, 36 * 3600) == "Sun 2024-03-10 04:30:00.000"  # clocks went forward
+    page.check("#double")
+    page.select_option("#day", "0")
+    page.wait_for_function("() => document.getElementById('actogram').dataset.rows === '5'")
+    assert page.problems == []
+
+
+def test_channels_gain_and_filters(served: Callable[..., Client], browse: Opened) -> None:
+    names = tuple(f"EEG {i}" for i in range(20))
+    recordings = make_recordings(1, channels=names, samples=8000, period=1 / 256)
+    page = browse(served(recordings, Events.of("rec00", "spike", [3.0])))
+    assert page.evaluate("() => bdl.shown.length") == 12
+    page.click("#channels-box summary")
+    page.uncheck("#channels li:nth-child(1) input")
+    page.fill("#page", "10")
+    page.keyboard.press("Enter")
+    settle(page)
+    before = page.evaluate(INK)
+    page.fill("#high_pass", "2")
+    page.keyboard.press("Enter")
+    settle(page)
+    assert "filtered for display" in page.text_content("#filter-note")
+    assert page.evaluate(INK) != before
+    page.fill("#high_pass", "900")
+    page.keyboard.press("Enter")
+    page.wait_for_function(
+        "() => document.getElementById('status').textContent.includes('half the sampling rate')"
+    )
+    assert page.evaluate("() => bdl.shown.length") == 11
+
+
+def test_fingers_pan_and_pinch(served: Callable[..., Client], browse: Opened) -> None:
+    page = browse(served(), width=390, height=844, has_touch=True, is_mobile=True)
+    box = page.locator("#plot").bounding_box()
+    touch = page.context.new_cdp_session(page)
+
+    def points(*xs: float) -> list[dict[str, float]]:
+        return [{"x": box["x"] + x, "y": box["y"] + 150, "id": i} for i, x in enumerate(xs)]
+
+    def send(kind: str, *xs: float) -> None:
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points(*xs)})
+
+    send("touchStart", 150)
+    send("touchStart", 150, 200)
+    for spread in range(10, 100, 10):
+        send("touchMove", 150 - spread, 200 + spread)
+    send("touchEnd")
+    settle(page)
+    low, high = page.evaluate(VIEW)
+    assert high - low < 200
+    send("touchStart", 250)
+    for x in range(240, 100, -20):
+        send("touchMove", x)
+    send("touchEnd")
+    assert page.evaluate(VIEW)[0] > low
+
+
+def test_a_changed_table_is_noticed(
+    served: Callable[..., Client], browse: Opened, tmp_path: Path
+) -> None:
+    page = browse(served())
+    assert not page.is_visible("#banner")
+    (tmp_path / "events.csv").write_text("recording,event,time\n")
+    page.wait_for_selector("#banner:not([hidden])")
+    assert json.loads(page.evaluate("() => JSON.stringify(bdl.labels.number)")) == 0

@@ -1,0 +1,65 @@
+"""An exported model with recordings and the detections of the original, and how to compare them.
+
+``python tests/exporting.py FOLDER`` writes the files, where torch is; ``python tests/exporting.py
+FOLDER TABLE`` compares the detections of another installation with those of the original.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from bdl import Events, read_events, read_recordings, write_events
+
+TREES = {"kind": "trees", "trees": 8, "widths": (1, 4, 16)}
+
+
+def write_example(folder: Path) -> None:
+    """Write signals, a model of the default encoder with a second stage, and the model exported."""
+    import polars as pl
+
+    from bdl import Detector
+    from bdl.detector.application import describe, features_of
+    from bdl.encoders import Ensemble, Recurrent
+    from bdl.rescoring import Rescoring
+    from learning import quick, spikes
+
+    recordings, events = spikes(12)
+    (folder / "signals").mkdir(parents=True)
+    for each in recordings:
+        frame = pl.DataFrame({"time": np.arange(len(each.values)), "x": each.values[:, 0]})
+        frame.write_csv(folder / "signals" / f"{each.id}.csv")
+    signals = read_recordings(folder / "signals")
+    encoder = Ensemble(members=(Recurrent(width=8, blocks=1), TREES))
+    detector = Detector(**quick(encoder=encoder, scaling="per-recording")).fit(signals, events)
+    tables = []
+    for each, (density, [candidates]) in zip(signals, detector.apply(signals), strict=True):
+        binned = features_of(each, detector.model_)
+        tables.append(describe(density, candidates, binned, detector.model_))
+    shares = [(table[:, 0] > np.median(table[:, 0])).astype(float) for table in tables]
+    detector.rescorer_ = Rescoring(trees=5, least_rows=2).fit(tables, shares, seed=0)
+    detector.save(folder / "model.bdl")
+    detector.export(folder / "model.onnx")
+    write_events(detector.detect(signals), folder / "expected.csv")
+
+
+def assert_same_events(left: Events, right: Events) -> None:
+    """Raise an error unless the detections are the same but for rounding."""
+    assert len(left) == len(right) > 0
+    assert left.types == right.types
+    np.testing.assert_array_equal(left.recording, right.recording)
+    np.testing.assert_array_equal(left.type_code, right.type_code)
+    np.testing.assert_allclose(left.time, right.time, atol=1e-3)
+    np.testing.assert_allclose(left.score, right.score, atol=1e-4)
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1])
+    if len(sys.argv) == 2:
+        write_example(place)
+    else:
+        found = read_events(sys.argv[2])
+        assert_same_events(found, read_events(place / "expected.csv"))
+        print(f"{len(found)} detections of the exported model are those of the original")

@@ -1,0 +1,156 @@
+"""Recordings, stores, events, models and tables at addresses, through a bounded cache."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+
+import fsspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from bdl import Detector, read_events, read_recordings
+from bdl.errors import ConfigError, InputError, MissingExtraError
+from bdl.formats import open_store, prepare
+from bdl.formats.addresses import fetch
+from buckets import Unreliable, bucket
+from calling import call, call_json
+from learning import quick, spikes
+from recording_tables import write_tables
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch) -> Path:
+    monkeypatch.setenv("BDL_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def memory() -> Iterator[fsspec.AbstractFileSystem]:
+    system = fsspec.filesystem("memory")
+    system.store.clear()
+    yield system
+    system.store.clear()
+
+
+def test_tables_and_stores_at_an_address(memory, tmp_path: Path):
+    data, _ = spikes(4)
+    write_tables(data, tmp_path / "r")
+    memory.put(f"{tmp_path}/r/", "/nights/", recursive=True)
+    remote = read_recordings("memory://nights")
+    assert remote.ids == data.ids
+    np.testing.assert_array_equal(remote["r2"].values, data["r2"].values)
+    assert read_recordings("memory://nights/r[01].parquet").ids == ("r0", "r1")
+    store = prepare(remote, "memory://store")
+    for recording in open_store("memory://store"):
+        np.testing.assert_array_equal(recording.values, data[recording.id].values)
+    local = prepare(read_recordings(tmp_path / "r"), tmp_path / "s")
+    assert memory.cat("/store/r1.npy") == (tmp_path / "s/r1.npy").read_bytes()
+    assert store.infos == local.infos
+    memory.pipe("/store/r1.npy", memory.cat("/store/r1.npy")[:-4])
+    with pytest.raises(InputError, match=r"r1\.npy.*truncated or was changed"):
+        open_store("memory://store")["r1"]
+
+
+def test_the_cache_is_bounded_and_notices_changes(memory, cache: Path, monkeypatch):
+    monkeypatch.setenv("BDL_CACHE_BYTES", "2500")
+    for number in range(5):
+        memory.pipe(f"/n/{number}.bin", bytes([number]) * 1000)
+        assert fetch(Path(f"memory://n/{number}.bin")).read_bytes() == bytes([number]) * 1000
+        sizes = [file.stat().st_size for file in cache.rglob("*.bin")]
+        assert sum(sizes) <= 2500
+    memory.pipe("/n/4.bin", b"new")
+    assert fetch(Path("memory://n/4.bin")).read_bytes() == b"new"
+
+
+def test_wrong_addresses(memory):
+    with pytest.raises(ConfigError, match="credentials do not belong") as told:
+        read_recordings("s3://name:secret@bucket/a.edf")
+    assert "secret" not in str(told.value)
+    with pytest.raises(InputError, match="memory://nowhere"):
+        read_recordings("memory://nowhere")
+    with pytest.raises((InputError, MissingExtraError), match="carrier://pigeon"):
+        read_recordings("carrier://pigeon/a.edf")
+
+
+def test_nothing_answers(monkeypatch):
+    pytest.importorskip("s3fs")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret-of-the-test")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    monkeypatch.setattr("s3fs.core.S3FileSystem.retries", 1)
+    with pytest.raises(InputError, match=r"s3://nights/a\.edf: cannot be reached") as told:
+        read_recordings("s3://nights/a.edf")
+    assert "secret-of-the-test" not in str(told.value)
+
+
+@pytest.fixture
+def nights(monkeypatch) -> Iterator[Unreliable]:
+    pytest.importorskip("moto")
+    pytest.importorskip("s3fs")
+    with bucket(monkeypatch) as application:
+        yield application
+
+
+@pytest.mark.slow
+def test_of_a_parquet_table_only_the_needed_ranges_are_fetched(nights, cache: Path, tmp_path: Path):
+    import s3fs
+
+    rng = np.random.default_rng(0)
+    rows = 20_000
+    values = {f"c{i}": rng.normal(size=20 * rows).astype(np.float32) for i in range(6)}
+    ids = pa.array(np.repeat([f"night{i:02d}" for i in range(20)], rows)).dictionary_encode()
+    pq.write_table(
+        pa.table({"recording": ids, **values}), tmp_path / "all.parquet", row_group_size=rows
+    )
+    size = (tmp_path / "all.parquet").stat().st_size
+    s3fs.S3FileSystem().put_file(str(tmp_path / "all.parquet"), "nights/all.parquet")
+    nights.sent = 0
+    remote = read_recordings("s3://nights/all.parquet", period=1.0, channels=["c1", "c4"])
+    assert len(remote) == 20
+    assert nights.sent < size / 20  # the footer and the ids
+    night = remote["night07"].values
+    np.testing.assert_array_equal(night[:, 1], values["c4"][7 * rows : 8 * rows])
+    assert nights.sent < size / 10  # and two columns of a row group
+    again = pickle.loads(pickle.dumps(remote))  # as workers get them
+    np.testing.assert_array_equal(again["night07"].values, night)
+    assert not cache.exists()
+    s3fs.S3FileSystem().pipe_file(
+        "nights/all.parquet", (tmp_path / "all.parquet").read_bytes()[:-1]
+    )
+    with pytest.raises(InputError, match="changed after it was opened"):
+        remote["night01"]
+    with pytest.raises(InputError, match="cannot be read as a Parquet file"):
+        read_recordings("s3://nights/all.parquet", period=1.0)
+
+
+@pytest.mark.slow
+def test_everything_once_against_a_bucket_that_is_late_and_fails(nights, tmp_path: Path):
+    import s3fs
+
+    data, events = spikes(6)
+    write_tables(data, tmp_path / "r")
+    events.to_frame().write_csv(tmp_path / "e.csv")
+    system = s3fs.S3FileSystem()
+    system.put(f"{tmp_path}/r/", "nights/r/", recursive=True)
+    system.put_file(str(tmp_path / "e.csv"), "nights/e.csv")
+    source, store = "s3://nights/r", "s3://nights/store"
+    inspected = call_json("inspect", source, "--events", "s3://nights/e.csv", "--jobs", 2)
+    assert inspected["recordings"]["recordings"] == 6
+    assert inspected["events"]["outside"] == 0
+    call("prepare", source, "--out", store, "--jobs", 2)
+    assert read_events("s3://nights/e.csv") == read_events(tmp_path / "e.csv")
+    Detector(**quick()).fit(open_store(store), events).save("s3://nights/m.bdl")
+    command = ("detect", "s3://nights/m.bdl", store, "--events", "--out")
+    call(*command, "s3://nights/d.csv", "--jobs", 2)
+    call(*command, tmp_path / "d.csv")
+    assert system.cat_file("nights/d.csv") == (tmp_path / "d.csv").read_bytes()
+    call(*command, "s3://nights/parts", "--partition", 4)
+    names = [name.rpartition("/")[2] for name in system.ls("nights/parts", detail=False)]
+    assert sorted(names) == ["part-000000.parquet", "part-000001.parquet"]
+    assert not system.exists("nights/d.csv.run")
+    assert nights.errors > 10

@@ -1,0 +1,103 @@
+"""Preparing and inspecting with several workers: the same bytes, damage told, deaths survived."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from bdl.errors import InputError
+from bdl.formats import inspect, open_store, prepare, read_recordings
+from bdl.recording import Recording, Recordings
+from bdl.workers import Workers
+from calling import call, call_json
+from naive.workers import Deadly
+from recording_tables import write_tables
+
+TWO = Workers(jobs=2)
+
+
+def many(count: int = 90) -> Recordings:
+    """Short recordings, more than one batch, and a long one among them."""
+    rng = np.random.default_rng(0)
+    lengths = [int(rng.integers(2, 200)) for _ in range(count)]
+    lengths[3] = 600_000
+    made = []
+    for number, length in enumerate(lengths):
+        values = rng.normal(size=(length, 2)).astype(np.float32)
+        values[rng.random(length) < 0.1] = np.nan
+        made.append(Recording.of(values, id=f"r{number:03d}", period=0.5))
+    return Recordings.of(made)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
+
+
+def test_two_workers_prepare_and_count_the_same(tmp_path: Path):
+    data = many()
+    seen: list[tuple[int, int]] = []
+    prepare(data, tmp_path / "one")
+    prepare(data, tmp_path / "two", workers=TWO, progress=lambda *at: seen.append(at))
+    assert contents(tmp_path / "two") == contents(tmp_path / "one")
+    total = sum(info.samples for info in data.infos)
+    assert seen[-1] == (total, total)
+    assert seen == sorted(seen)
+    assert inspect(data, workers=TWO) == inspect(data)
+
+
+def damaged(folder: Path) -> str:
+    """Tables of which one has a footer that is whole and values that are not; its name."""
+    write_tables(many(6), folder)
+    file = sorted(folder.glob("*.parquet"))[2]
+    place = pq.read_metadata(file).row_group(0).column(2).data_page_offset + 40
+    content = bytearray(file.read_bytes())
+    content[place] ^= 255
+    file.write_bytes(content)
+    return file.stem
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_damaged_recording_is_told_and_the_rest_prepared(tmp_path: Path, jobs: int):
+    bad = damaged(tmp_path / "source")
+    prepared = ("prepare", tmp_path / "source", "--jobs", jobs, "--out")
+    told = call_json(*prepared, tmp_path / "s", code=3)
+    assert told["recordings"] == 5
+    assert any(f"left out: recording '{bad}'" in note for note in told["notes"])
+    assert bad not in open_store(tmp_path / "s")
+    with pytest.raises(InputError, match=f"{bad}.parquet"):
+        call(*prepared, tmp_path / "strict", "--strict")
+    with pytest.raises(InputError, match="it was interrupted, prepare again"):
+        open_store(tmp_path / "strict")
+    notes = call_json("inspect", tmp_path / "source", "--jobs", jobs)["recordings"]["notes"]
+    assert any(f"values of '{bad}' cannot be read" in note for note in notes)
+
+
+def test_a_recording_that_kills_its_worker_is_set_aside(tmp_path: Path):
+    data = prepare(many(8), tmp_path / "source")
+    deadly = Recordings(data.infos, Deadly(data, "r005", tmp_path / "source"))
+    store = prepare(deadly, tmp_path / "s", workers=TWO, invalid="skip")
+    assert store.ids == tuple(id for id in data.ids if id != "r005")
+    assert "left out: recording 'r005': its worker died" in store.notes[0]
+    np.testing.assert_array_equal(store["r003"].values, data["r003"].values)
+    # With a source that can be read, the same store is completed.
+    assert prepare(data, tmp_path / "s", workers=TWO).ids == data.ids
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["dask", "ray"])
+def test_every_back_end_prepares_the_same_bytes(tmp_path: Path, backend: str):
+    pytest.importorskip("distributed" if backend == "dask" else "ray")
+    write_tables(many(70), tmp_path / "source")
+    data = read_recordings(tmp_path / "source")
+    prepare(data, tmp_path / "one")
+    try:
+        prepare(data, tmp_path / backend, workers=Workers(backend=backend, jobs=2))
+    finally:
+        if backend == "ray":
+            import ray
+
+            ray.shutdown()
+    assert contents(tmp_path / backend) == contents(tmp_path / "one")

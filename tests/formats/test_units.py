@@ -1,0 +1,144 @@
+"""Units of channels: read from files, remembered by models, converted or refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bdl import Detector, Events, Recording, Recordings
+from bdl.errors import InputError
+from bdl.formats import open_store, prepare, read_recordings
+from bdl.units import conversion, in_units
+from calling import call, call_json
+
+TINY = ("--encoder", "gru", "--updates", "2", "--folds", "0", "--tolerance", "2", "--stride", "5",
+        "--window", "60", "--quiet")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "factor"),
+    [
+        ("mV", "µV", 1000.0),
+        ("uV", "V", 1e-6),
+        ("g", "m/s²", 9.80665),
+        ("mg", "g", 0.001),
+        ("m/s^2", "m/s2", 1.0),
+        ("mmHg", "kPa", 0.133322387415),
+        ("", "V", 1.0),
+        ("uV", "degC", None),
+        ("counts", "g", None),
+    ],
+)
+def test_units_of_one_quantity_are_converted(old: str, new: str, factor: float | None) -> None:
+    assert conversion(old, new) == (factor if factor is None else pytest.approx(factor, rel=1e-15))
+    if factor is not None:
+        assert conversion(new, old) == pytest.approx(1 / factor, rel=1e-15)
+
+
+def edf(file: Path, unit: str, scale: float, label: str = "EEG C3-REF") -> Path:
+    edfio = pytest.importorskip("edfio")
+    file.parent.mkdir(exist_ok=True)
+    values = np.random.default_rng(0).normal(size=6000) * 10
+    values[[2000, 4000]] += 200
+    plain = unit.replace("µ", "u")
+    signal = edfio.EdfSignal(values * scale, 50, label=label, physical_dimension=plain)
+    edfio.Edf([signal]).write(file)
+    content = file.read_bytes()  # many programs write the sign in Latin-1
+    file.write_bytes(content.replace(plain.ljust(8).encode(), unit.ljust(8).encode("latin-1"), 1))
+    return file
+
+
+def test_files_tell_units_and_options_correct_them(tmp_path: Path) -> None:
+    file = edf(tmp_path / "a.edf", "uV", 1.0)
+    assert read_recordings(file).infos[0].units == ("uV",)
+    assert read_recordings(file, channel_units={"C3": "mV"}).infos[0].units == ("mV",)
+    with pytest.raises(InputError, match=r"channel 'C4' of --channel-unit .* it has C3"):
+        read_recordings(file, channel_units={"C4": "mV"})
+    table = tmp_path / "a.csv"
+    table.write_text("x,y\n1,2\n3,4\n")
+    recordings = read_recordings(table, period=1.0, channel_units={"y": "mg"})
+    assert recordings.infos[0].units == ("", "mg")
+    assert prepare(recordings, tmp_path / "store").infos == recordings.infos
+    assert open_store(tmp_path / "store").infos[0].units == ("", "mg")
+    arrays = {"values": np.ones((3, 2)), "period": 1.0, "units": ["g", "mV"]}
+    np.savez(tmp_path / "b.npz", **arrays)  # type: ignore[arg-type]
+    assert read_recordings(tmp_path / "b.npz").infos[0].units == ("g", "mV")
+    np.savez(tmp_path / "b.npz", **{**arrays, "units": ["g"]})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="values of 2 channels, but 1 units"):
+        read_recordings(tmp_path / "b.npz")
+
+
+def test_inspect_tells_units_that_differ(tmp_path: Path) -> None:
+    edf(tmp_path / "eeg" / "a.edf", "uV", 1.0)
+    edf(tmp_path / "eeg" / "b.edf", "mV", 1e-3)
+    told = call_json("inspect", tmp_path / "eeg")
+    assert told["recordings"]["units"] == {"C3": {"uV": 1, "mV": 1}}
+    assert "C3 in uV (x 1) or mV (x 1)" in call("inspect", tmp_path / "eeg")
+
+
+@pytest.mark.slow
+def test_a_model_remembers_units_and_converts_new_files(tmp_path: Path) -> None:
+    edf(tmp_path / "old" / "a.edf", "uV", 1.0)
+    edf(tmp_path / "old" / "b.edf", "mV", 1e-3)
+    events = tmp_path / "events.csv"
+    events.write_text("recording,event,time\na,spike,40\na,spike,80\nb,spike,40\nb,spike,80\n")
+    model = tmp_path / "model.safetensors"
+    with pytest.warns(UserWarning, match="C3: mV converted to uV in 1 recording"):
+        call("fit", "--recordings", tmp_path / "old", "--events", events, "--out", model, *TINY)
+    assert call_json("show", model)["units"] == ["uV"]
+    assert "C3 (uV)" in call("show", model)
+    found = {}
+    for name, unit, scale in (("same", "uV", 1.0), ("volts", "V", 1e-6), ("micro", "µV", 1.0)):
+        edf(tmp_path / name / "n.edf", unit, scale)
+        out = tmp_path / f"{name}.csv"
+        told = call_json("detect", model, tmp_path / name, "--out", out)
+        converted = [note for note in told["notes"] if "converted" in note]
+        assert converted == (["C3: V converted to uV in 1 recording"] if name == "volts" else [])
+        found[name] = out.read_text().splitlines()
+    assert len(found["same"]) > 2
+    assert found["micro"] == found["same"]
+    times, volts = ([row.split(",")[2] for row in found[name][1:6]] for name in ("same", "volts"))
+    assert times == volts
+    edf(tmp_path / "warm" / "n.edf", "degC", 1.0)
+    with pytest.raises(InputError, match=r"'C3' is in degC, .*in uV.*--channel-unit 'C3=uV'"):
+        call("detect", model, tmp_path / "warm", "--out", tmp_path / "warm.csv")
+    right = ("--channel-unit", "C3=uV", "--out", tmp_path / "right.csv")
+    call("detect", model, tmp_path / "warm", *right)
+    assert (tmp_path / "right.csv").read_text().splitlines() == found["same"]
+
+
+def test_one_recording_of_another_quantity_is_left_out_by_itself(tmp_path: Path) -> None:
+    values = np.random.default_rng(0).normal(size=(2, 600))
+
+    def recording(id: str, row: int, unit: str) -> Recording:
+        return Recording.of(values[row], id=id, period=1.0, channels=["x"], units=[unit])
+
+    good, odd = recording("a", 0, "g"), recording("b", 1, "degC")
+    with pytest.raises(InputError, match="'b': channel 'x' is in degC, and another recording"):
+        Detector().fit(Recordings.of([good, odd]), Events.of("a", "fall", [100.0]))
+    kept = in_units(Recordings.of([good, odd]), {"x": "mg"}, "the model", strict=False)
+    assert kept.notes == ("x: g converted to mg in 1 recording",)
+    np.testing.assert_array_equal(kept["b"].values, odd.values)
+    np.testing.assert_allclose(kept["a"].values, good.values * 1000, rtol=1e-6)
+    assert [chunk.tolist() for chunk in kept.chunks("a")] == [kept["a"].values.tolist()]
+
+
+def test_fine_tuning_converts_to_the_units_of_the_model() -> None:
+    values = np.random.default_rng(0).normal(size=600)
+
+    def recordings(scale: float, unit: str) -> Recordings:
+        recording = Recording.of(values * scale, id="a", period=1.0, channels=["x"], units=[unit])
+        return Recordings.of([recording])
+
+    events = Events.of("a", "fall", [150.0, 450.0])
+    settings = {"encoder": "gru", "features": {"stride": 5}, "tolerances": (10.0,)}
+    few = {"training": {"updates": 2}, "selection": {"folds": 0}}
+    first = Detector(**settings, **few).fit(recordings(1.0, "g"), events)
+    assert first.model_.units == ("g",)
+    tuned = [
+        first.fine_tune(each, events, updates=2).history_[-1].loss
+        for each in (recordings(1.0, "g"), recordings(1000.0, "mg"))
+    ]
+    assert tuned[0] == pytest.approx(tuned[1], rel=1e-4)

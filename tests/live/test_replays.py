@@ -1,0 +1,113 @@
+"""A real recording, replayed through MQTT and the Lab Streaming Layer, gives the file's answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bdl import Detector, Recording
+from bdl.datasets import HAPT
+from live_commands import before_the_end, begin, broker, connects, detections, finished, wait_for
+
+DATA = Path(__file__).parents[2] / "../shared/data/hapt"
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not DATA.exists(), reason="the recordings of HAPT are not here"),
+]
+SAMPLES = 3000  # a minute
+
+
+@pytest.fixture(scope="module")
+def replay(tmp_path_factory) -> tuple[Path, Recording, list[dict]]:
+    """A folder with a model, a part of a recording, and what the model detects in it."""
+    folder = tmp_path_factory.mktemp("replay")
+    benchmark = HAPT().load(DATA)
+    ids = benchmark.recordings.ids
+    detector = Detector(
+        lag=1.0,
+        encoder="forward-gru",
+        features={"stride": 10, "calendar": False},
+        window=60.0,
+        tolerances=(1.0,),
+        training={"epochs": 2, "accelerator": "cpu"},
+        selection={"folds": 0},
+    ).fit(
+        benchmark.recordings.select(ids[:6]),
+        benchmark.events.select(recordings=ids[:6]),
+        intervals=benchmark.intervals,
+    )
+    detector.save(folder / "model.bdl")
+    whole = benchmark.recordings[ids[7]]
+    part = Recording.of(
+        whole.values[:SAMPLES], id="live", period=whole.info.period, channels=whole.info.channels
+    )
+    found = detector.detect(part)
+    rows = zip(found.event, found.time, found.score, found.issued, strict=True)
+    names = ("event", "time", "score", "issued")
+    told = [{"recording": "live", **dict(zip(names, row, strict=True))} for row in rows]
+    end = (SAMPLES - 1) * part.info.period
+    return folder, part, before_the_end(told, end)
+
+
+def same(ours: list[dict], theirs: list[dict]) -> bool:
+    return sorted(ours, key=str) == sorted(theirs, key=str)
+
+
+def test_through_mqtt(replay) -> None:
+    pytest.importorskip("aiomqtt")
+    paho = pytest.importorskip("paho.mqtt.client")
+    folder, part, expected = replay
+    lines = [
+        json.dumps({"time": i * part.info.period, "values": row})
+        for i, row in enumerate(part.values.astype(float).tolist())
+    ]
+    told: list[dict] = []
+    with broker() as port:
+        client = paho.Client(paho.CallbackAPIVersion.VERSION2)
+        client.on_message = lambda _, __, message: told.append(json.loads(message.payload))
+        wait_for(lambda: connects(client, port))
+        client.subscribe("hapt/detections", qos=1)
+        client.loop_start()
+        state = folder / "hapt.state"
+        child = begin(folder, f"mqtt://127.0.0.1:{port}/hapt", "--reply", "--state", state)
+        for _ in range(100):  # until it has subscribed: samples it has are skipped
+            client.publish("hapt", "\n".join(lines), qos=1)
+            time.sleep(0.3)
+            if len(told) >= len(expected):
+                break
+        os.kill(child, signal.SIGTERM)
+        assert finished(child) == 0, (folder / "errors.txt").read_text()
+        client.loop_stop()
+        client.disconnect()
+    assert len(expected) > 3
+    assert same(told, expected)
+
+
+def test_through_the_lab_streaming_layer(replay) -> None:
+    lsl = pytest.importorskip("pylsl")
+    folder, part, expected = replay
+    name, rate = f"hapt-{os.getpid()}", 1 / part.info.period
+    child = begin(folder, f"lsl:{name}", out="lsl.ndjson")
+    count = len(part.info.channels)
+    outlet = lsl.StreamOutlet(lsl.StreamInfo(name, "ACC", count, rate, "float32", name))
+    if not outlet.wait_for_consumers(25.0):
+        os.kill(child, signal.SIGKILL)
+        finished(child)
+        pytest.skip("streams of the Lab Streaming Layer are not found on this machine")
+    jitter = np.random.default_rng(0).uniform(0, 0.1, SAMPLES)
+    begun = lsl.local_clock()
+    for i, row in enumerate(part.values.tolist()):
+        outlet.push_sample(row, begun + i * part.info.period + (jitter[i] if i else 0.0))
+    try:
+        wait_for(lambda: len(detections(folder / "lsl.ndjson")) >= len(expected))
+    finally:
+        os.kill(child, signal.SIGTERM)
+    assert finished(child) == 0, (folder / "errors.txt").read_text()
+    end = (SAMPLES - 1) * part.info.period
+    assert same(before_the_end(detections(folder / "lsl.ndjson"), end), expected)

@@ -1,0 +1,77 @@
+"""Agreement of annotators, checked against mir_eval."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import mir_eval.util
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bdl import Events, write_events
+from bdl.errors import ConfigError, InputError
+from bdl.review import agreement, disagreements
+from bdl.review.agreement import pairs
+from calling import call
+
+TIMES = st.lists(st.integers(0, 200), max_size=20).map(lambda v: np.sort(np.array(v, float) / 4))
+
+
+@settings(max_examples=200, deadline=None)
+@given(first=TIMES, second=TIMES, tolerance=st.sampled_from([0.3, 1.1, 5.1]))
+def test_as_many_pairs_as_possible(first: np.ndarray, second: np.ndarray, tolerance: float) -> None:
+    left, right = pairs(first, second, tolerance)
+    assert len(left) == len(mir_eval.util.match_events(first, second, tolerance))
+    assert (np.abs(first[left] - second[right]) < tolerance).all()
+    assert len({*left.tolist()}) == len({*right.tolist()}) == len(left)
+    assert len(pairs(second, first, tolerance)[0]) == len(left)
+
+
+def test_f1_and_differences_of_three_annotators() -> None:
+    tables = {
+        "A": Events.of("a", ["on", "off"] * 2, [10.0, 20.0, 30.0, 40.0]),
+        "B": Events.of("a", ["on", "off"] * 2, [11.0, 21.0, 31.0, 49.0]),
+        "C": Events.of(["a", "b"], "on", [10.0, 5.0]),
+    }
+    result = agreement(tables, [2.0, 10.0])
+    assert result.f1("A", "B") == {2.0: 0.75, 10.0: 1.0}
+    assert result.f1("B", "A", "on") == {2.0: 1.0, 10.0: 1.0}
+    assert result.f1("A", "C", "on")[2.0] == pytest.approx(2 / 3)
+    [row] = [r for r in result.rows if (r["first"], r["second"]) == ("A", "B")
+             and r["event"] == "all" and r["tolerance"] == 2.0]  # fmt: skip
+    assert (row["bias"], row["median"], row["pairs"]) == (1.0, 1.0, 3)
+    assert "F1" in result.to_polars().columns
+    # Recordings that one of them does not name are left out.
+    assert next(r for r in result.rows if r["second"] == "C")["events of second"] == 1
+
+
+def test_disagreements_are_a_queue() -> None:
+    first = Events.of("a", "x", [10.0, 20.0, 100.0])
+    second = Events.of(["a", "a", "a", "z"], "x", [10.5, 23.0, 200.0, 7.0])
+    queue = disagreements(first, second, tolerance=1.0)
+    assert [(i.kind, i.label, i.model) for i in queue] == [
+        ("displaced", 20.0, 23.0), ("unsupported", 100.0, None), ("unlabelled", None, 200.0),
+    ]  # fmt: skip
+
+
+def test_tables_without_a_common_recording_are_refused() -> None:
+    one, other = Events.of("a", "x", [1.0]), Events.of("b", "x", [1.0])
+    with pytest.raises(InputError, match="no recording is named in both"):
+        agreement({"A": one, "B": other}, [1.0])
+    with pytest.raises(ConfigError, match="two or more"):
+        agreement({"A": one}, [1.0])
+
+
+def test_the_command_compares_annotators(tmp_path: Path) -> None:
+    write_events(Events.of("a", "x", [10.0, 20.0]), tmp_path / "ann.csv")
+    write_events(Events.of("a", "x", [10.5, 22.0]), tmp_path / "bob.csv")
+    words = ("review", "--events", tmp_path / "ann.csv", "--events", tmp_path / "bob.csv",
+             "--tolerance", 1, "--tolerance", 5)  # fmt: skip
+    told = json.loads(call(*words, "--json"))
+    assert told["displaced"] == 1
+    scores = {row["tolerance"]: row["F1"] for row in told["agreement"] if row["event"] == "all"}
+    assert scores == {1.0: 0.5, 5.0: 1.0}
+    assert "bob" in call(*words)

@@ -1,0 +1,302 @@
+"""`bdl evaluate`: nested cross-validation on one's own files, and presets as rows of a study."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import yaml
+
+from bdl.datasets import Tables
+from bdl.errors import BdlError, ConfigError, InputError
+from bdl.evaluation import Regions, match
+from bdl.formats import read_annotated
+from bdl.study.own_data import project_protocol
+from bdl.study.protocol import BootstrapSettings, Protocol, Row
+from bdl.study.runner import run_study
+from bdl.study.scale import shrink
+from bdl.study.splits import Folds
+from bdl.study.status import status_of
+from bdl.study.study_reader import StudyReader
+from bdl.workers import Workers
+from calling import call, call_json
+from projects import QUICK, write_project
+
+Contents = Callable[[Path], dict[str, bytes]]
+FEW = ("--folds", 3, "--bootstrap", 20, "--threads", 1, "--quiet")
+
+
+@pytest.fixture(scope="session")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """A project, and what its evaluation told."""
+    project = write_project(tmp_path_factory.mktemp("own"))
+    return project, call_json("evaluate", project, *FEW, "--baseline", "segmentation")
+
+
+def test_one_command_gives_every_score_with_its_interval(
+    evaluated: tuple[Path, dict[str, Any]],
+) -> None:
+    project, told = evaluated
+    assert told["out"] == str(project / "evaluation")
+    assert {name: told[name] for name in ("recordings", "groups", "folds", "failed")} == {
+        "recordings": 6, "groups": 3, "folds": 3, "failed": [],
+    }  # fmt: skip
+    assert [*told["rows"]] == ["fast", "segmentation"]
+    for row in told["rows"].values():
+        assert [*row["tuned"]] == ["mAP", "AP@8", "AP@20", "mF1", "F1@20"]
+        rates = row["operating point"]
+        assert {name.split("@")[0] for name in rates} == {
+            "F1", "sensitivity", "precision", "false_alarms_per_day",
+        }  # fmt: skip
+        assert len(rates["F1@20>=0"]["interval"]) == 2
+        low, high = row["tuned"]["mAP"]["interval"]
+        assert 0 <= low <= row["tuned"]["mAP"]["value"] <= high <= 1
+    [difference] = [each for each in told["differences"] if each["metric"] == "mAP"]
+    values = [told["rows"][name]["tuned"]["mAP"]["value"] for name in ("fast", "segmentation")]
+    assert difference["value"] == pytest.approx(values[0] - values[1])
+    text = call("evaluate", project, *FEW, "--baseline", "segmentation")
+    assert max(map(len, text.splitlines())) <= 80
+    assert "sensitivity" in text
+
+
+def test_the_test_labels_stay_sealed_until_the_choices_are_frozen(
+    evaluated: tuple[Path, dict[str, Any]],
+) -> None:
+    run = StudyReader(evaluated[0] / "evaluation")
+    noted = [entry["event"] for entry in run.ledger() if entry["event"] != "step"]
+    assert noted[:4] == ["started", "frozen", "test opened", "finished"]
+    frozen = run.get_json("frozen.json")["choices"]
+    assert len(frozen) == 6
+    assert all(choice["operating_point"]["threshold"] >= 0 for choice in frozen)
+    for row, thresholds in evaluated[1]["thresholds"].items():
+        points = [choice["operating_point"] for choice in frozen if choice["row"] == row]
+        assert thresholds == [point["threshold"] for point in points]
+    status = status_of(run.url)
+    assert status.done == status.total == {"detector": 6, "score": 1}
+    assert all(score is not None for row in status.live.values() for score in row)
+
+
+def test_lost_steps_come_back_with_the_same_bytes(
+    evaluated: tuple[Path, dict[str, Any]], contents: Contents
+) -> None:
+    project = evaluated[0]
+    run = project / "evaluation"
+    before = contents(run)
+    shutil.rmtree(next(run.glob("steps/detector/00-fast/fold-1")))
+    shutil.rmtree(next(run.glob("steps/score-*")))
+    told = call_json("evaluate", project, *FEW, "--baseline", "segmentation")
+    assert contents(run) == before
+    assert told["rows"] == evaluated[1]["rows"]
+
+
+def test_no_leak(tmp_path: Path, contents: Contents) -> None:
+    """Noise in place of the test labels of a fold changes no choice and no weight of it."""
+    runs = []
+    for name in ("clean", "noise"):
+        project = write_project(tmp_path / name)
+        split = Folds(by="group", folds=3, seed=0)
+        tested = _tested(project, split)
+        if name == "noise":
+            file = tmp_path / name / "events.csv"
+            table, rng = pl.read_csv(file), np.random.default_rng(5)
+            noise = pl.Series(rng.uniform(0, 399, len(table)))
+            inside = pl.col("recording").is_in(tested)
+            table.with_columns(time=pl.when(inside).then(noise).otherwise("time")).write_csv(file)
+        call("evaluate", project, *FEW)
+        runs.append(contents(project / "evaluation"))
+    clean, noise_run = runs
+    kept = [name for name in clean if name.startswith("steps/detector/00-fast/fold-0")]
+    assert any(name.endswith("model.safetensors") for name in kept)
+    for name in kept:
+        assert clean[name] == noise_run[name], name
+    chosen = [json.loads(run["frozen.json"])["choices"] for run in runs]
+    assert chosen[0][0] == chosen[1][0]
+    assert chosen[0][1:] != chosen[1][1:]
+    assert clean["split.json"] == noise_run["split.json"]
+    assert clean["results.json"] != noise_run["results.json"]
+
+
+def _tested(project: Path, split: Folds) -> list[str]:
+    """Recordings of the test part of fold 0."""
+    from bdl.study.splits import make_split
+
+    files = sorted((project.parent / "signals").glob("*.csv"))
+    groups = {file.stem: file.stem[:2] for file in files}
+    return [*make_split(split, groups, calibrate=False)[0].test]
+
+
+def test_nothing_is_scored_outside_the_annotated_spans(tmp_path: Path) -> None:
+    project = write_project(tmp_path, annotated="../annotated.csv")
+    names = sorted(file.stem for file in (tmp_path / "signals").glob("*.csv"))
+    spans = "\n".join(f"{name},0,{200 + 20 * i}" for i, name in enumerate(names))
+    (tmp_path / "annotated.csv").write_text(f"recording,start,end\n{spans}\n")
+    told = call_json("evaluate", project, *FEW)
+    study = StudyReader(project / "evaluation")
+    benchmark = study.benchmark()
+    regions = Regions.annotated(
+        read_annotated(tmp_path / "annotated.csv", benchmark.recordings).infos
+    )
+    scores = [
+        match(
+            benchmark.events, study.detections("fast"), (8.0, 20.0), types=("on", "off"),
+            recordings=benchmark.recordings.ids, regions=each,
+        ).mean_average_precision()
+        for each in (regions, None)
+    ]  # fmt: skip
+    value = told["rows"]["fast"]["tuned"]["mAP"]["value"]
+    assert value == pytest.approx(scores[0])
+    assert value != pytest.approx(scores[1])
+
+
+def test_hapt_as_plain_tables_scores_as_the_data_set_does(
+    real: Callable[[str], Path], tmp_path: Path
+) -> None:
+    source, users = real("hapt"), ("user01", "user02", "user03")
+    published = tmp_path / "hapt"
+    (published / "recordings").mkdir(parents=True)
+    for file in sorted((source / "recordings").glob("*.parquet")):
+        if file.stem.endswith(users):
+            shutil.copy(file, published / "recordings")
+    segments = pl.read_csv(source / "segments.csv").filter(pl.col("user").is_in(users))
+    segments.write_csv(published / "segments.csv")
+    from bdl.datasets import HAPT
+
+    benchmark = HAPT().load(published)
+    (tmp_path / "signals").mkdir()
+    for file in sorted((published / "recordings").glob("*.parquet")):
+        if file.stem in benchmark.recordings.ids:
+            pl.read_parquet(file).write_csv(tmp_path / "signals" / f"{file.stem}.csv")
+    events = benchmark.events
+    columns = {"recording": [*events.recording], "event": [*events.event], "time": events.time}
+    pl.DataFrame(columns).write_csv(tmp_path / "events.csv")
+    tolerances = benchmark.settings.tolerances
+    call(
+        "new", tmp_path / "mine", "--recordings", tmp_path / "signals", "--period", 0.02,
+        "--group-pattern", "_(user[0-9]+)$", "--events", tmp_path / "events.csv",
+    )  # fmt: skip
+    config = yaml.safe_load((tmp_path / "mine" / "bdl.yaml").read_text())
+    quick = {"encoder": QUICK["encoder"], "training": {"updates": 5}}
+    config["detector"] = {"tolerances": [*tolerances], **quick}  # the rest is chosen for the data
+    (tmp_path / "mine" / "bdl.yaml").write_text(yaml.safe_dump(config))
+    told = call_json("evaluate", tmp_path / "mine", *FEW)
+    protocol = Protocol(
+        name="published",
+        data="hapt",
+        split=Folds(by="group", folds=3, seed=0),
+        rows=(Row.of_preset("fast", "fast", quick),),
+        seeds=(0,),
+        bootstrap=BootstrapSettings(by="group", replicates=20),
+    )
+    results = run_study(protocol, tmp_path / "run", data=published, workers=Workers(threads=1))
+    for metric in ("mAP", "mF1"):
+        estimate = results.estimate("fast", "tuned", metric)
+        assert estimate is not None
+        assert told["rows"]["fast"]["tuned"][metric] == estimate.to_dict()
+    ours = StudyReader(tmp_path / "mine" / "evaluation").detections("fast")
+    assert ours == StudyReader(tmp_path / "run").detections("fast")
+
+
+def test_every_protocol_runs_on_own_tables(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    protocol = Protocol(
+        name="mixed",
+        data={
+            "kind": "tables", "recordings": "signals", "tolerances": (8.0, 20.0),
+            "layout": {"period": 1.0},
+        },
+        settings={"window": 200.0},
+        split=Folds(folds=3, seed=0, calibration=0.3),
+        rows=(
+            Row(name="Hard", objective="bdl-hard", encoder=QUICK["encoder"]),
+            Row.of_preset("Fast", "fast", {"encoder": QUICK["encoder"]}),
+        ),
+        training={"epochs": 9, "checkpoint_epochs": (9,)},
+        seeds=(0,),
+        differences=(("Fast", "Hard"),),
+        bootstrap=BootstrapSettings(replicates=20),
+    )  # fmt: skip
+    small = shrink(protocol, Tables.scales["tiny"])
+    results = run_study(small, tmp_path / "run", data=tmp_path, workers=Workers(threads=1))
+    assert results.values("Hard", "tuned", "mAP", seed=0, fold=None)
+    assert results.values("Fast", "tuned", "mAP", seed=0, fold=None)
+    assert [difference.stage for difference in results.differences] == ["tuned", "tuned"]
+    names = {row.name: row.encoder.kind for row in small.rows}
+    assert names == {"Hard": "recurrent", "Fast": "recurrent"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--folds", 4), r"4 folds need .* the data has 3; give fewer \(split.folds, --folds\)"),
+        (
+            ("--baseline", "forest"),
+            "segmentation, expected-ap, peaks, paper expected",
+        ),
+        (("--objective", "bdl-soft"), "'bdl-soft' is not known"),
+    ],
+)
+def test_what_evaluate_refuses(tmp_path: Path, words: tuple[object, ...], message: str) -> None:
+    project = write_project(tmp_path)
+    with pytest.raises(BdlError, match=message):
+        call("evaluate", project, "--quiet", *words)
+
+
+def test_one_group_cannot_be_divided(tmp_path: Path) -> None:
+    project = write_project(tmp_path, layout={"period": 1.0, "group_pattern": "^(g)"})
+    with pytest.raises(ConfigError, match=r"of one group, 'g': .*--group-pattern"):
+        call("evaluate", project, "--quiet")
+
+
+def test_another_setting_needs_another_directory(evaluated: tuple[Path, dict[str, Any]]) -> None:
+    with pytest.raises(BdlError, match=r"differs in .*rows.*another --out"):
+        call("evaluate", evaluated[0], *FEW)
+
+
+def test_a_folder_without_a_project_says_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"bdl.yaml is missing; `bdl new .*` makes one"):
+        call("evaluate", tmp_path)
+
+
+def test_events_of_unknown_recordings_are_refused(tmp_path: Path) -> None:
+    project = write_project(tmp_path)
+    with (tmp_path / "events.csv").open("a") as file:
+        file.write("g9_r9,on,3\n")
+    with pytest.raises(InputError, match=r"not among the 6 given, such as 'g9_r9'"):
+        call("evaluate", project, "--quiet")
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"preset": "fast", "stride": 4}, "stride has no effect beside preset"),
+        ({"objective": "bdl-hard", "detector": {"tile": 9}}, "no effect without preset"),
+        ({"preset": "quick"}, "fast, best or paper expected"),
+        ({"preset": "fast", "detector": {"strid": 4}}, "strid: unknown key"),
+        ({}, "objective: a value expected, got none"),
+    ],
+)
+def test_rows_that_contradict_themselves(row: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Row(**{"name": "a", **row})
+
+
+def test_a_preset_needs_the_nested_regime() -> None:
+    with pytest.raises(ConfigError, match="a preset needs the regime nested"):
+        Protocol(
+            name="x", data="hapt", regime="validation", split=Folds(folds=2, seed=0),
+            rows=(Row.of_preset("a", "fast", {}),),
+        )  # fmt: skip
+
+
+def test_tolerances_are_proposed_where_none_are_given(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    data = Tables(recordings="signals", layout={"period": 1.0, "group_pattern": "^(g[0-9])"})
+    protocol, benchmark = project_protocol(data, tmp_path, folds=3)
+    assert protocol.data.tolerances == benchmark.settings.tolerances
+    assert benchmark.settings.types == ("on", "off")
