@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any, get_args
+
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from bdl.cli import app
@@ -44,6 +48,19 @@ WRONG = {
     "convert t.csv --out k.csv --to kaggle --period": ("nan", "0"),
     "explore --cutoff": ("nan",),
     "review --reach": ("-1",),
+    "detect m r.csv --out d.csv --false-alarms-per-day": ("-1",),
+    "detect m r.csv --out d.csv --sensitivity": ("-0.1", "1.1"),
+    "detect m r.csv --out d.csv --partition": ("0",),
+    "curve --size": ("0",),
+    "curve --held-out": ("0", "1"),
+    "curve --bootstrap": ("0", "1000000000000"),
+    "evaluate p --seed": ("-1",),
+    "evaluate p --folds": ("1",),
+    "evaluate p --bootstrap": ("9", "1000000000000"),
+    "live m --longest-gap": ("0", "-1"),
+    "live m --save-every": ("-1",),
+    "serve m --port": ("-1", "65536"),
+    "explore --port": ("65536",),
 }
 
 
@@ -54,6 +71,32 @@ def test_a_number_without_meaning_names_its_option(words: str, value: str):
     flag = words.split()[-1]
     assert f"Invalid value for '{flag}'" in done.output
     assert f"expected, got {value[:60]}" in done.output.replace("\n", " ")
+
+
+def commands(group: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command below a group, with the words that call it."""
+    for name, command in sorted(group.commands.items()):
+        if getattr(command, "commands", None):
+            yield from commands(command, (*words, name))
+        else:
+            yield (*words, name), command
+
+
+@pytest.mark.parametrize("value", ["nan", "-inf", "x"])
+def test_no_option_of_any_command_takes_what_is_no_number(value: str):
+    """Also of commands and options that are added later."""
+    asked = 0
+    for words, command in commands(typer.main.get_command(app)):
+        for parameter in command.params:
+            kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+            if {int, float}.isdisjoint({kind, *get_args(kind)}):
+                continue
+            flag, asked = parameter.opts[0], asked + 1
+            done = CliRunner().invoke(app, [*words, f"{flag}={value}"])
+            told = " ".join(done.output.split())
+            assert f"Invalid value for '{flag}'" in told, (words, flag, told)
+            assert f"expected, got {value}" in told, (words, flag, told)
+    assert asked > 150
 
 
 @pytest.mark.parametrize("separation", [-1.0, float("nan"), float("inf"), 1e300])

@@ -9,6 +9,7 @@ import typer
 
 from bdl.cli.console import err, out, print_json
 from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption, given_fields
+from bdl.cli.numbers import COUNT, INTERVALS, SHARE
 from bdl.cli.options import Json, Quiet, takes
 from bdl.cli.recording_options import EVENT_OPTIONS, RECORDING_OPTIONS
 from bdl.cli.sources import SourceOptions, find_source
@@ -37,15 +38,18 @@ def curve(
     ] = None,
     size: Annotated[
         list[int] | None,
-        typer.Option(help="Number of labelled recordings; may be repeated. Default: 1, 2, 4, ..."),
+        typer.Option(
+            parser=COUNT,
+            help="Number of labelled recordings; may be repeated. Default: 1, 2, 4, ...",
+        ),
     ] = None,
     held_out: Annotated[
-        float, typer.Option(min=0.01, max=0.99, help="Share of the groups that is held out.")
+        float, typer.Option(parser=SHARE, help="Share of the groups that is held out.")
     ] = 0.2,
     repeats: Annotated[
-        int, typer.Option(min=1, help="Orders in which recordings are added, averaged.")
+        int, typer.Option(parser=COUNT, help="Orders in which recordings are added, averaged.")
     ] = 1,
-    bootstrap: Annotated[int, typer.Option(min=1, help="Bootstrap replicates.")] = 1000,
+    bootstrap: Annotated[int, typer.Option(parser=INTERVALS, help="Bootstrap replicates.")] = 1000,
     quiet: Quiet = False,
     json: Json = False,
     *,

@@ -12,6 +12,7 @@ from bdl.cli import INCOMPLETE
 from bdl.cli.console import err, print_json, progress
 from bdl.cli.detection_formats import WRITING_OPTIONS, detection_format, write_detections
 from bdl.cli.event_conversion import written_formats
+from bdl.cli.numbers import ALARMS, COUNT, SENSITIVITY
 from bdl.cli.options import Json, Quiet, Strict, advance, takes
 from bdl.cli.recording_options import RECORDING_OPTIONS, recording_formats
 from bdl.cli.sources import SourceOptions, find_source
@@ -86,7 +87,7 @@ def detect(
     false_alarms_per_day: Annotated[
         float | None,
         typer.Option(
-            min=0,
+            parser=ALARMS,
             help="Threshold with at most so many false alarms per day on held-out recordings, "
             "instead of the best F1; an interval counts once.",
         ),
@@ -94,7 +95,8 @@ def detect(
     sensitivity: Annotated[
         float | None,
         typer.Option(
-            min=0, max=1, help="Threshold that found this share of held-out events, instead."
+            parser=SENSITIVITY,
+            help="Threshold that found this share of held-out events, instead.",
         ),
     ] = None,
     events: Annotated[
@@ -109,7 +111,8 @@ def detect(
     partition: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Write a folder of Parquet files, each with so many recordings, to --out."
+            parser=COUNT,
+            help="Write a folder of Parquet files, each with so many recordings, to --out.",
         ),
     ] = None,
     strict: Strict = False,

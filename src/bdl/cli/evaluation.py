@@ -14,6 +14,7 @@ from bdl.cli.detector_options import (
     named_options,
 )
 from bdl.cli.fit_config import find_config, written_config
+from bdl.cli.numbers import FOLDS, INTERVALS, SEED
 from bdl.cli.options import Json, Quiet, takes
 from bdl.errors import require
 from bdl.workers import Workers
@@ -30,21 +31,26 @@ commands = typer.Typer()
 @takes(workers=Workers, **DETECTOR_OPTIONS)
 def evaluate(
     project: Annotated[Path, typer.Argument(help="Folder made by `bdl new`, or its bdl.yaml.")],
-    folds: Annotated[int, typer.Option(min=2, help="Parts of the groups, each tested once.")] = 5,
+    folds: Annotated[
+        int, typer.Option(parser=FOLDS, help="Parts of the groups, each tested once.")
+    ] = 5,
     baseline: Annotated[
         list[str] | None,
         typer.Option(
             help="Row to compare with: segmentation, expected-ap, peaks or paper; may be repeated."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the folds and of the models.")] = 0,
+    seed: Annotated[
+        int, typer.Option(parser=SEED, help="Seed of the folds and of the models.")
+    ] = 0,
     target: Annotated[
         str | None,
         typer.Option("--out", help="Run directory. Default: evaluation, in the project."),
     ] = None,
     preset: PresetOption = None,
     bootstrap: Annotated[
-        int, typer.Option(min=10, help="Bootstrap replicates of the confidence intervals.")
+        int,
+        typer.Option(parser=INTERVALS, help="Bootstrap replicates of the confidence intervals."),
     ] = 1000,
     quiet: Quiet = False,
     json: Json = False,

@@ -9,7 +9,7 @@ import typer
 
 from bdl.cli.console import err
 from bdl.cli.labelled_data import LabelOptions, find_labelled
-from bdl.cli.numbers import SCORE, TOLERANCE
+from bdl.cli.numbers import PORT, SCORE, TOLERANCE
 from bdl.cli.options import takes
 from bdl.cli.recording_options import EVENT_OPTIONS, RECORDING_OPTIONS
 from bdl.cli.sources import SourceOptions
@@ -53,7 +53,9 @@ def explore(
         ),
     ] = None,
     to: Annotated[str, typer.Option("--to", help="Format of --export.")] = "bdl",
-    port: Annotated[int, typer.Option(help="Port of this machine; 0 for a free one.")] = 0,
+    port: Annotated[
+        int, typer.Option(parser=PORT, help="Port of this machine; 0 for a free one.")
+    ] = 0,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the default browser.")
     ] = True,

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from bdl.cli.console import err
+from bdl.cli.numbers import DURATION, SECONDS
 from bdl.cli.options import Quiet
 from bdl.errors import ConfigError
 from bdl.live.line_formats import LineFormat
@@ -54,10 +55,14 @@ def live(
         bool, typer.Option("--strict", help="Stop at a line that cannot be used.")
     ] = False,
     longest_gap: Annotated[
-        float, typer.Option(help="Seconds without samples beyond which a time is refused.")
+        float,
+        typer.Option(
+            parser=SECONDS, help="Seconds without samples beyond which a time is refused."
+        ),
     ] = 86400.0,
     save_every: Annotated[
-        float, typer.Option(help="Seconds between two writes of the state, at most.")
+        float,
+        typer.Option(parser=DURATION, help="Seconds between two writes of the state, at most."),
     ] = 5.0,
     quiet: Quiet = False,
 ) -> None:

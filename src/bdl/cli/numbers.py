@@ -77,11 +77,15 @@ TOLERANCE = Number(float, "a positive number", above=0, most=1e15)
 DURATION = Number(float, "a number of seconds, 0 or more,", least=0, most=1e15)
 SCORE = Number(float)
 SHARE = Number(float, "a number between 0 and 1", above=0, below=1)
+SENSITIVITY = Number(float, "a number from 0 to 1", least=0, most=1)
 ALARMS = Number(float, "a number, 0 or more,", least=0, most=1e12)
 RATE = Number(float, "a positive number", above=0, most=1e12)
 SEED = Number(int, "a whole number from 0 to 2^63 - 1", least=0, most=(1 << 63) - 1)
+FOLDS = Number(int, least=2, most=10_000_000)
 COUNT = Number(int, least=1, most=10_000_000)
+PORT = Number(int, "a port from 0 to 65535", least=0, most=65535)
 REPLICATES = Number(int, "a number of replicates from 0 to 1,000,000", least=0, most=1_000_000)
+INTERVALS = Number(int, "a number of replicates from 10 to 1,000,000", least=10, most=1_000_000)
 
 
 def number_type(info: FieldInfo, kind: Any) -> Number | None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from bdl.cli.console import err
+from bdl.cli.numbers import PORT
 from bdl.cli.options import takes
 from bdl.live.limits import Limits
 
@@ -24,7 +25,7 @@ def serve(
     host: Annotated[
         str, typer.Option(help="Address to listen at; the default is this machine only.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port; 0 for a free one.")] = 0,
+    port: Annotated[int, typer.Option(parser=PORT, help="Port; 0 for a free one.")] = 0,
     all: Annotated[
         bool,
         typer.Option("--all", help="The whole ranking instead of detections above the threshold."),

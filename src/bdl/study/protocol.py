@@ -62,8 +62,8 @@ class BootstrapSettings(Value):
         What is drawn: recordings or groups.
     """
 
-    replicates: int = Field(1000, ge=10)
-    seed: int = Field(0, ge=0)
+    replicates: int = Field(1000, ge=10, le=1_000_000)
+    seed: int = Field(0, ge=0, lt=1 << 63)
     by: Unit = "recording"
 
 
