@@ -17,19 +17,15 @@ from bdl.errors import InputError
 from bdl.events import Events
 from bdl.formats.delimited import decimal
 from bdl.formats.events.annotation_format import Annotation, AnnotationFormat, rows_by_recording
+from bdl.formats.events.event_format import UnscoredFormat
 from bdl.formats.files import atomic, matching, reading
 from bdl.recording import Recordings
 
 _LINE = re.compile(r"-?\d+(\.\d*)?\t-?\d+(\.\d*)?(\t|$)")
 
 
-class AudacityLabels(AnnotationFormat):
+class AudacityLabels(UnscoredFormat, AnnotationFormat):
     """Label tracks of Audacity, files or folders: start, end and text.
-
-    Parameters
-    ----------
-    drop_scores
-        Write without scores, which the format does not have.
 
     Examples
     --------
@@ -44,7 +40,6 @@ class AudacityLabels(AnnotationFormat):
 
     kind: Literal["audacity"] = "audacity"
     suffixes: ClassVar[tuple[str, ...]] = (".txt",)
-    drop_scores: bool = False
 
     def recognises(self, path: Path, columns: Sequence[str]) -> bool:
         """By the first line of a text file, or of one in the folder."""
@@ -66,7 +61,7 @@ class AudacityLabels(AnnotationFormat):
 
     def write(self, events: Events, path: Path, recordings: Recordings | None = None) -> None:
         """Write ``<recording>.txt`` files into a folder, or one file for one recording."""
-        unscored = self.without_scores(events, path, self.drop_scores)
+        unscored = self.without_scores(events, path)
         for name in unscored.types:
             if "\n" in name or "\r" in name:
                 raise InputError(f"{path}: a label of Audacity is one line of text, got {name!r}")

@@ -15,18 +15,14 @@ from bdl.errors import InputError
 from bdl.events import Events
 from bdl.formats.delimited import decimal, read_rows, write_rows
 from bdl.formats.events.annotation_format import Annotation, AnnotationFormat, to_annotations
+from bdl.formats.events.event_format import UnscoredFormat
 from bdl.recording import Recordings
 
 _COLUMNS = ("filename", "onset", "offset", "event_label")
 
 
-class DcaseEvents(AnnotationFormat):
+class DcaseEvents(UnscoredFormat, AnnotationFormat):
     """DCASE tables of filename, onset, offset and event_label.
-
-    Parameters
-    ----------
-    drop_scores
-        Write without scores, which the format does not have.
 
     Examples
     --------
@@ -38,7 +34,6 @@ class DcaseEvents(AnnotationFormat):
     """
 
     kind: Literal["dcase"] = "dcase"
-    drop_scores: bool = False
 
     def recognises(self, path: Path, columns: Sequence[str]) -> bool:
         """By the columns."""
@@ -70,7 +65,7 @@ class DcaseEvents(AnnotationFormat):
 
     def write(self, events: Events, path: Path, recordings: Recordings | None = None) -> None:
         """Write a table; recordings without events get a line of their own if they are given."""
-        unscored = self.without_scores(events, path, self.drop_scores)
+        unscored = self.without_scores(events, path)
         annotations = to_annotations(unscored, self.intervals)
         rows = [[row.recording, repr(row.start), repr(row.end), row.label] for row in annotations]
         used = {row.recording for row in annotations}

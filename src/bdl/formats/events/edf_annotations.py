@@ -22,19 +22,15 @@ from bdl.formats.events.annotation_format import (
     end_after,
     rows_by_recording,
 )
+from bdl.formats.events.event_format import UnscoredFormat
 from bdl.formats.files import atomic, matching, reading
 from bdl.recording import RecordingInfo, Recordings
 
 _YEARS = range(1985, 2085)  # those that a header of EDF can tell
 
 
-class EdfAnnotations(AnnotationFormat):
+class EdfAnnotations(UnscoredFormat, AnnotationFormat):
     """Annotations of EDF+ and BDF+ files.
-
-    Parameters
-    ----------
-    drop_scores
-        Write without scores, which the format does not have.
 
     Examples
     --------
@@ -47,12 +43,6 @@ class EdfAnnotations(AnnotationFormat):
 
     kind: Literal["edf"] = "edf"
     suffixes: ClassVar[tuple[str, ...]] = (".edf", ".bdf")
-    drop_scores: bool = False
-
-    def recognises(self, path: Path, columns: Sequence[str]) -> bool:
-        """By the suffix of the file, or of a file of the folder."""
-        files = path.iterdir() if path.is_dir() else [path]
-        return any(file.suffix.lower() in self.suffixes for file in files)
 
     def annotations(self, path: Path) -> Iterator[Annotation]:
         """The annotations of a file, or of all files of a folder."""
@@ -80,7 +70,7 @@ class EdfAnnotations(AnnotationFormat):
         A file that holds signals is never replaced.
         """
         edfio = require("edfio", "eeg")
-        unscored = self.without_scores(events, path, self.drop_scores)
+        unscored = self.without_scores(events, path)
         for name in unscored.types:
             if name != name.strip() or any(ord(mark) < 32 for mark in name):
                 raise InputError(

@@ -47,7 +47,9 @@ class EventFormat(Variant):
     suffixes: ClassVar[tuple[str, ...]] = ()
 
     def recognises(self, path: Path, columns: Sequence[str]) -> bool:
-        """Whether a file or folder is of this format: by its suffix.
+        """Whether a file or folder is of this format: by its suffix, or that of a file in it.
+
+        Only a format with one file per recording (`ending`) is found in folders.
 
         Parameters
         ----------
@@ -56,7 +58,9 @@ class EventFormat(Variant):
         columns
             Names of the columns, if it is a table; otherwise none.
         """
-        return path.suffix.lower() in self.suffixes
+        ending = self.ending()
+        files = path.iterdir() if ending is not None and path.is_dir() else [path]
+        return any(file.suffix.lower() in (*self.suffixes, ending) for file in files)
 
     @abstractmethod
     def read(self, path: Path) -> Events:
@@ -91,25 +95,6 @@ class EventFormat(Variant):
     def writes(cls) -> bool:
         """Whether the format can be written."""
         return cls.write is not EventFormat.write
-
-    def without_scores(self, events: Events, path: Path, drop: bool) -> Events:
-        """Events without scores, for a format that has none: they are dropped only on purpose.
-
-        Parameters
-        ----------
-        events
-            The events.
-        path
-            Where to write, for the message.
-        drop
-            Whether to drop scores; otherwise they are an error.
-        """
-        if events.score is not None and not drop:
-            raise InputError(
-                f"{path}: format {self.kind} has no scores and these events have; drop them on "
-                "purpose (drop_scores=True, --drop-scores), or write another format (--to)"
-            )
-        return replace(events, score=None)
 
     def ending(self) -> str | None:
         """How names of files go on after the recording's id, as in ``.edf``.
@@ -172,3 +157,32 @@ class EventFormat(Variant):
                 if file.resolve() in own:
                     raise InputError(f"{file}: holds a recording; write to another folder")
         return files
+
+
+class UnscoredFormat(EventFormat):
+    """A format without scores: they are dropped only on purpose.
+
+    Parameters
+    ----------
+    drop_scores
+        Write without scores, which the format does not have.
+    """
+
+    drop_scores: bool = False
+
+    def without_scores(self, events: Events, path: Path) -> Events:
+        """Events without scores; unless they are to be dropped, scores are an error.
+
+        Parameters
+        ----------
+        events
+            The events.
+        path
+            Where to write, for the message.
+        """
+        if events.score is not None and not self.drop_scores:
+            raise InputError(
+                f"{path}: format {self.kind} has no scores and these events have; drop them on "
+                "purpose (drop_scores=True, --drop-scores), or write another format (--to)"
+            )
+        return replace(events, score=None)

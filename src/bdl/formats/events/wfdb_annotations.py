@@ -17,7 +17,7 @@ from pydantic import Field
 
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
-from bdl.formats.events.event_format import EventFormat
+from bdl.formats.events.event_format import UnscoredFormat
 from bdl.formats.files import atomic, matching
 from bdl.formats.mit_annotations import encode_annotations, read_annotation_file
 from bdl.formats.wfdb_header import read_header
@@ -28,7 +28,7 @@ _READ, _WRITTEN = "atr", "bdl"  # extensions: atr is that of reference annotatio
 _SAMPLES = 1 << 40  # of one record
 
 
-class WfdbAnnotations(EventFormat):
+class WfdbAnnotations(UnscoredFormat):
     """Annotations of WFDB records.
 
     Parameters
@@ -40,8 +40,6 @@ class WfdbAnnotations(EventFormat):
         What names an event: the annotation's ``symbol``, or its ``aux_note``, if it has one.
     period
         Seconds between two samples of written files, if the recordings are not given.
-    drop_scores
-        Write without scores, which the format does not have.
 
     Examples
     --------
@@ -60,13 +58,6 @@ class WfdbAnnotations(EventFormat):
     extension: str | None = None
     labels: Literal["symbol", "aux_note"] = "symbol"
     period: float | None = Field(default=None, gt=0)
-    drop_scores: bool = False
-
-    def recognises(self, path: Path, columns: Sequence[str]) -> bool:
-        """By the suffix of the file, or by such files in a folder."""
-        suffixes = (*self.suffixes, f".{self.extension}")
-        files = path.iterdir() if path.is_dir() else [path]
-        return any(file.suffix.lower() in suffixes for file in files)
 
     def read(self, path: Path) -> Events:
         """Annotations of one record, or of all records of a folder."""
@@ -103,7 +94,7 @@ class WfdbAnnotations(EventFormat):
 
     def write(self, events: Events, path: Path, recordings: Recordings | None = None) -> None:
         """Write ``<recording>.bdl`` files into a folder, or one file for one recording."""
-        unscored = self.without_scores(events, path, self.drop_scores)
+        unscored = self.without_scores(events, path)
         rows = {id: slice(0) for id in (recordings.ids if recordings else ())}
         order = np.lexsort((unscored.time, unscored.recording_code))
         counts = np.bincount(unscored.recording_code, minlength=len(unscored.recordings))
