@@ -11,7 +11,8 @@ from bdl.evaluation.delay import DelayTable, delay_table
 from bdl.evaluation.error_table import ErrorTable, error_table
 from bdl.evaluation.estimate import Estimate
 from bdl.evaluation.event_score import Score, score
-from bdl.evaluation.matches import BestThreshold, LeftOut, Matches, PrecisionRecall
+from bdl.evaluation.left_out import LeftOut
+from bdl.evaluation.matches import BestThreshold, Matches, PrecisionRecall
 from bdl.evaluation.matching import Matcher, MatchingRules, match
 from bdl.evaluation.metrics import Metric
 from bdl.evaluation.multiplicity import Difference

@@ -116,11 +116,6 @@ def delay_table(
     >>> delay_table(matches, [5.0]).to_polars().row(0)
     ('beat', 5.0, 17.0, 28.7, 1.0, 0.5)
     """
-    if matches.issued is None:
-        raise ConfigError(
-            "delays need the time at which each detection was issued: a column 'issued' is "
-            "missing; `bdl live`, and `bdl detect` of a model with a lag, write it"
-        )
     if not delays or not all(np.isfinite(delay) and delay >= 0 for delay in delays):
         raise ConfigError(f"delays of 0 seconds or more expected, got {[*delays]}")
     rows = tuple((event, t) for event in matches.types for t in matches.tolerances)

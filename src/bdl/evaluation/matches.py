@@ -18,7 +18,7 @@ A type without truths has no recall and therefore NaN for both.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from bdl.errors import ConfigError
 from bdl.evaluation import replicates
+from bdl.evaluation.left_out import LeftOut
 from bdl.evaluation.ranking import tie_ends
 from bdl.evaluation.rounding import is_nearer
 from bdl.evaluation.tally import Tallies, Tally
@@ -55,27 +56,6 @@ class BestThreshold(NamedTuple):
 
     f1: Floats
     threshold: Floats
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """Numbers of rows that were not scored, and why."""
-
-    truths_without_time: int = 0
-    detections_without_time_or_score: int = 0
-    detections_in_unknown_recordings: int = 0
-    detections_of_unknown_types: int = 0
-    detections_of_unscored_types: int = 0
-    detections_in_unscored_recordings: int = 0
-    detections_outside_regions: int = 0
-    truths_outside_regions: int = 0
-    recordings_without_detections: int = 0
-    truths_in_recordings_without_detections: int = 0
-
-    def lines(self) -> list[str]:
-        """One line for each reason that occurred."""
-        counts = ((f.name.replace("_", " "), getattr(self, f.name)) for f in fields(self))
-        return [f"{count:,} {reason}" for reason, count in counts if count]
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +108,7 @@ class Matches:
     count: Longs = field(repr=False)
     row: Ints = field(repr=False)
     truth: Ints = field(repr=False)
-    left_out: LeftOut = LeftOut()
+    left_out: LeftOut = field(default_factory=LeftOut)
     durations: Mapping[str, float] | None = field(default=None, repr=False)
     ranked: bool = True
     intervals: tuple[IntervalType, ...] = ()
@@ -177,9 +157,18 @@ class Matches:
             )
         return np.array([self.durations[name] for name in self.recordings], dtype=np.float64)
 
-    def hits(self, type: str, tolerance: float) -> tuple[Ints, Ints]:
-        """Rows of the detections that hit, by rank, and the index of the truth of each."""
-        return self._hits(self.type_index(type), self.tolerance_index(tolerance))
+    def hits(
+        self, type: str, tolerance: float, threshold: float | None = None
+    ) -> tuple[Ints, Ints]:
+        """Rows of the detections that hit, by rank, and the index of the truth of each.
+
+        With a threshold, only those of at least this score.
+        """
+        rows, truths = self._hits(self.type_index(type), self.tolerance_index(tolerance))
+        if threshold is None:
+            return rows, truths
+        counted = self.score[rows] >= threshold
+        return rows[counted], truths[counted]
 
     def _hits(self, j: int, k: int) -> tuple[Ints, Ints]:
         place = slice(self.first_truth[j], self.first_truth[j] + self.count[j, k])
@@ -262,6 +251,10 @@ class Matches:
             count=self.hits_before(self.cuts([threshold])[0]),
             row=shift[self.row].astype(np.int32),
         )
+
+    def hit_errors(self, rows: Ints, truths: Ints) -> Floats:
+        """Seconds from truths to the detections in some rows: positive is late."""
+        return self.time[rows] - self.truth_time[truths]
 
     def hit_delays(self, rows: Ints, truths: Ints) -> Floats:
         """Seconds from truths to the times at which the detections in some rows were issued."""

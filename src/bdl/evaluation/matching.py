@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation.assignment import assign
-from bdl.evaluation.matches import LeftOut, Matches
+from bdl.evaluation.left_out import LeftOut
+from bdl.evaluation.matches import Matches
 from bdl.evaluation.ranking import arrange, rank
 from bdl.evaluation.regions import Regions
 from bdl.events import Events

@@ -47,19 +47,9 @@ def timing(matches: Matches, type: str, tolerance: float, *, threshold: float = 
     >>> timing(matches, "beat", 5.0)
     Timing(hits=2, bias=0.5, median=1.5, p95=1.95)
     """
-    seconds, _ = timing_errors(matches, type, tolerance, threshold=threshold)
+    seconds = matches.hit_errors(*matches.hits(type, tolerance, threshold))
     statistics = (error_statistic(seconds, name) for name in ("bias", "median", "p95"))
     return Timing(len(seconds), *statistics)
-
-
-def timing_errors(
-    matches: Matches, type: str, tolerance: float, *, threshold: float = -np.inf
-) -> tuple[Floats, NDArray[np.int32]]:
-    """Error in seconds and recording of each hit with at least the given score, by rank."""
-    rows, truths = matches.hits(type, tolerance)
-    counted = matches.score[rows] >= threshold
-    rows, truths = rows[counted], truths[counted]
-    return matches.time[rows] - matches.truth_time[truths], matches.recording[rows]
 
 
 def error_statistic(seconds: Floats, statistic: str) -> float:

@@ -17,7 +17,6 @@ from bdl.density import Density
 from bdl.errors import ConfigError
 from bdl.evaluation import Estimate, Matches, match
 from bdl.evaluation.matching import EventFree
-from bdl.evaluation.timing import timing_errors as errors_of_type
 from bdl.events import Events
 from bdl.recording import Recordings
 
@@ -228,5 +227,5 @@ def type_codes(matches: Matches) -> NDArray[np.int64]:
 
 def timing_errors(matches: Matches, tolerance: float) -> NDArray[np.float64]:
     """Detected minus true time (seconds) of every hit at a tolerance, all types together."""
-    parts = [errors_of_type(matches, name, tolerance)[0] for name in matches.types]
+    parts = [matches.hit_errors(*matches.hits(name, tolerance)) for name in matches.types]
     return np.concatenate(parts) if parts else np.zeros(0)

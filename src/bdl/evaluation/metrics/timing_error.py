@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
-
-import numpy as np
-from pydantic import PositiveFloat
+from typing import Any, Literal
 
 from bdl.evaluation.matches import Matches
-from bdl.evaluation.metrics.metric import Floats, Metric
-from bdl.evaluation.timing import Statistic, error_statistic, timing_errors
+from bdl.evaluation.metrics._of_hits import Ints, MetricOfHits
+from bdl.evaluation.metrics.metric import Floats
+from bdl.evaluation.timing import Statistic, error_statistic
 
 
-class TimingError(Metric):
+class TimingError(MetricOfHits):
     """Timing error of hits: its mean, or the median or 95 % quantile of its absolute value.
 
     Names: ``bias@60``, ``median@60``, ``p95@60>=0.5:onset``.
@@ -22,10 +20,6 @@ class TimingError(Metric):
     ----------
     statistic
         ``bias`` (mean of detection minus truth), ``median`` or ``p95`` of the absolute error.
-    threshold
-        Least score of the hits that count. None counts all.
-    type
-        One event type. None takes the hits of all types together.
 
     Examples
     --------
@@ -33,12 +27,8 @@ class TimingError(Metric):
     'p95@5'
     """
 
-    higher_is_better: ClassVar[bool] = False
-
     kind: Literal["timing-error"] = "timing-error"
     statistic: Statistic = "median"
-    tolerance: PositiveFloat
-    threshold: float | None = None
 
     @classmethod
     def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:
@@ -51,15 +41,8 @@ class TimingError(Metric):
     def better(self, value: float) -> float:
         return super().better(abs(value))  # a bias is best at zero
 
-    def values(self, matches: Matches, weights: Floats) -> Floats:
-        types = matches.types if self.type is None else (self.type,)
-        threshold = -np.inf if self.threshold is None else self.threshold
-        parts = [
-            timing_errors(matches, name, self.tolerance, threshold=threshold) for name in types
-        ]
-        seconds = np.concatenate([part[0] for part in parts])
-        owner = np.concatenate([part[1] for part in parts])
-        repeats = weights.astype(np.int64)
-        return np.array(
-            [error_statistic(np.repeat(seconds, row[owner]), self.statistic) for row in repeats]
-        )
+    def seconds(self, matches: Matches, rows: Ints, truths: Ints) -> Floats:
+        return matches.hit_errors(rows, truths)
+
+    def statistic_of(self, seconds: Floats) -> float:
+        return error_statistic(seconds, self.statistic)
