@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bdl import Density, Events, Recording, Recordings
-from bdl.explore import Session
+from bdl.explore import LabelSession
 
 TOKEN = "a-token-of-the-tests"
 
@@ -76,7 +76,7 @@ class Client:
     """Requests to a session, as a page or an intruder makes them."""
 
     port: int
-    session: Session
+    session: LabelSession
 
     def raw(
         self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None

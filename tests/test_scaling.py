@@ -6,7 +6,7 @@ import pytest
 from bdl.errors import ConfigError
 from bdl.features import Features, bin_features
 from bdl.recording import Recording, Recordings
-from bdl.scaling import Automatic, PerRecording, Robust
+from bdl.scaling import AutomaticScaling, PerRecording, Robust
 
 
 def recordings(gains, levels):
@@ -20,7 +20,7 @@ def recordings(gains, levels):
 
 
 def test_recordings_of_one_level_are_scaled_together():
-    assert isinstance(Automatic().fit(recordings([1.0] * 8, [0.0] * 8)), Robust)
+    assert isinstance(AutomaticScaling().fit(recordings([1.0] * 8, [0.0] * 8)), Robust)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_recordings_of_one_level_are_scaled_together():
     [([1.0, 4.0] * 4, [0.0] * 8), ([1.0] * 8, [0.0, 9.0] * 4)],
 )
 def test_recordings_of_different_levels_are_scaled_one_by_one(gains, levels):
-    assert isinstance(Automatic().fit(recordings(gains, levels)), PerRecording)
+    assert isinstance(AutomaticScaling().fit(recordings(gains, levels)), PerRecording)
 
 
 def test_scaled_recordings_have_the_same_features_at_any_gain():
@@ -71,7 +71,7 @@ def heavy(sigma, offset=0.0, zeros=0.0, seed=0):
     ],
 )
 def test_the_logarithm_is_taken_of_heavy_tails_only(recordings, taken):
-    fitted = Automatic().fit(recordings)
+    fitted = AutomaticScaling().fit(recordings)
     assert (fitted.unit is not None) is taken
     assert ("logarithm of x" in fitted.describe(["x"])) is taken
     if taken:
@@ -85,7 +85,7 @@ def test_a_logarithm_does_not_change_with_the_unit_of_the_data():
     other = Recording.of(1000 * np.asarray(one.values, np.float64), id="a", period=1.0)
     both = [
         bin_features(
-            each, Features(stride=1, scaling=Automatic().fit(Recordings.of([each])))
+            each, Features(stride=1, scaling=AutomaticScaling().fit(Recordings.of([each])))
         ).values
         for each in (one, other)
     ]
@@ -98,7 +98,7 @@ def test_each_recording_may_be_scaled_by_its_own_logarithms():
         for i in range(6)
         for each in heavy(2.0, seed=i)
     ]
-    fitted = Automatic().fit(Recordings.of(parts))
+    fitted = AutomaticScaling().fit(Recordings.of(parts))
     assert isinstance(fitted, PerRecording)
     assert fitted.unit is not None
     for part in parts:

@@ -37,7 +37,7 @@ from bdl.quality import Quality
 from bdl.recording import Recording, Recordings, Values
 from bdl.sampling import bin_count
 from bdl.scaling import Scaling
-from bdl.scaling.automatic import Automatic
+from bdl.scaling.automatic_scaling import AutomaticScaling
 from bdl.scaling.logarithm import take_logarithms
 
 Statistic = Literal["mean", "max", "min", "std"]
@@ -79,7 +79,7 @@ class Features(Value):
     stride: PositiveInt | None = None
     statistics: Annotated[tuple[Statistic, ...], Field(min_length=1)] = STATISTICS
     calendar: bool | None = None
-    scaling: Scaling = Automatic()
+    scaling: Scaling = AutomaticScaling()
     missing: bool = False
     quality: Quality | None = None
 

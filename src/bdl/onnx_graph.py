@@ -1,8 +1,8 @@
 """A graph of ONNX operators, written node by node.
 
-Objectives and encoders add their operators to a `Graph`; `bdl.detector.export` makes the file of
-it. A value in the graph is known by its name. A state is an input and, after the step, the output
-of the same name with ``.next``; before the first bin a state is zero.
+Objectives and encoders add their operators to a `Graph`; `bdl.detector.onnx_export` makes the file
+of it. A value in the graph is known by its name. A state is an input and, after the step, the
+output of the same name with ``.next``; before the first bin a state is zero.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bdl.detector.operating_curve import OperatingCurve
 from bdl.errors import ConfigError
 from bdl.evaluation import Matches, match
-from bdl.evaluation.operating_point import operating_points
+from bdl.evaluation.operating_points import operating_points
 from bdl.events import Events
 from bdl.intervals import IntervalType
 

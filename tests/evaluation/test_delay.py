@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bdl import Events, write_events
 from bdl.errors import ConfigError
 from bdl.evaluation import bootstrap, match
-from bdl.evaluation.delay import delay_table
+from bdl.evaluation.delay_table import delay_table
 from bdl.evaluation.metrics import Metric
 from calling import call, call_json
 

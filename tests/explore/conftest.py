@@ -13,7 +13,7 @@ import pytest
 
 from bdl import Events, Recordings, write_events
 from bdl.explore import open_session
-from bdl.explore.serving import _listen
+from bdl.explore.launch import _listen
 from explore_sessions import TOKEN, Client, make_events, make_model, make_recordings
 
 

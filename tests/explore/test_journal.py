@@ -14,19 +14,19 @@ from hypothesis import strategies as st
 from bdl import Events, read_events
 from bdl.errors import BdlError, ConfigError, InputError
 from bdl.explore import export, open_session
+from bdl.explore.edited_labels import EditedLabels
 from bdl.explore.journal import Change, ConflictError, Journal, Label, Review
-from bdl.explore.labels import Labels
 from bdl.recording_info import RecordingInfo
 
 INFOS = {id: RecordingInfo(id, 1000, ("x",), 1.0) for id in ("a", "b")}
 TABLE = Events.of(["a", "a", "b"], ["on", "off", "on"], [10.0, 20.0, 5.0])
 
 
-def opened(file: Path, digest: str = "one") -> Labels:
-    return Labels(TABLE, INFOS, Journal(file, table="events.csv", digest=digest))
+def opened(file: Path, digest: str = "one") -> EditedLabels:
+    return EditedLabels(TABLE, INFOS, Journal(file, table="events.csv", digest=digest))
 
 
-def moved(labels: Labels, id: int, time: float) -> Change:
+def moved(labels: EditedLabels, id: int, time: float) -> Change:
     before = labels.get(id)
     return Change(id=id, before=before, after=before.replace(time=time))
 
@@ -44,7 +44,7 @@ def test_every_kind_of_edit_and_back(tmp_path: Path) -> None:
     labels.edit([Change(id=2, before=labels.get(2), after=labels.get(2).replace(comment="sure"))])
     wanted = [("a", "on", 12.0), ("b", "off", 5.0), ("a", "on", 100.0), ("a", "off", 130.0)]
 
-    def rows(labels: Labels) -> list[tuple[str, str, float]]:
+    def rows(labels: EditedLabels) -> list[tuple[str, str, float]]:
         table = labels.corrected()
         return [*zip(table.recording, table.event, table.time.tolist(), strict=True)]
 

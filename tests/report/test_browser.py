@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from bdl import Density, Events, Recording, Recordings
-from bdl.evaluation.operating_point import operating_points
+from bdl.evaluation.operating_points import operating_points
 from bdl.report import Content, System
 
 pytestmark = pytest.mark.slow

@@ -216,7 +216,7 @@ def score(
         estimates = evaluation.bootstrap({"detections": result.matches}, **drawn)
     delays = None
     if delay:
-        from bdl.evaluation.delay import RATES, delay_table
+        from bdl.evaluation.delay_table import RATES, delay_table
 
         delays = delay_table(
             result.matches,

@@ -11,7 +11,7 @@ import typer
 from bdl.cli.console import err
 from bdl.cli.numbers import PORT
 from bdl.cli.options import takes
-from bdl.live.limits import Limits
+from bdl.live.client_limits import Limits
 
 commands = typer.Typer()
 

@@ -17,7 +17,7 @@ from bdl.encoders.ensemble import Ensemble
 from bdl.encoders.recurrent import Recurrent
 from bdl.encoders.trees import Trees
 from bdl.features import Features
-from bdl.kernels.automatic import Automatic
+from bdl.kernels.automatic_kernel import AutomaticKernel
 from bdl.objectives import Objective
 from bdl.objectives.bdl import BDL
 from bdl.training import Training
@@ -64,7 +64,7 @@ class DetectorSettings(Value):
     (Gaussian(kind='gaussian', sigma=2.0), 'expected-ap')
     """
 
-    objective: Objective = BDL(kernel=Automatic())
+    objective: Objective = BDL(kernel=AutomaticKernel())
     encoder: Encoder = Ensemble(members=(Recurrent(), Trees()))
     features: Features = Features()
     window: PositiveFloat | None = None

@@ -11,9 +11,9 @@ from torch import nn
 from bdl.density import Density
 from bdl.detector.application import Featured, densities_of
 from bdl.detector.encoder_steps import EncoderSteps
-from bdl.detector.export import export_model
 from bdl.detector.model import Model
 from bdl.detector.modelfile import all_weights, digest, write_model
+from bdl.detector.onnx_export import export_model
 from bdl.detector.streaming import Streaming
 from bdl.features import Binned
 
@@ -33,8 +33,8 @@ class ModulePrediction(Streaming):
     def export(self, path: str | Path) -> None:
         """Write the fitted detector as an ONNX file, which is applied without torch.
 
-        The graph is that of `bdl.detector.export`. An encoder that has no form in ONNX operators is
-        refused.
+        The graph is that of `bdl.detector.onnx_export`. An encoder that has no form in ONNX
+        operators is refused.
 
         Parameters
         ----------

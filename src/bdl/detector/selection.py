@@ -14,9 +14,9 @@ class Selection(Value):
     """How training recordings are held out, and what is chosen on them.
 
     Whole groups are held out. The decoder and the operating point are always chosen on the
-    held-out recordings, the kernel if it is `bdl.kernels.Automatic`, weights of ensemble members
-    and rescoring on request. Then the
-    detector is trained again on all recordings, with everything that was chosen.
+    held-out recordings, the kernel if it is `bdl.kernels.AutomaticKernel`, weights of ensemble
+    members and rescoring on request. Then the detector is trained again on all recordings, with
+    everything that was chosen.
 
     Parameters
     ----------

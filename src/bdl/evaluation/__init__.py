@@ -7,7 +7,7 @@ from bdl.evaluation.bootstrap_result import BootstrapResult
 from bdl.evaluation.bootstrapping import bootstrap
 from bdl.evaluation.comparison import compare
 from bdl.evaluation.coverage import ScoringRules
-from bdl.evaluation.delay import DelayTable, delay_table
+from bdl.evaluation.delay_table import DelayTable, delay_table
 from bdl.evaluation.error_table import ErrorTable, error_table
 from bdl.evaluation.estimate import Estimate
 from bdl.evaluation.event_score import Score, score
@@ -16,9 +16,9 @@ from bdl.evaluation.matches import BestThreshold, Matches, PrecisionRecall
 from bdl.evaluation.matching import Matcher, MatchingRules, match
 from bdl.evaluation.metrics import Metric
 from bdl.evaluation.multiplicity import Difference
-from bdl.evaluation.operating_point import OperatingPoint, OperatingPoints, operating_points
+from bdl.evaluation.operating_points import CountsAtThreshold, OperatingPoints, operating_points
 from bdl.evaluation.regions import Regions
-from bdl.evaluation.screening import Screening, screening
+from bdl.evaluation.screening_curve import Screening, screening
 from bdl.evaluation.tally import Tally
 from bdl.evaluation.timing import Timing, timing
 
@@ -26,6 +26,7 @@ __all__ = [
     "BeatByBeat",
     "BestThreshold",
     "BootstrapResult",
+    "CountsAtThreshold",
     "DelayTable",
     "Difference",
     "ErrorTable",
@@ -35,7 +36,6 @@ __all__ = [
     "Matches",
     "MatchingRules",
     "Metric",
-    "OperatingPoint",
     "OperatingPoints",
     "PrecisionRecall",
     "Regions",

@@ -6,9 +6,9 @@ machine, and `export` writes the corrected table.
 
 from __future__ import annotations
 
-from bdl.explore.export import export
+from bdl.explore.label_export import export
+from bdl.explore.label_session import DensityFolder, LabelSession
+from bdl.explore.launch import serve
 from bdl.explore.opening import open_session
-from bdl.explore.serving import serve
-from bdl.explore.session import DensityFolder, Session
 
-__all__ = ["DensityFolder", "Session", "export", "open_session", "serve"]
+__all__ = ["DensityFolder", "LabelSession", "export", "open_session", "serve"]

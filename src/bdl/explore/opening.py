@@ -9,9 +9,9 @@ from pathlib import Path
 from bdl.density import Density
 from bdl.errors import BdlError
 from bdl.events import Events
+from bdl.explore.edited_labels import EditedLabels
 from bdl.explore.journal import Journal
-from bdl.explore.labels import Labels
-from bdl.explore.session import Session
+from bdl.explore.label_session import LabelSession
 from bdl.explore.table_state import TableState
 from bdl.intervals import IntervalType
 from bdl.proposal import propose
@@ -32,7 +32,7 @@ def open_session(
     tolerance: float | None = None,
     cutoff: float = 0.5,
     index: str | Path | None = None,
-) -> Iterator[Session]:
+) -> Iterator[LabelSession]:
     """Open recordings, labels and outputs of a model to look at and edit.
 
     Parameters
@@ -75,9 +75,9 @@ def open_session(
     digest = "" if state is None else state.digest
     infos = {info.id: info for info in recordings.infos}
     with Journal.opened(Path(journal), table=name, digest=digest) as opened:
-        yield Session(
+        yield LabelSession(
             recordings,
-            Labels(labels, infos, opened),
+            EditedLabels(labels, infos, opened),
             others or {},
             detections,
             densities or {},

@@ -32,12 +32,12 @@ from starlette.routing import Route
 from bdl.config import Value, validate
 from bdl.drawing import FOLDER
 from bdl.errors import BdlError, ConfigError
-from bdl.explore.export import corrected_name, export, export_formats
 from bdl.explore.filters import HIGHEST_LEVEL, DisplayFilter
 from bdl.explore.guard import Guard
 from bdl.explore.journal import Change, ConflictError, Entry, Name, Review
+from bdl.explore.label_export import corrected_name, export, export_formats
+from bdl.explore.label_session import LabelSession
 from bdl.explore.pyramid import TILE
-from bdl.explore.session import Session
 
 LARGEST_BODY = 1 << 20
 MEDIA = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
@@ -64,7 +64,7 @@ class ExportRequest(Value):
     format: str = "bdl"
 
 
-def application(session: Session, *, token: str, port: int) -> Guard:
+def application(session: LabelSession, *, token: str, port: int) -> Guard:
     """The whole application, with its guard in front."""
     handlers = Handlers(session)
     routes = [
@@ -88,7 +88,7 @@ def application(session: Session, *, token: str, port: int) -> Guard:
 class Handlers:
     """One method per request."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: LabelSession) -> None:
         self._session = session
 
     def session(self, request: Request) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from bdl.detector.streaming import Streaming
 from bdl.errors import OutputError, require
-from bdl.live.limits import Limits
+from bdl.live.client_limits import Limits
 from bdl.live.sessions import Sessions
 from bdl.live.stepping import Stepping
 

@@ -24,7 +24,7 @@ from bdl.detector.stream import Stream
 from bdl.detector.stream_rows import Found
 from bdl.detector.streaming import Streaming
 from bdl.errors import InputError
-from bdl.live.limits import Limits
+from bdl.live.client_limits import Limits
 from bdl.live.line_formats import LineReader
 from bdl.live.line_scan import Scanned, scan
 

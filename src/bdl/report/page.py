@@ -19,7 +19,7 @@ from bdl import drawing
 from bdl.errors import require
 from bdl.evaluation import Estimate
 from bdl.evaluation.metrics.metric import number
-from bdl.evaluation.screening import screening
+from bdl.evaluation.screening_curve import screening
 from bdl.formats.files import atomic
 from bdl.installation import version
 from bdl.report import html_tables, page_figures

@@ -7,7 +7,7 @@ of labels with each other. Both give a `ReviewQueue`, which `bdl explore` walks 
 from __future__ import annotations
 
 from bdl.review.agreement import Agreement, agreement, disagreements
+from bdl.review.contradictions import review
 from bdl.review.queue import KINDS, Item, ReviewQueue
-from bdl.review.ranking import review
 
 __all__ = ["KINDS", "Agreement", "Item", "ReviewQueue", "agreement", "disagreements", "review"]

@@ -8,8 +8,8 @@ from bdl.runs.seal import sealed
 from bdl.runs.step_files import common_stages
 from bdl.study.chain import CHAIN, chain_of, sha256
 from bdl.study.model_fits import FitResult
-from bdl.study.outputs import EpochMeans, RowOutputs, StudyOutputs
 from bdl.study.results import Results
+from bdl.study.study_outputs import EpochMeans, RowOutputs, StudyOutputs
 from bdl.study.study_plan import StudyPlan, TrainedRows
 from bdl.study.table_formats import written
 

@@ -16,9 +16,9 @@ from bdl.events import Events
 from bdl.runs.run_reader import RunReader
 from bdl.runs.step_files import read_densities, read_detections
 from bdl.study.data_source import DataSource
-from bdl.study.outputs import StudyOutputs
 from bdl.study.protocol import Protocol, parse_protocol
 from bdl.study.results import Results
+from bdl.study.study_outputs import StudyOutputs
 
 NONE = "no evaluation or study was started here"
 UNFINISHED = "the study is not finished; `bdl study status` shows how far it is"

@@ -27,7 +27,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
-class OperatingPoint(Tally[float]):
+class CountsAtThreshold(Tally[float]):
     """Counts at one threshold, of one event type or all, at one tolerance."""
 
     alarms: int = 0  # false alarms: false detections, the two ends of an interval counted once
@@ -71,13 +71,13 @@ class OperatingPoints(Tabular):
     drawing = Drawing("tolerance", "F1", by=("event",))
 
     threshold: float | None
-    points: dict[str, dict[float, OperatingPoint]]
+    points: dict[str, dict[float, CountsAtThreshold]]
     intervals: tuple[IntervalType, ...] = ()
 
-    def __getitem__(self, name: str) -> dict[float, OperatingPoint]:
+    def __getitem__(self, name: str) -> dict[float, CountsAtThreshold]:
         return self.points[name]
 
-    def _rows(self) -> Iterator[tuple[str, float, OperatingPoint]]:
+    def _rows(self) -> Iterator[tuple[str, float, CountsAtThreshold]]:
         for name, row in self.points.items():
             for tolerance, point in row.items():
                 yield name, tolerance, point
@@ -155,7 +155,7 @@ def operating_points(matches: Matches, threshold: float | None) -> OperatingPoin
     >>> truth = Events.of("a", "beat", [10.0, 20.0])
     >>> detections = Events.of("a", "beat", [11.0, 12.0, 19.0], score=[0.9, 0.8, 0.7])
     >>> operating_points(match(truth, detections, [5.0]), 0.8)["beat"][5.0]
-    OperatingPoint(hits=1, detections=2, truths=2, alarms=1, days=None)
+    CountsAtThreshold(hits=1, detections=2, truths=2, alarms=1, days=None)
     """
     least = -np.inf if threshold is None else threshold
     days = None if matches.durations is None else float(matches.seconds.sum()) / 86400
@@ -167,7 +167,7 @@ def operating_points(matches: Matches, threshold: float | None) -> OperatingPoin
     hits, detections, truths, alarms = np.concatenate([by_type, together], axis=1).tolist()
     points = {
         name: {
-            tolerance: OperatingPoint(
+            tolerance: CountsAtThreshold(
                 hits[j][k], detections[j][k], truths[j][k], alarms[j][k], days
             )
             for k, tolerance in enumerate(matches.tolerances)

@@ -12,7 +12,7 @@ from bdl.kernels.hard import Hard
 from bdl.kernels.kernel import Kernel, Weights
 
 
-class Automatic(Kernel):
+class AutomaticKernel(Kernel):
     """The kernel that detects best in recordings that a detector holds out of its training.
 
     How exact labels are decides which kernel suits them: a hard one where every event is at its
@@ -27,7 +27,7 @@ class Automatic(Kernel):
 
     Examples
     --------
-    >>> [kernel.kind for kernel in Automatic().candidates]
+    >>> [kernel.kind for kernel in AutomaticKernel().candidates]
     ['gaussian', 'hard']
     """
 

@@ -22,7 +22,7 @@ from bdl.recording_info import RecordingInfo
 
 
 @dataclass
-class Labels:
+class EditedLabels:
     """Labels that can be edited; every edit is in the journal before it counts.
 
     Parameters
@@ -41,7 +41,7 @@ class Labels:
     >>> events = Events.of("a", "beat", [1.0, 2.0])
     >>> info = RecordingInfo("a", 10, ("x",), 1.0)
     >>> file = Path(tempfile.mkdtemp()) / "events.journal"
-    >>> labels = Labels(events, {"a": info}, Journal(file, table="events", digest=""))
+    >>> labels = EditedLabels(events, {"a": info}, Journal(file, table="events", digest=""))
     >>> before = labels.get(0)
     >>> labels.edit([Change(id=0, before=before, after=before.replace(time=1.5))]).number
     1
@@ -282,7 +282,7 @@ class Labels:
                 self.verdicts[edit.review.item] = edit.review.verdict
 
 
-def change_rows(labels: Labels) -> list[dict[str, Any]]:
+def change_rows(labels: EditedLabels) -> list[dict[str, Any]]:
     """The change log: one row per changed label or verdict, in order, and whether it holds."""
     undone = labels.undone
     rows: list[dict[str, Any]] = []

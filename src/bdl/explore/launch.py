@@ -8,11 +8,11 @@ import webbrowser
 from collections.abc import Callable
 
 from bdl.errors import OutputError, require
-from bdl.explore.session import Session
+from bdl.explore.label_session import LabelSession
 
 
 def serve(
-    session: Session,
+    session: LabelSession,
     *,
     port: int = 0,
     browser: bool = True,

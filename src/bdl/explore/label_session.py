@@ -15,16 +15,16 @@ from bdl.density import Density
 from bdl.drawing import recording_facts
 from bdl.errors import ConfigError
 from bdl.events import Events
+from bdl.explore.edited_labels import EditedLabels
 from bdl.explore.index import TileIndex, density_pyramid
 from bdl.explore.journal import Change, Entry, Review
-from bdl.explore.labels import Labels
 from bdl.explore.pyramid import Pyramid
 from bdl.explore.table_state import TableState
 from bdl.formats.densities import read_density, read_manifest
 from bdl.intervals import IntervalType, likely_intervals
 from bdl.recording import Recordings
 from bdl.review import Item, ReviewQueue, agreement, disagreements, review
-from bdl.review.ranking import by_recording
+from bdl.review.contradictions import by_recording
 
 
 class DensityFolder(Mapping[str, Density]):
@@ -45,7 +45,7 @@ class DensityFolder(Mapping[str, Density]):
 
 
 @dataclass(eq=False)
-class Session:
+class LabelSession:
     """What is looked at and edited.
 
     Parameters
@@ -71,7 +71,7 @@ class Session:
     """
 
     recordings: Recordings
-    labels: Labels
+    labels: EditedLabels
     others: Mapping[str, Events] = field(default_factory=dict)
     detections: Events | None = None
     densities: Mapping[str, Density] = field(default_factory=dict)
@@ -185,7 +185,7 @@ class Session:
     def edit(
         self, changes: Sequence[Change], annotator: str = "", review: Review | None = None
     ) -> Entry:
-        """Edit labels; see `Labels.edit`."""
+        """Edit labels; see `EditedLabels.edit`."""
         with self.lock:
             return self.labels.edit(changes, annotator=annotator, review=review)
 

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 
 from bdl.errors import ConfigError
+from bdl.explore.edited_labels import change_rows
 from bdl.explore.journal import ConflictError
-from bdl.explore.labels import change_rows
-from bdl.explore.session import Session
+from bdl.explore.label_session import LabelSession
 from bdl.formats import write_events
 from bdl.formats.events.event_format import EventFormat
 from bdl.formats.table_writing import write_table
@@ -21,7 +21,7 @@ LOG_COLUMNS = (
 )  # fmt: skip
 
 
-def export(session: Session, path: str | Path, *, format: str = "bdl", **options: Any) -> Path:
+def export(session: LabelSession, path: str | Path, *, format: str = "bdl", **options: Any) -> Path:
     """Write the corrected table, and the change log as ``NAME.changes.csv`` beside it.
 
     Parameters

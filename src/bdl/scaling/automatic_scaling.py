@@ -18,7 +18,7 @@ from bdl.scaling.scaling import Affine, Scaling
 DIFFERENT = 0.5
 
 
-class Automatic(Scaling):
+class AutomaticScaling(Scaling):
     """Robust scaling, per recording if levels or gains differ much between training recordings.
 
     Fitting replaces it by `bdl.scaling.Robust` or `bdl.scaling.PerRecording`. Recordings differ
@@ -40,9 +40,9 @@ class Automatic(Scaling):
     >>> rng = np.random.default_rng(0)
     >>> def recording(id, gain):
     ...     return Recording.of(gain * rng.normal(size=100), id=id, period=1.0)
-    >>> Automatic().fit(Recordings.of([recording(str(i), 1.0) for i in range(9)])).kind
+    >>> AutomaticScaling().fit(Recordings.of([recording(str(i), 1.0) for i in range(9)])).kind
     'robust'
-    >>> Automatic().fit(Recordings.of([recording(str(i), 2.0**i) for i in range(9)])).kind
+    >>> AutomaticScaling().fit(Recordings.of([recording(str(i), 2.0**i) for i in range(9)])).kind
     'per-recording'
     """
 
@@ -54,7 +54,7 @@ class Automatic(Scaling):
         """Whether scaling a sample may need the whole recording."""
         return self.per_recording
 
-    def forward(self) -> Automatic:
+    def forward(self) -> AutomaticScaling:
         """Return the choice without scaling per recording."""
         return self.replace(per_recording=False)
 
