@@ -106,10 +106,16 @@ class MassRows(DecoderRows):
 
     def restore(self, row: int, arrays: Mapping[str, NDArray[Any]]) -> None:
         for column in range(len(self.types)):
-            self.numbers[row, column] = arrays[f"{column}.numbers"]
-            size = int(self.numbers[row, column, 3])
+            total, following, _, size = numbers = arrays[f"{column}.numbers"]
+            if not 0 <= size <= min(self.keep, total) or not following - total + size >= 0:
+                raise ValueError(f"numbers of bins that do not fit each other: {numbers}")
+            self.numbers[row, column] = numbers
             for name in KEPT:
-                getattr(self, name)[row, column][..., :size] = arrays[f"{column}.{name}"]
+                kept = getattr(self, name)[row, column][..., :size]
+                saved = arrays[f"{column}.{name}"]
+                if saved.shape != kept.shape:
+                    raise ValueError(f"{name}: {kept.shape} expected, got {saved.shape}")
+                kept[...] = saved
 
 
 KEPT = ("start", "residual", "inside", "score", "blocked")

@@ -123,6 +123,9 @@ class MaximaStream:
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Continue from a saved state."""
+        shapes = [arrays[name].shape for name in ("run", "value", "place", "height", "kept")]
+        if shapes[:2] != [self.run.shape, self.value.shape] or len({*shapes[2:]}) > 1:
+            raise ValueError(f"maxima of shapes that do not fit each other: {shapes}")
         for name in ("run", "value", "place", "height", "kept"):
             setattr(self, name, np.array(arrays[name]))
 

@@ -18,6 +18,7 @@ from bdl.compiled import compiled
 from bdl.decoding.incremental_rows import grown
 from bdl.encoders.encoder import CARRIED
 from bdl.errors import InputError
+from bdl.limits import SAMPLES
 from bdl.recording import RecordingInfo
 from bdl.sampling import nearest_sample
 
@@ -62,8 +63,8 @@ class SampleIntake:
         self.samples[row] = self.late[row] = 0
 
     def in_order(self, rows: Ints, given: Samples) -> bool:
-        """Whether no sample is late or after a gap, and there are not too many to take at once."""
-        if len(given.values) > CARRIED * self.stride:
+        """Whether no sample is late or after a gap, and no stream has too many to take at once."""
+        if given.counts.max(initial=0) > CARRIED * self.stride:
             return False
         untimed = np.isnan(given.times)
         if untimed.all():
@@ -129,8 +130,11 @@ class SampleIntake:
 
     def restore(self, row: int, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Continue from a saved state."""
-        self.samples[row], self.late[row], _ = arrays["numbers"]
+        samples, late, _ = arrays["numbers"]
         pending = arrays["pending"]
+        if not 0 <= samples <= SAMPLES or late < 0 or len(pending) != samples % self.stride:
+            raise ValueError(f"{samples} samples, of which {len(pending)} are pending")
+        self.samples[row], self.late[row] = samples, late
         self.pending[row, : len(pending)] = pending
 
 

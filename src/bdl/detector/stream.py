@@ -22,9 +22,10 @@ from bdl.decoding.incremental import FinalByType
 from bdl.detector.model import Model
 from bdl.detector.sample_intake import Samples, sample_rows, sample_times
 from bdl.detector.stream_rows import Advanced, Found, StreamRows, StreamSettings, issue_times
-from bdl.detector.stream_state import pack, unpack
+from bdl.detector.stream_state import STATE, pack, unpack
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
+from bdl.formats.files import reading
 from bdl.recording import RecordingInfo
 
 Push = tuple["Stream", ArrayLike, ArrayLike | None]
@@ -134,16 +135,19 @@ class Stream:
     def restore(self, saved: bytes, source: str = "saved stream") -> None:
         """Continue from what `save` of the same model and stream gave."""
         header, parts = unpack(saved, source)
-        if header["model"] != self.digest:
-            raise InputError(f"{source}: saved by another model; it cannot be continued by this")
         threshold = self.settings.threshold
-        if header["recording"] != self.info.id or header["threshold"] != threshold:
-            raise InputError(
-                f"{source}: the state of stream {header['recording']!r} with the least score "
-                f"{header['threshold']:g}, not of {self.info.id!r} with {threshold:g}"
-            )
-        self.rows.restore(self.row, parts)
-        self.finished = bool(header["finished"])
+        with reading(source, STATE):
+            if header["model"] != self.digest:
+                raise InputError(
+                    f"{source}: saved by another model; it cannot be continued by this"
+                )
+            if header["recording"] != self.info.id or header["threshold"] != threshold:
+                raise InputError(
+                    f"{source}: the state of stream {header['recording']!r} with the least score "
+                    f"{header['threshold']:g}, not of {self.info.id!r} with {threshold:g}"
+                )
+            self.rows.restore(self.row, parts)
+            self.finished = bool(header["finished"])
 
     def _check_running(self) -> None:
         if self.finished:

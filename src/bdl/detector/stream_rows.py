@@ -23,7 +23,7 @@ from bdl.decoding.incremental_rows import FinalRows, grown
 from bdl.detector.model import Model
 from bdl.detector.sample_intake import SampleIntake, Samples, Values
 from bdl.detector.steps import Ints, StateRows, Steps
-from bdl.detector.stream_state import Parts
+from bdl.detector.stream_state import Parts, check_like
 from bdl.errors import InputError
 from bdl.features import bin_features
 from bdl.recording import Recording, RecordingInfo
@@ -264,13 +264,18 @@ class StreamRows:
             }
 
     def restore(self, row: int, parts: Parts) -> None:
-        """Continue a row from a saved state."""
+        """Continue a row from a saved state; one of another shape is an error."""
         with self.lock:
+            check_like(parts, self.save(row))
             self.intake.restore(row, parts["intake"])
-            encoder = parts["encoder"]
-            state = [np.array(encoder[str(i)]) for i in range(len(encoder))]
-            self.states.put(np.array([row]), state)
             self.decoder.restore(row, parts["decoder"])
+            encoder, one = parts["encoder"], np.array([row])
+            state = [np.array(encoder[str(i)]) for i in range(len(encoder))]
+            self.states.put(one, state)
+            blank = np.full((self.stride, len(self.model.channels)), np.nan, np.float32)
+            bins = np.ones(1, np.int64)
+            self._step(one, bins, bins, self._recording(blank), blank=0)  # whether it fits
+            self.states.put(one, state)
 
 
 _KNOWN: WeakValueDictionary[tuple[int, Any], StreamRows] = WeakValueDictionary()

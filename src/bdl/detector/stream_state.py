@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from bdl.errors import InputError
+from bdl.formats.files import reading
 
 FORMAT = 1
 NAME = b"bdl stream "
+STATE = "the state of a stream"
 Parts = dict[str, dict[str, NDArray[Any]]]
 
 
@@ -56,13 +57,30 @@ def unpack(saved: bytes, source: str) -> tuple[dict[str, Any], Parts]:
     if hashlib.sha256(payload).hexdigest().encode() != words[1]:
         raise InputError(f"{source}: the state of a stream, but cut off or damaged")
     size = int.from_bytes(payload[:8], "little")
-    try:
-        header = json.loads(payload[8 : 8 + size])
+    with reading(source, STATE):
+        header = dict(json.loads(payload[8 : 8 + size]))
         arrays = load(payload[8 + size :])
-    except (ValueError, SafetensorError) as error:
-        raise InputError(f"{source}: the state of a stream is not understood: {error}") from error
     parts: Parts = {}
     for name, array in arrays.items():
         part, _, own = name.partition("/")
         parts.setdefault(part, {})[own] = array
     return header, parts
+
+
+def check_like(saved: Parts, fresh: Parts) -> None:
+    """Raise an error unless a state has the arrays of a fresh one, if of other lengths.
+
+    Examples
+    --------
+    >>> check_like({"intake": {"pending": np.zeros(3)}}, {"intake": {"pending": np.zeros((0, 2))}})
+    Traceback (most recent call last):
+    ValueError: ('pending', 'float64', 2) expected in intake, got ('pending', 'float64', 1)
+    """
+    for part, arrays in fresh.items():
+        wanted, found = (
+            sorted((name, str(array.dtype), array.ndim) for name, array in each.items())
+            for each in (arrays, saved[part])
+        )
+        for ours, theirs in zip(wanted, found, strict=True):
+            if ours != theirs:
+                raise ValueError(f"{ours} expected in {part}, got {theirs}")

@@ -14,8 +14,9 @@ from bdl.detector.prediction import Prediction
 from bdl.detector.steps import Steps
 from bdl.detector.stream import Stream
 from bdl.detector.stream_rows import StreamSettings, stream_rows
-from bdl.detector.stream_state import unpack
+from bdl.detector.stream_state import STATE, unpack
 from bdl.errors import ConfigError, InputError
+from bdl.formats.files import reading
 from bdl.recording import RecordingInfo
 from bdl.training.preparation import same_period
 
@@ -120,13 +121,14 @@ class Streaming(Prediction):
         """
         where = source or "saved stream"
         header, _ = unpack(saved, where)
-        start = None if header["start"] is None else datetime.fromisoformat(header["start"])
-        stream = self.stream(
-            header["recording"],
-            start=start,
-            operating_point=operating_point,
-            longest_gap=header["longest_gap"],
-        )
+        with reading(where, STATE):
+            start = None if header["start"] is None else datetime.fromisoformat(header["start"])
+            stream = self.stream(
+                header["recording"],
+                start=start,
+                operating_point=operating_point,
+                longest_gap=header["longest_gap"],
+            )
         stream.restore(saved, where)
         return stream
 

@@ -26,7 +26,7 @@ from bdl.detector.stream_state import pack, unpack
 from bdl.detector.streaming import Streaming
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
-from bdl.formats.files import atomic
+from bdl.formats.files import atomic, existing, reading
 from bdl.live.line_formats import Sample
 from bdl.live.output_file import Output, unwritten
 
@@ -133,19 +133,19 @@ class LiveSession:
         self.detections += len(found)
 
     def _continue(self, state: Path) -> None:
-        header, parts = unpack(state.read_bytes(), str(state))
-        try:
+        with reading(state, "the state file of a live session"):
+            header, parts = unpack(existing(state).read_bytes(), str(state))
             saved, lines = parts["live"]["stream"].tobytes(), parts["live"]["lines"].tobytes()
-        except KeyError:
-            raise InputError(f"{state}: not the state file of a live session") from None
-        self.stream.restore(saved, str(state))
-        self.output.write(unwritten(lines, header["place"], self.output.place()))
+            origin = None if header["origin"] is None else float(header["origin"])
+            self.stream.restore(saved, str(state))
+            left = unwritten(lines, header["place"], self.output.place())
+        self.output.write(left)
         if self.stream.finished:
             raise ConfigError(
                 f"{state}: the stream {self.stream.info.id!r} is finished; give another state file "
                 "to start a new one, or remove it"
             )
-        self._known, self.origin = self.stream.samples, header["origin"]
+        self._known, self.origin = self.stream.samples, origin
 
     def summary(self) -> dict[str, Any]:
         """What happened, in numbers."""
