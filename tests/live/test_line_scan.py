@@ -49,7 +49,8 @@ def expected(line: str, channels: int) -> tuple[list[float], float] | None:
 
 def check(text: str, channels: int) -> np.ndarray:
     written = text.split("\n")
-    found = scan(text.encode(), len(written), channels)
+    lines, found = scan([text.encode()], channels)
+    assert lines.tolist() == [len(written)]
     for i, line in enumerate(written):
         if not found.read[i]:
             continue

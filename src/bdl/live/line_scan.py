@@ -8,6 +8,7 @@ rounded to single precision.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ VALUES = np.frombuffer(b'"values"', np.uint8)
 NULL = np.frombuffer(b"null", np.uint8)
 
 Text = NDArray[np.uint8]
+Ints = NDArray[np.int64]
 
 
 class Scanned(NamedTuple):
@@ -46,30 +48,46 @@ class Scanned(NamedTuple):
         return Scanned(self.read[lines], self.values[lines], self.times[lines])
 
 
-def scan(text: bytes, lines: int, channels: int) -> Scanned:
-    """Read all lines of a text.
+def scan(texts: Sequence[bytes], channels: int) -> tuple[Ints, Scanned]:
+    """Read all lines of some texts: how many each has, and the lines of all.
 
     Parameters
     ----------
-    text
+    texts
         Lines, separated by line feeds.
-    lines
-        Their number.
     channels
         Numbers per sample.
 
     Examples
     --------
-    >>> scanned = scan(b'{"time": 0.5, "values": [1.5, null]}\\n{"finish": true}', 2, 2)
-    >>> scanned.read.tolist(), float(scanned.times[0]), scanned.values[0].tolist()
-    ([True, False], 0.5, [1.5, nan])
+    >>> lines, scanned = scan([b'{"time": 0.5, "values": [1.5, null]}\\n{"finish": true}'], 2)
+    >>> lines.tolist(), scanned.read.tolist(), scanned.values[0].tolist()
+    ([2], [True, False], [1.5, nan])
     """
-    read = np.zeros(lines, np.bool_)
-    values = np.zeros((lines, channels), np.float32)
-    times = np.full(lines, np.nan)
     # The last line ends like the others, so that no place beyond the text is read.
-    _scan(np.frombuffer(text + b"\n", np.uint8), POWERS, read, values, times, np.zeros(1))
-    return Scanned(read, values, times)
+    text = np.frombuffer(b"\n".join(texts) + b"\n", np.uint8)
+    lines = np.fromiter(map(len, texts), np.int64, len(texts))
+    total = _count_lines(text, lines)
+    read = np.zeros(total, np.bool_)
+    values = np.zeros((total, channels), np.float32)
+    times = np.full(total, np.nan)
+    _scan(text, POWERS, read, values, times, np.zeros(1))
+    return lines, Scanned(read, values, times)
+
+
+@compiled
+def _count_lines(text: Text, lines: Ints) -> int:
+    """Replace the lengths of texts, each followed by a line feed, by their numbers of lines."""
+    first = total = 0
+    for i in range(len(lines)):
+        stop = first + lines[i] + 1
+        count = 0
+        for place in range(first, stop):
+            count += text[place] == NEWLINE
+        lines[i] = count
+        total += count
+        first = stop
+    return total
 
 
 @compiled

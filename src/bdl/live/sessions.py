@@ -114,6 +114,8 @@ class Sessions:
         self.operating_point = operating_point
         self.known: dict[str, Session] = {}
         self.busy: list[Session] = []  # those whose inbox has something
+        self.news: set[Session] = set()  # those whose client has something to get
+        self.swept = 0.0  # when those that waited for too long were last forgotten
         self.counts = dict.fromkeys(("samples", "detections", "refused", "steps"), 0)
         self.seconds = 0.0  # of all steps
         self.reader = LineReader(detector.model_.channels, "ndjson")
@@ -121,7 +123,7 @@ class Sessions:
         start = datetime.fromisoformat("2000-01-01T00:00:00+00:00")
         stream = detector.stream("check", start=start)
         stream.push(np.zeros((stream.rows.stride, len(detector.model_.channels))))
-        scan(b"", 1, len(detector.model_.channels))
+        scan([b""], len(detector.model_.channels))
 
     def open(self, name: str, client: Client, *, start: datetime | None, confirmed: int) -> Session:
         """Start a session, or continue one, whose earlier client then has no part in it.
@@ -139,7 +141,8 @@ class Sessions:
         """
         session = self.known.get(name)
         if session is None:
-            self.forget()
+            if time.monotonic() - self.swept > 1.0 or len(self.known) >= self.limits.sessions:
+                self.forget()
             if len(self.known) >= self.limits.sessions:
                 raise RefusedError(1013, f"{self.limits.sessions} sessions are running; try later")
             stream = self.detector.stream(name, start=start, operating_point=self.operating_point)
@@ -164,7 +167,8 @@ class Sessions:
 
     def forget(self) -> None:
         """End the sessions whose clients have been away for too long."""
-        before = time.monotonic() - self.limits.waiting
+        self.swept = time.monotonic()
+        before = self.swept - self.limits.waiting
         for name, session in [*self.known.items()]:
             if session.client is None and session.left < before:
                 del self.known[name]
@@ -184,18 +188,11 @@ class Sessions:
             return
         begin = time.perf_counter()
         texts = [b"\n".join(session.inbox) for session in busy]
-        lines = np.array([text.count(b"\n") + 1 for text in texts])
-        scanned = scan(b"\n".join(texts), int(lines.sum()), len(self.reader.channels))
-        for session in busy:
-            full, session.inbox, session.size = session.size > self.limits.message, [], 0
-            if full and session.client is not None:
-                session.client.go_on()
-        starts = np.cumsum(lines) - lines
-        now = time.monotonic()
+        lines, scanned = scan(texts, len(self.reader.channels))
         allowed = [
-            self._within_rate(session, count, now)
-            for session, count in zip(busy, lines.tolist(), strict=True)
+            self._take(session, count) for session, count in zip(busy, lines.tolist(), strict=True)
         ]
+        starts = np.cumsum(lines) - lines
         scanned.read[~np.repeat(allowed, lines)] = False
         if not scanned.read.all() or any(session.ending for session in busy):
             for i in np.flatnonzero(allowed).tolist():
@@ -204,12 +201,11 @@ class Sessions:
                     self._read(busy[i], texts[i], own)
         counts = np.add.reduceat(scanned.read, starts, dtype=np.int64)
         self._push_lines(busy, counts, scanned)
-        for session in busy:
+        news, self.news = self.news, set()
+        for session in news:
             if session.ending and not session.stream.finished:
                 self._keep([session], session.stream.end().found)
-            if session.client is not None and (
-                session.last > session.sent or session.problems or session.ending
-            ):
+            if session.client is not None:
                 session.client.deliver()
         self.counts["samples"] += int(counts.sum())
         self.counts["steps"] += 1
@@ -248,21 +244,28 @@ class Sessions:
             return False
         if given == {"finish": True}:
             session.ending = True
+            self.news.add(session)
             return True
         if isinstance(given, dict) and [*given] == ["confirm"] and type(given["confirm"]) is int:
             session.confirm(given["confirm"])
             return True
         return False
 
-    def _within_rate(self, session: Session, lines: int, now: float) -> bool:
-        """Whether a session may have sent so many lines; if not, it is refused."""
-        rate = self.limits.rate
-        allowance = min(10 * rate, session.allowance + (now - session.counted) * rate)
-        fits = lines <= allowance
-        session.allowance, session.counted = allowance - lines if fits else allowance, now
-        if not fits:
-            self._refuse(session, f"more than {rate:g} samples per second")
-        return fits
+    def _take(self, session: Session, lines: int) -> bool:
+        """Empty an inbox; whether its session may have sent so many lines, else it is refused."""
+        full, session.inbox, session.size = session.size > self.limits.message, [], 0
+        if full and session.client is not None:
+            session.client.go_on()
+        if lines > session.allowance:
+            now, rate = time.monotonic(), self.limits.rate
+            gained = (now - session.counted) * rate
+            session.allowance = min(10 * rate, session.allowance + gained)
+            session.counted = now
+            if lines > session.allowance:
+                self._refuse(session, f"more than {rate:g} samples per second")
+                return False
+        session.allowance -= lines
+        return True
 
     def _refuse(self, session: Session, reason: str) -> None:
         self.counts["refused"] += 1
@@ -303,6 +306,7 @@ class Sessions:
 
     def _problem(self, session: Session, samples: int, reason: str) -> None:
         self.counts["refused"] += samples
+        self.news.add(session)
         if len(session.problems) < PROBLEMS:
             session.problems.append(reason)
 
@@ -310,6 +314,7 @@ class Sessions:
         """Keep detections for the clients."""
         for place, type, *numbers in zip(*(column.tolist() for column in found), strict=True):
             session = sessions[place]
+            self.news.add(session)
             session.last += 1
             row = {
                 "number": session.last,
