@@ -13,7 +13,7 @@ import json
 import socket
 from datetime import datetime
 from typing import Any, cast
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, unquote
 
 from websockets.datastructures import Headers
 from websockets.exceptions import InvalidState
@@ -167,8 +167,10 @@ class StreamSocket(asyncio.BufferedProtocol):
         self._send()
 
     def _connect(self, request: Request) -> None:
-        address = urlsplit(request.path)
-        if not address.path.startswith(PREFIX):
+        if self.protocol.eof_sent:
+            return  # what came with the request is no frame, and the protocol has ended
+        path, _, parameters = request.path.partition("?")
+        if not path.startswith(PREFIX):
             refused = self.protocol.reject(404, f"a stream is at {PREFIX}NAME\n")
             self.protocol.send_response(refused)
             return
@@ -179,10 +181,10 @@ class StreamSocket(asyncio.BufferedProtocol):
         if not allowed(request.headers, self.token):
             self._close(1008, "the token is missing or wrong")
             return
-        query = {key: values[-1] for key, values in parse_qs(address.query).items()}
+        query = {key: values[-1] for key, values in parse_qs(parameters).items()}
         try:
             self.session = self.sessions.open(
-                unquote(address.path[len(PREFIX) :]),
+                unquote(path[len(PREFIX) :]),
                 self,
                 start=datetime.fromisoformat(query["start"]) if "start" in query else None,
                 confirmed=int(query.get("confirmed", 0)),
