@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from bdl.decoding.candidates import ByType, Candidates
 from bdl.detector.operating_point import OperatingPoint
 from bdl.errors import InputError
 from bdl.recording import Recordings
 from bdl.recording_batches import singles
+from bdl.runs.digest import canonical
 from bdl.runs.run_directory import RunDirectory, timed
 from bdl.runs.run_reader import RunReader
 from bdl.runs.step import Step, StepOutput
@@ -22,9 +27,10 @@ from bdl.thread_limit import limit_threads
 if TYPE_CHECKING:
     from bdl.detector.streaming import Streaming
 
-# By id: times, scores and (with a lag) times of issue by event type; why a recording was refused.
-Found = dict[str, dict[str, Any]]
+# By id: detections by event type; why a recording was refused.
+Found = dict[str, ByType]
 Refused = dict[str, str]
+_DETECTIONS = "detections.json"  # by event type: times, scores and, with a lag, times of issue
 
 
 class DetectionStep(Step):
@@ -106,14 +112,24 @@ class DetectionBatch:
             if answer is None:
                 return found, {id: str(error) for id, error in refused.items()}
             density, [candidates] = answer
-            result = {
-                event: [column.tolist() for column in part if column is not None]
-                for event, part in candidates.items()
-            }
             files = pack_densities([density]) if first.densities else {}
+            files[_DETECTIONS] = canonical(
+                {
+                    event: [column.tolist() for column in part if column is not None]
+                    for event, part in candidates.items()
+                }
+            )
             step = self.steps[density.recording]
-            run.finish(step, StepOutput(result, files), seconds=seconds[0])
-            found[density.recording] = result
+            run.finish(step, StepOutput({}, files), seconds=seconds[0])
+            found[density.recording] = candidates
+
+
+def read_detections(run: RunReader, step: DetectionStep) -> ByType:
+    """The detections of a finished step."""
+    return {
+        event: Candidates(*(np.array(column, dtype=np.float64) for column in columns))
+        for event, columns in json.loads(run.read(step.id, _DETECTIONS)).items()
+    }
 
 
 @lru_cache(maxsize=2)

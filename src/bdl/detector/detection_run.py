@@ -16,11 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from bdl.decoding.candidates import ByType, Candidates, to_events
+from bdl.decoding.candidates import ByType, to_events
 from bdl.density import Density
-from bdl.detector.detection_batch import DetectionBatch, DetectionStep, Found, Refused
+from bdl.detector.detection_batch import (
+    DetectionBatch,
+    DetectionStep,
+    Found,
+    Refused,
+    read_detections,
+)
 from bdl.detector.operating_point import OperatingPoint
 from bdl.errors import InputError
 from bdl.events import Events
@@ -119,7 +123,9 @@ def detect_many(
         steps = {id: _step(recordings, id, shared) for id in recordings.ids}
         finished = run.finished()
         found: Found = {
-            id: run.result(step.id) for id, step in steps.items() if step.id.folder in finished
+            id: read_detections(run, step)
+            for id, step in steps.items()
+            if step.id.folder in finished
         }
         left = recordings.select([id for id in recordings.ids if id not in found])
         whole = DetectionBatch(
@@ -146,7 +152,7 @@ def detect_many(
             progress(done, total)
     kept = tuple(steps[id] for id in recordings.ids if id in found)
     return DetectionRun(
-        {step.recording: _by_type(found[step.recording]) for step in kept},
+        {step.recording: found[step.recording] for step in kept},
         {id: refused[id] for id in recordings.ids if id in refused},
         run,
         kept,
@@ -164,13 +170,6 @@ def _step(recordings: Recordings, id: str, shared: Mapping[str, Any]) -> Detecti
     return DetectionStep(
         name=f"{place[:2]}/{place[2:18]}", recording=id, source=digest([about, content]), **shared
     )
-
-
-def _by_type(result: Mapping[str, Any]) -> ByType:
-    return {
-        event: Candidates(*(np.array(column, dtype=np.float64) for column in columns))
-        for event, columns in result.items()
-    }
 
 
 def _threads(workers: Workers) -> int | None:

@@ -12,7 +12,7 @@ import glob
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -308,14 +308,29 @@ def content_hash(files: Iterable[Path]) -> str:
     >>> content_hash([file])[:12]
     'ef045f1dfce6'
     """
-    total = hashlib.sha256()
-    for file in sorted(files):
-        content = hashlib.sha256()
-        if address_of(file) is not None:
-            total.update(f"{address_of(file)}\0{version(file)}".encode())
-            continue
-        with reading(file, "a file"), open(file, "rb") as stream:
-            while block := stream.read(BLOCK):
-                content.update(block)
-        total.update(file.name.encode() + b"\0" + content.digest())
-    return total.hexdigest()
+    return joined_hash({file: file_identity(file) for file in files})
+
+
+def joined_hash(identities: Mapping[Path, bytes]) -> str:
+    """The `content_hash` of files whose identities are known.
+
+    Parameters
+    ----------
+    identities
+        What `file_identity` gives for each file.
+    """
+    return hashlib.sha256(b"".join(identities[file] for file in sorted(identities))).hexdigest()
+
+
+def file_identity(file: Path) -> bytes:
+    """Name and SHA-256 of a file; address and version of one at an address.
+
+    Parameters
+    ----------
+    file
+        The file.
+    """
+    if address_of(file) is not None:
+        return f"{address_of(file)}\0{version(file)}".encode()
+    with reading(file, "a file"), open(file, "rb") as stream:
+        return file.name.encode() + b"\0" + hashlib.file_digest(stream, "sha256").digest()

@@ -1,23 +1,24 @@
 """Preparing a store: recordings are streamed into memory-mapped arrays.
 
 Arrays appear one by one, each whole, so that an interrupted preparation goes on where it stopped.
-A store is finished when its ``manifest.json`` is there.
+A store is finished when its ``manifest.json`` is there. Whoever writes a recording hashes its files
+as well, while they are in the file cache. Until all are hashed, sizes and times of change tell
+whether the source is as it was.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from bdl.errors import InputError, OutputError
-from bdl.formats.addresses import address_of, exists, remove
-from bdl.formats.files import atomic, content_hash, safe_name
+from bdl.formats.addresses import address_of, exists, remove, version
+from bdl.formats.files import atomic, file_identity, joined_hash, safe_name
 from bdl.formats.outputs import check_output
 from bdl.formats.recording_files import LEFT_OUT
 from bdl.formats.recordings.store import (
@@ -82,23 +83,33 @@ def prepare(
     check_output(folder, folder=True)
     for id in recordings.ids:
         safe_name(id)
-    files = tuple(dict.fromkeys(file for id in recordings.ids for file in recordings.files(id)))
-    with ThreadPoolExecutor(1) as beside:
-        hashing = beside.submit(content_hash, files) if files else None
+    files = {file for id in recordings.ids for file in recordings.files(id)}
+    workers, writer = workers or Workers(), PartWriter(folder, invalid)
+    identities: dict[Path, bytes] = {}
 
-        def source() -> str | None:
-            return hashing.result() if hashing else None
+    def source() -> str | None:
+        """Hash the files that are not hashed yet, then all of them together."""
+        left = (StorePart(Recordings.of([]), (file,)) for file in sorted(files - identities.keys()))
+        for _, written in _written(writer, left, workers):
+            identities.update(written.identities)
+        return joined_hash(identities) if files else None
 
-        try:
-            manifest = manifest_of(recordings)
-            missing = _missing(folder, recordings, manifest, source)
-            failed = _write_all(
-                folder, recordings, missing, workers or Workers(), invalid, progress
-            )
-        finally:
-            digest = source()
+    manifest = manifest_of(recordings)
+    missing = _missing(folder, recordings, manifest, files, source)
+    total = sum(info.samples for info in recordings.infos)
+    done = total - sum(info.samples for info in missing)
+    failed: dict[str, str] = {}
+    parts = _parts(recordings, missing, identities.keys(), 1 if workers.here else MOST)
+    for part, written in _written(writer, parts, workers):
+        identities.update(written.identities)
+        failed |= {id: f"{LEFT_OUT}recording {id!r}: {why}" for id, why in written.failed.items()}
+        if failed and (invalid == "error" or len(failed) == len(recordings)):
+            raise InputError(next(iter(failed.values())).removeprefix(LEFT_OUT))
+        done += sum(info.samples for info in part.recordings.infos)
+        if progress is not None:
+            progress(done, total)
     remembered = dict(reading) if reading else None
-    manifest = {**without(manifest, failed), "source": digest, "reading": remembered}
+    manifest = {**without(manifest, failed), "source": source(), "reading": remembered}
     _write_json(folder / MANIFEST, manifest)
     remove(folder / PARTIAL)
     return open_store(folder)
@@ -108,13 +119,17 @@ def _missing(
     folder: Path,
     recordings: Recordings,
     manifest: dict[str, Any],
+    files: Iterable[Path],
     source: Callable[[], str | None],
 ) -> list[RecordingInfo]:
     """Recordings that still have to be written."""
     existing = next((folder / n for n in (MANIFEST, PARTIAL) if exists(folder / n)), None)
+    stamps = [[file.name, version(file)] for file in sorted(files)]
     if existing is not None:
         other = load_manifest(existing)
         same = other.get("infos") == manifest["infos"]
+        if existing.name == PARTIAL:
+            same = same and other.get("stamps") == stamps
         if not same or other.get("source") not in (None, source()):
             raise OutputError(
                 f"{folder}: holds a store of another source, or of one that has changed "
@@ -125,37 +140,63 @@ def _missing(
             raise OutputError(
                 f"{folder}: the folder is not empty and is no store; name another (--out)"
             )
-        _write_json(folder / PARTIAL, {**manifest, "source": source()})
+        _write_json(folder / PARTIAL, {**manifest, "stamps": stamps})
     return [info for info in recordings.infos if not is_whole(folder / f"{info.id}.npy", info)]
 
 
-def _write_all(
-    folder: Path,
-    recordings: Recordings,
-    missing: list[RecordingInfo],
-    workers: Workers,
-    invalid: Literal["error", "skip"],
-    progress: Progress | None,
-) -> dict[str, str]:
-    """Write the arrays that are missing; recordings that cannot be read, each with a note."""
-    failed: dict[str, str] = {}
-    total = sum(info.samples for info in recordings.infos)
-    done = total - sum(info.samples for info in missing)
-    parts = batches(recordings.select([info.id for info in missing]), 1 if workers.here else MOST)
-    for part, result in run_all(ArrayWriter(folder, invalid), parts, workers, split=singles):
+@dataclass(frozen=True)
+class StorePart:
+    """What a worker does at a time: it writes recordings, and hashes files of the source.
+
+    Parameters
+    ----------
+    recordings
+        Recordings to write.
+    files
+        Files to hash.
+    """
+
+    recordings: Recordings
+    files: tuple[Path, ...] = ()
+
+    def singles(self) -> list[StorePart]:
+        """Each recording alone, then each file."""
+        files = [StorePart(Recordings.of([]), (file,)) for file in self.files]
+        return [*map(StorePart, singles(self.recordings)), *files]
+
+
+def _parts(
+    recordings: Recordings, missing: Iterable[RecordingInfo], hashed: Iterable[Path], most: int
+) -> Iterator[StorePart]:
+    """The recordings that are missing, in batches, each file with the first that needs it."""
+    known = {*hashed}
+    for batch in batches(recordings.select([info.id for info in missing]), most):
+        new = {file for id in batch.ids for file in batch.files(id)} - known
+        known |= new
+        yield StorePart(batch, tuple(sorted(new)))
+
+
+class Written(NamedTuple):
+    """What became of a part: why recordings cannot be read, and the identities of its files."""
+
+    failed: dict[str, str]
+    identities: dict[Path, bytes]
+
+
+def _written(
+    writer: PartWriter, parts: Iterable[StorePart], workers: Workers
+) -> Iterator[tuple[StorePart, Written]]:
+    """Parts and what became of them."""
+    for part, result in run_all(writer, parts, workers, split=StorePart.singles):
         if isinstance(result, WorkerDeath):
-            result = dict.fromkeys(part.ids, str(result))
-        failed |= {id: f"{LEFT_OUT}recording {id!r}: {reason}" for id, reason in result.items()}
-        if failed and (invalid == "error" or len(failed) == len(recordings)):
-            raise InputError(next(iter(failed.values())).removeprefix(LEFT_OUT))
-        done += sum(info.samples for info in part.infos)
-        if progress is not None:
-            progress(done, total)
-    return failed
+            if not len(part.recordings):
+                raise InputError(f"{part.files[0]}: {result}")
+            result = Written(dict.fromkeys(part.recordings.ids, str(result)), {})
+        yield part, result
 
 
 @dataclass(frozen=True)
-class ArrayWriter:
+class PartWriter:
     """Writes recordings into the folder of a store, in whatever process it is called.
 
     Parameters
@@ -169,17 +210,17 @@ class ArrayWriter:
     folder: Path
     invalid: Literal["error", "skip"]
 
-    def __call__(self, recordings: Recordings) -> dict[str, str]:
-        """Write each recording; those that cannot be read with the reason."""
+    def __call__(self, part: StorePart) -> Written:
+        """Write each recording, and hash the files."""
         failed = {}
-        for info in recordings.infos:
+        for info in part.recordings.infos:
             try:
-                _write_values(self.folder, recordings, info)
+                _write_values(self.folder, part.recordings, info)
             except InputError as error:
                 if self.invalid == "error":
                     raise
                 failed[info.id] = str(error)
-        return failed
+        return Written(failed, {file: file_identity(file) for file in part.files})
 
 
 def _write_values(folder: Path, recordings: Recordings, info: RecordingInfo) -> None:
