@@ -2,7 +2,8 @@
 
 A role (``recording``, ``time``, ...) is filled by the column that the user names, or by the one
 whose name is the role or one of its other names, whatever its case, spaces and punctuation. Of
-several such columns the one with the plainest name is taken.
+several such columns the one with the plainest name is taken. A column of times may have its unit
+after its name: ``Time (ms)``, ``duration_min``.
 """
 
 from __future__ import annotations
@@ -15,12 +16,26 @@ from bdl.errors import InputError
 OTHER_NAMES = {
     "recording": "recording_id record record_id file filename file_name participant participant_id "
     "subject subject_id patient patient_id",
-    "event": "type event_type label annotation description",
-    "time": "timestamp time_stamp datetime date_time time_s seconds",
-    "start": "start_time begin onset start_s from bedtime bed_time",
-    "end": "end_time stop offset end_s to until wake_time waketime wakeup",
-    "score": "confidence probability",
+    "event": "type event_type label annotation description kind class category",
+    "time": "timestamp time_stamp datetime date_time seconds t",
+    "start": "start_time begin onset from sleep_onset bedtime bed_time lights_off in_bed",
+    "end": "end_time stop offset to until wake_time waketime wakeup wake_up lights_on out_of_bed",
+    "duration": "length",
+    "score": "confidence conf probability prob",
 }
+TIME_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+_OTHER_UNITS = {
+    other: unit
+    for unit, others in {
+        "s": ("sec", "secs", "second", "seconds"),
+        "ms": ("msec", "msecs", "millisecond", "milliseconds"),
+        "us": ("µs", "μs", "usec", "microsecond", "microseconds"),
+        "min": ("mins", "minute", "minutes"),
+        "h": ("hr", "hrs", "hour", "hours"),
+    }.items()
+    for other in others
+}
+_TIMES = ("time", "start", "end", "duration", "issued")  # roles of columns that may have a unit
 
 
 def plain_name(name: str) -> str:
@@ -32,6 +47,29 @@ def plain_name(name: str) -> str:
     'time_s'
     """
     return re.sub(r"[\W_]+", "_", name.strip().lower()).strip("_")
+
+
+def is_time_unit(text: str) -> bool:
+    """Whether a text is a unit of time.
+
+    Examples
+    --------
+    >>> is_time_unit("msec"), is_time_unit("mV")
+    (True, False)
+    """
+    return text in TIME_UNITS or text in _OTHER_UNITS
+
+
+def time_unit(column: str) -> str | None:
+    """The unit of time at the end of a column's name; None if it has none.
+
+    Examples
+    --------
+    >>> [time_unit(column) for column in ("Time (ms)", "onset_sec", "Time")]
+    ['ms', 's', None]
+    """
+    name, _, unit = plain_name(column).rpartition("_")
+    return _OTHER_UNITS.get(unit, unit) if name and is_time_unit(unit) else None
 
 
 def find_columns(
@@ -75,13 +113,17 @@ def find_columns(
                 f"another ({flag.format(role=role)})"
             )
     plain = {plain_name(column): column for column in reversed(columns)}
+    stems = {plain_name(c).rpartition("_")[0]: c for c in reversed(columns) if time_unit(c)}
     for role in roles:
         if (wanted := named.get(role)) is not None:
             found[role] = wanted if wanted in columns else plain[plain_name(wanted)]
             continue
-        for name in (role, *OTHER_NAMES.get(role, "").split()):
-            if name in plain and plain[name] not in {*taken, *found.values()}:
-                found[role] = plain[name]
+        names = (role, *OTHER_NAMES.get(role, "").split())
+        used = {*taken, *found.values()}
+        for known in (plain, stems) if role in _TIMES else (plain,):
+            free = [known[name] for name in names if name in known and known[name] not in used]
+            if free:
+                found[role] = free[0]
                 break
     for role in needed:
         if role not in found:
@@ -98,11 +140,13 @@ def guess_notes(found: Mapping[str, str], named: Mapping[str, str | None], sourc
     Examples
     --------
     >>> guess_notes({"time": "Time (s)", "event": "event"}, {}, "a.csv")
-    "a.csv: column 'Time (s)' is read as time"
+    "a.csv: column 'Time (s)' is read as time in s"
     """
-    guessed = [
-        f"{column!r} is read as {role}"
-        for role, column in found.items()
-        if named.get(role) is None and column != role
-    ]
-    return f"{source}: column {', '.join(guessed)}" if guessed else ""
+    texts = []
+    for role, column in found.items():
+        unit = time_unit(column) if role in _TIMES else None
+        if named.get(role) is None and column != role:
+            texts.append(f"{column!r} is read as {role}" + (f" in {unit}" if unit else ""))
+        elif unit is not None:
+            texts.append(f"{column!r} is in {unit}")
+    return f"{source}: column {', '.join(texts)}" if texts else ""

@@ -6,6 +6,7 @@ Rows are counted from 0, the header not included.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -89,6 +90,25 @@ def _numbers_in_text(array: pa.Array, place: ColumnPlace) -> pa.Array:
         row = first_invalid(array, pa.float64())
         cause = "is a text in the column, or a column shifted?"
         raise place.error(row, "a number", array[row].as_py(), cause) from None
+
+
+def is_text_column(cells: Sequence[str]) -> bool:
+    """Whether cells hold texts: one that is neither a number nor missing, and no number.
+
+    Examples
+    --------
+    >>> is_text_column(["wake", ""]), is_text_column(["NA", "1e-05"]), is_text_column(["0,5"])
+    (True, False, False)
+    """
+    known = [text for cell in cells if (text := cell.strip()) not in _MISSING]
+
+    def is_number(text: str) -> bool:
+        try:
+            return float(text.replace(",", ".")) is not None
+        except ValueError:
+            return False
+
+    return bool(known) and not any(map(is_number, known))
 
 
 def first_invalid(array: pa.Array, kind: pa.DataType) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bdl import frames
-from bdl.column_names import find_columns, guess_notes
+from bdl.column_names import TIME_UNITS, find_columns, guess_notes, time_unit
 from bdl.column_values import ColumnPlace
 from bdl.errors import InputError
 from bdl.frames import Backend, Codes, Floats, Tabular
@@ -177,12 +177,14 @@ class Events(Tabular):
         recordings, recording_code = frames.encode(table[found["recording"]], places["recording"])
         types, type_code = frames.encode(table[found["event"]], places["event"])
         times = frames.numbers(table[found["time"]], places["time"])
+        times = times * TIME_UNITS[time_unit(found["time"]) or "s"]
         scores = None
         if score is not None and score in table.columns:
             scores = frames.numbers(table[score], ColumnPlace(source, score))
         told = None
         if issued is not None and issued in table.columns:
             told = frames.numbers(table[issued], ColumnPlace(source, issued))
+            told = told * TIME_UNITS[time_unit(issued) or "s"]
         backend = frames.backend_of(table)
         note = guess_notes(found, named, source)
         notes = (note,) if note else ()
@@ -205,7 +207,8 @@ class Events(Tabular):
             issued = "" if self.issued is None else f", issued {self.issued[row]}"
             raise InputError(
                 f"{source}: row {row} has no finite time or no score "
-                f"(time {self.time[row]}{score}{issued}); {int(incomplete.sum())} such rows"
+                f"(time {self.time[row]}{score}{issued}); {int(incomplete.sum())} such rows; leave "
+                "them out (missing='drop', --missing drop)"
             )
         return replace(self._rows(~incomplete), dropped=int(incomplete.sum()))
 

@@ -1,17 +1,19 @@
 """Units of channels: which can be converted into each other, and recordings brought to one.
 
-Texts are compared as files write them: ``µV`` is ``uV``, ``m/s²`` and ``m/s^2`` are ``m/s2``. In a
-recording ``g`` is the acceleration of gravity, not a mass. An empty text is an unknown unit, which
-is taken as the one that is wanted.
+Texts are compared as files write them: ``µV`` is ``uV``, ``m/s²`` and ``m/s^2`` are ``m/s2``,
+``°C`` is ``degC``. In a recording ``g`` is the acceleration of gravity, not a mass. An empty text
+is an unknown unit, which is taken as the one that is wanted.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +22,7 @@ from bdl.recording import Recordings
 from bdl.recording_info import RecordingInfo
 from bdl.value_readers import Values
 
-# Each line is one quantity: its units, in terms of one of them.
+# Each line is one quantity: its units, in terms of one of them; of temperatures the zero as well.
 _QUANTITIES: tuple[dict[str, str], ...] = (
     {"kV": "1e3", "V": "1", "mV": "1e-3", "uV": "1e-6", "nV": "1e-9"},
     {"A": "1", "mA": "1e-3", "uA": "1e-6", "nA": "1e-9"},
@@ -34,6 +36,7 @@ _QUANTITIES: tuple[dict[str, str], ...] = (
     {"Hz": "1", "kHz": "1e3", "MHz": "1e6", "bpm": "1/60"},
     {"lx": "1", "lux": "1", "klx": "1e3"},
     {"W": "1", "mW": "1e-3", "kW": "1e3", "MW": "1e6"},
+    {"K": "1", "degC": "1 273.15", "C": "1 273.15", "degF": "5/9 2298.35/9", "F": "5/9 2298.35/9"},
 )
 
 
@@ -42,11 +45,20 @@ def _fraction(text: str) -> Fraction:
     return Fraction(numerator) / Fraction(denominator or 1)
 
 
+class _Size(NamedTuple):
+    """A unit: its quantity, and what one and zero of it are in the unit of that quantity."""
+
+    quantity: int
+    one: Fraction
+    zero: Fraction = Fraction(0)
+
+
 _SIZES = {
-    unit: (number, _fraction(text))
+    unit: _Size(number, *map(_fraction, text.split()))
     for number, quantity in enumerate(_QUANTITIES)
     for unit, text in quantity.items()
 }
+_NAMED = re.compile(r"(.*\S)\s*(?:\[([^][]+)\]|\(([^()]+)\))")
 
 
 def plain_unit(text: str) -> str:
@@ -54,28 +66,65 @@ def plain_unit(text: str) -> str:
 
     Examples
     --------
-    >>> [plain_unit(text) for text in ("µV ", "m/s²", "m/s^2", "m s-2")]
-    ['uV', 'm/s2', 'm/s2', 'm/s2']
+    >>> [plain_unit(text) for text in ("µV ", "m/s²", "m/s^2", "m s-2", "°C")]
+    ['uV', 'm/s2', 'm/s2', 'm/s2', 'degC']
     """
-    plain = re.sub(r"[µμ]", "u", text.strip()).replace("²", "2")
+    plain = unicodedata.normalize("NFKC", text.strip().replace("º", "°"))
+    plain = re.sub(r"[µμ]", "u", plain).replace("°", "deg")
     plain = re.sub(r"[\s^*·]", "", plain)
     return re.sub(r"m(\.?s-2|/s/s|s-2)$", "m/s2", plain)
 
 
-def conversion(unit: str, wanted: str) -> float | None:
-    """The factor from one unit to another; None if they are of other quantities, or not known.
+def is_unit(text: str) -> bool:
+    """Whether a text is a unit that can be converted.
+
+    Examples
+    --------
+    >>> is_unit("µV"), is_unit("counts")
+    (True, False)
+    """
+    return plain_unit(text) in _SIZES
+
+
+def conversion(unit: str, wanted: str) -> tuple[float, float] | None:
+    """What to multiply by, and then add, to go from one unit to another.
+
+    None if they are of other quantities, or not known.
 
     Examples
     --------
     >>> conversion("mV", "µV"), conversion("mg", "m/s²"), conversion("uV", "degC")
-    (1000.0, 0.00980665, None)
+    ((1000.0, 0.0), (0.00980665, 0.0), None)
+    >>> conversion("°F", "°C")
+    (0.5555555555555556, -17.77777777777778)
     """
     old, new = plain_unit(unit), plain_unit(wanted)
     if not old or not new or old == new:
-        return 1.0
-    if old not in _SIZES or new not in _SIZES or _SIZES[old][0] != _SIZES[new][0]:
+        return 1.0, 0.0
+    if old not in _SIZES or new not in _SIZES or _SIZES[old].quantity != _SIZES[new].quantity:
         return None
-    return float(_SIZES[old][1] / _SIZES[new][1])
+    before, after = _SIZES[old], _SIZES[new]
+    return float(before.one / after.one), float((before.zero - after.zero) / after.one)
+
+
+def units_in_names(names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The names that end with a known unit in brackets: the name without it, and the unit.
+
+    A name that another one would share without its brackets is left as it is.
+
+    Examples
+    --------
+    >>> units_in_names(["Acc X [mg]", "Temp (°C)", "Sensor (A)", "Sensor (B)", "rate (slow)"])
+    {'Acc X [mg]': ('Acc X', 'mg'), 'Temp (°C)': ('Temp', '°C')}
+    """
+    parts = {name: found for name in names if (found := _NAMED.fullmatch(name.strip()))}
+    shared = Counter([*(found[1] for found in parts.values()), *names])
+    units = {name: found[2] or found[3] for name, found in parts.items()}
+    return {
+        name: (parts[name][1], unit.strip())
+        for name, unit in units.items()
+        if is_unit(unit) and shared[parts[name][1]] == 1
+    }
 
 
 def common_units(recordings: Recordings) -> dict[str, str]:
@@ -122,7 +171,7 @@ def in_units(
     >>> converted["a"].values.ravel().tolist(), converted.notes
     ([1000.0, 1000.0, 1000.0], ('C3: mV converted to uV in 1 recording',))
     """
-    factors: dict[str, dict[str, float]] = {}
+    changes: dict[str, dict[str, tuple[float, float]]] = {}
     told: Counter[tuple[str, str]] = Counter()
     infos = []
     for info in recordings.infos:
@@ -131,10 +180,10 @@ def in_units(
             wanted = units.get(channel, "")
             if not wanted or plain_unit(unit) == plain_unit(wanted):
                 continue
-            factor = conversion(unit, wanted)
-            if factor is None and not strict:
+            change = conversion(unit, wanted)
+            if change is None and not strict:
                 continue
-            if factor is None:
+            if change is None:
                 raise InputError(
                     f"recording {info.id!r}: channel {channel!r} is in {unit}, and {what} has it "
                     f"in {wanted}, to which it cannot be converted; leave the recording out or, "
@@ -143,35 +192,37 @@ def in_units(
                 )
             changed[channel] = wanted
             if unit:
-                factors.setdefault(info.id, {})[channel] = factor
+                changes.setdefault(info.id, {})[channel] = change
                 told[channel, f"{unit} converted to {wanted}"] += 1
         infos.append(replace(info, units=tuple(changed.values())))
-    if not factors:
+    if not changes:
         return replace(recordings, infos=tuple(infos))
     notes = tuple(
         f"{channel}: {text} in {count:,} recording{'s' if count > 1 else ''}"
         for (channel, text), count in told.items()
     )
-    converted = recordings.change(Conversion(factors), infos)
+    converted = recordings.change(Conversion(changes), infos)
     return replace(converted, notes=recordings.notes + notes)
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """Multiplies the channels of recordings by factors; it can be sent to workers.
+    """Multiplies the channels of recordings and adds to them; it can be sent to workers.
 
     Parameters
     ----------
-    factors
-        Factors by recording and channel.
+    changes
+        What to multiply by, and then to add, by recording and channel.
     """
 
-    factors: Mapping[str, Mapping[str, float]] = field(repr=False)
+    changes: Mapping[str, Mapping[str, tuple[float, float]]] = field(repr=False)
 
     def __call__(self, info: RecordingInfo, values: Values) -> Values:
         """The values in the new units."""
-        own = self.factors.get(info.id)
+        own = self.changes.get(info.id)
         if own is None:
             return values
-        scale = [own.get(channel, 1.0) for channel in info.channels]
-        return values * np.array(scale, np.float32)
+        pairs = [own.get(name, (1.0, 0.0)) for name in info.channels]
+        scale, zero = np.array(pairs, np.float32).T
+        scaled: Values = values * scale
+        return scaled + zero if zero.any() else scaled

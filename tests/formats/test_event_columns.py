@@ -44,6 +44,12 @@ BERLIN = night("Europe/Berlin", datetime(2024, 10, 26, 10, tzinfo=UTC))
         ("recording,event,date,time\na,2,27.10.2024,12:00:00.5\n", {"codes": {"2": "beep"}}),
         ("recording,event,time\na,beep,10/27/2024 12:00:00.5 PM\n", {}),
         ("event,time\nbeep,2024-10-27 12:00:00.5\n", {}),
+        ("recording,event,time\na,beep,27-Oct-2024 12:00:00.5\n", {}),
+        ("recording,event,time\na,beep,27OCT2024:12:00:00.5\n", {}),
+        ("recording;event;time\na;beep;Sun, October 27, 2024 12:00:00.5\n", {}),
+        ("file,kind,t (ms)\na.csv,beep,90000500\n", {}),
+        ("who,kind,Onset [min]\na,beep,1500.0083333333333\n",
+         {"columns": {"recording": "who", "time": "Onset [min]"}}),
     ],
 )  # fmt: skip
 def test_the_same_event_in_many_tables(tmp_path: Path, text: str, options: dict[str, Any]) -> None:
@@ -79,6 +85,54 @@ def test_a_diary_of_intervals_over_the_change_of_clocks(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"row 1 has no start or no end.*--missing drop"):
         read_events(file)
     assert read_events(file, missing="drop").dropped == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "subject,date,bedtime,waketime\na,10/26/2024,11:00 PM,7:00 AM\n"
+        "a,10/27/2024,10:30 PM,6:00 AM\n",
+        "Participant;Bedtime;Wake time\na;26.10.2024 23:00;07:00\na;27.10.2024 22:30;6:00\n",
+        "File,Lights off,Lights on\na,26 Oct 2024 23:00,27 Oct 2024 07:00\n"
+        "a,27 Oct 2024 22:30,28 Oct 2024 06:00\n",
+        "recording,start,duration\na,2024-10-26 23:00,9:00\na,2024-10-27 22:30,07:30:00\n",
+        "recording,start,Duration (min)\na,2024-10-26T23:00,540\na,2024-10-27T22:30,450\n",
+        "recording,start (h),end (h)\na,11,20\na,35.5,43\n",
+    ],
+)
+def test_the_same_nights_in_many_diaries(tmp_path: Path, text: str) -> None:
+    """The first night has an hour more; an end without date may be on the day after its start."""
+    file = tmp_path / "diary.csv"
+    file.write_text(text)
+    events = read_events(file, recordings=BERLIN)
+    assert (events.time / 3600).tolist() == [11.0, 20.0, 35.5, 43.0]
+    assert not any("begin before" in note for note in events.notes)
+
+
+def test_a_date_that_may_be_that_of_the_evening_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "diary.csv"
+    rows = "a,26.10.2024,23:10,06:45\na,27.10.2024,00:20,07:00\n"
+    file.write_text(f"recording,date,start,end\n{rows}")
+    [note] = read_events(file, recordings=BERLIN).notes
+    assert "1 intervals begin before the one before has ended" in note
+    assert "that of the evening" in note
+
+
+def test_rows_of_recordings_that_are_not_there(tmp_path: Path) -> None:
+    file = tmp_path / "diary.csv"
+    file.write_text(
+        "Participant;Bedtime;Wake time\nb;26.10.2024 23:00;27.10.2024 07:00\n"
+        "a;26.10.2024 23:00;27.10.2024 07:00\na;;\n"
+    )
+    with pytest.raises(InputError, match=r"1 of its recordings .*\(a\): b;.*--missing drop"):
+        read_events(file, recordings=BERLIN)
+    events = read_events(file, recordings=BERLIN, missing="drop")
+    assert events.recordings == ("a",)
+    assert len(events) == 2
+    assert [note.removeprefix(f"{file}: ") for note in events.notes[1:]] == [
+        "1 of its recordings are none of the 1 given and are left out: b",
+        "1 rows without a time or score are left out",
+    ]
 
 
 def test_an_end_in_the_repeated_hour_follows_its_start(tmp_path: Path) -> None:
@@ -152,7 +206,10 @@ def test_data_frames_of_any_kind() -> None:
         ("who,what,when\na,x,1\n", {"columns": {"time": "moment"}},
          "'moment' is missing; it has who"),
         ("x,time\n1,2\n", {"recordings": None}, "--column recording=NAME"),
-        ("recording,start,end\na,20,10\n", {}, "before its start"),
+        ("recording,start,end\na,20,10\n", {}, "before its start.* swapped"),
+        ("recording,event,time\na,x,23:10\n", {}, "got '23:10'; .*--column date=NAME"),
+        ("recording,start,duration\na,20,soon:1:2\n", {}, "a duration such as 7:35"),
+        ("recording,start,duration\na,20,\n", {}, "no start or no end.*--missing drop"),
     ],
 )  # fmt: skip
 def test_a_bad_table_names_the_row_and_the_option(

@@ -344,7 +344,7 @@ def test_a_rate_is_inferred_exactly(tmp_path: Path) -> None:
         ("recording\nx\n", {"period": 1.0}, r"no column is left for the values"),
         ("recording,x\nr,1\n,2\n", {"period": 1.0}, r"column 'recording', row 1: a name expected"),
         ("group,x\na,1\nb,2\n", {"period": 1.0}, r"has two groups, a and b"),
-        ("x\n1\n1,2\n", {"period": 1.0}, r"cannot be read as a CSV"),
+        ("x\n1\n1,2\n", {"period": 1.0}, r"line 3: 1 fields expected, as in its header, got 2"),
     ],
 )
 def test_bad_tables_name_file_column_and_row(

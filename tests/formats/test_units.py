@@ -10,6 +10,7 @@ import pytest
 from bdl import Detector, Events, Recording, Recordings
 from bdl.errors import InputError
 from bdl.formats import open_store, prepare, read_recordings
+from bdl.runs.digest import recording_digest
 from bdl.units import conversion, in_units
 from calling import call, call_json
 
@@ -32,9 +33,65 @@ TINY = ("--encoder", "gru", "--updates", "2", "--folds", "0", "--tolerance", "2"
     ],
 )
 def test_units_of_one_quantity_are_converted(old: str, new: str, factor: float | None) -> None:
-    assert conversion(old, new) == (factor if factor is None else pytest.approx(factor, rel=1e-15))
-    if factor is not None:
-        assert conversion(new, old) == pytest.approx(1 / factor, rel=1e-15)
+    there, back = conversion(old, new), conversion(new, old)
+    if factor is None:
+        assert there is back is None
+    else:
+        assert there == (pytest.approx(factor, rel=1e-15), 0.0)
+        assert back == (pytest.approx(1 / factor, rel=1e-15), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "before", "after"),
+    [
+        ("°C", "°F", 37.0, 98.6),
+        ("degF", "℃", 32.0, 0.0),
+        ("K", "C", 273.15, 0.0),
+        ("ºC", "K", -273.15, 0.0),
+    ],
+)
+def test_temperatures_have_zeros_of_their_own(
+    old: str, new: str, before: float, after: float
+) -> None:
+    warm = Recording.of([before, before], id="a", period=1.0, channels=["t"], units=[old])
+    converted = in_units(Recordings.of([warm]), {"t": new}, "the model")
+    np.testing.assert_allclose(converted["a"].values.ravel(), [after] * 2, atol=1e-4)
+    assert converted.infos[0].units == (new,)
+
+
+def test_names_of_columns_tell_units(tmp_path: Path) -> None:
+    """One channel in two units and spellings: files agree, and are brought to one unit."""
+    values = np.random.default_rng(0).normal(size=50)
+    for name, head, scale in (
+        ("a", "time,Acc X [mg],Temp (°C)", 1000.0),
+        ("b", "Time (ms);Acc X (g);Temp [degC]", 1.0),
+    ):
+        mark, step = (",", 0.02) if name == "a" else (";", 20)
+        rows = [
+            mark.join([f"{i * step:g}", f"{x * scale:.6f}", "21"]) for i, x in enumerate(values)
+        ]
+        (tmp_path / f"{name}.csv").write_text("\n".join([head, *rows]) + "\n")
+    found = read_recordings(tmp_path)
+    assert [info.channels for info in found.infos] == [("Acc X", "Temp")] * 2
+    assert [info.units for info in found.infos] == [("mg", "°C"), ("g", "degC")]
+    assert {info.period for info in found.infos} == {0.02}
+    assert any("Acc X in mg, Temp in °C" in note for note in found.notes)
+    same = in_units(found, {"Acc X": "mg", "Temp": "°C"}, "the first")
+    np.testing.assert_allclose(same["b"].values, found["a"].values, atol=0.01)
+    # A channel is named with or without its unit, also with that of another file.
+    for name in ("Acc X", "Acc X [mg]"):
+        chosen = read_recordings(tmp_path, channels=(name,))
+        assert [info.channels for info in chosen.infos] == [("Acc X",)] * 2
+    given = read_recordings(tmp_path / "a.csv", channel_units={"Acc X": "m/s2"})
+    assert given.infos[0].units == ("m/s2", "°C")
+
+
+def test_a_run_depends_on_units() -> None:
+    digests = {
+        recording_digest(Recording.of(np.zeros(3), id="a", period=1.0, units=units))
+        for units in (["mV"], ["uV"], [""], ())
+    }
+    assert len(digests) == 3  # an empty unit is none
 
 
 def edf(file: Path, unit: str, scale: float, label: str = "EEG C3-REF") -> Path:

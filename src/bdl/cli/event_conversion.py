@@ -98,5 +98,3 @@ def convert(
     out.print(repr(events), markup=False)
     for note in events.notes:
         err.print(f"note: {note}", markup=False, soft_wrap=True)
-    if events.dropped:
-        err.print(f"{events.dropped:,} rows without a time or score were left out")

@@ -36,7 +36,7 @@ FormatName = Annotated[
 ]
 RECORDING_OPTIONS = Fields(RecordingFormat)
 # Those of our own event table; dates are in the order of the recordings' dates.
-EVENT_OPTIONS = Fields(EventTable, without=("kind", "intervals", "date_order", "missing"))
+EVENT_OPTIONS = Fields(EventTable, without=("kind", "intervals", "date_order"))
 
 
 def read_given_events(

@@ -1,8 +1,9 @@
 """Times of events on the clocks of their recordings.
 
-Numbers are seconds from the start of the recording. Text and timestamps are dates and times: with
-a UTC offset they are instants, without one they are times of the recording's local clock, as it is
-known from its own times or its zone. A local time that came twice is taken as the first.
+Numbers are seconds from the start of the recording, or in the unit that the column's name tells.
+Text and timestamps are dates and times: with a UTC offset they are instants, without one they are
+times of the recording's local clock, as it is known from its own times or its zone. A local time
+that came twice is taken as the first.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bdl.column_names import TIME_UNITS, time_unit
 from bdl.column_values import ColumnPlace, decoded, is_text, numbers
 from bdl.errors import InputError
 from bdl.formats.time_texts import DateOrder
@@ -21,6 +23,8 @@ from bdl.formats.timestamps import Longs, nanoseconds, parse_times
 from bdl.recording import RecordingInfo, Recordings
 
 Floats = NDArray[np.float64]
+_DAY = 86400 * NANO
+_DURATION = re.compile(r"\s*(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?\s*")
 _WALL_CLOCK = re.compile(r"\d[:/]\d|\d{4}-\d\d-\d\d|\d\.\d+\.\d")
 
 
@@ -32,6 +36,26 @@ def is_wall_clock(array: pa.Array) -> bool:
     return any(_WALL_CLOCK.search(text) for text in array.drop_null()[:50].to_pylist())
 
 
+def is_time_of_day(array: pa.Array) -> bool:
+    """Whether a column holds times of day without a date."""
+    array = decoded(array)
+    texts = array.drop_null()[:50].to_pylist() if is_text(array.type) else []
+    return bool(texts) and all(re.match(r"\s*\d{1,2}:\d\d", text) for text in texts if text)
+
+
+def dates_of(array: pa.Array) -> pa.Array:
+    """The dates of a column of dates and times in text.
+
+    Examples
+    --------
+    >>> dates_of(pa.array(["22.10.2024 23:10", "2024-10-22T23:10"])).to_pylist()
+    ['22.10.2024', '2024-10-22']
+    """
+    import pyarrow.compute as pc
+
+    return pc.replace_substring_regex(decoded(array), r"[ T,]+\d{1,2}:\d\d.*$", "")
+
+
 def event_seconds(
     array: pa.Array,
     place: ColumnPlace,
@@ -39,6 +63,7 @@ def event_seconds(
     recordings: Recordings | None,
     order: DateOrder | None = None,
     after: Floats | None = None,
+    next_day: bool = False,
 ) -> Floats:
     """Seconds from the start of the recording of each event; NaN where the time is missing.
 
@@ -57,6 +82,8 @@ def event_seconds(
     after
         (n,) seconds that the times must follow: of two times that have one name the second is
         taken if only it does.
+    next_day
+        Whether a time that does not follow is one of the day after.
 
     Examples
     --------
@@ -71,7 +98,8 @@ def event_seconds(
     """
     array = decoded(array)
     if not is_wall_clock(array):
-        return np.array(numbers(array, place), np.float64)
+        scale = TIME_UNITS[time_unit(place.column) or "s"]
+        return np.array(numbers(array, place), np.float64) * scale
     if recordings is None:
         raise InputError(
             f"{place.path}: column {place.column!r} holds dates and times; they are placed on the "
@@ -98,7 +126,11 @@ def event_seconds(
                 "time zone (--zone Europe/Berlin)?",
             )  # fmt: skip
         least = None if after is None else after[known[rows]]
-        seconds[known[rows]] = _on_clock(times[rows], local, info, place, known[rows], least)
+        found = _on_clock(times[rows], local, info, place, known[rows], least)
+        if next_day and least is not None and (found < least).any():
+            later = times[rows] + np.where(found < least, _DAY, 0)
+            found = _on_clock(later, local, info, place, known[rows], least)
+        seconds[known[rows]] = found
     return seconds
 
 
@@ -127,3 +159,30 @@ def _on_clock(
         )  # fmt: skip
     first, second = ((times - round(begin * 1e6) * 1000) / NANO - part for part in (early, late))
     return first if after is None else np.where(first < after, second, first)
+
+
+def duration_seconds(array: pa.Array, place: ColumnPlace) -> Floats:
+    """Durations in seconds, of numbers or of texts such as ``7:35`` (hours) or ``0:00:30``.
+
+    Examples
+    --------
+    >>> place = ColumnPlace("a.csv", "Duration (min)")
+    >>> duration_seconds(pa.array(["7:30", "0:00:30"]), place).tolist()
+    [27000.0, 30.0]
+    >>> duration_seconds(pa.array([2.5]), place).tolist()
+    [150.0]
+    """
+    array = decoded(array)
+    if not is_wall_clock(array):
+        return (
+            np.array(numbers(array, place), np.float64) * TIME_UNITS[time_unit(place.column) or "s"]
+        )
+    seconds = np.full(len(array), np.nan)
+    for row, text in enumerate(array.to_pylist()):
+        if text and (parts := _DURATION.fullmatch(text)):
+            seconds[row] = sum(
+                float(n or 0) * size for n, size in zip(parts.groups(), (3600, 60, 1), strict=True)
+            )
+        elif text:
+            raise place.error(row, "a duration such as 7:35 or 7:35:00", text)
+    return seconds

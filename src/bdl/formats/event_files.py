@@ -151,7 +151,7 @@ def recognise(path: str | Path, options: Mapping[str, Any] | None = None) -> Eve
     raise InputError(
         f"{place}: it {problem}, which no event format has; name the format, one of "
         f"{', '.join(kinds)} (format=, --format, --from), or the columns of the table "
-        "(columns=, --column time=NAME)"
+        "(columns=, --column time=NAME, or start=NAME and end=NAME)"
     )
 
 

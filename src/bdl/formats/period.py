@@ -31,7 +31,7 @@ def infer_period(times: Longs | None, samples: Longs | None, where: str) -> floa
     if times is None:
         raise InputError(
             f"{where}: no period and no time column to infer it from; give the period in seconds "
-            "(period=, --period)"
+            "(period=, --period) or name the column of times (time=, --time)"
         )
     steps = np.diff(times)
     counts = np.ones(len(steps), np.int64) if samples is None else np.diff(samples)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from bdl.column_names import find_columns, guess_notes
+from bdl.column_names import find_columns, guess_notes, time_unit
 from bdl.column_values import ColumnPlace, integers, is_text
 from bdl.errors import InputError
 from bdl.formats.sample_clock import ClockRows
@@ -16,6 +17,7 @@ from bdl.formats.table_file import TableFile
 from bdl.formats.time_texts import DateOrder, find_date_order, is_iso
 from bdl.formats.time_zones import named_zone
 from bdl.formats.timestamps import joined_texts, nanoseconds, parse_times
+from bdl.units import units_in_names
 
 if TYPE_CHECKING:
     from bdl.formats.recordings.table_format import TableFormat
@@ -27,18 +29,20 @@ _ROLES = ("recording", "sample", "date", "time", "group")
 class TableColumns:
     """The columns of one table by what they hold; ``clock`` is None if rows are samples."""
 
-    channels: tuple[str, ...]
+    values: tuple[str, ...]  # columns of the channels
+    channels: tuple[str, ...]  # their names, without units
+    units: tuple[str, ...]  # what their names say
     roles: dict[str, str]
     clock: str | None
     unit: str
     zone: str | None
     order: DateOrder | None
-    note: str
+    notes: tuple[str, ...]
 
     @property
     def scanned(self) -> tuple[str, ...]:
         """Columns read on opening; if there are none, one channel, to count rows."""
-        return tuple(self.roles.values()) or self.channels[:1]
+        return tuple(self.roles.values()) or self.values[:1]
 
     def clock_rows(self, batch: pa.RecordBatch, path: object, row: int) -> ClockRows:
         """The clock columns of some rows of one recording; ``row`` is the first one's number."""
@@ -74,24 +78,49 @@ def columns_of(table: TableFile, options: TableFormat) -> TableColumns:
         The columns that the user names; others are recognised by their names.
     """
     named = {name: getattr(options, name) for name in _ROLES}
-    free = [name for name in table.columns if name not in (options.channels or ())]
+    units = units_in_names([name for name in table.columns if not time_unit(name)])
+    wanted = None if options.channels is None else _named(table, options.channels, units)
+    free = [name for name in table.columns if name not in (wanted or ())]
     roles = find_columns(free, named, _ROLES, table.path, flag="--{role} NAME")
-    table.need(options.channels or ())
-    channels = options.channels
-    if channels is None:
-        taken = {*roles.values(), *table.left_out}
-        channels = tuple(name for name in table.columns if name not in taken)
-    if not channels:
+    texts = [name for name in table.texts if name not in roles.values()]
+    taken = {*roles.values(), *table.left_out, *texts}
+    values = wanted or tuple(name for name in table.columns if name not in taken)
+    if not values:
         raise InputError(
             f"{table.path}: no column is left for the values; it has {', '.join(table.columns)}"
         )
-    note = guess_notes(roles, named, table.path)
-    columns = TableColumns(channels, roles, None, options.unit, options.zone, None, note)
+    table.need(values)
+    found = [units.get(name, (name, "")) for name in values]
+    notes = [guess_notes(roles, named, table.path)]
+    if texts and wanted is None:
+        notes.append(f"{table.path}: {', '.join(texts)} left out, which holds text")
+    if any(unit for _, unit in found):
+        told = ", ".join(f"{name} in {unit}" for name, unit in found if unit)
+        notes.append(f"{table.path}: units in the names of columns: {told}")
+    unit = options.unit or time_unit(roles.get("time", "")) or "s"
+    columns = TableColumns(
+        values,
+        tuple(name for name, _ in found),
+        tuple(unit for _, unit in found) if any(unit for _, unit in found) else (),
+        roles, None, unit, options.zone, None, tuple(filter(None, notes)),
+    )  # fmt: skip
     if options.zone is not None:
         named_zone(options.zone)
     if "time" not in roles and "date" not in roles:
         return columns
     return _with_clock(table, options, columns)
+
+
+def _named(
+    table: TableFile, channels: Sequence[str], units: Mapping[str, tuple[str, str]]
+) -> tuple[str, ...]:
+    """The columns of channels, which may be named with or without the unit in their names."""
+    known = {name: column for column, (name, _) in units.items()}
+    plain = {wanted: units_in_names([wanted]).get(wanted, (wanted, ""))[0] for wanted in channels}
+    return tuple(
+        wanted if wanted in table.columns else known.get(plain[wanted], wanted)
+        for wanted in channels
+    )
 
 
 def _with_clock(table: TableFile, options: TableFormat, columns: TableColumns) -> TableColumns:

@@ -41,7 +41,8 @@ class TableFile(ABC):
     """
 
     left_out: tuple[str, ...] = ()  # columns that hold no values
-    note = ""  # what the file was recognised as
+    texts: tuple[str, ...] = ()  # columns whose first rows hold texts
+    notes: tuple[str, ...] = ()  # what the file was recognised as
 
     def __init__(
         self,

@@ -107,9 +107,7 @@ class TableReader(ValueReader):
             self._clocks[id], self._runs[id] = clock, scan.runs
             infos.append(self._info(id, clock, scan.group))
         notes = [note for clock in self._clocks.values() for note in clock.notes]
-        return Recordings(
-            tuple(infos), self, (*filter(None, [self.table.note, self.columns.note]), *notes)
-        )
+        return Recordings(tuple(infos), self, (*self.table.notes, *self.columns.notes, *notes))
 
     def _scan(self) -> dict[str, _Scan]:
         scans: dict[str, _Scan] = {}
@@ -190,9 +188,8 @@ class TableReader(ValueReader):
             start, changes = self._start_in_file(clock)
         group = group or group_of(id, self.options.group_pattern) or about.get("group")
         channels = self.columns.channels
-        units = channel_units(
-            channels, about.get("units", ()), self.options.channel_units, self.path
-        )
+        found = about.get("units") or self.columns.units
+        units = channel_units(channels, found, self.options.channel_units, self.path)
         return RecordingInfo(
             id, clock.samples, channels, clock.period, start, changes, group, units=units
         )
@@ -241,7 +238,7 @@ class TableReader(ValueReader):
         if self._flow is None or first < self._row:
             if self._file_stamp() != self._stamp:
                 raise InputError(f"{self.path}: the file was changed after it was opened")
-            self._flow = self.table.batches(self.columns.channels, first)
+            self._flow = self.table.batches(self.columns.values, first)
             self._batch, self._row = None, first
         while self._batch is None or self._row + len(self._batch) <= first:
             self._row += 0 if self._batch is None else len(self._batch)
@@ -253,7 +250,7 @@ class TableReader(ValueReader):
 
     def _values(self, batch: pa.RecordBatch, row: int) -> Values:
         values = np.empty((len(batch), len(self.columns.channels)), np.float32)
-        for i, name in enumerate(self.columns.channels):
+        for i, name in enumerate(self.columns.values):
             values[:, i] = values32(batch.column(name), ColumnPlace(self.path, name, row))
         return values
 

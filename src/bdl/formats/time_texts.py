@@ -1,8 +1,8 @@
 """Common local forms of dates and times, rewritten as ISO 8601.
 
-Known are ``15.01.2024 9:05``, ``1/15/2024 9:05:30 PM``, ``2024/01/15 09:05``, two-digit years, and
-decimals after a comma or a colon. Numbers before a dot or dash are day first; before a slash, a
-number above 12 tells which is the day, or the user does.
+Known are ``15.01.2024 9:05``, ``1/15/2024 9:05:30 PM``, ``2024/01/15 09:05``, ``15-Jan-2024 9:05``,
+``Jan 15, 2024 9:05``, two-digit years, and decimals after a comma or a colon. Numbers before a dot
+or dash are day first; before a slash, a number above 12 tells which is the day, or the user does.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from bdl.errors import InputError
 DateOrder = Literal["day-first", "month-first"]
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?")
 _HALF_DAY = 12 * 3600 * 10**9
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _REWRITTEN = (
     (r"(?i)\s*[ap]\.?m\.?$", ""),
     (r"\b(\d)([/.:,\-])", r"0\1\2"),
@@ -79,13 +80,13 @@ def rewrite(
     """
     import pyarrow.compute as pc
 
-    order = order or find_date_order(array, place)
+    texts = _with_numbers(pc.utf8_trim_whitespace(array))
+    order = order or find_date_order(texts, place)
     if order is None:
         raise InputError(
             f"{place.path}: column {place.column!r}: is {array[0].as_py()!r} the day or the month "
             "first? Say which (date_order=, --date-order day-first or month-first)"
         )
-    texts = pc.utf8_trim_whitespace(array)
     after, before = (to_numpy(pc.match_substring_regex(texts, rf"(?i){m}\.?m\.?$")) for m in "pa")
     noon = to_numpy(pc.match_substring_regex(texts, r"(^|[ T])12:"))
     added = after.astype(np.int64) - (noon & (after | before))
@@ -97,3 +98,18 @@ def rewrite(
     ):
         texts = pc.replace_substring_regex(texts, pattern, replacement)
     return texts, added * _HALF_DAY
+
+
+def _with_numbers(texts: pa.Array) -> pa.Array:
+    """Dates with the name of a month as day, month and year with dots between them."""
+    import pyarrow.compute as pc
+
+    if not re.search("|".join(_MONTHS), "".join(texts[:1].to_pylist()).lower()):
+        return texts
+    for number, month in enumerate(_MONTHS, 1):
+        for pattern in (
+            rf"(?i)^(\d{{1,2}})[ .\-/]*{month}[a-z]*[ .,\-/]*(\d{{4}}|\d\d)[ ,:T]*",
+            rf"(?i)^(?:[a-z]+,? )?{month}[a-z]*\.? (\d{{1,2}}),? (\d{{4}})[ ,]*",
+        ):
+            texts = pc.replace_substring_regex(texts, pattern, rf"\1.{number:02}.\2 ")
+    return pc.utf8_trim_whitespace(texts)

@@ -22,12 +22,15 @@ from bdl.formats.iso_runs import parse_runs
 from bdl.formats.time_texts import DateOrder, is_iso, rewrite
 
 Longs = NDArray[np.int64]
-NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+NANOSECONDS = {"h": 3600 * 10**9, "min": 60 * 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 _LIMIT = 2.0**62
 _ZONED, _LOCAL = pa.timestamp("ns", "UTC"), pa.timestamp("ns")
 _OFFSET = re.compile(r"(?:Z|[+-]\d\d(?::?\d\d)?)$")
 _EXPECTED = "a date and time such as 2018-08-14T15:30:00-0400"
-_CAUSE = "is it not on the calendar, or its UTC offset none of any place?"
+_CAUSE = (
+    "known are also 14.8.2018 15:30, 8/14/2018 3:30 PM and 14 Aug 2018 15:30; is it not on the "
+    "calendar, or its UTC offset none of any place?"
+)
 
 
 def parse_times(
@@ -86,7 +89,10 @@ def _parse(texts: pa.Array, shown: pa.Array, place: ColumnPlace) -> tuple[Longs,
     if row and first_invalid(texts[row : row + 1], other):
         cause = "some times have a UTC offset and others none"
         raise place.error(row, "times of one kind", shown[row].as_py(), cause)
-    raise place.error(row, _EXPECTED, shown[row].as_py(), _CAUSE)
+    text = shown[row].as_py()
+    without_date = re.match(r"\s*\d{1,2}:\d\d", text)
+    cause = "which column has the date (--date NAME; --column date=NAME of events)?"
+    raise place.error(row, _EXPECTED, text, cause if without_date else _CAUSE)
 
 
 def _integers(texts: pa.Array, kind: pa.DataType) -> Longs:
@@ -134,7 +140,7 @@ def nanoseconds(array: pa.Array, place: ColumnPlace, unit: str) -> Longs:
     place
         Where they are, for error messages.
     unit
-        ``s``, ``ms``, ``us`` or ``ns``.
+        ``h``, ``min``, ``s``, ``ms``, ``us`` or ``ns``.
 
     Examples
     --------

@@ -44,7 +44,7 @@ def digest(data: Any) -> str:
 
 
 def recording_digest(recording: Recording) -> str:
-    """SHA-256 of everything in a recording: clock, channels, group, annotated spans and values.
+    """SHA-256 of all of a recording: clock, channels, units, group, annotated spans and values.
 
     Examples
     --------
@@ -64,6 +64,8 @@ def recording_digest(recording: Recording) -> str:
     }
     if info.annotated is not None:
         head["annotated"] = [list(span) for span in info.annotated]
+    if any(info.units):
+        head["units"] = list(info.units)
     content = hashlib.sha256(canonical(head))
     content.update(np.ascontiguousarray(recording.values).tobytes())
     return content.hexdigest()

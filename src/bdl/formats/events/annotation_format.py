@@ -97,7 +97,10 @@ def to_events(
         if kind is not None and row.end is None:
             raise InputError(f"{where} is an interval and has no end or duration here")
         if row.end is not None and row.end < row.start:
-            raise InputError(f"{where} ends at {row.end} s, before its start at {row.start} s")
+            raise InputError(
+                f"{where} ends at {row.end} s, before its start at {row.start} s; are they "
+                "swapped, or is a date wrong?"
+            )
         events.append((row.recording, kind.onset if kind else row.label, row.start, row.score))
         if kind is not None and row.end is not None:
             last = row.score if row.end_score is None else row.end_score

@@ -20,9 +20,16 @@ from pydantic import Field, field_validator
 from bdl.arrow import from_numpy, from_texts
 from bdl.column_names import find_columns, guess_notes
 from bdl.column_values import ColumnPlace, numbers
-from bdl.errors import ConfigError, InputError
+from bdl.errors import ConfigError, InputError, some
 from bdl.events import Events
-from bdl.formats.event_clock import Floats, event_seconds, is_wall_clock
+from bdl.formats.event_clock import (
+    Floats,
+    dates_of,
+    duration_seconds,
+    event_seconds,
+    is_time_of_day,
+    is_wall_clock,
+)
 from bdl.formats.events.annotation_format import Annotation, IntervalTypes, to_events
 from bdl.formats.events.event_format import EventFormat
 from bdl.formats.recordings.table_format import open_table
@@ -32,7 +39,7 @@ from bdl.formats.timestamps import joined_texts
 from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 
-ROLES = ("recording", "event", "date", "time", "start", "end", "score", "issued")
+ROLES = ("recording", "event", "date", "time", "start", "end", "duration", "score", "issued")
 
 
 class EventTable(EventFormat):
@@ -42,8 +49,8 @@ class EventTable(EventFormat):
     ----------
     columns
         Column of the event table, ROLE=NAME: what plays the role of recording, event, time (or
-        start and end, and date if those are times of day) or score, such as time=Bedtime. Columns
-        with an obvious name need not be named.
+        start and end or duration, and date if those are times of day) or score, such as
+        time=Bedtime. Columns with an obvious name need not be named.
     codes
         Name of an event type in place of its code in the table, CODE=NAME, such as 1=onset.
     intervals
@@ -54,7 +61,8 @@ class EventTable(EventFormat):
         Whether dates such as 1/2/2024 are ``day-first`` or ``month-first``; by default the dates
         themselves tell.
     missing
-        What to do with rows without a time or score: ``error`` or ``drop`` (and count) them.
+        What to do with rows without a time or score, or of recordings that are not given:
+        ``error`` or ``drop`` (and count) them.
 
     Examples
     --------
@@ -87,14 +95,13 @@ class EventTable(EventFormat):
 
     def recognises(self, path: Path, columns: Sequence[str]) -> bool:
         """By columns that the user names, or called ``recording``, ``event`` and ``time``."""
-        return bool(columns) and (
-            bool(self.columns) or {"recording", "event", "time"} <= {*columns}
-        )
+        known = ({"recording", "event", "time"}, {"recording", "onset", "duration"})
+        return bool(columns) and (bool(self.columns) or any(each <= {*columns} for each in known))
 
     def resembles(self, columns: Sequence[str]) -> bool:
-        """Whether the columns can be guessed: a time, or a start and an end."""
-        roles = find_columns(columns, {}, ROLES, "")
-        return "time" in roles or {"start", "end"} <= roles.keys()
+        """Whether the columns can be guessed: a time, or a start and an end or a duration."""
+        roles = find_columns(columns, {}, ROLES, "").keys()
+        return "time" in roles or ("start" in roles and ("end" in roles or "duration" in roles))
 
     def read_on(self, path: Path, recordings: Recordings | None) -> Events:
         """The events of a table; dates and times are placed on the clocks of the recordings."""
@@ -126,7 +133,8 @@ class EventTable(EventFormat):
         roles = find_columns(table.column_names, self.columns, ROLES, source)
         columns = {role: table[name].combine_chunks() for role, name in roles.items()}
         notes = [guess_notes(roles, self.columns, source)]
-        ends = {"start", "end"} <= roles.keys() and "time" not in roles
+        ends = "start" in roles and not roles.keys().isdisjoint({"end", "duration"})
+        ends = ends and "time" not in roles
         if not ends and "time" not in roles:
             raise InputError(
                 f"{source}: no column of times; it has {', '.join(table.column_names)}; name it "
@@ -136,24 +144,64 @@ class EventTable(EventFormat):
             id = _only_recording(recordings, table, source)
             columns["recording"] = from_texts([id] * len(table))
             notes.append(f"{source}: all events are taken as those of recording {id!r}")
+        elif recordings is not None:
+            columns, told = self._of_recordings(columns, recordings, source)
+            notes += told
         if self.codes and "event" in roles:
             texts = columns["event"].cast(pa.string()).to_pylist()
             columns["event"] = from_texts([self.codes.get(text, text) for text in texts])
         if ends:
             events = self._intervals(columns, roles, source, recordings)
+            notes.append(_overlap(events, source) if "date" in columns else "")
         else:
             if "event" not in roles:
-                columns["event"] = from_texts(["event"] * len(table))
+                columns["event"] = from_texts(["event"] * len(columns["recording"]))
                 notes.append(f"{source}: without a column of types all events are called 'event'")
+            kept = ("recording", "event", "time", "score", "issued")
+            used = {role: roles.get(role, role) for role in kept}
             if is_wall_clock(columns["time"]):
                 columns["time"] = from_numpy(
                     self._seconds("time", columns, roles, source, recordings)
                 )
-            kept = ("recording", "event", "time", "score", "issued")
-            used = {role: roles.get(role, role) for role in kept}
+                used["time"] = "time"  # in seconds now
             frame = pa.table({used[role]: columns[role] for role in used if role in columns})
             events = Events.from_frame(frame, missing=self.missing, source=str(source), **used)
+        if events.dropped:
+            notes.append(f"{source}: {events.dropped:,} rows without a time or score are left out")
         return replace(events, backend=None, notes=tuple(filter(None, notes)))
+
+    def _of_recordings(
+        self, columns: dict[str, pa.Array], recordings: Recordings, source: object
+    ) -> tuple[dict[str, pa.Array], list[str]]:
+        """The columns with ids as those of the recordings, and notes.
+
+        An id may be the name of the recording's file. Rows of other recordings are left out if
+        they are to be dropped; those with dates and times cannot be placed otherwise.
+        """
+        ids = columns["recording"].cast(pa.string()).to_pylist()
+        names = {id: id for id in ids if id is not None}
+        names |= {id: Path(id).stem for id in names if id not in recordings}
+        files = [id for id, name in names.items() if id != name and name in recordings]
+        notes = (
+            [f"{source}: recording {files[0]!r} is taken as {names[files[0]]!r}"] if files else []
+        )
+        known = [names[id] if id in files else id for id in ids]
+        columns = {**columns, "recording": from_texts(known)}
+        unknown = [*dict.fromkeys(id for id in known if id is not None and id not in recordings)]
+        if not unknown:
+            return columns, notes
+        what = f"{len(unknown)} of its recordings are none of the {len(recordings)} given"
+        if self.missing == "drop":
+            kept = pa.array([id is None or id in recordings for id in known])
+            notes.append(f"{source}: {what} and are left out: {some(unknown)}")
+            return {role: column.filter(kept) for role, column in columns.items()}, notes
+        if any(is_wall_clock(columns[role]) for role in ("time", "start") if role in columns):
+            raise InputError(
+                f"{source}: {what} ({some(recordings.ids)}): {some(unknown)}; is another column "
+                "their name (--column recording=NAME)? To leave these rows out: missing='drop', "
+                "--missing drop"
+            )
+        return columns, notes
 
     def _seconds(
         self,
@@ -164,12 +212,21 @@ class EventTable(EventFormat):
         recordings: Recordings | None,
         after: Floats | None = None,
     ) -> Floats:
-        """The times of a column on the clocks of their recordings."""
+        """The times of a column on the clocks of their recordings.
+
+        The end of an interval that has only a time of day is on the day of its start, or on the
+        next one if it would be before it.
+        """
         column, place = columns[role], ColumnPlace(source, roles[role])
-        if "date" in columns and is_wall_clock(column):
-            column = joined_texts([columns["date"], column])
+        date = columns.get("date")
+        if role == "end" and date is None and is_time_of_day(column):
+            date = dates_of(columns["start"])
+        if date is not None and is_wall_clock(column):
+            column = joined_texts([date, column])
         ids = np.array(columns["recording"].cast(pa.string()).to_pylist(), dtype=object)
-        return event_seconds(column, place, ids, recordings, self.date_order, after)
+        return event_seconds(
+            column, place, ids, recordings, self.date_order, after, next_day=date is not None
+        )
 
     def _intervals(
         self,
@@ -178,9 +235,13 @@ class EventTable(EventFormat):
         source: object,
         recordings: Recordings | None,
     ) -> Events:
-        """The onsets and offsets of a table of starts and ends."""
+        """The onsets and offsets of a table of starts and ends, or durations."""
         start = self._seconds("start", columns, roles, source, recordings)
-        end = self._seconds("end", columns, roles, source, recordings, start)
+        if "end" in columns:
+            end = self._seconds("end", columns, roles, source, recordings, start)
+        else:
+            place = ColumnPlace(source, roles["duration"])
+            end = start + duration_seconds(columns["duration"], place)
         ids = columns["recording"].cast(pa.string()).to_pylist()
         types = self.intervals
         if "event" in columns:
@@ -215,4 +276,20 @@ def _only_recording(recordings: Recordings | None, table: pa.Table, source: obje
     raise InputError(
         f"{source}: no column of recordings; it has {', '.join(table.column_names)}; name it "
         "(columns=, --column recording=NAME)"
+    )
+
+
+def _overlap(events: Events, source: object) -> str:
+    """A note if an interval begins before another one of its recording has ended; or nothing."""
+    starts = np.arange(0, len(events), 2)  # each row became an onset and an offset
+    order = starts[np.lexsort((events.time[starts], events.recording_code[starts]))]
+    same = events.recording_code[order[1:]] == events.recording_code[order[:-1]]
+    wrong = same & (events.time[order[1:]] < events.time[order[:-1] + 1])
+    if not wrong.any():
+        return ""
+    row = order[1:][int(np.argmax(wrong))]
+    return (
+        f"{source}: {int(wrong.sum())} intervals begin before the one before has ended, first at "
+        f"{events.time[row]:g} s of {events.recording[row]!r}; is its date that of the evening, or "
+        "of the morning after?"
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -15,15 +16,16 @@ from typing import ClassVar, Literal
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from bdl.column_names import plain_name
+from bdl.column_values import is_text_column
 from bdl.errors import InputError
-from bdl.formats.csv_header import UNNAMED, read_csv_header
+from bdl.formats.csv_header import UNNAMED, read_csv_header, split_fields
 from bdl.formats.files import reading
 from bdl.formats.recordings.table_format import TableFormat
 from bdl.formats.table_file import TableFile, skip_rows
 
 _WHAT = "a CSV or TSV file"
 _LINES = 200  # more than any device writes before its table
+_FIRST = 20  # rows that tell which columns hold texts
 _DECIMAL_COMMA = r"^(\s*[-+]?\d+),(\d+\s*)$"
 
 
@@ -44,7 +46,7 @@ class CsvFile(TableFile):
     def __init__(self, path: Path) -> None:
         with reading(path, _WHAT), open(path, encoding="utf-8-sig", errors="replace") as stream:
             lines = [line[: 1 << 20] for line in islice(stream, _LINES)]
-        if not lines or not lines[0].strip():
+        if not any(line.strip() for line in lines):
             raise InputError(f"{path}: a header line expected, the file begins with an empty one")
         self.header = header = read_csv_header(lines, path.suffix.lower() == ".tsv")
         rows = lines[header.skip :]
@@ -52,15 +54,20 @@ class CsvFile(TableFile):
         self._parsing = pacsv.ParseOptions(delimiter=header.delimiter)
         self._comma = header.delimiter != "," and any(re.search(r"\d,\d", row) for row in rows)
         super().__init__(path, header.names, about=header.about)
-        self.left_out = (UNNAMED,)
-        if header.device is not None and rows:
-            cells = zip(header.names, rows[0].split(header.delimiter), strict=False)
-            texts = [name for name, cell in cells if re.search("[A-Za-z]", cell.replace("NaN", ""))]
-            self.left_out = (UNNAMED, "Line", *texts)
-            dates = [name for name in texts if plain_name(name) in ("date", "time")]
-            texts = [name for name in texts if name not in dates]
-            left_out = f"; {', '.join(texts)} left out, which holds text" if texts else ""
-            self.note = f"{path}: {header.device} export, {header.skip} lines skipped{left_out}"
+        self.left_out = (UNNAMED, "Line") if header.device else (UNNAMED,)
+        cells = [split_fields(row, header.delimiter) for row in rows[:_FIRST]]
+        self.texts = tuple(
+            name
+            for place, name in enumerate(header.names)
+            if name not in self.left_out
+            and is_text_column([row[place] for row in cells if place < len(row)])
+        )
+        if header.device is not None:
+            self.notes = (f"{path}: {header.device} export, {header.skip} lines skipped",)
+        elif header.skip == 0:
+            self.notes = (f"{path}: no line of names; columns are {', '.join(header.names)}",)
+        elif header.skip > 1:
+            self.notes = (f"{path}: {header.skip} lines skipped before the rows",)
 
     def _batches(self, columns: Sequence[str], first: int) -> Iterator[pa.RecordBatch]:
         """Rows from ``first`` on as text; those before it are read over. An empty field is null."""
@@ -74,6 +81,7 @@ class CsvFile(TableFile):
         )
         with (
             reading(self.path, _WHAT),
+            _whole_rows(self.path),
             pacsv.open_csv(
                 self.path,
                 read_options=pacsv.ReadOptions(
@@ -95,3 +103,19 @@ class CsvFile(TableFile):
 
         points = [pc.replace_substring_regex(c, _DECIMAL_COMMA, r"\1.\2") for c in batch.columns]
         return pa.record_batch(points, batch.schema.names)
+
+
+@contextmanager
+def _whole_rows(path: Path) -> Iterator[None]:
+    """Name the line that has another number of fields than the header."""
+    try:
+        yield
+    except pa.ArrowInvalid as error:
+        found = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", str(error))
+        if found is None:
+            raise
+        line, expected, got = found.groups()
+        raise InputError(
+            f"{path}: line {line}: {expected} fields expected, as in its header, got {got}; is a "
+            "delimiter missing or a field cut?"
+        ) from error

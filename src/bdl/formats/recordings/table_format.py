@@ -31,9 +31,10 @@ class TableFormat(RecordingFormat):
     recording
         Column of recording ids in a long table.
     channels
-        A column of values, in the order given; all columns that are nothing else by default.
+        A column of values, in the order given; all columns that are nothing else, and hold no
+        text, by default. A unit in brackets may be left out: ``x`` finds the column ``x [mg]``.
     channel_units
-        Unit of a channel, CHANNEL=UNIT, such as ``x=mg``.
+        Unit of a channel, CHANNEL=UNIT, such as ``x=mg``; by default what the column's name tells.
     sample
         Column of sample numbers, counted from ``first_sample``.
     first_sample
@@ -50,7 +51,8 @@ class TableFormat(RecordingFormat):
         Whether dates such as 1/2/2024 are ``day-first`` or ``month-first``; by default the dates
         themselves tell.
     unit
-        Unit of numbers in the time column.
+        Unit of numbers in the time column; by default what its name tells, as in ``Time (ms)``, or
+        seconds.
     period
         Seconds between two samples; inferred from the times by default.
     zone
@@ -76,7 +78,7 @@ class TableFormat(RecordingFormat):
     date: str | None = None
     clock: Literal["seconds", "epoch", "iso"] | None = None
     date_order: DateOrder | None = None
-    unit: Literal["s", "ms", "us", "ns"] = "s"
+    unit: Literal["s", "ms", "us", "ns", "min", "h"] | None = None
     period: float | None = Field(default=None, gt=0)
     zone: str | None = None
     group: str | None = None

@@ -1,0 +1,93 @@
+"""CSV files of any logger: lines before the table, units below the names, no names, texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bdl.errors import InputError
+from bdl.formats import read_events, read_recordings
+
+LOGGER = "# logger v3\n# hall 4, row 2\n\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "time,x,y\n{rows}",
+        "# time,x,y\n{rows}",
+        LOGGER + "Time;x;y\n{semicolons}",
+        "MotionWatch 8\nSerial,123\nMode,1,2\n\nTIME,x,y\n{rows}",
+        "\n\nTime,x,y\n{rows}",
+        "time,x,y\ns,mg,-\n{rows}",
+        "time [s],x [mg],y\n{rows}",
+        "time,state,x,y,\n{texts}",
+    ],
+)
+def test_the_table_is_found(tmp_path: Path, text: str) -> None:
+    rows = [(i * 0.5, i + 0.25, -i) for i in range(30)]
+    filled = text.format(
+        rows="".join(f"{t},{x},{y}\n" for t, x, y in rows),
+        semicolons="".join(f"{t};{x};{y}\n".replace(".", ",") for t, x, y in rows),
+        texts="".join(f"{t},{'asleep' if x > 9 else 'awake'},{x},{y},\n" for t, x, y in rows),
+    )
+    (tmp_path / "a.csv").write_text(filled)
+    found = read_recordings(tmp_path)
+    assert (found.infos[0].channels, found.infos[0].period) == (("x", "y"), 0.5)
+    np.testing.assert_array_equal(found["a"].values, np.array(rows, np.float32)[:, 1:])
+    if "mg" in text:
+        assert found.infos[0].units == ("mg", "")
+    told = "\n".join(found.notes)
+    assert ("lines skipped before the rows" in told) == (
+        text[:4] not in ("time", "# ti") or "\ns," in text
+    )
+    assert ("state left out, which holds text" in told) == ("state" in text)
+
+
+def test_a_table_without_names(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("0.5,1\n1.5,2\n2.5,3\n")
+    found = read_recordings(file, period=1.0)
+    assert found["a"].values.tolist() == [[0.5, 1.0], [1.5, 2.0], [2.5, 3.0]]
+    assert found.notes == (f"{file}: no line of names; columns are column_1, column_2",)
+    file.write_text("2024-05-06 00:00:00,7\n2024-05-06 00:00:05,8\n")
+    dated = read_recordings(file, zone="UTC")
+    assert (dated.infos[0].period, dated.infos[0].channels) == (5.0, ("column_2",))
+    file.write_text("0,1\n0.5,7\n1.5,8\n")  # as a data frame numbers its columns
+    assert read_recordings(file, period=1.0).infos[0].channels == ("0", "1")
+    file.write_text("0.5,1\n1.5,2\n")
+    with pytest.raises(InputError, match=r"no time column .*--period.*--time"):
+        read_recordings(file)
+
+
+def test_the_times_of_a_table_may_have_any_unit(tmp_path: Path) -> None:
+    for head, step in (("Time (ms)", 500), ("time_us", 500_000), ("t [min]", 0.5 / 60), ("T", 0.5)):
+        rows = "".join(f"{i * step!r},{i}\n" for i in range(9))
+        (tmp_path / "a.csv").write_text(f"{head},x\n{rows}")
+        assert read_recordings(tmp_path).infos[0].period == pytest.approx(0.5)
+    (tmp_path / "a.csv").write_text("Time (ms),x\n0,1\n5,2\n10,3\n")
+    assert read_recordings(tmp_path, unit="s").infos[0].period == 5.0
+
+
+def test_a_diary_below_a_title(tmp_path: Path) -> None:
+    file = tmp_path / "diary.csv"
+    file.write_text("Diary of the study\nexported 2024\n\nrecording;event;time\na;beep;1,5\n")
+    assert read_events(file).time.tolist() == [1.5]
+
+
+def test_raw_values_of_an_actigraph(tmp_path: Path) -> None:
+    """Raw exports have an epoch of zero seconds, and tell their rate elsewhere."""
+    head = (
+        "------------ Data File Created By ActiGraph GT3X+ ActiLife v6.13.4 Firmware v3.2.1 date "
+        "format dd.MM.yyyy at 30 Hz  Filter Normal -----------\nSerial Number: CLE2A21130055\n"
+        "Start Time 12:00:00\nStart Date 30.03.2024\nEpoch Period (hh:mm:ss) 00:00:00\n"
+        "--------------------------------------------------\n"
+        "Accelerometer X;Accelerometer Y;Accelerometer Z\n"
+    )
+    (tmp_path / "a.csv").write_text(head + "0,012;-0,5;1\n" * 60)
+    info = read_recordings(tmp_path, zone="Europe/Berlin").infos[0]
+    assert (info.period, info.samples) == (1 / 30, 60)
+    assert info.start is not None
+    assert info.start.isoformat() == "2024-03-30T12:00:00+01:00"
