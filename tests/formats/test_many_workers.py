@@ -48,6 +48,18 @@ def test_two_workers_prepare_and_count_the_same(tmp_path: Path):
     assert inspect(data, workers=TWO) == inspect(data)
 
 
+def test_two_workers_open_the_same_files(tmp_path: Path):
+    write_tables(many(12), tmp_path)
+    (tmp_path / "r007.parquet").write_bytes(b"cut")
+    alone = read_recordings(tmp_path, invalid="skip")
+    opened = read_recordings(tmp_path, invalid="skip", workers=TWO)
+    assert len(opened) == 11
+    assert (opened.infos, opened.notes) == (alone.infos, alone.notes)
+    np.testing.assert_array_equal(opened["r009"].values, alone["r009"].values)
+    with pytest.raises(InputError, match=r"r007\.parquet.*--pattern"):
+        read_recordings(tmp_path, workers=TWO)
+
+
 def damaged(folder: Path) -> str:
     """Tables of which one has a footer that is whole and values that are not; its name."""
     write_tables(many(6), folder)

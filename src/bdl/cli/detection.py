@@ -164,7 +164,8 @@ def detect(
     paired = not (all or events)
     done = _done(model, out, point, paired) if update else None
     options = replace(source_options, format=recordings_format)
-    recordings = _recordings(detector.model_, source, options, layout, config, done)
+    where = Workers(**workers)
+    recordings = _recordings(detector.model_, source, options, layout, config, done, where)
     converted = in_units(recordings, detector.model_.units_by_channel, "the model", strict=False)
     for note in () if quiet or json else converted.notes:
         if not note.startswith(LEFT_OUT):
@@ -178,7 +179,7 @@ def detect(
             point=point,
             resample=resample,
             densities=densities is not None,
-            workers=Workers(**workers),
+            workers=where,
             strict=strict,
             progress=(lambda done, total: None) if quiet else advance(bar, "detecting"),
         )
@@ -254,6 +255,7 @@ def _recordings(
     layout: dict[str, Any],
     config: Path | None,
     done: DoneFiles | None,
+    workers: Workers,
 ) -> Recordings:
     """Open the recordings that the arguments name; with a record of done files the others."""
     if all(each is None for each in (source, options.dataset, options.recordings, config)):
@@ -283,9 +285,10 @@ def _recordings(
         layout={**reading.layout, **layout},
     )
     if done is None:
-        recordings = reading.open(source, invalid="skip")
+        recordings = reading.open(source, invalid="skip", workers=workers)
     else:
-        recordings = done.new(reading.open(source, invalid="skip", only=done.is_new))
+        opened = reading.open(source, invalid="skip", only=done.is_new, workers=workers)
+        recordings = done.new(opened)
     if all(same_period(info.period, model.period) for info in recordings.infos):
         return recordings
     return on_one_clock(recordings, 1 / model.period)

@@ -62,7 +62,12 @@ def prepare(
         recordings = named_dataset(dataset, option).load(source).recordings
     else:
         recordings = formats.read_recordings(
-            source, format=format, pattern=pattern, invalid=invalid, **options
+            source,
+            format=format,
+            pattern=pattern,
+            invalid=invalid,
+            workers=Workers(**workers),
+            **options,
         )
         reading = {"format": format, "pattern": pattern, "layout": options, "rate": rate}
     if rate is not None:

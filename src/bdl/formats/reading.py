@@ -13,6 +13,7 @@ from bdl.formats.polyphase import on_one_clock
 from bdl.formats.recording_files import read_recordings
 from bdl.formats.recordings.store import PreparedStore
 from bdl.recording import Recordings
+from bdl.workers import Workers
 
 
 class Reading(Value):
@@ -60,6 +61,7 @@ class Reading(Value):
         *,
         invalid: Literal["error", "skip"] = "error",
         only: Callable[[Path], bool] = lambda file: True,
+        workers: Workers | None = None,
     ) -> Recordings:
         """Open recordings; a prepared store is opened as it is.
 
@@ -67,7 +69,7 @@ class Reading(Value):
         ----------
         path
             A file, a folder, a glob or a prepared store.
-        invalid, only
+        invalid, only, workers
             As in `bdl.formats.read_recordings`.
         """
         if PreparedStore.recognises(Path(path)):
@@ -78,6 +80,7 @@ class Reading(Value):
             pattern=self.pattern,
             invalid=invalid,
             only=only,
+            workers=workers,
             **self.layout,
         )
         return recordings if self.rate is None else on_one_clock(recordings, self.rate)

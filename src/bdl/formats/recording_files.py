@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +14,8 @@ from bdl.formats.format_options import option_names, with_options
 from bdl.formats.recordings.recording_format import RecordingFormat
 from bdl.formats.remote_recordings import read_remote
 from bdl.recording import Recordings
+from bdl.recording_batches import MOST
+from bdl.workers import WorkerDeath, Workers, run_all
 
 LEFT_OUT = "left out: "  # what the note of a file that could not be read begins with
 
@@ -25,6 +27,7 @@ def read_recordings(
     pattern: str | None = None,
     invalid: Literal["error", "skip"] = "error",
     only: Callable[[Path], bool] = lambda file: True,
+    workers: Workers | None = None,
     **options: Any,
 ) -> Recordings:
     """Open recordings; their values are read on demand.
@@ -43,6 +46,8 @@ def read_recordings(
         there are others.
     only
         Which of the files to open; if it refuses all, there are no recordings.
+    workers
+        Where several files are opened; by default one after the other in this process.
     **options
         Options of the format, such as ``period``.
 
@@ -63,7 +68,8 @@ def read_recordings(
         chosen = with_options(RecordingFormat.parse(format, "recording format"), options)
         if is_folder(place) and pattern is None and chosen.recognises(place):
             return chosen.read(place)
-        return read_files(filter(only, matching(path, chosen.suffixes, pattern)), chosen, invalid)
+        files = [*filter(only, matching(path, chosen.suffixes, pattern))]
+        return _joined([(file, chosen) for file in files], invalid, workers)
     if is_folder(place) and pattern is None:
         for name, kind in kinds.items():
             if kind.recognises(place):
@@ -84,7 +90,8 @@ def read_recordings(
             "the format (--format)"
         )
     formats = {name: with_options(each, options) for name, each in formats.items()}
-    return _joined([(file, formats[name]) for file, name in names.items() if only(file)], invalid)
+    wanted = [(file, formats[name]) for file, name in names.items() if only(file)]
+    return _joined(wanted, invalid, workers)
 
 
 def read_files(
@@ -101,30 +108,63 @@ def read_files(
     format
         Their format, with its options.
     """
-    return _joined([(file, format) for file in files], invalid)
+    return _joined([(file, format) for file in files], invalid, None)
+
+
+Formatted = tuple[Path, RecordingFormat]
+Part = tuple[int, Sequence[Formatted]]  # files that a worker opens, after the number of the first
+
+
+def _opened(files: Sequence[Formatted], workers: Workers) -> Iterator[Recordings | InputError]:
+    """What each file holds, or why it cannot be read, in order."""
+    if workers.here or len(files) < workers.jobs:
+        yield from map(_open, files)
+        return
+    size = max(1, min(MOST, len(files) // (4 * workers.jobs)))
+    parts: list[Part] = [(n, files[n : n + size]) for n in range(0, len(files), size)]
+    found: dict[int, Recordings | InputError] = {}
+    for (first, part), result in run_all(_open_part, parts, workers, split=_split_part):
+        if isinstance(result, WorkerDeath):
+            result = [InputError(f"{part[0][0]}: {result}")]
+        found |= dict(enumerate(result, first))
+    yield from (found[number] for number in range(len(files)))
+
+
+def _open_part(part: Part) -> list[Recordings | InputError]:
+    return [_open(file) for file in part[1]]
+
+
+def _split_part(part: Part) -> list[Part]:
+    return [(number, (file,)) for number, file in enumerate(part[1], part[0])]
+
+
+def _open(formatted: Formatted) -> Recordings | InputError:
+    file, format = formatted
+    try:
+        with reading(file, f"recordings of format {format.kind}"):
+            remote = address_of(file) is not None and not format.by_range
+            return read_remote(file, format) if remote else format.read(file)
+    except InputError as error:
+        return error
 
 
 def _joined(
-    files: Sequence[tuple[Path, RecordingFormat]], invalid: Literal["error", "skip"]
+    files: Sequence[Formatted], invalid: Literal["error", "skip"], workers: Workers | None
 ) -> Recordings:
     parts: list[Recordings] = []
     origin: dict[str, Path] = {}
     notes: dict[str, list[str]] = {}
     left_out: list[str] = []
-    for file, format in files:
-        try:
-            with reading(file, f"recordings of format {format.kind}"):
-                remote = address_of(file) is not None and not format.by_range
-                part = read_remote(file, format) if remote else format.read(file)
-        except InputError as error:
+    for (file, _), part in zip(files, _opened(files, workers or Workers()), strict=True):
+        if isinstance(part, InputError):
             if invalid == "error" and parts:
                 raise InputError(
-                    f"{error}. To leave it out, choose the other files (--pattern), or `bdl "
+                    f"{part}. To leave it out, choose the other files (--pattern), or `bdl "
                     "prepare` them: it leaves out what cannot be read"
-                ) from error
+                ) from part
             if invalid == "error" or len(left_out) + 1 == len(files):
-                raise
-            left_out.append(f"{LEFT_OUT}{error}")
+                raise part
+            left_out.append(f"{LEFT_OUT}{part}")
             continue
         for id in part.ids:
             if id in origin:
