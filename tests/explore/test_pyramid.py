@@ -98,12 +98,17 @@ def test_a_large_recording_is_indexed_while_the_page_waits(
     assert [file.parent.name for file in tmp_path.rglob("*.npy")] == ["tiles"]
 
 
-def test_a_damaged_index_names_its_file(tmp_path: Path) -> None:
-    values = np.zeros((30_000, 1), np.float32)
-    for content in (b"not an array", b""):
-        (tmp_path / "x.npy").write_bytes(content)
-        with pytest.raises(InputError, match=r"x\.npy"):
-            module.stored(tmp_path / "x.npy", lambda: [values], 30_000, 1)
+def test_a_damaged_index_is_made_again(tmp_path: Path) -> None:
+    values, file = np.arange(30_000, dtype=np.float32)[:, None], tmp_path / "x.npy"
+    wanted = np.array(module.stored(file, lambda: [values], 30_000, 1))
+    whole = file.read_bytes()
+    for content in (b"not an array", b"", whole[:-1], whole.replace(b"\x00\x80", b"\x01\x80", 1)):
+        assert content != whole
+        file.write_bytes(content)
+        np.testing.assert_array_equal(module.stored(file, lambda: [values], 30_000, 1), wanted)
+        assert file.read_bytes() == whole
+    unread = module.stored(file, lambda: pytest.fail("a whole index is used"), 30_000, 1)
+    np.testing.assert_array_equal(unread, wanted)
 
 
 def test_filters_keep_what_they_should() -> None:

@@ -84,6 +84,10 @@ def test_every_request_needs_the_token(served: Served) -> None:
         for path in paths:
             assert client.raw("GET", path, headers=headers)[0] == 401
     assert client.raw("POST", "/api/edits", {"changes": []}, headers={})[0] == 401
+    # Nor does a token that is no ASCII, a nested body or an odd address end in an error of ours.
+    assert client.raw("GET", "/?token=%C3%A9", headers={})[0] == 401
+    assert client.raw("GET", "/", headers={"Authorization": "Bearer \xe9"})[0] == 401
+    assert client.raw("POST", "/api/edits", b"[" * 100_000)[0] == 400
     status, headers, _ = client.raw("GET", f"/?token={TOKEN}", headers={})
     assert (status, headers["location"]) == (303, "/")
     cookie = headers["set-cookie"]

@@ -74,6 +74,8 @@ class Guard:
     def _refusal(self, request: Request) -> Response | None:
         if request.headers.get("host", "") not in self._hosts:
             return PlainTextResponse("refused: unknown Host header", 403)
+        if not request.scope["query_string"].isascii():
+            return PlainTextResponse("refused: an address has ASCII characters only", 400)
         origin = request.headers.get("origin")
         if origin is not None and origin.removeprefix("http://") not in self._hosts:
             return PlainTextResponse("refused: request of another page", 403)
@@ -86,7 +88,9 @@ class Guard:
             request.cookies.get(self._cookie),
             request.headers.get("authorization", "").removeprefix("Bearer "),
         )
-        if not any(text and hmac.compare_digest(text, self._token) for text in given):
+        if not any(
+            text and hmac.compare_digest(text.encode(), self._token.encode()) for text in given
+        ):
             return PlainTextResponse(
                 "refused: the token is missing; open the address that bdl explore has printed", 401
             )

@@ -11,6 +11,8 @@ below. A drawing that chooses among them never reads more than four entries per 
 
 from __future__ import annotations
 
+import os
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -187,20 +189,41 @@ def stored(
     channels: int,
     progress: Progress | None = None,
 ) -> Floats:
-    """Stored levels in a file, which is written first, whole or not at all, if it is not there."""
+    """Stored levels in a file, which is written first if it is not there or damaged.
+
+    It is an NPY file, and after it the CRC-32 of the values.
+    """
     shape = (sum(level_sizes(samples)), 2, channels)
     if not shape[0] or not channels:
         return np.empty(shape, np.float32)
-    if not file.exists():
-        with atomic(file) as temporary:
-            into = np.lib.format.open_memmap(temporary, "w+", np.float32, shape)
-            build(chunks(), samples, channels, into=into, progress=progress)
-            into.flush()
+    entries = _known(file, shape)
+    if entries is not None:
+        return entries
+    with atomic(file) as temporary:
+        into = np.lib.format.open_memmap(temporary, "w+", np.float32, shape)
+        build(chunks(), samples, channels, into=into, progress=progress)
+        into.flush()
+        with temporary.open("ab") as end:
+            end.write(_checksum(into))
     with reading(file, "an index of tiles"):
-        entries: Floats = np.load(file, mmap_mode="r", allow_pickle=False)
-    if entries.shape != shape or entries.dtype != np.float32:
-        raise InputError(f"{file}: an index of shape {shape} expected; remove it to make it again")
-    return entries
+        return np.load(file, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+
+
+def _known(file: Path, shape: tuple[int, ...]) -> Floats | None:
+    """The levels in a file; None if it is not there, of another shape, or damaged."""
+    try:
+        with reading(file, "an index of tiles"), file.open("rb") as whole:
+            entries: Floats = np.load(file, mmap_mode="r", allow_pickle=False)
+            whole.seek(-4, os.SEEK_END)
+            checksum = whole.read()
+    except InputError:
+        return None
+    same = entries.shape == shape and entries.dtype == np.float32
+    return entries if same and _checksum(entries) == checksum else None
+
+
+def _checksum(entries: Floats) -> bytes:
+    return zlib.crc32(entries.data).to_bytes(4, "little")
 
 
 def _whole_blocks(chunks: Iterable[Floats]) -> Iterator[Floats]:

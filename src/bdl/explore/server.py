@@ -17,7 +17,6 @@ Recordings are named by their place in the list, so that no id ever becomes part
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -38,6 +37,7 @@ from bdl.explore.journal import Change, ConflictError, Entry, Name, Review
 from bdl.explore.label_export import corrected_name, export, export_formats
 from bdl.explore.label_session import LabelSession
 from bdl.explore.pyramid import TILE
+from bdl.plain_data import parse_json
 
 LARGEST_BODY = 1 << 20
 MEDIA = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
@@ -260,11 +260,7 @@ async def _body(request: Request, kind: type[Value]) -> Value:
         data += chunk
         if len(data) > LARGEST_BODY:
             raise ConfigError(f"request: at most {LARGEST_BODY:,} bytes expected")
-    try:
-        content = json.loads(data)
-    except ValueError as error:
-        raise ConfigError(f"request: JSON expected: {error}") from error
-    value: Value = validate(kind, content, "request")
+    value: Value = validate(kind, parse_json(data, "request"), "request")
     return value
 
 
