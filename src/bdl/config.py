@@ -16,6 +16,7 @@ from bdl.errors import ConfigError
 from bdl.plain_data import parse_yaml
 
 Seconds = Annotated[float, Field(ge=0, le=1e10)]  # of a setting: three centuries at most
+Count = Annotated[int, Field(gt=0, le=10**9)]  # of epochs, updates, bins and the like
 # What was expected, by the first word of pydantic's name of a problem, where that tells enough.
 _EXPECTED = {
     "float": "a number",

@@ -119,7 +119,7 @@ def advise(
         weak=_within(width / 2, tolerance),
         expected=expected,
         collision=collision(expected),
-        collision_approximation=0.5 * expected**2,
+        collision_approximation=0.5 * expected * expected,
         largest_stride=largest(period=period, spacing=spacing, probability=probability),
         bins=math.ceil(math.ceil(duration / period - 1e-9) / stride),
     )

@@ -16,9 +16,9 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import PositiveInt
+from pydantic import Field
 
 from bdl.config import Value
 from bdl.errors import ConfigError, require
@@ -68,8 +68,8 @@ class Workers(Value):
     """
 
     backend: Literal["loky", "ray", "dask"] = "loky"
-    jobs: PositiveInt = 1
-    threads: PositiveInt | None = None
+    jobs: Annotated[int, Field(gt=0, le=10_000)] = 1
+    threads: Annotated[int, Field(gt=0, le=10_000)] | None = None
     address: str | None = None
 
     @property

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
-from bdl.config import Value
+from bdl.config import Count, Value
 from bdl.durations import Duration
 from bdl.errors import ConfigError
 from bdl.training.augmentation import Augmentation
@@ -78,11 +78,11 @@ class Training(Value):
     TrainingLength(epochs=34, steps=100, last=34, kept=(17, 34))
     """
 
-    epochs: PositiveInt | None = None
-    updates: PositiveInt | None = None
+    epochs: Count | None = None
+    updates: Count | None = None
     budget: Duration | None = None
     per_length: bool | None = None
-    batch: PositiveInt = 8
+    batch: Count = 8
     learning_rate: PositiveFloat | None = None
     clip: PositiveFloat | None = 0.1
     jitter: NonNegativeInt = 0
@@ -90,13 +90,13 @@ class Training(Value):
     average: Annotated[float, Field(gt=0, le=1)] | None = None
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 0
     checkpoint_epochs: tuple[PositiveInt, ...] = ()
-    checkpoints: PositiveInt | None = None
-    stop_after: PositiveInt | None = None
+    checkpoints: Count | None = None
+    stop_after: Count | None = None
     accelerator: str = "auto"
     devices: PositiveInt | str | tuple[int, ...] = 1
     precision: Literal["32-true", "16-mixed", "bf16-mixed", "bf16-true", "64-true"] = "32-true"
 
-    workers: Annotated[PositiveInt, Field(exclude=True)] = 1
+    workers: Annotated[int, Field(gt=0, le=10_000, exclude=True)] = 1
 
     @model_validator(mode="after")
     def _reachable(self) -> Self:
@@ -155,5 +155,6 @@ class Training(Value):
                 f"checkpoint_epochs {self.checkpoint_epochs} are beyond the {last} epochs"
             )
         if self.checkpoints is not None:
-            kept = {-(-last * (i + 1) // self.checkpoints) for i in range(self.checkpoints)}
+            count = min(self.checkpoints, last)
+            kept = {-(-last * (i + 1) // count) for i in range(count)}
         return TrainingLength(epochs, steps, last, tuple(sorted(kept)))
