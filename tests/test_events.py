@@ -92,7 +92,7 @@ def test_bad_rows_are_named(change: dict[str, list[Any]], told: str) -> None:
 
 def test_rows_without_time_are_dropped_and_counted_when_asked() -> None:
     frame = pl.DataFrame({"recording": ["a", "a"], "event": ["x", "x"], "time": [None, 1.0]})
-    events = Events.from_frame(frame, missing="drop")
+    events = Events.from_frame(frame, incomplete="drop")
     assert (events.time.tolist(), events.dropped) == ([1.0], 1)
 
 

@@ -143,7 +143,7 @@ class Events(Tabular):
         time: str | None = None,
         score: str | None = "score",
         issued: str | None = "issued",
-        missing: Literal["error", "drop"] = "error",
+        incomplete: Literal["error", "drop"] = "error",
         source: str = "event table",
     ) -> Events:
         """Events from a pandas, polars or pyarrow table.
@@ -157,7 +157,7 @@ class Events(Tabular):
         score, issued
             Names of the columns of scores and of times of issue, used if they exist; None ignores
             them.
-        missing
+        incomplete
             Whether a row without time, or without score in a table that has scores, is an error
             or is dropped and counted.
         source
@@ -190,9 +190,9 @@ class Events(Tabular):
         notes = (note,) if note else ()
         names = (recordings, types, recording_code, type_code)
         events = cls(*names, times, scores, 0, backend, notes, told)
-        return events._checked(missing, source)
+        return events._checked(incomplete, source)
 
-    def _checked(self, missing: Literal["error", "drop"], source: str) -> Events:
+    def _checked(self, rule: Literal["error", "drop"], source: str) -> Events:
         """The same events, those without a finite time or a score refused or left out."""
         incomplete = ~np.isfinite(self.time)
         if self.score is not None:
@@ -201,14 +201,14 @@ class Events(Tabular):
             incomplete |= ~np.isfinite(self.issued)
         if not incomplete.any():
             return self
-        if missing == "error":
+        if rule == "error":
             row = int(np.flatnonzero(incomplete)[0])
             score = "" if self.score is None else f", score {self.score[row]}"
             issued = "" if self.issued is None else f", issued {self.issued[row]}"
             raise InputError(
                 f"{source}: row {row} has no finite time or no score "
                 f"(time {self.time[row]}{score}{issued}); {int(incomplete.sum())} such rows; leave "
-                "them out (missing='drop', --missing drop)"
+                "them out (incomplete='drop', --incomplete drop)"
             )
         return replace(self._rows(~incomplete), dropped=int(incomplete.sum()))
 

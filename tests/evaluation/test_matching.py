@@ -230,7 +230,7 @@ def test_event_free_recordings_are_ignored_or_counted() -> None:
 
 def test_a_row_without_time_makes_its_recording_known() -> None:
     frame = pd.DataFrame({"recording": ["a", "b"], "event": "x", "time": [0.0, np.nan]})
-    truth = Events.from_frame(frame, missing="drop")
+    truth = Events.from_frame(frame, incomplete="drop")
     found = Events.of(["a", "b"], "x", [0.0, 0.0], [0.5, 0.9])
     matches = match(truth, found, [1.0], event_free="count")
     assert matches.mean_average_precision() == 0.5

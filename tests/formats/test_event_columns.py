@@ -82,9 +82,9 @@ def test_a_diary_of_intervals_over_the_change_of_clocks(tmp_path: Path) -> None:
     file.write_text("recording,label,start,end\na,sleep,10,20\na,nap,30,40\n")
     assert read_events(file).types == ("nap:offset", "nap:onset", "sleep:offset", "sleep:onset")
     file.write_text("recording,start,end\na,10,20\na,30,\n")
-    with pytest.raises(InputError, match=r"row 1 has no start or no end.*--missing drop"):
+    with pytest.raises(InputError, match=r"row 1 has no start or no end.*--incomplete drop"):
         read_events(file)
-    assert read_events(file, missing="drop").dropped == 1
+    assert read_events(file, incomplete="drop").dropped == 1
 
 
 @pytest.mark.parametrize(
@@ -124,9 +124,9 @@ def test_rows_of_recordings_that_are_not_there(tmp_path: Path) -> None:
         "Participant;Bedtime;Wake time\nb;26.10.2024 23:00;27.10.2024 07:00\n"
         "a;26.10.2024 23:00;27.10.2024 07:00\na;;\n"
     )
-    with pytest.raises(InputError, match=r"1 of its recordings .*\(a\): b;.*--missing drop"):
+    with pytest.raises(InputError, match=r"1 of its recordings .*\(a\): b;.*--incomplete drop"):
         read_events(file, recordings=BERLIN)
-    events = read_events(file, recordings=BERLIN, missing="drop")
+    events = read_events(file, recordings=BERLIN, incomplete="drop")
     assert events.recordings == ("a",)
     assert len(events) == 2
     assert [note.removeprefix(f"{file}: ") for note in events.notes[1:]] == [
@@ -209,7 +209,7 @@ def test_data_frames_of_any_kind() -> None:
         ("recording,start,end\na,20,10\n", {}, "before its start.* swapped"),
         ("recording,event,time\na,x,23:10\n", {}, "got '23:10'; .*--column date=NAME"),
         ("recording,start,duration\na,20,soon:1:2\n", {}, "a duration such as 7:35"),
-        ("recording,start,duration\na,20,\n", {}, "no start or no end.*--missing drop"),
+        ("recording,start,duration\na,20,\n", {}, "no start or no end.*--incomplete drop"),
     ],
 )  # fmt: skip
 def test_a_bad_table_names_the_row_and_the_option(

@@ -21,7 +21,7 @@ from bdl.sampling import nearest_sample
 if TYPE_CHECKING:
     from bdl.cli.detection_table import DetectionTable
 
-_READING = ("columns", "codes", "missing", "labels")  # options that say how events are read
+_READING = ("columns", "codes", "incomplete", "labels")  # options that say how events are read
 _SHARED = {name for kind in RecordingFormat.kinds().values() for name in kind.model_fields}
 WRITING_OPTIONS = Fields(EventFormat, without=(*_READING, *_SHARED))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bdl.cli.console import out, print_json, progress
+from bdl.cli.console import out, print_json, progress, width
 from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
 from bdl.cli.option_types import parse_yaml
 from bdl.cli.options import Intervals, Json, Pattern, advance, interval_types, takes
@@ -19,7 +20,7 @@ from bdl.cli.recording_options import (
 )
 from bdl.config import validate
 from bdl.errors import ConfigError
-from bdl.text_tables import duration_text
+from bdl.text_tables import WIDTH, duration_text
 from bdl.workers import Workers
 
 if TYPE_CHECKING:
@@ -82,7 +83,12 @@ def inspect(
         raise ConfigError("recordings, --events, or both expected, got none")
     if dataset is None and source is not None:
         recordings = formats.read_recordings(
-            source, format=format, pattern=pattern, invalid="skip", **options
+            source,
+            format=format,
+            pattern=pattern,
+            invalid="skip",
+            workers=Workers(**workers),
+            **options,
         )
     if dataset is None and events is not None:
         table = read_given_events(events, recordings, event_options, options, format=events_format)
@@ -106,9 +112,12 @@ def inspect(
         notes = (*notes, *summary.recordings.notes)
     if summary.events is not None:
         rows += _event_rows(summary.events)
-    width = max(len(name) for name, _ in rows)
+    names = max(len(name) for name, _ in rows)
+    room = max((width() or WIDTH) - names - 2, 40)
     for name, text in rows:
-        out.print(f"{name:<{width}}  {text}", markup=False, soft_wrap=True)
+        lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
+        told = f"\n{' ' * (names + 2)}".join(lines)
+        out.print(f"{name:<{names}}  {told}", markup=False, soft_wrap=True)
     for note in notes:
         out.print(f"note: {note}", markup=False, soft_wrap=True)
 

@@ -78,7 +78,7 @@ def find_labelled(
     if recordings is None and tables:
         changes["home"] = tables[0]
     if labels.detections is not None:
-        changes["detections"] = _read(labels.detections, recordings, {}, layout, missing="drop")
+        changes["detections"] = _read(labels.detections, recordings, {}, layout, incomplete="drop")
         if changes["detections"].score is None:
             raise ConfigError(f"--detections {labels.detections}: a column 'score' is missing")
     if labels.densities is not None:

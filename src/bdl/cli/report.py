@@ -142,7 +142,7 @@ def _systems(
             )
     systems = []
     for index, file in enumerate(files):
-        detections = read_events(file, defaults={"period": period, "missing": "drop"})
+        detections = read_events(file, defaults={"period": period, "incomplete": "drop"})
         if detections.score is None:
             raise InputError(f"{file}: a table of detections needs a column 'score'")
         folder = read_densities(densities[index]) if densities else ()

@@ -166,7 +166,7 @@ def read(path: Path, columns: Mapping[str, str] | None = None) -> tuple[Events, 
 
     format = recognise(path, {"columns": columns or None})
     # A period of one leaves steps as they are.
-    events = read_events(path, format=format, defaults={"period": 1.0, "missing": "drop"})
+    events = read_events(path, format=format, defaults={"period": 1.0, "incomplete": "drop"})
     for note in events.notes:
         console.err.print(f"note: {note}", markup=False, soft_wrap=True)
     return events, "steps" if format.kind == "kaggle" else "seconds"

@@ -101,7 +101,7 @@ def _known(events: Events, recordings: Recordings, source: str) -> tuple[Events,
             f"{source}: events of {len(unknown)} recordings that are not among the "
             f"{len(recordings)} given, such as {unknown[0]!r} (there are "
             f"{', '.join(recordings.ids[:3])}, ...): do the names agree? To leave such rows out: "
-            "event_missing: drop (--missing drop)"
+            "event_incomplete: drop (--incomplete drop)"
         )
     out = outside(events, recordings)
     if not out.any():

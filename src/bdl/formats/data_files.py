@@ -33,7 +33,7 @@ class DataFiles(Value):
         Options of the recordings' format, such as the period, the zone or the names of columns.
     events
         Path of the events.
-    event_format, event_columns, event_codes, event_period, event_missing
+    event_format, event_columns, event_codes, event_period, event_incomplete
         As in `bdl.formats.read_events`.
     annotated
         Table of the spans (recording, start, end) in which events are annotated; all if not given.
@@ -57,7 +57,7 @@ class DataFiles(Value):
     event_columns: dict[str, str] | None = None
     event_codes: dict[str, str] | None = None
     event_period: float | None = Field(default=None, gt=0)
-    event_missing: Literal["error", "drop"] | None = None
+    event_incomplete: Literal["error", "drop"] | None = None
     annotated: str | None = None
     types: tuple[str, ...] | None = None
     intervals: tuple[IntervalType, ...] = ()
@@ -97,7 +97,7 @@ class DataFiles(Value):
             period=self.event_period,
             columns=self.event_columns,
             codes=self.event_codes,
-            missing=self.event_missing,
+            incomplete=self.event_incomplete,
             recordings=recordings,
             defaults={
                 "intervals": self.intervals or None,

@@ -60,7 +60,7 @@ class EventTable(EventFormat):
     date_order
         Whether dates such as 1/2/2024 are ``day-first`` or ``month-first``; by default the dates
         themselves tell.
-    missing
+    incomplete
         What to do with rows without a time or score, or of recordings that are not given:
         ``error`` or ``drop`` (and count) them.
 
@@ -83,7 +83,7 @@ class EventTable(EventFormat):
     codes: dict[str, str] = Field(default_factory=dict)
     intervals: IntervalTypes = None
     date_order: DateOrder | None = None
-    missing: Literal["error", "drop"] = "error"
+    incomplete: Literal["error", "drop"] = "error"
 
     @field_validator("columns")
     @classmethod
@@ -165,7 +165,9 @@ class EventTable(EventFormat):
                 )
                 used["time"] = "time"  # in seconds now
             frame = pa.table({used[role]: columns[role] for role in used if role in columns})
-            events = Events.from_frame(frame, missing=self.missing, source=str(source), **used)
+            events = Events.from_frame(
+                frame, incomplete=self.incomplete, source=str(source), **used
+            )
         if events.dropped:
             notes.append(f"{source}: {events.dropped:,} rows without a time or score are left out")
         return replace(events, backend=None, notes=tuple(filter(None, notes)))
@@ -191,15 +193,15 @@ class EventTable(EventFormat):
         if not unknown:
             return columns, notes
         what = f"{len(unknown)} of its recordings are none of the {len(recordings)} given"
-        if self.missing == "drop":
+        if self.incomplete == "drop":
             kept = pa.array([id is None or id in recordings for id in known])
             notes.append(f"{source}: {what} and are left out: {some(unknown)}")
             return {role: column.filter(kept) for role, column in columns.items()}, notes
         if any(is_wall_clock(columns[role]) for role in ("time", "start") if role in columns):
             raise InputError(
                 f"{source}: {what} ({some(recordings.ids)}): {some(unknown)}; is another column "
-                "their name (--column recording=NAME)? To leave these rows out: missing='drop', "
-                "--missing drop"
+                "their name (--column recording=NAME)? To leave these rows out: incomplete='drop', "
+                "--incomplete drop"
             )
         return columns, notes
 
@@ -253,10 +255,11 @@ class EventTable(EventFormat):
         if "score" in columns:
             scores = numbers(columns["score"], ColumnPlace(source, roles["score"])).tolist()
         missing = np.isnan(start) | np.isnan(end)
-        if missing.any() and self.missing == "error":
+        if missing.any() and self.incomplete == "error":
             raise InputError(
                 f"{source}: row {int(np.argmax(missing))} has no start or no end; "
-                f"{int(missing.sum())} such rows; leave them out (missing='drop', --missing drop)"
+                f"{int(missing.sum())} such rows; leave them out (incomplete='drop', --incomplete "
+                "drop)"
             )
         parts = zip(ids, labels, start.tolist(), end.tolist(), scores, strict=True)
         rows = [Annotation(*part) for part, out in zip(parts, missing, strict=True) if not out]

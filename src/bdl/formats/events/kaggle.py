@@ -33,7 +33,7 @@ class KaggleEvents(EventFormat):
     ----------
     period
         Seconds per step.
-    missing
+    incomplete
         What to do with rows without a step or score: ``drop`` (and count) them or ``error``.
 
     Examples
@@ -48,7 +48,7 @@ class KaggleEvents(EventFormat):
 
     kind: Literal["kaggle"] = "kaggle"
     period: float | None = Field(default=None, gt=0)
-    missing: Literal["error", "drop"] = "drop"
+    incomplete: Literal["error", "drop"] = "drop"
 
     def recognises(self, path: Path, columns: Sequence[str]) -> bool:
         """By the columns."""
@@ -66,7 +66,7 @@ class KaggleEvents(EventFormat):
         """The events of a table."""
         period = self._seconds_per_step(path)
         roles = dict(zip(("recording", "event", "time"), _COLUMNS, strict=False))
-        events = EventTable(columns=roles, missing=self.missing).read(path)
+        events = EventTable(columns=roles, incomplete=self.incomplete).read(path)
         return replace(events, time=events.time * period)
 
     def write(self, events: Events, path: Path, recordings: Recordings | None = None) -> None:
