@@ -72,7 +72,7 @@ def test_open_pan_and_zoom(served: Callable[..., Client], browse: Opened) -> Non
     assert whole == [0, 400]
     assert page.evaluate(INK) > 500
     box = page.locator("#plot").bounding_box()
-    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    middle = (box["x"] + 1 + page.evaluate("() => bdl.plot.x(200)"), box["y"] + box["height"] / 2)
     page.mouse.move(*middle)
     page.mouse.wheel(0, -600)
     settle(page)
@@ -107,8 +107,7 @@ def test_edit_with_the_mouse_and_undo(served: Callable[..., Client], browse: Ope
     box = page.locator("#plot").bounding_box()
 
     def at(seconds: float) -> float:
-        low, high = page.evaluate(VIEW)
-        return box["x"] + (seconds - low) / (high - low) * box["width"]
+        return float(box["x"] + 1 + page.evaluate("(t) => bdl.plot.x(t)", seconds))
 
     y = box["y"] + 200
     free = next(t for t in range(20, 380) if min(abs(t - b[1]) for b in before) > 12)
@@ -271,6 +270,78 @@ def test_a_second_window_sees_what_the_first_does(
     there = second.evaluate(LABELS)
     first.wait_for_function("(t) => bdl.events.labels[0].time === t", arg=there[0][1])
     assert first.evaluate(LABELS) == there
+
+
+def test_marks_and_signals_leave_the_names_free(
+    served: Callable[..., Client], browse: Opened
+) -> None:
+    recordings = make_recordings(1, samples=2_000, start=False)
+    labels = Events.of("rec00", ["walk:onset", "walk:offset"] * 2, [0.0, 0.1, 20.0, 39.9])
+    page = browse(served(recordings, labels, model=True))
+    page.fill("#page", "0.4")  # so close that samples are connected one by one
+    page.keyboard.press("Enter")
+    settle(page)
+    assert page.evaluate("() => document.activeElement.id") == "plot"
+    coloured = """() => {
+        const { left, raster: { ratio }, canvas } = bdl.plot;
+        const size = Math.floor((left - 2) * ratio);
+        const data = canvas.getContext("2d").getImageData(0, 0, size, canvas.height).data;
+        let found = 0;
+        for (let i = 0; i < data.length; i += 4) found += Math.max(
+            Math.abs(data[i] - data[i + 1]), Math.abs(data[i + 1] - data[i + 2])) > 60;
+        return [left, found];
+    }"""
+    left, found = page.evaluate(coloured)
+    assert left > 30
+    assert found == 0
+    assert page.problems == []
+
+
+def test_detections_below_the_cutoff_are_faint_and_make_no_interval(
+    served: Callable[..., Client], browse: Opened
+) -> None:
+    recordings = make_recordings(1)
+    names, times = ["walk:onset", "walk:offset"] * 2, [50.0, 60.0, 200.0, 210.0]
+    detections = Events.of("rec00", names, times, [0.2, 0.1, 0.9, 0.8])
+    page = browse(served(recordings, detections=detections))
+    bands = page.evaluate("() => bdl.plot.intervals(bdl.events.detections)")
+    assert [(band["start"], band["time"]) for band in bands] == [(200.0, 210.0)]
+    faint = page.evaluate("() => bdl.events.detections.map(({ faint }) => faint ?? 1)")
+    assert faint[1] < faint[0] < faint[2] == faint[3] == 1
+
+
+def test_undo_leads_to_the_place_of_the_edit(served: Callable[..., Client], browse: Opened) -> None:
+    page = browse(served())
+    assert page.is_disabled("#remove")
+    assert page.is_disabled("#comment")
+    page.focus("#plot")
+    page.keyboard.press("n")
+    assert page.is_enabled("#remove")
+    page.keyboard.press("Delete")
+    page.wait_for_function("() => bdl.labels.number === 1")
+    assert page.is_disabled("#remove")
+    page.keyboard.press("]")
+    page.wait_for_function("() => bdl.info?.id === 'rec01' && bdl.events")
+    page.keyboard.press("u")
+    page.wait_for_function(
+        "() => bdl.info?.id === 'rec00' && document.getElementById('status').textContent"
+        ".startsWith('undone: walk:')"
+    )
+    assert len(page.evaluate("() => [...bdl.selected]")) == 1
+
+
+def test_another_annotator_is_named_in_the_queue(
+    served: Callable[..., Client], browse: Opened
+) -> None:
+    recordings = make_recordings(1)
+    labels = Events.of("rec00", "step", [50.0, 100.0])
+    page = browse(served(recordings, labels, others={"Bob": Events.of("rec00", "step", [50.0])}))
+    page.wait_for_selector("#review:not([hidden])")
+    page.keyboard.press("s")
+    page.wait_for_function("() => document.getElementById('item').textContent.includes('Bob')")
+    page.click("#agreement-box summary")
+    page.wait_for_selector("#agreement td")
+    assert "Bob" in page.text_content("#agreement")
 
 
 def test_hostile_ids_are_shown_and_not_run(served: Callable[..., Client], browse: Opened) -> None:

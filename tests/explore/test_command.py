@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -97,8 +98,11 @@ def test_bad_calls_say_what_is_wrong(tmp_path: Path) -> None:
         call("explore", tmp_path, "--recordings", store, "--no-browser")
     with pytest.raises(ConfigError, match="never overwritten"):
         call("explore", "--recordings", store, "--events", events, "--export", events)
-    with pytest.raises(OutputError, match="port 99999"):
-        call("explore", "--recordings", store, "--no-browser", "--port", 99_999)
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        port = other.getsockname()[1]
+        with pytest.raises(OutputError, match=f"port {port} cannot be used"):
+            call("explore", "--recordings", store, "--no-browser", "--port", port)
 
 
 def test_a_project_of_bdl_new_is_enough(tmp_path: Path) -> None:

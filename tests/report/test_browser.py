@@ -122,7 +122,7 @@ def test_mouse_and_keys_move_through_the_recording(open_page: Opened, content: C
     page.locator("#plot").scroll_into_view_if_needed()
     box = page.locator("#plot").bounding_box()
     middle = box["y"] + box["height"] / 2
-    page.mouse.move(box["x"] + box["width"] / 4, middle)
+    page.mouse.move(box["x"] + 1 + page.evaluate("() => bdl.plot.x(6 * 3600)"), middle)
     before = page.evaluate("() => scrollY")
     page.mouse.wheel(0, 20)  # the wheel alone scrolls the page
     page.wait_for_function("(y) => scrollY > y", arg=before)
@@ -136,7 +136,7 @@ def test_mouse_and_keys_move_through_the_recording(open_page: Opened, content: C
     low, high = page.evaluate(HOURS)
     assert low + (high - low) / 4 == pytest.approx(6, abs=0.05)
     page.mouse.down()
-    page.mouse.move(box["x"], middle, steps=5)
+    page.mouse.move(box["x"] + 1 + page.evaluate("() => bdl.plot.left"), middle, steps=5)
     page.mouse.up()
     assert page.evaluate(HOURS)[0] == pytest.approx(6, abs=0.05)
     page.focus("#plot")
@@ -480,7 +480,9 @@ def test_an_hour_at_256_hz_and_many_events_stay_fluid(open_page: Opened) -> None
         page.click(f"#{change}")
         page.wait_for_function("(n) => bdl.plot.drawn > n", arg=before)
         # What is drawn follows the width of the plot, not the length of the recording.
-        marks = "() => bdl.plot.places.rails.reduce((n, rail) => n + [...bdl.plot.marks(rail)].length, 0)"  # noqa: E501
+        marks = (
+            "() => bdl.plot.places.rails.reduce((n, rail) => n + bdl.plot.marks(rail).length, 0)"
+        )
         assert page.evaluate(marks) <= 4 * 1280
     page.fill("#threshold", "0.99")
     settle(page)

@@ -143,7 +143,7 @@ def test_names_from_outside_stay_text(
 
 def test_recordings_are_sorted_by_errors(content: Content) -> None:
     reader = read(render(content))
-    start = reader.text.index("false alarms")
+    start = reader.text.index("false detections")
     rows = [t for t in reader.text[start + 1 :] if t.strip()]
     cells = rows[: 6 * 4]
     errors = [int(cells[6 * i + 4]) + int(cells[6 * i + 5]) for i in range(4)]

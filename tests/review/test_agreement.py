@@ -65,6 +65,16 @@ def test_tables_without_a_common_recording_are_refused() -> None:
         agreement({"A": one}, [1.0])
 
 
+def test_names_in_brackets_are_shown_as_they_are(tmp_path: Path) -> None:
+    for name, times in (("ann", [10.0, 20.0]), ("bob", [10.0])):
+        write_events(Events.of("[/red]", "[bold]x", times), tmp_path / f"{name}.csv")
+    words = ("--events", tmp_path / "ann.csv", "--events", tmp_path / "bob.csv")
+    told = call("review", *words, "--tolerance", 1)
+    assert "[/red]" in told
+    assert "[bold]x" in told
+    assert "bob" in told.splitlines()[-2]
+
+
 def test_the_command_compares_annotators(tmp_path: Path) -> None:
     write_events(Events.of("a", "x", [10.0, 20.0]), tmp_path / "ann.csv")
     write_events(Events.of("a", "x", [10.5, 22.0]), tmp_path / "bob.csv")

@@ -139,7 +139,9 @@ def test_the_command_writes_the_queue(tmp_path: Path) -> None:
     assert told["unsupported"] == told["unlabelled"] == 1
     table = pl.read_csv(tmp_path / "queue.csv")
     assert table["kind"].to_list() == ["unsupported", "unlabelled"]
-    assert table.columns == ["kind", "recording", "event", "label", "model", "expected"]
+    assert table.columns == [
+        "kind", "recording", "event", "label", "model", "expected", "source",
+    ]  # fmt: skip
     assert "unsupported" in call(*words)
 
 

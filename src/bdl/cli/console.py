@@ -27,10 +27,10 @@ class Terminal:
         """The rich console of this output."""
         from rich.console import Console
 
-        return Console(stderr=self._stderr, highlight=False)
+        return Console(stderr=self._stderr, highlight=False, markup=False)
 
-    def print(self, item: object, *, markup: bool = True, soft_wrap: bool = False) -> None:
-        """Print a text, table or other object."""
+    def print(self, item: object, *, markup: bool = False, soft_wrap: bool = False) -> None:
+        """Print a text, table or other object; names such as ``[x]`` stay as they are."""
         if isinstance(item, str) and soft_wrap and not markup:
             print(item, file=sys.stderr if self._stderr else sys.stdout)
         else:

@@ -120,13 +120,17 @@ def _compared(
         )
     if not found.others:
         return ReviewQueue.of(items), None
-    for other in found.others.values():
-        items += disagreements(found.events, other, tolerance=tolerances[0], reach=reach)
+    for name, other in found.others.items():
+        items += disagreements(
+            found.events, other, tolerance=tolerances[0], reach=reach, source=name
+        )
     return ReviewQueue.of(items), agreement({"labels": found.events, **found.others}, tolerances)
 
 
 def _show(queue: ReviewQueue, agreed: Agreement | None) -> None:
-    from rich.table import Table
+    from rich.table import Column, Table
+
+    from bdl.review.queue import KINDS
 
     if agreed is not None:
         names = ("first", "second", "event", "tolerance", "pairs", "F1", "bias", "median", "p95")
@@ -136,10 +140,12 @@ def _show(queue: ReviewQueue, agreed: Agreement | None) -> None:
         out.print(table)
     counts = ", ".join(f"{kind} {count:,}" for kind, count in queue.counts().items())
     out.print(f"{len(queue):,} items: {counts}", markup=False)
-    table = Table("kind", "recording", "event", "label (s)", "model (s)", "expected")
+    kind = Column("kind", min_width=max(map(len, KINDS)))
+    table = Table(kind, "recording", "event", "label (s)", "model (s)", "expected", "source")
     for item in queue.items[:20]:
         times = ("" if time is None else f"{time:.6g}" for time in (item.label, item.model))
-        table.add_row(item.kind, item.recording, item.event, *times, f"{item.expected:.3f}")
+        expected = f"{item.expected:.3f}"
+        table.add_row(item.kind, item.recording, item.event, *times, expected, item.source)
     if len(queue):
         out.print(table)
     if len(queue) > 20:

@@ -55,7 +55,8 @@ def recording_facts(info: RecordingInfo) -> dict[str, Any]:
     -------
     facts
         ``start`` is in seconds since 1970, None if unknown; ``offsets`` are pairs of seconds from
-        the start and the offset from UTC, in seconds, that holds from there on.
+        the start and the offset from UTC, in seconds, that holds from there on; ``units`` are those
+        of the channels that have one.
 
     Examples
     --------
@@ -71,4 +72,7 @@ def recording_facts(info: RecordingInfo) -> dict[str, Any]:
         "start": None if info.start is None else info.start.timestamp(),
         "offsets": [] if offset is None else [[0.0, offset.total_seconds()], *changes],
         "annotated": info.annotated,
+        "units": {
+            name: unit for name, unit in zip(info.channels, info.units, strict=False) if unit
+        },
     }

@@ -105,8 +105,10 @@ class LabelSession:
                     cutoff=self.cutoff,
                     recordings=self.recordings,
                 )
-            for other in self.others.values():
-                items += disagreements(self.labels.original, other, tolerance=self.tolerance)
+            for name, other in self.others.items():
+                items += disagreements(
+                    self.labels.original, other, tolerance=self.tolerance, source=name
+                )
             unique = {item.key: item for item in items if item.recording in self.recordings}
             self._queue = ReviewQueue.of([*unique.values()])
             return self._queue

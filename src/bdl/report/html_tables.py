@@ -35,7 +35,7 @@ def cards(items: Iterable[tuple[str, str, str]]) -> str:
 
 
 def recordings(matches: Matches, tolerance: float, hours: Mapping[str, float]) -> str:
-    """One row per recording, most missed events and false alarms first."""
+    """One row per recording, most missed events and false detections first."""
     # A detection that is early, late or a duplicate is a false alarm here.
     hits, early, late, missed, duplicate, false = error_table(matches, tolerance).counts.sum(1).T
     missed, false = missed + early + late, false + early + late + duplicate
@@ -51,7 +51,7 @@ def recordings(matches: Matches, tolerance: float, hours: Mapping[str, float]) -
         for i in order
     ]
     caption = f"At the threshold of the best F1 of each event type, tolerance {tolerance:g} s"
-    head = ["recording", "hours", "events", "detected", "missed", "false alarms"]
+    head = ["recording", "hours", "events", "detected", "missed", "false detections"]
     return table(caption, head, body)
 
 

@@ -108,7 +108,7 @@ def _facts(content: Content) -> dict[str, dict[str, Any]]:
     np.maximum.at(last, of_truth, matches.truth_time)
     for system_matches in content.matches:
         np.maximum.at(last, system_matches.recording, system_matches.time)
-    unknown: dict[str, Any] = {"start": None, "offsets": [], "annotated": None}
+    unknown: dict[str, Any] = {"start": None, "offsets": [], "annotated": None, "units": {}}
     return {
         id: {"id": id, "seconds": float(end) * 1.02 or 3600.0, "period": 0.001, **unknown}
         for id, end in zip(matches.recordings, last, strict=True)

@@ -114,7 +114,12 @@ def agreement(tables: Mapping[str, Events], tolerances: Sequence[float]) -> Agre
 
 
 def disagreements(
-    first: Events, second: Events, *, tolerance: float, reach: float | None = None
+    first: Events,
+    second: Events,
+    *,
+    tolerance: float,
+    reach: float | None = None,
+    source: str = "other annotator",
 ) -> ReviewQueue:
     """Where two annotators differ, as a queue; the first table is the one to correct.
 
@@ -126,6 +131,8 @@ def disagreements(
         Seconds within which they agree.
     reach
         Seconds within which they may mean the same event; five tolerances by default.
+    source
+        Name of the second annotator.
 
     Examples
     --------
@@ -145,15 +152,15 @@ def disagreements(
             one, other = np.delete(one, near[0]), np.delete(other, near[1])
             far = pairs(one, other, reach)
             items += [
-                Item("displaced", recording, event, float(one[i]), float(other[j]), 1.0)
+                Item("displaced", recording, event, float(one[i]), float(other[j]), 1.0, source)
                 for i, j in zip(*far, strict=True)
             ]
             items += [
-                Item("unsupported", recording, event, float(time), None, 1.0)
+                Item("unsupported", recording, event, float(time), None, 1.0, source)
                 for time in np.delete(one, far[0])
             ]
             items += [
-                Item("unlabelled", recording, event, None, float(time), 1.0)
+                Item("unlabelled", recording, event, None, float(time), 1.0, source)
                 for time in np.delete(other, far[1])
             ]
     return ReviewQueue.of(items)

@@ -26,6 +26,7 @@ class Item(NamedTuple):
     label: float | None  # time of the label, if there is one
     model: float | None  # time the model, or the other annotator, suggests, if any
     expected: float  # expected mass of the error: how likely it is that the labels are wrong here
+    source: str = "model"  # who contradicts the label: the model, or the name of an annotator
 
     @property
     def key(self) -> str:
@@ -53,7 +54,7 @@ class ReviewQueue(Tabular):
     --------
     >>> item = Item("unsupported", "night1", "onset", 3600.0, None, 0.98)
     >>> ReviewQueue.of([item]).to_polars().columns
-    ['kind', 'recording', 'event', 'label', 'model', 'expected']
+    ['kind', 'recording', 'event', 'label', 'model', 'expected', 'source']
     """
 
     drawing = Drawing("recording", "expected", by=("kind",), mode="markers")
@@ -74,6 +75,7 @@ class ReviewQueue(Tabular):
             "label": [float("nan") if i.label is None else i.label for i in self.items],
             "model": [float("nan") if i.model is None else i.model for i in self.items],
             "expected": [item.expected for item in self.items],
+            "source": [item.source for item in self.items],
         }
 
     def counts(self) -> dict[str, int]:

@@ -1,6 +1,6 @@
 // Seconds from the start of a recording as wall-clock time, where the start is known.
 const STEPS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800,
-  3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 2592000];
+  3600, 7200, 10800, 21600, 43200, 86400, 172800, 259200, 604800, 2592000];
 const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 const two = (number) => String(Math.floor(number)).padStart(2, "0");
 
@@ -29,7 +29,7 @@ export class Clock {
     const digits = step >= 1 ? 0 : Math.min(3, Math.ceil(-Math.log10(step) - 1e-9));
     const rounded = Math.round(local * 10 ** digits) / 10 ** digits;
     const day = ((rounded % 86400) + 86400) % 86400;
-    const rest = step < 60 ? `:${(day % 60).toFixed(digits).padStart(digits ? digits + 3 : 2, "0")}` : "";
+    const rest = step < 60 || !this.known ? `:${(day % 60).toFixed(digits).padStart(digits ? digits + 3 : 2, "0")}` : "";
     if (!this.known) {
       const sign = rounded < 0 ? "−" : "";
       return `${sign}${Math.floor(Math.abs(rounded) / 3600)}:${two(Math.abs(rounded) % 3600 / 60)}${rest}`;

@@ -1,9 +1,10 @@
-// The drawing: stacked channels with shared time, density below, labels and detections across.
+// The drawing: stacked channels with shared time, density below, labels and detections across. Names and
+// scales stand in a margin on the left, where they cover nothing.
 import { Raster } from "/raster.js";
 
 export const COLOURS = ["#0b5cad", "#b3530a", "#17713f", "#8a2a86", "#a3123a", "#00707a", "#6b5a00", "#4a4fb5"];
 export const INK = "#33424f", SOFT = "#4a5a68", LINE = "#e3e9ee";
-const RAIL = 20, AXIS = 24, DENSITY = 0.2, WIDEST = 8192;
+const RAIL = 20, AXIS = 24, DENSITY = 0.2, WIDEST = 8192, MARGIN = 0.22, MANY = 200;
 
 // First place in a list sorted by time that is not before a time.
 export const bisect = (items, time) => {
@@ -22,16 +23,16 @@ export class Plot {
     this.raster = new Raster();
     this.low = new Float32Array(2 * WIDEST); this.high = new Float32Array(2 * WIDEST);
     this.paired = new WeakMap();
-    this.frame = 0;
-    this.drawn = 0;
+    this.frame = this.drawn = this.left = 0;
     new ResizeObserver(() => this.redraw()).observe(box);
   }
 
   redraw() { if (!this.frame) this.frame = requestAnimationFrame(() => { this.frame = 0; this.draw(); }); }
 
-  get width() { return Math.min(WIDEST, this.box.clientWidth); }
-  x(time) { const { from, to } = this.scene.view; return (time - from) / (to - from) * this.wide; }
-  time(x) { const { from, to } = this.scene.view; return from + x / this.width * (to - from); }
+  get full() { return Math.min(WIDEST, this.box.clientWidth); }
+  get width() { return Math.max(1, this.full - this.left); }  // of the time axis
+  x(time) { const { from, to } = this.scene.view; return this.left + (time - from) / (to - from) * this.width; }
+  time(x) { const { from, to } = this.scene.view; return from + (x - this.left) / this.width * (to - from); }
 
   // Rails for labels, detections and other annotators on top, then channels, density, axis.
   layout() {
@@ -49,11 +50,13 @@ export class Plot {
 
   draw() {
     const { scene } = this, begun = performance.now();
-    this.wide = this.width;
+    this.wide = this.full;
     if (!scene.info || !this.wide) return;
     this.places = this.layout();
     this.raster.begin(this.canvas, this.wide, this.box.clientHeight);
-    const ticks = scene.clock.ticks(scene.view.from, scene.view.to, this.wide), curves = this.curves();
+    const curves = this.curves();
+    this.left = this.margin(this.raster.pen(), curves);
+    const ticks = scene.clock.ticks(scene.view.from, scene.view.to, this.width);
     this.drawPixels(ticks, curves);
     this.drawShapes(this.raster.show(), ticks, curves);
     scene.signals?.load();
@@ -69,7 +72,7 @@ export class Plot {
     const made = lanes.map(({ channel, top, height }, place) => {
       const [low, high] = info.ranges[channel], middle = this.scene.middle(channel), scale = height / (high - low) * 0.9 * gain * (gains.get(channel) ?? 1);
       const y = (value) => Math.min(top + height, Math.max(top, top + height / 2 - (value - middle) * scale));
-      return { columns: signals, place, y, colour: INK, name: info.channels[channel], top, height, ends: [middle + height / 2 / scale, middle - height / 2 / scale] };
+      return { columns: signals, place, y, colour: INK, name: this.scene.channelName(channel), top, height, ends: [middle + height / 2 / scale, middle - height / 2 / scale] };
     });
     const { top, height } = density, highest = density && Math.max(...info.density.highest, 1e-9), name = info.density?.kind === "events" ? "density" : "probability";
     const y = (value) => top + height - 2 - Math.min(1, value / highest) * (height - 6);
@@ -77,12 +80,18 @@ export class Plot {
     return made;
   }
 
+  // Width of the names and scales, at most a share of the drawing.
+  margin(context, curves) {
+    const texts = [...this.places.rails, ...curves].flatMap(({ name, ends = [] }) => (name ? [name, ...ends.map(short)] : []));
+    return Math.round(Math.min(MARGIN * this.wide, 14 + Math.max(...texts.map((text) => context.measureText(text).width))));
+  }
+
   // Whether the samples lie so far apart that they are connected one by one.
-  sparse({ columns }) { const { from, to } = this.scene.view; return (to - from) / columns.step / this.wide < 0.7; }
+  sparse({ columns }) { const { from, to } = this.scene.view; return (to - from) / columns.step / this.width < 0.7; }
 
   drawPixels(ticks, curves) {
-    const { raster, wide, places: { top, bottom, lanes, rails } } = this, drawn = rails.filter(({ layer }) => layer);
-    for (const rail of rails) raster.rect(0, rail.top, wide, RAIL - 2, "#f1f4f7");
+    const { raster, wide, left, places: { top, bottom, lanes, rails } } = this, drawn = rails.filter(({ layer }) => layer);
+    for (const rail of rails) raster.rect(left, rail.top, wide - left, RAIL - 2, "#f1f4f7");
     for (const rail of drawn) this.bands(rail.layer, rail.top, RAIL - 2, 0.35);
     for (const { at } of ticks) raster.rect(Math.round(this.x(at)), top, 1, 1, LINE);
     for (const [from, to] of this.outside()) raster.rect(from, top, to - from, 1, "#ebecee");
@@ -91,31 +100,33 @@ export class Plot {
     for (const lane of lanes) raster.rect(0, lane.top + lane.height, wide, 1, LINE);
     for (const curve of curves) if (!this.sparse(curve)) this.trace(curve);
     for (const rail of drawn) this.lines(rail);
+    raster.rect(left - 1, 0, 1, bottom, LINE);
   }
 
   trace({ columns, place, y, colour, base }) {
     const { view } = this.scene, { raster, low, high } = this;
-    columns.columns(place, view.from, view.to, raster.width, low, high);
+    const begin = Math.round(this.left * raster.ratio), width = raster.width - begin;
+    columns.columns(place, view.from, view.to, width, low, high);
     let before = NaN, after = NaN;
-    for (let x = 0; x < raster.width; x++) {
+    for (let x = 0; x < width; x++) {
       if (low[x] !== low[x]) { before = NaN; continue; }
       const highest = y(high[x]), lowest = base ?? y(low[x]);
       let top = highest, bottom = lowest;
       if (before === before && base === undefined) { if (before > bottom) bottom = before; if (after < top) top = after; }
-      raster.column(x, top, bottom, colour);
+      raster.column(begin + x, top, bottom, colour);
       before = highest; after = lowest;
     }
   }
 
   polyline(context, { columns, place, y, colour }) {
-    const { from, to } = this.scene.view, first = columns.place(from), last = columns.place(to), step = this.wide / (last - first);
+    const { from, to } = this.scene.view, first = columns.place(from), last = columns.place(to), step = this.width / (last - first);
     context.strokeStyle = context.fillStyle = colour;
     context.beginPath();
     let pen = false;
     for (let i = Math.max(0, Math.floor(first) - 1); i <= Math.min(columns.samples - 1, Math.ceil(last) + 1); i++) {
       const value = columns.sample(place, i);
       if (value === null || value !== value) { pen = false; continue; }
-      const x = (i - first) * step;
+      const x = this.left + (i - first) * step;
       if (pen) context.lineTo(x, y(value)); else context.moveTo(x, y(value));
       pen = true;
       if (step > 6) context.fillRect(x - 1.5, y(value) - 1.5, 3, 3);
@@ -135,29 +146,36 @@ export class Plot {
   visible(items, margin = 0) { return [Math.max(0, bisect(items, this.scene.view.from) - margin), Math.min(items.length, bisect(items, this.scene.view.to) + margin)]; }
 
   drawShapes(context, ticks, curves) {
-    const { cursor, focus } = this.scene, { wide, places: { rails, top, bottom } } = this;
-    for (const curve of curves) if (this.sparse(curve)) this.polyline(context, curve);
+    const { cursor, focus } = this.scene, { wide, left, places: { rails, top, bottom } } = this;
     context.fillStyle = SOFT;
-    for (const { name, top: above } of rails) context.fillText(name, 5, above + 14);
-    for (const rail of rails) if (rail.layer) this.events(context, rail);
-    for (const { name, top: above, height, ends } of curves) {
-      if (!name) continue;
-      this.text(context, name, 2, above + 14);
-      if (height > 40) ends.forEach((value, i) => this.text(context, short(value), wide, i ? above + height - 4 : above + 14));
-    }
-    context.fillStyle = SOFT;
+    for (const { name, top: above } of rails) this.name(context, name, above + 14);
+    for (const { name, top: above, height, ends } of curves) if (name) this.scale(context, name, above, height, ends);
     for (const { at, text } of ticks) { const x = this.x(at) + 3; if (x + context.measureText(text).width <= wide) context.fillText(text, x, bottom + 16); }
+    context.save();
+    context.beginPath(); context.rect(left, 0, wide - left, bottom); context.clip();
+    for (const curve of curves) if (this.sparse(curve)) this.polyline(context, curve);
+    for (const rail of rails) if (rail.layer) this.events(context, rail);
     for (const time of focus ?? []) {
       context.strokeStyle = "#f2a900"; context.lineWidth = 2; context.strokeRect(this.x(time) - 7, top, 14, bottom - top); context.lineWidth = 1;
     }
     if (cursor !== null) { context.fillStyle = "#c8102e"; context.fillRect(Math.round(this.x(cursor)), 0, 1, bottom); }
+    context.restore();
   }
 
-  // Text on a light ground, from a place or, at the right edge, up to it.
-  text(context, text, x, y) {
-    const shown = text.length > 32 ? `${text.slice(0, 31)}…` : text, width = context.measureText(shown).width + 6, left = Math.min(x, this.wide - width - 2);
-    context.fillStyle = "rgba(255,255,255,0.8)"; context.fillRect(left, y - 12, width, 16);
-    context.fillStyle = SOFT; context.fillText(shown, left + 3, y);
+  // A name in the margin, cut where it is too long.
+  name(context, name, y) {
+    let shown = name;
+    const room = this.left - 8;
+    if (context.measureText(name).width > room) for (shown = name.slice(0, 40); shown && context.measureText(`${shown}…`).width > room;) shown = shown.slice(0, -1);
+    context.fillText(shown === name ? name : `${shown}…`, 4, y);
+  }
+
+  // The name of a curve in the middle of its lane, and the values at its top and bottom where there is room.
+  scale(context, name, top, height, ends) {
+    this.name(context, name, top + (height > 48 || ends.length > 1 ? height / 2 + 4 : height - 4));
+    context.textAlign = "right";
+    if (height > 48) ends.forEach((value, i) => context.fillText(short(value), this.left - 5, i ? top + height - 5 : top + 13));
+    context.textAlign = "left";
   }
 
   // Intervals [onset type, start, end] of a layer, by end: from an onset to the next offset before another onset.
@@ -167,7 +185,8 @@ export class Plot {
     const bands = [];
     for (const { onset, offset } of this.scene.intervals) {
       let open = null;
-      for (const { event, time } of layer) {
+      for (const { event, time, faint } of layer) {
+        if (faint) continue;
         if (event === onset) open = time;
         else if (event === offset && open !== null) { bands.push({ onset, start: open, time }); open = null; }
       }
@@ -182,7 +201,7 @@ export class Plot {
     let last = -Infinity;
     for (let i = bisect(bands, from); i < bands.length; i++) {
       if (bands[i].start > to) { if (bands[i].start > to + this.longest(bands)) break; continue; }
-      const a = Math.max(0, this.x(bands[i].start)), b = Math.min(this.wide, this.x(bands[i].time));
+      const a = Math.max(this.left, this.x(bands[i].start)), b = Math.min(this.wide, this.x(bands[i].time));
       if (b < last + 1) continue;
       this.raster.tint(a, top, b - a, height, this.scene.colour(bands[i].onset), alpha);
       last = b;
@@ -192,14 +211,15 @@ export class Plot {
   longest(bands) { return (bands.longest ??= bands.reduce((most, band) => Math.max(most, band.time - band.start), 0)); }
 
   // Events in view, one per pixel and look.
-  * marks({ layer, labels }) {
-    const seen = new Set(), [first, end] = this.visible(layer);
+  marks({ layer, labels }) {
+    const seen = new Set(), [first, end] = this.visible(layer), marks = [];
     for (let i = first; i < end; i++) {
-      const { event, hollow, missed } = layer[i], x = Math.round(this.x(layer[i].time)), look = `${x} ${event} ${hollow || missed}`, chosen = labels && this.scene.selected.has(layer[i].id);
+      const { event, hollow, missed, faint } = layer[i], x = Math.round(this.x(layer[i].time)), look = `${x} ${event} ${hollow || missed} ${!faint}`, chosen = labels && this.scene.selected.has(layer[i].id);
       if (seen.has(look) && !chosen) continue;
       seen.add(look);
-      yield { ...layer[i], x, chosen, colour: this.scene.colour(event) };
+      marks.push({ ...layer[i], x, chosen, colour: this.scene.colour(event) });
     }
+    return marks;
   }
 
   // What is straight of the marks: the lines of labels through all channels, those of detections through the density.
@@ -208,23 +228,33 @@ export class Plot {
     for (const { x, chosen, missed, faint, colour } of this.marks(rail)) {
       if (rail.labels) lines.push(...(chosen ? [-1, 0, 1] : [0]).map((by) => [x + by, colour]));
       else if (rail.lines && density && !faint) lines.push([x, colour]);
-      if (rail.labels && !missed) raster.rect(x - 4, rail.top, 9, chosen ? RAIL - 2 : 10, colour);
+      if (rail.labels && !missed) { const begin = Math.max(this.left, x - 4); raster.rect(begin, rail.top, x + 5 - begin, chosen ? RAIL - 2 : 10, colour); }
     }
     const top = rail.labels ? rail.top : density?.top ?? bottom;
-    raster.verticals(lines.filter(([x]) => x >= 0 && x < this.wide), top, bottom - top);
+    // A few lines let the signal below them be seen; many cost less as they are.
+    raster.verticals(lines.filter(([x]) => x >= this.left && x < this.wide), top, bottom - top, lines.length > MANY ? 1 : 0.6);
   }
 
   events(context, rail) {
-    for (const { x, chosen, missed, hollow, faint, colour } of this.marks(rail)) {
+    const marks = this.marks(rail);
+    this.typeNames(context, rail, marks.filter(({ faint }) => !faint));
+    for (const { x, chosen, missed, hollow, faint, colour } of marks) {
       context.fillStyle = context.strokeStyle = colour;
       if (chosen) { context.strokeStyle = "#000"; context.strokeRect(x - 4.5, rail.top + 0.5, 10, RAIL - 3); }
       if (missed) this.cross(context, x, rail.top + 9);
       if (rail.labels) continue;
-      context.globalAlpha = faint ? 0.4 : 1;
+      context.globalAlpha = faint || 1;
       context.beginPath(); context.moveTo(x - 5, rail.top + 2); context.lineTo(x + 5, rail.top + 2); context.lineTo(x, rail.top + 14); context.closePath();
       if (hollow) context.stroke(); else context.fill();
       context.globalAlpha = 1;
     }
+  }
+
+  // The type beside a mark, where it fits before the next one.
+  typeNames(context, rail, marks) {
+    if (marks.length > MANY) return;
+    context.fillStyle = INK;
+    marks.forEach(({ x, event }, i) => { if (x + 10 + context.measureText(event).width < (marks[i + 1]?.x ?? this.wide + 4) - 4) context.fillText(event, x + 7, rail.top + 13); });
   }
 
   cross(context, x, y) {

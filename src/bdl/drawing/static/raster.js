@@ -53,7 +53,8 @@ export class Raster {
   }
 
   // Vertical lines at places with colours, all from and to the same height: row by row, as memory lies.
-  verticals(lines, y, height) {
+  verticals(lines, y, height, alpha = 1) {
+    if (alpha < 1) { for (const [x, colour] of lines) this.tint(x, y, 1, height, colour, alpha); return; }
     const [, , top, bottom] = this.edges(0, y, 0, height), thick = Math.round(this.ratio);
     const places = lines.flatMap(([x]) => Array.from({ length: thick }, (_, i) => Math.round(x * this.ratio) + i)), values = lines.flatMap(([, colour]) => Array(thick).fill(pixel(colour)));
     for (let row = top * this.width; row < bottom * this.width; row += this.width) for (let i = 0; i < places.length; i++) this.pixels[row + places[i]] = values[i];
@@ -70,7 +71,9 @@ export class Raster {
   show() {
     this.context.putImageData(this.image, 0, 0);
     this.context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    this.context.font = "12px system-ui, sans-serif";
-    return this.context;
+    return this.pen();
   }
+
+  // The context with the font of all drawings, to measure texts with.
+  pen() { this.context.font = "12px system-ui, sans-serif"; return this.context; }
 }

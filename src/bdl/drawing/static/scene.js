@@ -4,9 +4,9 @@ import { COLOURS, Plot } from "/plot.js";
 export const byId = (id) => document.getElementById(id);
 
 export class Scene {
-  // info: id, seconds, period, channels, ranges, annotated, density (types, kind, highest) or null.
+  // info: id, seconds, period, channels, units by channel, ranges, annotated, density (types, kind, highest) or null.
   // events: labels, detections or null, and others by name, each a list by time of
-  // { event, time } with optional id, faint, hollow and missed. signals and densities: Columns.
+  // { event, time } with optional id, faint (an opacity), hollow and missed. signals and densities: Columns.
   constructor() {
     Object.assign(this, { info: null, events: null, clock: null, signals: null, densities: null, types: [], intervals: [], labelName: "labels",
       view: { from: 0, to: 1 }, cursor: null, focus: null, selected: new Set(), shown: [], gains: new Map(), gain: 1, version: 0, listeners: {} });
@@ -15,6 +15,8 @@ export class Scene {
 
   on(event, act) { (this.listeners[event] ??= []).push(act); }
   tell(event, ...values) { for (const act of this.listeners[event] ?? []) act(...values); }
+
+  channelName(channel) { const name = this.info.channels[channel], unit = this.info.units[name]; return unit ? `${name} (${unit})` : name; }
 
   // Value in the middle of a channel's lane.
   middle(channel) { const [low, high] = this.info.ranges[channel]; return (low + high) / 2; }

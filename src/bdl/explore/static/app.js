@@ -69,7 +69,7 @@ export class App extends Scene {
   }
 
   makeTiles() {
-    const { info, place, session: { tile: width } } = this, changed = (error) => { if (error) this.fail(error); this.plot.redraw(); };
+    const { info, place, session: { tile: width } } = this, changed = (error) => { if (error) this.fail(error); this.message(""); this.plot.redraw(); };
     const query = new URLSearchParams({ channels: this.shown.join(","), ...this.filter });
     this.signals = new Tiles({ base: `/api/recordings/${place}/tiles`, query: `?${query}`, samples: info.samples, levels: info.levels, width, first: 0, step: info.period }, changed);
     if (info.density && this.densityPlace !== place) {
@@ -78,6 +78,8 @@ export class App extends Scene {
     }
     this.densityPlace = info.density ? place : null;
     this.plot.redraw();
+    const { signals } = this;
+    setTimeout(() => { if (signals === this.signals && signals.running && ![...signals.tiles.values()].some(Boolean)) this.message("loading …"); }, 300);
   }
 
   async reload() {
@@ -171,6 +173,17 @@ export class App extends Scene {
   selectInterval() {
     const [label] = this.chosen(), other = label && this.labels.partner(label);
     if (other) this.select([label.id, other.id]);
+  }
+
+  // Go to the place of an edit that was undone or redone, and say what happened there.
+  async showEdit({ changes }, what) {
+    if (!changes.length) { this.say(`${what}: a verdict`); return; }
+    const labels = changes.map(({ before, after }) => after ?? before), { recording, time } = labels[0], ids = changes.filter(({ after }) => after).map(({ id }) => id);
+    const place = this.session.recordings.findIndex(({ id }) => id === recording), { from, to } = this.view;
+    if (place !== this.place) { if (!(await this.open(place, { at: time, width: to - from }))) return; }
+    else if (time < from || time > to) this.center(time);
+    this.select(ids);
+    this.say(`${what}: ${labels.map((label) => `${label.event} at ${this.clock.full(label.time)}`).join("; ")}`);
   }
 
   edited(entry) {

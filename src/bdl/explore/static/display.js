@@ -66,10 +66,10 @@ export const display = (app) => {
   });
   byId("agreement-box").addEventListener("toggle", async () => {
     if (!byId("agreement-box").open) return;
-    const { rows } = await get("/api/agreement"), names = ["first", "second", "event", "tolerance", "pairs", "F1", "bias", "median"];
+    const { rows } = await get("/api/agreement"), names = ["first", "second", "event", "tolerance", "pairs", "F1", "bias", "median", "p95"], heads = [...names.slice(0, 3), "tolerance (s)", "pairs", "F1", "bias (s)", "median difference (s)", "95 % below (s)"];
     const table = document.createElement("table"), row = (values, tag) => { const line = document.createElement("tr"); for (const value of values) { const cell = document.createElement(tag); cell.textContent = typeof value === "number" ? Number(value.toPrecision(3)) : value ?? "–"; line.append(cell); } return line; };
     const head = table.createTHead(), body = table.createTBody();
-    head.append(row(names, "th"));
+    head.append(row(heads, "th"));
     body.append(...rows.map((values) => row(names.map((name) => values[name]), "td")));
     byId("agreement").replaceChildren(table);
   });

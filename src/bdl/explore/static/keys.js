@@ -15,7 +15,10 @@ export const keys = (app, queue, ask) => {
     app.showTypes();
     byId("type").value = name;
   };
-  const step = async (which) => { await app.labels.step(which); app.select([...app.selected].filter((id) => app.labels.find(id))); };
+  const step = async (which) => {
+    const entry = await app.labels.step(which);
+    if (entry) await app.showEdit(entry, which === "undo" ? "undone" : "redone");
+  };
   const actions = [
     ...moves(app),
     [", .", "cursor, or selected labels, by one sample", { ",": () => app.nudge(-1, false), ".": () => app.nudge(1, false) }],
@@ -29,7 +32,7 @@ export const keys = (app, queue, ask) => {
     ["C", "comment on what is selected", { c: comment }],
     ["Ctrl+Z or U, Ctrl+Y or Y", "undo, redo", { u: () => step("undo"), y: () => step("redo") }],
     ["[ ]", "previous, next recording of the list", { "[": () => app.tell("step", -1), "]": () => app.tell("step", 1) }],
-    ["A, R, M", "review: event here, no event, at the model's time", { a: () => queue.decide("accept"), r: () => queue.decide("reject"), m: () => queue.decide("move") }],
+    ["A, R, M", "review: event here, no event, at the suggested time", { a: () => queue.decide("accept"), r: () => queue.decide("reject"), m: () => queue.decide("move") }],
     ["S, D", "review: next, previous item", { s: () => queue.step(1), d: () => queue.step(-1) }],
     ["G", "actogram", { g: () => byId("actogram-button").click() }],
     ["Escape", "select nothing", { Escape: () => { app.begun = undefined; app.focusOn(null); app.select([]); } }],
@@ -48,8 +51,10 @@ export const keys = (app, queue, ask) => {
     return [term, text];
   }));
   document.addEventListener("keydown", (event) => {
-    const { target } = event, typing = target.matches("input:not([type=checkbox]), select, textarea") || document.querySelector("dialog[open]");
-    if (typing || !app.info || event.altKey || event.metaKey) return;
+    const { target } = event, dialog = document.querySelector("dialog[open]"), typing = target.matches("input:not([type=checkbox]), select, textarea");
+    // Out of a field, so that the keys act again.
+    if (typing && !dialog && (event.key === "Escape" || (event.key === "Enter" && ["page", "annotator"].includes(target.id)))) { byId("plot").focus({ preventScroll: true }); return; }
+    if (typing || dialog || !app.info || event.altKey || event.metaKey) return;
     if (event.ctrlKey) {
       const which = event.key === "z" && !event.shiftKey ? "undo" : event.key === "y" || event.key.toLowerCase() === "z" ? "redo" : null;
       if (which) { event.preventDefault(); step(which); }
@@ -66,5 +71,11 @@ export const keys = (app, queue, ask) => {
     comment, "new-type": newType, undo: () => step("undo"), redo: () => step("redo"), accept: () => queue.decide("accept"), reject: () => queue.decide("reject"),
     move: () => queue.decide("move"), skip: () => queue.step(1), back: () => queue.step(-1), help: () => byId("keys").showModal(),
   };
+  // A list that was opened by the mouse gives the keys back once something is chosen.
+  let pressed = null;
+  document.addEventListener("pointerdown", ({ target }) => { pressed = target; });
+  for (const select of document.querySelectorAll("select")) select.addEventListener("change", () => { if (pressed === select) { pressed = null; byId("plot").focus({ preventScroll: true }); } });
+  app.on("selected", () => { for (const id of ["remove", "retype", "comment"]) byId(id).disabled = !app.selected.size; });
+  app.tell("selected");
   for (const [id, act] of Object.entries(buttons)) byId(id).addEventListener("click", () => { if (app.info || id === "help") act(); });
 };

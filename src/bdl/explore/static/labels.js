@@ -2,9 +2,10 @@
 import { get, post } from "/api.js";
 import { bisect } from "/plot.js";
 
-// Columns of the server as a list of events by time.
+// Columns of the server as a list of events by time. What is below the cutoff is faint, the more the lower its score.
+const opacity = (score, cutoff) => (score < cutoff ? 0.06 + 0.4 * Math.max(0, score / cutoff) : undefined);
 const listed = ({ id, types, type, time, score, comment }, cutoff) => time.map((at, i) => ({
-  id: id?.[i], event: types[type[i]], time: at, faint: score?.[i] < cutoff, comment: comment?.[id?.[i]] ?? "",
+  id: id?.[i], event: types[type[i]], time: at, faint: opacity(score?.[i], cutoff), comment: comment?.[id?.[i]] ?? "",
 }));
 
 const plain = (recording, { event, time, comment }) => ({ recording, event, time, comment: comment ?? "" });

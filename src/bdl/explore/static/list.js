@@ -24,8 +24,7 @@ export const list = (app) => {
       id.className = "id"; id.textContent = rows[number].id; button.title = rows[number].id;
       facts.className = "facts";
       const { errors } = of(number);
-      facts.textContent = `${length(rows[number].seconds)} · ${rows[number].labels.toLocaleString("en")}${errors ? ` · ${errors}?` : ""}`;
-      facts.setAttribute("aria-label", `${length(rows[number].seconds)}, ${rows[number].labels} labels${errors ? `, ${errors} to review` : ""}`);
+      facts.textContent = `${length(rows[number].seconds)}, ${rows[number].labels.toLocaleString("en")} labels${errors ? `, ${errors} to review` : ""}`;
       button.append(id, facts);
       button.dataset.number = number;
       if (number === app.place) button.setAttribute("aria-current", "true");

@@ -1,12 +1,12 @@
 // What a press on the plot does beyond moving through it: select, drag, add.
 import { gestures } from "/gestures.js";
 
-const NEAR = 7;
+const NEAR = 7, FINGER = 18;
 
 export const pointer = (app) => {
   const { plot } = app, { box } = plot;
-  const nearest = (x) => {
-    let found = null, distance = NEAR;
+  const nearest = (x, event) => {
+    let found = null, distance = event.pointerType === "touch" ? FINGER : NEAR;
     const [first, end] = plot.visible(app.events?.labels ?? [], 1);
     for (let i = first; i < end; i++) {
       const away = Math.abs(plot.x(app.events.labels[i].time) - x);
@@ -52,10 +52,10 @@ export const pointer = (app) => {
     },
   });
   const grab = (x, y, event) => {
-    const label = nearest(x), whole = !label && y < 20 && app.events ? band(plot.time(x)) : null;
+    const label = nearest(x, event), whole = !label && y < 20 && app.events ? band(plot.time(x)) : null;
     if (label || whole) return drag(whole ?? (app.selected.has(label.id) ? app.chosen() : [label]));
     return event.shiftKey ? interval(plot.time(x)) : null;
   };
   gestures(app, { grab, tap: (x) => { app.select([]); app.setCursor(plot.time(x)); } });
-  box.addEventListener("dblclick", (event) => { const x = event.clientX - box.getBoundingClientRect().left; if (!nearest(x)) app.add(plot.time(x)); });
+  box.addEventListener("dblclick", (event) => { const x = event.clientX - box.getBoundingClientRect().left; if (!nearest(x, event)) app.add(plot.time(x)); });
 };

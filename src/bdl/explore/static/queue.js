@@ -2,17 +2,19 @@
 import { get } from "/api.js";
 import { byId } from "/scene.js";
 
-const TEXTS = {
+// What each kind means, where the label differs from the model and from another annotator.
+const MODEL = {
   unsupported: "a label where the model expects nothing",
-  unlabelled: "something is expected here, but there is no label",
+  unlabelled: "the model expects an event here, but there is no label",
   displaced: "label and model are at different times",
   uncertain: "a detection just below the cutoff, without a label",
 };
+const ANNOTATOR = { unsupported: "a label that is missing in", unlabelled: "no label, but an event in", displaced: "label at another time than in" };
 
 export class Queue {
   constructor(app) {
     Object.assign(this, { app, items: [], at: -1 });
-    byId("kind").replaceChildren(new Option("all kinds", ""), ...Object.keys(TEXTS).map((kind) => new Option(kind, kind)));
+    byId("kind").replaceChildren(new Option("all kinds", ""), ...Object.keys(MODEL).map((kind) => new Option(kind, kind)));
     byId("kind").addEventListener("change", () => { this.at = -1; this.count(); this.step(1); });
     app.on("edited", ({ review }) => {
       const item = review && this.items.find(({ key }) => key === review.item);
@@ -60,7 +62,8 @@ export class Queue {
     for (const id of ["accept", "reject", "move"]) byId(id).disabled = !item;
     byId("move").disabled = !model || item.label === null;
     if (!item) { byId("item").textContent = this.open().length ? "Press S to begin with the most likely error." : "Nothing is left to review."; return; }
-    byId("item").textContent = `${item.kind}: ${TEXTS[item.kind]}. ${item.event} in ${item.recording}, expected mass ${item.expected.toFixed(2)}${item.verdict ? ` (decided: ${item.verdict})` : ""}`;
+    const { kind, source, event, recording, expected, verdict } = item, text = source === "model" ? `${MODEL[kind]} (expected mass ${expected.toFixed(2)})` : `${ANNOTATOR[kind]} “${source}”`;
+    byId("item").textContent = `${kind}: ${text}. ${event} in ${recording}${verdict ? ` (decided: ${verdict})` : ""}`;
     if (!go) return;
     const times = [item.label, item.model].filter((time) => time !== null), middle = times.reduce((a, b) => a + b) / times.length;
     const row = this.app.session.recordings[item.number];

@@ -87,6 +87,7 @@ const update = () => {
   byId("out-recall").textContent = share(hits, events);
   byId("out-f1").textContent = share(2 * hits, kept + events);
   const alarms = kept - hits - (type < 0 ? joined(system, tolerance, threshold) : 0);
+  byId("alarms-note").hidden = type >= 0 || !report.intervals.length;
   byId("out-alarms").textContent = report.days ? rate(alarms / report.days) : "–";
   const named = (id) => byId(id).selectedOptions[0].text;
   byId("chosen").textContent =
