@@ -333,8 +333,9 @@ def test_a_page_of_many_systems_and_a_protocol(
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844), (320, 640)])
 def test_nothing_runs_out_of_the_page_sideways(
-    open_page: Opened, content: Content, width: int, height: int
+    open_page: Opened, make_content: Callable[..., Content], width: int, height: int
 ) -> None:
+    content = make_content(ids="participant {:04d} of a study with a rather long name".format)
     page = open_page(content, width=width, height=height)
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
 
