@@ -69,10 +69,8 @@ def parse_yaml(text: str, what: object) -> Any:
 
     Parameters
     ----------
-    text
-        The text.
-    what
-        Where it comes from, for messages.
+    text, what
+        As in `parse_json`.
 
     Examples
     --------

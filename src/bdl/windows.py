@@ -63,10 +63,8 @@ def lag_bins(lag: float | None, *, period: float, stride: int) -> int:
     ----------
     lag
         Seconds; None and 0 are no bins.
-    period
-        Seconds from one sample to the next.
-    stride
-        Samples per bin.
+    period, stride
+        As in `window_bins`.
 
     Examples
     --------

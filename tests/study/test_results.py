@@ -25,7 +25,7 @@ RESULTS = Results(
             for f, v in enumerate((0.01, 0.01))
         ),
     ),
-    (RowDifference("A", "B", "tuned", "mAP", 0.15, 0.1, 0.2),),
+    (RowDifference("A", "tuned", "mAP", 0.15, 0.1, 0.2, minus="B"),),
 )
 
 

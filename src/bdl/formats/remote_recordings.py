@@ -44,14 +44,6 @@ class RemoteReader(ValueReader):
 
 
 def read_remote(path: Path, format: RecordingFormat) -> Recordings:
-    """Open the recordings of a file at an address, through the cache.
-
-    Parameters
-    ----------
-    path
-        The address.
-    format
-        Its format, with its options.
-    """
+    """Open the recordings of a file at an address, through the cache; see `RemoteReader`."""
     reader = RemoteReader(path, format)
     return replace(reader._local(), reader=reader)

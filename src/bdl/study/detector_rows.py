@@ -16,7 +16,7 @@ from bdl.runs.run_reader import RunReader
 from bdl.runs.step import StepOutput
 from bdl.runs.step_files import pack_densities, pack_events
 from bdl.study.label_vault import LabelVault
-from bdl.study.model_fits import FitResult, model_file, no_warnings
+from bdl.study.model_fits import FitResult, fitted_detector, model_file
 from bdl.study.protocol import Row
 from bdl.study.results import ScoreRecord
 from bdl.study.row_models import RowModel
@@ -37,24 +37,8 @@ class DetectorStep(StudyStep):
 
     def perform(self, run: RunReader, benchmark: Benchmark) -> StepOutput:
         """Train and choose; write the model, densities, ranking and chosen detections."""
-        from bdl import Detector
-
         vault = LabelVault(benchmark, self.data.ids)
-        signals, settings = vault.signals(self.data.ids), self.model.settings
-        if settings.window is not None and settings.encoder.fixed_bins is None:
-            longest = max(info.duration for info in signals.infos)
-            settings = settings.replace(window=min(settings.window, longest))
-        training = settings.training.replace(seed=self.seed)
-        detector = Detector(**dict(settings.replace(training=training)))
-        chooses = settings.selection.folds > 0
-        with no_warnings():
-            detector.fit(
-                signals,
-                vault.labels(self.data.ids),
-                intervals=benchmark.intervals,
-                types=self.model.types,
-                event_free=benchmark.settings.event_free if chooses else "ignore",
-            )
+        detector = fitted_detector(self.model, vault, benchmark, self.data.ids, seed=self.seed)
         model = detector.model_
         point = model.operating_point
         densities: list[Density] = []

@@ -132,7 +132,7 @@ class ScoreStep(StudyStep):
                     )
                     found = result.differences[f"{first} - {second}"]
                     values = (plain(value) for value in (found.value, found.low, found.high))
-                    yield RowDifference(first, second, stage, metric.name, *values)
+                    yield RowDifference(first, stage, metric.name, *values, minus=second)
 
     def _estimates(self, matches: SeedMatches, benchmark: Benchmark) -> Iterable[RowEstimate]:
         """Every pooled score, its seeds averaged, with its confidence interval."""

@@ -72,6 +72,41 @@ class FitResult(Value):
     chosen: dict[str, Any] = Field(default_factory=dict)
 
 
+def fitted_detector(
+    model: RowModel, vault: LabelVault, benchmark: Benchmark, ids: Sequence[str], **training: Any
+) -> Detector:
+    """A detector that is trained on some recordings, with windows that fit into the longest.
+
+    Parameters
+    ----------
+    model
+        What is trained.
+    vault, benchmark
+        The labels that may be seen, and the data.
+    ids
+        Recordings to train on.
+    **training
+        Fields of `bdl.training.Training` that replace those of the model.
+    """
+    from bdl import Detector
+
+    settings, signals = model.settings, vault.signals(ids)
+    if settings.window is not None and settings.encoder.fixed_bins is None:
+        longest = max(info.duration for info in signals.infos)
+        settings = settings.replace(window=min(settings.window, longest))
+    detector = Detector(**dict(settings.replace(training=settings.training.replace(**training))))
+    chooses = settings.selection.folds > 0
+    with no_warnings():
+        detector.fit(
+            signals,
+            vault.labels(ids),
+            intervals=benchmark.intervals,
+            types=model.types,
+            event_free=benchmark.settings.event_free if chooses else "ignore",
+        )
+    return detector
+
+
 class ModelFit(Value):
     """One training.
 
@@ -94,26 +129,16 @@ class ModelFit(Value):
         self, vault: LabelVault, benchmark: Benchmark, checkpoints: Sequence[int]
     ) -> TrainedModel:
         """Train up to the last checkpoint."""
-        from bdl import Detector
-
-        settings, signals = self.model.settings, vault.signals(self.data.ids)
-        window = settings.window
-        if window is not None and settings.encoder.fixed_bins is None:
-            window = min(window, max(info.duration for info in signals.infos))
-        training = settings.training.replace(
+        detector = fitted_detector(
+            self.model,
+            vault,
+            benchmark,
+            self.data.ids,
             learning_rate=self.learning_rate,
             seed=self.seed,
             checkpoint_epochs=tuple(checkpoints),
             stop_after=max(checkpoints),
         )
-        detector = Detector(**dict(settings.replace(window=window, training=training)))
-        with no_warnings():
-            detector.fit(
-                signals,
-                vault.labels(self.data.ids),
-                intervals=benchmark.intervals,
-                types=self.model.types,
-            )
         return TrainedModel(detector)
 
     def train_and_score(

@@ -36,30 +36,6 @@ class ScoreRecord:
 
 
 @dataclass(frozen=True)
-class RowDifference:
-    """A paired difference of two rows, ``row`` minus ``minus``, with its 95 % interval.
-
-    Examples
-    --------
-    >>> RowDifference("a", "b", "tuned", "mAP", 0.1, 0.05, 0.15).estimate
-    Estimate(value=0.1, low=0.05, high=0.15)
-    """
-
-    row: str
-    minus: str
-    stage: str
-    metric: str
-    value: float | None
-    low: float | None
-    high: float | None
-
-    @property
-    def estimate(self) -> Estimate:
-        """The difference with its interval; NaN for what is undefined."""
-        return _estimate(self.value, self.low, self.high)
-
-
-@dataclass(frozen=True)
 class RowEstimate:
     """A pooled score of a row, averaged over seeds, with its 95 % interval.
 
@@ -78,12 +54,16 @@ class RowEstimate:
 
     @property
     def estimate(self) -> Estimate:
-        """The score with its interval; NaN for what is undefined."""
-        return _estimate(self.value, self.low, self.high)
+        """The number with its interval; NaN for what is undefined."""
+        bounds = (self.value, self.low, self.high)
+        return Estimate(*(math.nan if bound is None else bound for bound in bounds))
 
 
-def _estimate(*bounds: float | None) -> Estimate:
-    return Estimate(*(math.nan if bound is None else bound for bound in bounds))
+@dataclass(frozen=True, kw_only=True)
+class RowDifference(RowEstimate):
+    """A paired difference of two rows, ``row`` minus ``minus``, with its 95 % interval."""
+
+    minus: str
 
 
 @dataclass(frozen=True)
