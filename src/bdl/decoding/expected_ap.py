@@ -34,42 +34,27 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, PositiveFloat
+from pydantic import Field
 
 from bdl.config import Seconds
 from bdl.decoding.candidates import ByType, Candidates, steps
 from bdl.decoding.decoder import Decoder
 from bdl.decoding.grid import Grid, NonNegatives
+from bdl.decoding.mass_decoder import MassDecoder, MassGrid
 from bdl.decoding.mass_search import UNIT, take
 from bdl.decoding.refinement import Refine, refine
-from bdl.density import Density, Kind
-from bdl.errors import ConfigError
+from bdl.density import Density
 from bdl.intervals import IntervalType
 
-Share = Annotated[float, Field(gt=0, le=1)]
-Positives = Annotated[tuple[PositiveFloat, ...], Field(min_length=1)]
 
-
-class ExpectedAP(Decoder):
+class ExpectedAP(MassDecoder):
     """Detections by decreasing expected contribution to average precision.
 
     Parameters
     ----------
-    threshold
-        Least score, above 0. Detections of low score cost little precision and add recall, so the
-        default is low.
-    tolerances
-        Tolerances of the metric in seconds. None for those of the evaluation, which `complete`
-        sets.
-    separation
-        Least time between two detections of one type in seconds; 0 for none.
     spacing
         Keep at most one detection of a type per so many seconds of the recording, rounded up; 0
         keeps all.
-    unit
-        Mass that counts as one event: the most that a window counts, and what a detection
-        removes. 1 assumes that the density is calibrated. A larger unit avoids second detections
-        of the same event where a model puts more than mass 1 around it.
     refine
         How to move a detection within its bin; see `bdl.decoding.refinement`.
 
@@ -82,14 +67,8 @@ class ExpectedAP(Decoder):
     ([14.5, 24.5, 34.5], [0.1125, 0.0125, 0.775])
     """
 
-    reads: ClassVar[Kind] = "events"
-
     kind: Literal["expected-ap"] = "expected-ap"
-    threshold: Share = 0.001
-    tolerances: Positives | None = None
-    separation: Seconds = 0.0
     spacing: Seconds = 0.0
-    unit: PositiveFloat = 1.0
     refine: Refine = "none"
 
     @classmethod
@@ -124,17 +103,13 @@ class ExpectedAP(Decoder):
 
     def take(self, density: Density, column: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Bins of one column in the order in which they are taken, and their scores."""
-        if self.tolerances is None:
-            raise ConfigError(
-                "the decoder expected-ap needs the tolerances of the metric in seconds: set its "
-                "tolerances (--tolerance on the command line)"
-            )
+        tolerances = self.known_tolerances()
         bins, scores = take(
             density.values[:, column] / self.unit,
-            doubled_windows(density, self.tolerances),
+            doubled_windows(density, tolerances),
             stride=density.stride,
             samples=density.samples,
-            least=math.ceil(self.threshold / self.unit * UNIT * len(self.tolerances)),
+            least=math.ceil(self.threshold / self.unit * UNIT * len(tolerances)),
             distance=steps(self.separation, density.period),
         )
         most = self.most(density)
@@ -149,17 +124,13 @@ class ExpectedAP(Decoder):
         return Candidates(times[order], scores[order])
 
 
-class ExpectedAPGrid(Grid):
+class ExpectedAPGrid(MassGrid):
     """Settings of `ExpectedAP`.
 
     Parameters
     ----------
-    thresholds
-        Least scores, above 0.
-    units, separations, spacings, refines, alternations
+    spacings, refines
         Values to try, the simplest first.
-    tolerances
-        Tolerances of the metric in seconds; None for those of the calibration.
 
     Examples
     --------
@@ -169,19 +140,14 @@ class ExpectedAPGrid(Grid):
 
     decoder: ClassVar[type[Decoder]] = ExpectedAP
     axes: ClassVar[dict[str, str]] = {
-        "units": "unit",
-        "separations": "separation",
+        **MassGrid.axes,
         "spacings": "spacing",
         "refines": "refine",
     }
 
     kind: Literal["expected-ap"] = "expected-ap"
-    thresholds: Annotated[tuple[Share, ...], Field(min_length=1)] = (0.001, 0.005, 0.02)
-    units: Positives = (1.0, 1.5, 2.0)
-    separations: NonNegatives = (0.0,)
     spacings: NonNegatives = (0.0,)
     refines: Annotated[tuple[Refine, ...], Field(min_length=1)] = ("none",)
-    tolerances: Positives | None = None
 
     @classmethod
     def default(

@@ -19,27 +19,23 @@ from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import Field, PositiveFloat
+from pydantic import Field
 
 from bdl.config import Seconds
 from bdl.decoding.candidates import ByType, Candidates
 from bdl.decoding.decoder import Decoder
-from bdl.decoding.expected_ap import Positives, Share
-from bdl.decoding.grid import Grid, NonNegatives
 from bdl.decoding.incremental import BinClock, FinalByType, IncrementalDecoder
 from bdl.decoding.incremental_rows import DecoderRows, SingleRow
-from bdl.density import Density, Kind
-from bdl.errors import ConfigError
+from bdl.decoding.mass_decoder import MassDecoder, MassGrid
+from bdl.density import Density
 from bdl.intervals import IntervalType
 
 
-class ForwardMass(Decoder):
+class ForwardMass(MassDecoder):
     """Detections by expected mass, with a fixed look-ahead.
 
     Parameters
     ----------
-    threshold, tolerances, separation, unit
-        As in `bdl.decoding.ExpectedAP`.
     look_ahead
         Seconds after a bin that are compared with it before it can be taken. None for the largest
         tolerance, which `complete` sets.
@@ -53,13 +49,7 @@ class ForwardMass(Decoder):
     ([14.5, 24.5, 34.5], [0.1125, 0.0125, 0.775])
     """
 
-    reads: ClassVar[Kind] = "events"
-
     kind: Literal["forward-mass"] = "forward-mass"
-    threshold: Share = 0.001
-    tolerances: Positives | None = None
-    separation: Seconds = 0.0
-    unit: PositiveFloat = 1.0
     look_ahead: Seconds | None = None
 
     def complete(self, tolerances: Sequence[float]) -> Self:
@@ -85,11 +75,7 @@ class ForwardMass(Decoder):
         from bdl.decoding.incremental_mass import MassRows
 
         decoder = self.complete(())
-        if decoder.tolerances is None:
-            raise ConfigError(
-                "the decoder forward-mass needs the tolerances of the metric in seconds: set its "
-                "tolerances (--tolerance on the command line)"
-            )
+        decoder.known_tolerances()
         return MassRows(decoder, clock, types)
 
     def candidates(self, density: Density, intervals: tuple[IntervalType, ...]) -> ByType:
@@ -97,17 +83,13 @@ class ForwardMass(Decoder):
         return by_time(stream.finish(density.values, density.samples))
 
 
-class ForwardMassGrid(Grid):
+class ForwardMassGrid(MassGrid):
     """Settings of `ForwardMass`.
 
     Parameters
     ----------
-    thresholds
-        Least scores, above 0.
-    units, separations, look_aheads, alternations
-        Values to try, the simplest first; the look-ahead None is the largest tolerance.
-    tolerances
-        Tolerances of the metric in seconds; None for those of the calibration.
+    look_aheads
+        Values to try, the simplest first; None is the largest tolerance.
 
     Examples
     --------
@@ -116,18 +98,10 @@ class ForwardMassGrid(Grid):
     """
 
     decoder: ClassVar[type[Decoder]] = ForwardMass
-    axes: ClassVar[dict[str, str]] = {
-        "units": "unit",
-        "separations": "separation",
-        "look_aheads": "look_ahead",
-    }
+    axes: ClassVar[dict[str, str]] = {**MassGrid.axes, "look_aheads": "look_ahead"}
 
     kind: Literal["forward-mass"] = "forward-mass"
-    thresholds: Annotated[tuple[Share, ...], Field(min_length=1)] = (0.001, 0.005, 0.02)
-    units: Positives = (1.0, 1.5, 2.0)
-    separations: NonNegatives = (0.0,)
     look_aheads: Annotated[tuple[Seconds | None, ...], Field(min_length=1)] = (None,)
-    tolerances: Positives | None = None
 
     def forward(self) -> Self:
         return self.replace(alternations=(False,))
