@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bdl.cli.console import err, out, print_json
-from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption, given_fields
+from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption
 from bdl.cli.numbers import COUNT, INTERVALS, SHARE
 from bdl.cli.options import Json, Quiet, takes
 from bdl.cli.recording_options import EVENT_OPTIONS, RECORDING_OPTIONS
@@ -26,7 +26,7 @@ commands = typer.Typer()
     source_options=SourceOptions,
     layout=RECORDING_OPTIONS,
     event_options=EVENT_OPTIONS,
-    **DETECTOR_OPTIONS,
+    detector=DETECTOR_OPTIONS,
 )
 def curve(
     target: Annotated[Path | None, typer.Option("--out", help="Table to write.")] = None,
@@ -57,9 +57,6 @@ def curve(
     layout: dict[str, Any],
     event_options: dict[str, Any],
     detector: dict[str, Any],
-    features: dict[str, Any],
-    training: dict[str, Any],
-    selection: dict[str, Any],
 ) -> None:
     """Score over the number of labelled recordings: would more labels help?
 
@@ -77,9 +74,9 @@ def curve(
         config=config,
         need_events=True,
     )
-    given = given_fields(detector, features, training, selection)
+    training = detector.get("training", {})
     if from_ is not None:
-        if [*given] not in ([], ["training"]) or preset is not None:
+        if [*detector] not in ([], ["training"]) or preset is not None:
             raise ConfigError("with --from, only settings of the training have an effect")
         start = Detector.load(from_)
         tolerances = start.model_.tolerances
@@ -87,7 +84,7 @@ def curve(
         def train(recordings: Recordings, labels: Events) -> Detector:
             return start.fine_tune(recordings, labels, **training)
     else:
-        settings = source.detector_settings(preset, given)
+        settings = source.detector_settings(preset, detector)
         tolerances = settings.tolerances or _proposed(source.recordings, source.events)
         settings = settings.replace(tolerances=tolerances)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from bdl.cli.options import Fields
+from bdl.cli.options import Fields, NestedFields
 from bdl.detector.detector_settings import DetectorSettings
 from bdl.detector.presets import PresetName
 from bdl.detector.selection import Selection
@@ -17,14 +17,14 @@ from bdl.errors import ConfigError
 from bdl.features import Features
 from bdl.training import Training
 
-Plain = dict[str, Any]
-
-DETECTOR_OPTIONS = {
-    "detector": Fields(DetectorSettings, without=("features", "training", "selection")),
-    "features": Fields(Features),
-    "training": Fields(Training, without=("augmentation",)),
-    "selection": Fields(Selection, without=("rescoring",)),
-}
+DETECTOR_OPTIONS = NestedFields(
+    Fields(DetectorSettings, without=("features", "training", "selection")),
+    {
+        "features": Fields(Features),
+        "training": Fields(Training, without=("augmentation",)),
+        "selection": Fields(Selection, without=("rescoring",)),
+    },
+)
 PresetOption = Annotated[
     PresetName | None, typer.Option(help="Recipe that the other options change. Default: fast.")
 ]
@@ -45,8 +45,8 @@ def named_options() -> Iterator[None]:
         yield
     except ConfigError as error:
         text = re.sub(r"^(?:(?:Row|Tables|DetectorSettings|detector): )+", "", str(error))
-        flags = {name: flag for group in DETECTOR_OPTIONS.values() for name, flag in group.names()}
-        inner = re.sub(rf"^(?:(?:{'|'.join(DETECTOR_OPTIONS)}): )+", "", text)
+        flags = dict(DETECTOR_OPTIONS.names())
+        inner = re.sub(rf"^(?:(?:detector|{'|'.join(DETECTOR_OPTIONS.inner)}): )+", "", text)
         place, _, rest = inner.partition(": ")
         name = place.partition(".")[0]  # without the number of an entry
         if name in flags and "(--" not in rest:
@@ -54,9 +54,3 @@ def named_options() -> Iterator[None]:
         elif "unknown key" in rest:
             text = f"detector: {text}"
         raise ConfigError(text) from error
-
-
-def given_fields(detector: Plain, features: Plain, training: Plain, selection: Plain) -> Plain:
-    """Return the fields of `DetectorSettings` that were given on the command line."""
-    nested = {"features": features, "training": training, "selection": selection}
-    return {**detector, **{name: fields for name, fields in nested.items() if fields}}

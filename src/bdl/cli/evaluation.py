@@ -10,7 +10,6 @@ import typer
 from bdl.cli.detector_options import (
     DETECTOR_OPTIONS,
     PresetOption,
-    given_fields,
     named_options,
 )
 from bdl.cli.fit_config import find_config, written_config
@@ -28,7 +27,7 @@ commands = typer.Typer()
 
 
 @commands.command(epilog="Example: `bdl evaluate walks --folds 5 --baseline segmentation`")
-@takes(workers=Workers, **DETECTOR_OPTIONS)
+@takes(workers=Workers, detector=DETECTOR_OPTIONS)
 def evaluate(
     project: Annotated[Path, typer.Argument(help="Folder made by `bdl new`, or its bdl.yaml.")],
     folds: Annotated[
@@ -57,9 +56,6 @@ def evaluate(
     *,
     workers: dict[str, Any],
     detector: dict[str, Any],
-    features: dict[str, Any],
-    training: dict[str, Any],
-    selection: dict[str, Any],
 ) -> None:
     """Score a detector on your own data by nested cross-validation.
 
@@ -76,13 +72,12 @@ def evaluate(
     require("torch", "train")
     path = find_config(project)
     config = written_config(path)
-    given = given_fields(detector, features, training, selection)
     with named_options():
         protocol, benchmark = project_protocol(
             config.tables(),
             path.parent,
             preset=preset or config.preset,
-            detector=merge(config.detector, given),
+            detector=merge(config.detector, detector),
             settings={"event_free": config.event_free},
             folds=folds,
             seed=seed,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bdl.cli.console import err, print_json
-from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption, given_fields
+from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption
 from bdl.cli.fit_config import find_config, written_config
 from bdl.cli.options import Json, Quiet, takes
 from bdl.cli.recording_options import EVENT_OPTIONS, RECORDING_OPTIONS
@@ -33,7 +33,7 @@ CONFIG = Annotated[Path | None, typer.Option(help="YAML file with data and setti
     source_options=SourceOptions,
     layout=RECORDING_OPTIONS,
     event_options=EVENT_OPTIONS,
-    **DETECTOR_OPTIONS,
+    detector=DETECTOR_OPTIONS,
 )
 def fit(
     project: Annotated[
@@ -76,9 +76,6 @@ def fit(
     layout: dict[str, Any],
     event_options: dict[str, Any],
     detector: dict[str, Any],
-    features: dict[str, Any],
-    training: dict[str, Any],
-    selection: dict[str, Any],
 ) -> None:
     """Train a detector and write it to one file.
 
@@ -113,7 +110,6 @@ def fit(
         config=config,
         need_events=True,
     )
-    given = given_fields(detector, features, training, selection)
     # Checkpoints are local, also of a model that is written to an address.
     directory = log or (out if address_of(out) is None else Path(out.name)).with_name(
         f"{out.name}.run"
@@ -121,11 +117,8 @@ def fit(
     if from_ is not None:
         from bdl.cli.fine_tuning import fine_tuned
 
-        others = {
-            **detector,
-            "preset": preset,
-            **{k: v for k, v in given.items() if k != "training"},
-        }
+        training = detector.pop("training", {})
+        others = {**detector, "preset": preset}
         fitted = fine_tuned(
             from_, source, training, others, page=page, directory=directory, progress=not quiet
         )
@@ -133,10 +126,10 @@ def fit(
         return
     if page is not None:
         raise ConfigError("--page has no effect without --from")
-    settings = source.detector_settings(preset, given)
+    settings = source.detector_settings(preset, detector)
     known, reason = None, ""
     if project is not None and config is not None:
-        known, reason = _known_score(config, preset, given, evaluation)
+        known, reason = _known_score(config, preset, detector, evaluation)
     for note in (*source.notes, *_open_settings(settings, source)) if not quiet else ():
         err.print(f"note: {note}")
     if reason:

@@ -152,6 +152,42 @@ class Fields:
         return given
 
 
+@dataclass(frozen=True)
+class NestedFields:
+    """Options of a `Value` and of values in its fields, which arrive as one nested dictionary.
+
+    Parameters
+    ----------
+    outer
+        Options of the value itself.
+    inner
+        Options of the values that it holds, by field.
+    """
+
+    outer: Fields
+    inner: Mapping[str, Fields]
+
+    def parameters(self) -> dict[str, Parameter]:
+        """The parameters of all groups."""
+        groups = (self.outer, *self.inner.values())
+        return {name: each for group in groups for name, each in group.parameters().items()}
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        """Each field and its option."""
+        for group in (self.outer, *self.inner.values()):
+            yield from group.names()
+
+    def __call__(self, **options: Any) -> dict[str, Any]:
+        """The values that were given on the command line; groups without any are left out."""
+        nested = {
+            field: group(
+                **{name: options.pop(name) for name in group.parameters() if name in options}
+            )
+            for field, group in self.inner.items()
+        }
+        return self.outer(**options) | {field: given for field, given in nested.items() if given}
+
+
 def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Command]:
     """Give a command the options of each group in place of its parameter of that name.
 
@@ -159,7 +195,7 @@ def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Com
     ----------
     **groups
         For each parameter of the command its group of options. For a dataclass the command
-        receives an instance of it. For a `Value`, or `Fields` of one, it receives a dictionary of
+        receives an instance of it. For a `Value`, or `Fields` of some, it receives a dictionary of
         those fields only that were given, so that they can be merged with a configuration file
         before they are validated. A field with the name of a parameter of the command, such as one
         of somebody else's format, has no option there.
@@ -181,7 +217,7 @@ def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Com
     }
     options = {
         name: maker.parameters()
-        if isinstance(maker, Fields)
+        if isinstance(maker, Fields | NestedFields)
         else signature(maker, eval_str=True).parameters
         for name, maker in makers.items()
     }
