@@ -127,5 +127,5 @@ def _together(
             if min(lengths) < longest:
                 mask = bins < torch.tensor(lengths, device=values.device)[:, None]
             output = module(values, hour, weekday, mask)
-        found = check_output(output, values, outputs).float().cpu().numpy()
-    return [item[:length].copy() for item, length in zip(found, lengths, strict=True)]
+        joined = check_output(output, values, outputs).float().cpu().numpy()
+    return [item[:length].copy() for item, length in zip(joined, lengths, strict=True)]

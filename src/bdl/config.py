@@ -61,7 +61,7 @@ def explain(error: ValidationError, what: str, keys: Iterable[str] = ()) -> str:
         elif kind == "value_error":  # ours, which says what was given
             message = re.sub(r"^[A-Z]\w*: ", "", str(context["error"]))
         elif kind == "too_short" and len(problem["input"]) >= context["min_length"]:
-            continue  # only because entries are wrong, which is told
+            continue  # only because entries are wrong, which is reported
         else:
             wish = _EXPECTED.get(kind.split("_")[0], "another value")
             wish = _BOUNDS[kind].format(**context) if kind in _BOUNDS else wish

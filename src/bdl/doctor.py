@@ -99,8 +99,8 @@ def examine() -> Diagnosis:
     temporary = Path(tempfile.gettempdir())
     problems = [
         f"{name} is not installed: pip install {DISTRIBUTION}"
-        for name, found in versions.items()
-        if found == UNKNOWN
+        for name, installed in versions.items()
+        if installed == UNKNOWN
     ]
     if not _writable(temporary):
         problems.append(f"{temporary}: cannot be written; set TMPDIR to a folder that can be")
@@ -130,16 +130,16 @@ def sizes(extra: str | None = None) -> dict[str, int]:
     extra
         Name of an extra; None for the base.
     """
-    left, found = [*requirements().get(extra or "", ())], dict[str, int]()
+    left, installed = [*requirements().get(extra or "", ())], dict[str, int]()
     while left:
         name = left.pop()
-        if name.lower() in found or version(name) == UNKNOWN:
+        if name.lower() in installed or version(name) == UNKNOWN:
             continue
-        found[name.lower()] = _size(name)
+        installed[name.lower()] = _size(name)
         for line in metadata.requires(name) or ():
             if "extra ==" not in line:
                 left.append(re.split(r"[\s<>=!~;\[(]", line, maxsplit=1)[0])
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+    return dict(sorted(installed.items(), key=lambda item: -item[1]))
 
 
 def _advice(caches: dict[str, bool], torch: Torch | None) -> Iterator[str]:

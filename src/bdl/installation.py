@@ -35,12 +35,12 @@ def requirements() -> dict[str, tuple[str, ...]]:
         lines = metadata.requires(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:
         return {}
-    found: dict[str, list[str]] = {"": []}
+    by_extra: dict[str, list[str]] = {"": []}
     for line in lines:
         match = _REQUIREMENT.fullmatch(line)
         if match and match[1] != DISTRIBUTION:  # the extra `all` names the others
-            found.setdefault(match[2] or "", []).append(match[1])
-    return {extra: tuple(names) for extra, names in found.items()}
+            by_extra.setdefault(match[2] or "", []).append(match[1])
+    return {extra: tuple(names) for extra, names in by_extra.items()}
 
 
 def extra_of(module: str) -> str | None:

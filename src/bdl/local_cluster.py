@@ -114,7 +114,7 @@ def _start_ray(cores: int) -> str:
 
 def _start_dask(cores: int) -> str:
     distributed = require("distributed", "dask")
-    # A worker that dies is told at once: what to do then is decided in `run_all`.
+    # A worker that dies is reported at once: what to do then is decided in `run_all`.
     require("dask", "dask").config.set({"distributed.scheduler.allowed-failures": 0})
     cluster = distributed.LocalCluster(
         n_workers=cores, threads_per_worker=1, dashboard_address=None
@@ -141,10 +141,10 @@ def _descendants(ancestor: int) -> list[int]:
         with contextlib.suppress(OSError):
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
             children.setdefault(int(fields[1]), []).append(int(folder.name))
-    found = list(children.get(ancestor, ()))
-    for process in found:  # it grows
-        found += children.get(process, ())
-    return found
+    descendants = list(children.get(ancestor, ()))
+    for process in descendants:  # it grows
+        descendants += children.get(process, ())
+    return descendants
 
 
 if __name__ == "__main__":

@@ -81,16 +81,16 @@ class Variant(Value):
         """The variants of the family by ``kind``: those of the package first, sorted by kind."""
         family = _family(cls)
         _load(family.package)
-        found: dict[str, type[Any]] = {}
+        variants: dict[str, type[Any]] = {}
         for variant in _variants(family):
             kind = variant.model_fields["kind"].default
-            if kind in found and not _same(found[kind], variant):
+            if kind in variants and not _same(variants[kind], variant):
                 raise ConfigError(
                     f"two variants of {family.__name__} are called {kind!r}: "
-                    f"{_place(found[kind])} and {_place(variant)}"
+                    f"{_place(variants[kind])} and {_place(variant)}"
                 )
-            found[kind] = variant
-        return dict(sorted(found.items(), key=lambda item: (_outside(item[1]), item[0])))
+            variants[kind] = variant
+        return dict(sorted(variants.items(), key=lambda item: (_outside(item[1]), item[0])))
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -170,8 +170,8 @@ def exports(family: type[Variant]) -> tuple[Callable[[str], Any], Callable[[], l
         return {family.__name__: family, **{variant.__name__: variant for variant in inside}}
 
     def get(name: str) -> Any:
-        if not name.startswith("_") and (found := classes().get(name)):
-            return found
+        if not name.startswith("_") and (variant := classes().get(name)):
+            return variant
         raise AttributeError(f"module {family.package!r} has no attribute {name!r}")
 
     return get, lambda: sorted(classes())
@@ -207,18 +207,18 @@ def field_help(kind: type[Value]) -> dict[str, str]:
     >>> field_help(Box)
     {'side': 'Length of a side in metres. Default 1.'}
     """
-    found: dict[str, str] = {}
+    sentences: dict[str, str] = {}
     for base in kind.__bases__:
         if issubclass(base, Value):
-            found |= field_help(base)
+            sentences |= field_help(base)
     text = inspect.cleandoc(kind.__doc__ or "")
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-+\n|\Z)", text, re.M | re.S)
     entries = section[1] if section else ""
     for entry in re.finditer(r"^(\w[^\n]*)\n((?:[ ]+[^\n]*\n?|\n)+)", entries, re.M):
         names = entry[1].split(" : ")[0].split(",")
         sentence = " ".join(entry[2].split("\n\n")[0].split())
-        found.update({name.strip(): sentence for name in names})
-    return {name: sentence for name, sentence in found.items() if name in kind.model_fields}
+        sentences.update({name.strip(): sentence for name in names})
+    return {name: sentence for name, sentence in sentences.items() if name in kind.model_fields}
 
 
 def _family(cls: type[Variant]) -> type[Variant]:
@@ -227,22 +227,22 @@ def _family(cls: type[Variant]) -> type[Variant]:
 
 def _variants(cls: type[Variant]) -> list[type[Variant]]:
     """All concrete classes below a family, each after its base."""
-    found = []
+    variants = []
     for below in cls.__subclasses__():
         if "kind" in below.model_fields and not below.model_fields["kind"].is_required():
-            found.append(below)
-        found += _variants(below)
-    return found
+            variants.append(below)
+        variants += _variants(below)
+    return variants
 
 
 def _named(cls: type[Variant]) -> dict[str, tuple[type[Any], Mapping[str, Any]]]:
-    found: dict[str, tuple[type[Any], Mapping[str, Any]]] = {}
+    named: dict[str, tuple[type[Any], Mapping[str, Any]]] = {}
     for kind, variant in cls.kinds().items():
         if not any(field.is_required() for field in variant.model_fields.values()):
-            found[kind] = (variant, {})
+            named[kind] = (variant, {})
         for name, fields in variant.shorthands().items():
-            found[name] = (variant, fields)
-    return found
+            named[name] = (variant, fields)
+    return named
 
 
 @cache

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 WIDTH = 80
 _GAP = "  "
-_SHORTEST = 8  # a shortened name keeps at least so many characters
+_SHORTEST = 8  # a shortened name keeps at least this many characters
 
 
 def text_table(

@@ -148,7 +148,7 @@ Submit = Callable[..., "Future[Any]"]
 def _flow(
     work: Callable[[T], R], items: Iterable[T], submit: Submit, most: int
 ) -> Iterator[tuple[T, R | WorkerDeath]]:
-    """Items and their results; at most so many are under way at a time."""
+    """Items and their results; at most this many are under way at a time."""
     under_way: dict[Future[R], T] = {}
     waiting = iter(items)
     try:

@@ -124,10 +124,10 @@ def _own_words(text: str) -> str:
     "one of 'a', 'b' expected, got 'x'"
     """
     text = text.removeprefix("Value error, ")
-    if found := re.fullmatch(r"(.+) is not one of (.+?)\.?", text):
-        return f"one of {found[2]} expected, got {found[1]}"
-    if found := re.match(r"Input should be (?:an? )?(?:valid )?([^,]+)", text):
-        wish = re.sub(r"^greater than or equal to (\S+)", r"\1 or more", found[1])
+    if match := re.fullmatch(r"(.+) is not one of (.+?)\.?", text):
+        return f"one of {match[2]} expected, got {match[1]}"
+    if match := re.match(r"Input should be (?:an? )?(?:valid )?([^,]+)", text):
+        wish = re.sub(r"^greater than or equal to (\S+)", r"\1 or more", match[1])
         wish = re.sub(r"^less than or equal to (\S+)", r"\1 or less", wish)
         words = {"number": "a number", "integer": "a whole number"}
         return f"{words.get(wish, wish)} expected"

@@ -88,7 +88,7 @@ def detect(
         float | None,
         typer.Option(
             parser=ALARMS,
-            help="Threshold with at most so many false alarms per day on held-out recordings, "
+            help="Threshold with at most this many false alarms per day on held-out recordings, "
             "instead of the best F1; an interval counts once.",
         ),
     ] = None,
@@ -112,7 +112,7 @@ def detect(
         int | None,
         typer.Option(
             parser=COUNT,
-            help="Write a folder of Parquet files, each with so many recordings, to --out.",
+            help="Write a folder of Parquet files, each with this many recordings, to --out.",
         ),
     ] = None,
     strict: Strict = False,

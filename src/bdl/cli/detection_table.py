@@ -14,7 +14,7 @@ from bdl.intervals import Intervals
 from bdl.pairing import pair
 from bdl.recording_info import RecordingInfo
 
-SLACK = 2.0  # a detected interval lasts at most so many times the longest annotated one
+SLACK = 2.0  # a detected interval lasts at most this many times the longest annotated one
 
 
 @dataclass(frozen=True)

@@ -24,31 +24,31 @@ def doctor(
     from bdl.installation import DISTRIBUTION
     from bdl.text_tables import text_table
 
-    found = examination.examine()
+    report = examination.examine()
     weights = examination.sizes() if sizes else {}
     if json:
-        print_json({**found.to_dict(), **({"sizes": weights} if sizes else {})})
+        print_json({**report.to_dict(), **({"sizes": weights} if sizes else {})})
     else:
         rows = [
-            (DISTRIBUTION, f"{found.version}, Python {found.python}, {found.platform}"),
-            ("libraries", ", ".join(f"{name} {text}" for name, text in found.versions.items())),
+            (DISTRIBUTION, f"{report.version}, Python {report.python}, {report.platform}"),
+            ("libraries", ", ".join(f"{name} {text}" for name, text in report.versions.items())),
             *(
                 (f"extra {extra}", "installed" if not lacking else f"lacks {', '.join(lacking)}")
-                for extra, lacking in found.extras.items()
+                for extra, lacking in report.extras.items()
             ),
-            ("processor", f"{found.cores} cores, vectors of {found.vector_bits[-1]} bits"),
-            ("OMP_NUM_THREADS", found.threads or "not set: as many threads as cores"),
-            ("free memory", _gigabytes(found.free_memory)),
-            ("free disk", _gigabytes(found.free_disk)),
+            ("processor", f"{report.cores} cores, vectors of {report.vector_bits[-1]} bits"),
+            ("OMP_NUM_THREADS", report.threads or "not set: as many threads as cores"),
+            ("free memory", _gigabytes(report.free_memory)),
+            ("free disk", _gigabytes(report.free_disk)),
             *(
                 ("cache", f"{path}: {'can' if writable else 'cannot'} be written")
-                for path, writable in found.caches.items()
+                for path, writable in report.caches.items()
             ),
         ]
-        if found.torch is not None:
-            build = f"CUDA {found.torch.cuda}" if found.torch.cuda else "CPU build"
-            gpu = "an NVIDIA driver" if found.torch.gpu else "no NVIDIA driver"
-            rows.append(("torch", f"{found.torch.version}, {build}, {gpu}"))
+        if report.torch is not None:
+            build = f"CUDA {report.torch.cuda}" if report.torch.cuda else "CPU build"
+            gpu = "an NVIDIA driver" if report.torch.gpu else "no NVIDIA driver"
+            rows.append(("torch", f"{report.torch.version}, {build}, {gpu}"))
         columns = {"part": [name for name, _ in rows], "state": [text for _, text in rows]}
         lines = text_table(columns, text="state")[1:]
         if sizes:
@@ -62,13 +62,13 @@ def doctor(
             )
         for line in lines:
             out.print(line, markup=False, soft_wrap=True)
-        for advice in found.advice:
+        for advice in report.advice:
             out.print(f"advice: {advice}", markup=False, soft_wrap=True)
-        for problem in found.problems:
+        for problem in report.problems:
             out.print(f"problem: {problem}", markup=False, soft_wrap=True)
-        if not found.problems:
+        if not report.problems:
             out.print("nothing is broken", markup=False, soft_wrap=True)
-    if found.problems:
+    if report.problems:
         raise typer.Exit(1)
 
 

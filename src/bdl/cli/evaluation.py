@@ -124,11 +124,11 @@ def summary(protocol: Protocol, benchmark: Benchmark, results: Results) -> dict[
 
 def _thresholds(results: Results, row: str) -> list[float]:
     """Return the thresholds of a row, each chosen outside the test part of its fold."""
-    found = [
+    by_fold = [
         results.values(row, "selection", "threshold", seed=None, fold=fold)
         for fold in results.folds
     ]
-    return [value for values in found for value in values.values()]
+    return [value for values in by_fold for value in values.values()]
 
 
 def _size(protocol: Protocol, benchmark: Benchmark) -> dict[str, Any]:

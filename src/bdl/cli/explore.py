@@ -73,24 +73,24 @@ def explore(
     """
     from bdl.explore import export, open_session, serve
 
-    found = find_labelled(source, source_options, labels, layout, event_options)
-    if found.recordings is None:
+    data = find_labelled(source, source_options, labels, layout, event_options)
+    if data.recordings is None:
         raise ConfigError(
             "one of a project or run directory, --recordings and --dataset expected, got none"
         )
-    beside = found.table or found.home
+    beside = data.table or data.home
     with open_session(
-        found.recordings,
-        found.events,
+        data.recordings,
+        data.events,
         journal=journal or beside.with_name(f"{beside.name}.journal"),
-        table=found.table,
-        others=found.others,
-        detections=found.detections,
-        densities=found.densities,
-        intervals=found.intervals,
-        tolerance=tolerance or max(found.tolerances, default=None),
+        table=data.table,
+        others=data.others,
+        detections=data.detections,
+        densities=data.densities,
+        intervals=data.intervals,
+        tolerance=tolerance or max(data.tolerances, default=None),
         cutoff=cutoff,
-        index=index or found.home.with_name(f"{found.home.name}.tiles"),
+        index=index or data.home.with_name(f"{data.home.name}.tiles"),
     ) as session:
         if export_ is not None:
             log = export(session, export_, format=to)
@@ -99,7 +99,7 @@ def explore(
 
         def say(address: str) -> None:
             print(address, flush=True)
-            for note in (*found.notes, *session.labels.journal.notes):
+            for note in (*data.notes, *session.labels.journal.notes):
                 err.print(f"note: {note}", markup=False, soft_wrap=True)
             err.print("Ctrl+C ends it; every edit is saved at once.", soft_wrap=True)
 

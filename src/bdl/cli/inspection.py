@@ -171,7 +171,7 @@ def _quality_rows(summary: RecordingSummary) -> list[tuple[str, str]]:
             for row in found[:SHOWN]
         ]
         if len(found) > SHOWN:
-            rows.append(("  ...", f"{len(found) - SHOWN:,} more (--json tells all)"))
+            rows.append(("  ...", f"{len(found) - SHOWN:,} more (--json lists all)"))
     return rows
 
 
@@ -192,10 +192,10 @@ def _event_rows(summary: EventSummary) -> list[tuple[str, str]]:
     rows += [
         (
             f"{name} lasts",
-            f"{duration_text(told.shortest)} to {duration_text(told.longest)}, "
-            f"median {duration_text(told.median)} ({told.intervals:,})",
+            f"{duration_text(durations.shortest)} to {duration_text(durations.longest)}, "
+            f"median {duration_text(durations.median)} ({durations.intervals:,})",
         )
-        for name, told in summary.durations.items()
+        for name, durations in summary.durations.items()
     ]
     if summary.dropped:
         rows.append(("rows left out", f"{summary.dropped:,} without a time or score"))

@@ -68,8 +68,8 @@ def find_labelled(
             f"one of a project or run directory, --recordings and --dataset expected, got "
             f"{' and '.join(named)}"
         )
-    found = _find(place, source, layout)
-    recordings = found.recordings
+    source_data = _find(place, source, layout)
+    recordings = source_data.recordings
     tables = [*(labels.events or ())]
     read = [_read(path, recordings, event_options, layout) for path in tables]
     changes: Plain = {}
@@ -88,7 +88,7 @@ def find_labelled(
     if labels.interval:
         changes["intervals"] = interval_types(labels.interval)
     notes = tuple(note for table in read for note in table.notes)
-    return LabelledData(**{**vars(found), **changes, "notes": (*found.notes, *notes)})
+    return LabelledData(**{**vars(source_data), **changes, "notes": (*source_data.notes, *notes)})
 
 
 def _sources(place: Path | None, source: SourceOptions) -> dict[str, Any]:
@@ -106,24 +106,24 @@ def _find(place: Path | None, source: SourceOptions, layout: Plain) -> LabelledD
             return _project(config, source, layout)
         return _study(place, source)
     if source.dataset is not None:
-        found = find_source(source, layout)
+        source_data = find_source(source, layout)
         assert source.data is not None  # checked there
-        return _of(found, found.events, None, source.data)
+        return _of(source_data, source_data.events, None, source.data)
     if source.recordings is not None:
-        found = find_source(source, layout)
-        return _of(found, None, None, _home(source.recordings))
+        source_data = find_source(source, layout)
+        return _of(source_data, None, None, _home(source.recordings))
     return LabelledData(None, None, None, Path("labels"))
 
 
 def _project(config: Path, source: SourceOptions, layout: Plain) -> LabelledData:
     from bdl.cli.fit_config import read_config
 
-    found = find_source(source, layout, config=config)
+    source_data = find_source(source, layout, config=config)
     given = read_config(config)
     table = None if given.events is None else Path(given.events)
     tolerances = tuple(given.detector.get("tolerances") or ())
-    events = None if table is None else found.events
-    return _of(found, events, table, _home(given.recordings), tolerances)
+    events = None if table is None else source_data.events
+    return _of(source_data, events, table, _home(given.recordings), tolerances)
 
 
 def _study(place: Path, source: SourceOptions) -> LabelledData:
@@ -154,22 +154,22 @@ def _study(place: Path, source: SourceOptions) -> LabelledData:
 
 
 def _of(
-    found: FitSource,
+    source_data: FitSource,
     events: Events | None,
     table: Path | None,
     home: Path,
     tolerances: tuple[float, ...] = (),
 ) -> LabelledData:
-    if found.benchmark is not None:
-        tolerances = found.benchmark.tolerances
+    if source_data.benchmark is not None:
+        tolerances = source_data.benchmark.tolerances
     return LabelledData(
-        found.recordings,
+        source_data.recordings,
         events,
         table,
         home,
-        intervals=found.intervals,
+        intervals=source_data.intervals,
         tolerances=tolerances,
-        notes=found.notes,
+        notes=source_data.notes,
     )
 
 

@@ -147,8 +147,10 @@ def _text(card: dict[str, Any]) -> str:
     reading = card["reading"]
     if reading is not None:
         known = {**{k: v for k, v in reading.items() if k != "layout"}, **reading["layout"]}
-        told = ", ".join(f"{name} {value}" for name, value in known.items() if value is not None)
-        rows.append(("read with", told or "nothing special"))
+        settings = ", ".join(
+            f"{name} {value}" for name, value in known.items() if value is not None
+        )
+        rows.append(("read with", settings or "nothing special"))
     rows += _origin(card["provenance"])
     checked = card["cross_validation"]
     if checked is None:

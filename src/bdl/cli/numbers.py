@@ -110,12 +110,12 @@ def number_type(info: FieldInfo, kind: Any) -> Number | None:
     return Number(element, "", **limits)
 
 
-def _constraints(annotation: Any, found: list[Any]) -> list[Any]:
+def _constraints(annotation: Any, constraints: list[Any]) -> list[Any]:
     """Everything that an annotation says of the numbers in it."""
     if get_origin(annotation) is Annotated:
         inner, *more = get_args(annotation)
         nested = [each for part in more for each in getattr(part, "metadata", [part])]
-        return _constraints(inner, [*found, *nested])
+        return _constraints(inner, [*constraints, *nested])
     for part in get_args(annotation):
-        found = _constraints(part, found)
-    return found
+        constraints = _constraints(part, constraints)
+    return constraints

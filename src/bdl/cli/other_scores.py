@@ -39,7 +39,7 @@ def collar_scores(
     from bdl.evaluation.collar import collar_f, interval_collar_f
     from bdl.pairing import pair
 
-    truth, detections, told = _events(setup, path, types, threshold)
+    truth, detections, header = _events(setup, path, types, threshold)
     if types:
         above = detections.above(threshold)
         tallies = {
@@ -58,8 +58,8 @@ def collar_scores(
     rows = {name: _rates(tally) for name, tally in tallies.items()}
     head = f"F-measure, collar {collar:g}, largest one-to-one pairing"
     return OtherScore(
-        {"collar": collar, **told.plain, "types": rows},
-        "\n".join([head, told.text, *_table(rows)]),
+        {"collar": collar, **header.plain, "types": rows},
+        "\n".join([head, header.text, *_table(rows)]),
     )
 
 
@@ -82,7 +82,7 @@ def seizure_scores(
             "--scoring seizures needs intervals: name the event types of their ends, as in "
             "--interval seizure=onset,offset"
         )
-    truth, detections, told = _events(setup, path, types, threshold)
+    truth, detections, header = _events(setup, path, types, threshold)
     if setup.unit != "seconds":
         raise ConfigError("--scoring seizures works in seconds: give --unit seconds and --period")
     durations = setup.rules["durations"]
@@ -101,7 +101,7 @@ def seizure_scores(
         rows[f"{kind.name}, samples"] = sample_overlap(true, detected, durations).to_dict()
     lines = [
         "intervals that overlap (" + ("any overlap" if any_overlap else "SzCORE rules") + ")",
-        told.text,
+        header.text,
         *_table(rows),
     ]
     if rule.longest is not None:
@@ -113,7 +113,7 @@ def seizure_scores(
         lines.append(f"left out: {unpaired:,} detected ends that belong to no interval")
     plain = {
         "rule": rule.model_dump(mode="json"),
-        **told.plain,
+        **header.plain,
         "events": {kind.name: rows[f"{kind.name}, events"] for kind in types},
         "samples": {kind.name: rows[f"{kind.name}, samples"] for kind in types},
         "unpaired": unpaired,
@@ -152,8 +152,8 @@ def screening_scores(
     lines = [f"sensitivity at false alarms per day; {EVENT_FREE[matches.event_free]}"]
     lines += filter(None, [undetected_text(matches)])
     table = text_table(columns, width=console.width())
-    told = {"event_free": matches.event_free, "undetected": [*matches.undetected]}
-    return OtherScore({**told, "types": plain}, "\n".join([*lines, *table]))
+    header = {"event_free": matches.event_free, "undetected": [*matches.undetected]}
+    return OtherScore({**header, "types": plain}, "\n".join([*lines, *table]))
 
 
 def beat_scores(
@@ -171,7 +171,7 @@ def beat_scores(
         raise ConfigError("--scoring aami works in seconds: give --unit seconds and --period")
     if setup.rules["types"] is not None:
         raise ConfigError("--type has no effect with --scoring aami, which scores all beats")
-    truth, detections, told = _events(
+    truth, detections, header = _events(
         setup, path, (), threshold, lambda events: beats_only(events, beats)
     )
     result = beat_by_beat(
@@ -185,8 +185,8 @@ def beat_scores(
         f"beat-by-beat comparison (AAMI EC57), in percent: match window {window:g} s, the first "
         f"{learning:g} s left out"
     )
-    plain = {"window": window, "learning": learning, **told.plain, **result.to_dict()}
-    return OtherScore(plain, "\n".join([head, told.text, result.text(console.width())]))
+    plain = {"window": window, "learning": learning, **header.plain, **result.to_dict()}
+    return OtherScore(plain, "\n".join([head, header.text, result.text(console.width())]))
 
 
 def _events(
@@ -196,7 +196,7 @@ def _events(
     threshold: float,
     checked: Callable[[Events], Events] = lambda events: events,
 ) -> tuple[Events, Events, OtherScore]:
-    """Truth and detections of the scored recordings and types, and what is to be told of both.
+    """Truth and detections of the scored recordings and types, and what to say of both.
 
     ``checked`` gives the events that are matched for the checks, if types have other names.
     """
@@ -226,8 +226,8 @@ def _events(
     elif scored is None and rules["unknown"] == "ignore":
         scored = setup.truth.recordings
     chosen = {"types": rules["types"], "recordings": scored}
-    told = OtherScore(plain, "\n".join(lines))
-    return setup.truth.select(**chosen), detections.select(**chosen), told
+    header = OtherScore(plain, "\n".join(lines))
+    return setup.truth.select(**chosen), detections.select(**chosen), header
 
 
 def _rates(tally: Tally[float]) -> dict[str, float | None]:

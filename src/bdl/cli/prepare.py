@@ -38,7 +38,7 @@ def prepare(
         float | None,
         typer.Option(
             parser=RATE,
-            help="Resample all recordings to so many samples per second, anti-aliased.",
+            help="Resample all recordings to this many samples per second, anti-aliased.",
         ),
     ] = None,
     strict: Strict = False,

@@ -127,8 +127,8 @@ class Setup:
         try:
             events, unit = read(path, self.detection_columns)
         except InputError as error:
-            told = re.sub(r"--column\b", "--detection-column", str(error))
-            raise InputError(told) from error
+            message = re.sub(r"--column\b", "--detection-column", str(error))
+            raise InputError(message) from error
         if scored and events.score is None:
             raise InputError(
                 f"{path}: detections need a column 'score' to be ranked by (--detection-column "

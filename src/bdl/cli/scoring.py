@@ -175,7 +175,7 @@ def score(
         typer.Option(
             "--delay",
             parser=DURATION,
-            help="Also score detections that are issued at most so many seconds after the event, "
+            help="Also score detections that are issued at most this many seconds after the event, "
             "by their column 'issued'; may be repeated.",
         ),
     ] = None,
@@ -367,8 +367,8 @@ def compare(
     _say(f"times and tolerances in {setup.unit}; {EVENT_FREE[setup.rules['event_free']]}")
     for name, seeds in result.matches.items():
         for matches in seeds:
-            told = undetected_text(matches)
-            lines = [told] if told else []
+            note = undetected_text(matches)
+            lines = [note] if note else []
             lines += [f"left out: {line}" for line in matches.left_out.lines()]
             for line in lines:
                 _say(f"{name}: {line}")

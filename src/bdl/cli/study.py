@@ -173,15 +173,15 @@ def verify(
     from bdl.cli.console import out, print_json
     from bdl.study.verification import verify_study
 
-    found = verify_study(run, data=data, trust=trust_pickle)
+    verified = verify_study(run, data=data, trust=trust_pickle)
     if as_json:
-        print_json(asdict(found))
+        print_json(asdict(verified))
         return
     out.print(f"{run}: as the study has written it", markup=False)
-    out.print(f"  chain      {found.chain}")
-    out.print(f"  steps      {found.steps}, with {found.files} files")
-    if found.recordings is None:
+    out.print(f"  chain      {verified.chain}")
+    out.print(f"  steps      {verified.steps}, with {verified.files} files")
+    if verified.recordings is None:
         out.print("  data       not there, so that scores were not computed again (--data)")
     else:
-        out.print(f"  data       {found.recordings} recordings, scored again with equal scores")
+        out.print(f"  data       {verified.recordings} recordings, scored again with equal scores")
     out.print("  tables     equal to those made from the results")

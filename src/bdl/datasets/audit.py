@@ -55,7 +55,7 @@ def audit(
     stride: int,
     crop: float | None = None,
 ) -> tuple[Audit, ...]:
-    """Audit the targets of each event type, in crops of so many seconds or whole recordings.
+    """Audit the targets of each event type, in crops of this many seconds or whole recordings.
 
     Examples
     --------

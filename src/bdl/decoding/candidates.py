@@ -20,7 +20,7 @@ class Candidates(NamedTuple):
 
     time: NDArray[np.floating[Any]]  # times in seconds, increasing
     score: NDArray[np.floating[Any]]
-    # Seconds at which each could be told, where that is known: detectors with a lag.
+    # Seconds at which each was issued, where that is known: detectors with a lag.
     issued: NDArray[np.float64] | None = None
 
     def above(self, threshold: float) -> Candidates:
@@ -72,7 +72,7 @@ def to_events(decoded: Iterable[tuple[str, Mapping[str, Candidates]]]) -> Events
 
 
 def steps(seconds: float, step: float) -> int:
-    """The number of steps that last at least so many seconds, up to a millionth.
+    """The number of steps that last at least this many seconds, up to a millionth.
 
     Periods that differ by less than a millionth are one period and give one number of steps.
 

@@ -53,7 +53,7 @@ class ExpectedAP(MassDecoder):
     Parameters
     ----------
     spacing
-        Keep at most one detection of a type per so many seconds of the recording, rounded up; 0
+        Keep at most one detection of a type per this many seconds of the recording, rounded up; 0
         keeps all.
     refine
         How to move a detection within its bin; see `bdl.decoding.refinement`.

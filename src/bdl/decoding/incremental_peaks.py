@@ -66,8 +66,8 @@ class IncrementalPeaks(IncrementalDecoder):
                 time = (place * self.clock.period).astype(np.float64)
             else:
                 time = self.clock.centres(place, samples)
-            found = FinalDetections(time, height, cell // self.cells.per_bin)
-            final[event] = found.above(self.decoder.threshold)
+            final_peaks = FinalDetections(time, height, cell // self.cells.per_bin)
+            final[event] = final_peaks.above(self.decoder.threshold)
         return final
 
     def save(self) -> Arrays:

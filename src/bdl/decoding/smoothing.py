@@ -67,7 +67,7 @@ class PolyphaseFilter(NamedTuple):
         return int(self.weights.shape[1] // 2)
 
     def buffers(self, bins: int) -> tuple[Floats, Floats]:
-        """Memory in which `smooth_block` smooths so many bins."""
+        """Memory in which `smooth_block` smooths this many bins."""
         stride, width = self.weights.shape
         return np.empty((width, bins)), np.empty((stride, bins))
 
@@ -108,7 +108,7 @@ def smooth(
 
 
 def _pad(values: Floats, width: int, side: Side) -> Floats:
-    """The values with so many more on each side: mirrored, or before the start the first one."""
+    """The values with this many more on each side: mirrored, or before the start the first one."""
     if side == "trailing":
         return np.pad(values, width, mode="edge")
     if width > len(values):

@@ -7,7 +7,7 @@ from bdl.detector.model_training import TrainingData, choose_window
 from bdl.proposal import propose
 from bdl.training import Training
 
-# A training without epochs or updates passes about so many bins through the model, within limits
+# A training without epochs or updates passes about this many bins through the model, within limits
 # on the number of updates: about a minute of one core for a GRU.
 BINS, FEWEST, MOST = 5_000_000, 300, 1_000
 

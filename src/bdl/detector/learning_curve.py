@@ -131,7 +131,7 @@ def learning_curve(
         for size in chosen:
             ids = order[:size]
             detector = train(recordings.select(ids), events.select(recordings=ids))
-            found = match(
+            scored = match(
                 truth,
                 detector.detect(test),
                 tolerances,
@@ -140,7 +140,7 @@ def learning_curve(
                 regions=regions,
                 unknown="ignore",
             )
-            matches[size].append(found)
+            matches[size].append(scored)
     return LearningCurve(
         tuple(chosen),
         *_estimates(matches, {id: test.groups[id] for id in held}, replicates, seed),

@@ -90,11 +90,11 @@ class OnnxEncoder(Steps):
         bins = len(binned)
         state = self.initial_state()
         if model.settings.encoder.causal:
-            found = [np.zeros((0, self.outputs), np.float32)]
+            blocks = [np.zeros((0, self.outputs), np.float32)]
             for first in range(0, bins, CARRIED):
                 density, state = self._part(binned[first : first + CARRIED], state)
-                found.append(density)
-            return np.concatenate(found)
+                blocks.append(density)
+            return np.concatenate(blocks)
         total = np.zeros((bins, self.outputs), np.float32)
         if bins == 0:
             return total

@@ -105,9 +105,9 @@ class OperatingCurve(Tabular, Value):
     --------
     >>> from bdl.events import Events
     >>> from bdl.evaluation import match
-    >>> found = Events.of("a", "beat", [10.0, 15.0, 20.0], score=[0.9, 0.8, 0.7])
+    >>> detections = Events.of("a", "beat", [10.0, 15.0, 20.0], score=[0.9, 0.8, 0.7])
     >>> truth = Events.of("a", "beat", [10.0, 20.0])
-    >>> curve = OperatingCurve.of(match(truth, found, [1.0], durations={"a": 43200.0}))
+    >>> curve = OperatingCurve.of(match(truth, detections, [1.0], durations={"a": 43200.0}))
     >>> curve.sensitivity().tolist(), curve.false_alarms_per_day(()).tolist()
     ([0.5, 0.5, 1.0], [0.0, 2.0, 2.0])
     """
@@ -179,8 +179,8 @@ class OperatingCurve(Tabular, Value):
         """F1, mean over tolerances and the types that have events: (thresholds,)."""
         truths = np.array(self.truths)
         known = truths > 0
-        found = np.array(self.detections)[:, known, None] + truths[known][None, :, None]
-        rates = 2 * np.array(self.hits)[:, known] / found
+        total = np.array(self.detections)[:, known, None] + truths[known][None, :, None]
+        rates = 2 * np.array(self.hits)[:, known] / total
         return np.asarray(rates.mean(axis=(1, 2)), dtype=np.float64)
 
     def place(self, threshold: float) -> int:
@@ -188,7 +188,7 @@ class OperatingCurve(Tabular, Value):
         return max(int(np.sum(np.array(self.thresholds) >= threshold)) - 1, 0)
 
     def within_false_alarms(self, per_day: float, intervals: Sequence[IntervalType]) -> float:
-        """The lowest threshold with at most so many false alarms per day, as all above it have."""
+        """The lowest threshold from which on there are at most this many false alarms per day."""
         rates = self.false_alarms_per_day(intervals)
         over = np.flatnonzero(rates > per_day)
         count = int(over[0]) if len(over) else len(rates)
@@ -201,12 +201,12 @@ class OperatingCurve(Tabular, Value):
 
     def reaching_sensitivity(self, share: float) -> float:
         """The highest threshold that found at least this share of the events."""
-        found = self.sensitivity()
-        enough = np.flatnonzero(found >= share - 1e-12)
+        reached = self.sensitivity()
+        enough = np.flatnonzero(reached >= share - 1e-12)
         if not len(enough):
             raise ConfigError(
-                f"--sensitivity {share:g}: all detections together found {found.max():.3g} of the "
-                "held-out events; ask for less, or take the whole ranking (--all)"
+                f"--sensitivity {share:g}: all detections together found {reached.max():.3g} of "
+                "the held-out events; ask for less, or take the whole ranking (--all)"
             )
         return self.thresholds[int(enough[0])]
 

@@ -38,7 +38,7 @@ class OperatingPoint(Value):
     curve: OperatingCurve | None = None
 
     def within_false_alarms(self, per_day: float, intervals: Sequence[IntervalType]) -> Self:
-        """Return the most sensitive point with at most so many false alarms per day."""
+        """Return the most sensitive point with at most this many false alarms per day."""
         return self._at(self._known().within_false_alarms(per_day, intervals))
 
     def reaching_sensitivity(self, share: float) -> Self:

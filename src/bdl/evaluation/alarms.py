@@ -25,8 +25,8 @@ def false_alarms(matches: Matches, threshold: float, tolerance: float) -> NDArra
     >>> from bdl.evaluation import match
     >>> truth = Events.of("a", ["onset", "wakeup"], [0.0, 100.0])
     >>> times = [1.0, 99.0, 500.0, 600.0]
-    >>> found = Events.of("a", ["onset", "wakeup"] * 2, times, score=[0.9, 0.8, 0.7, 0.6])
-    >>> false_alarms(match(truth, found, [5.0]), 0.0, 5.0).tolist()
+    >>> detections = Events.of("a", ["onset", "wakeup"] * 2, times, score=[0.9, 0.8, 0.7, 0.6])
+    >>> false_alarms(match(truth, detections, [5.0]), 0.0, 5.0).tolist()
     [1]
     """
     cut = matches.cuts([threshold])[0]

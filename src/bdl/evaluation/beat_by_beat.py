@@ -65,8 +65,8 @@ class BeatByBeat(Tabular):
     Examples
     --------
     >>> truth = Events.of("100", ["N", "V", "N"], [301.0, 302.0, 303.0])
-    >>> found = Events.of("100", ["N", "V", "N"], [301.1, 302.0, 303.5])
-    >>> result = beat_by_beat(truth, found)
+    >>> detections = Events.of("100", ["N", "V", "N"], [301.1, 302.0, 303.5])
+    >>> result = beat_by_beat(truth, detections)
     >>> result.gross["QRS sensitivity"], result.gross["VEB positive predictivity"]
     (0.6666666666666666, 1.0)
     """
@@ -147,10 +147,10 @@ class BeatByBeat(Tabular):
             digits = ".3f" if rate == "false positive rate" else ".2f"
             table[f"{kind} {_SHORT[rate]}"] = [number_text(100 * cell, digits) for cell in cells]
         total = self.counts.sum(0)[:_NONE].sum(1)
-        told = (
+        footer = (
             f"{int(total.sum()):,} beats, {int(total[_V]):,} of them VEB, {int(total[_S]):,} SVEB"
         )
-        return "\n".join([*text_table(table, width=width), told])
+        return "\n".join([*text_table(table, width=width), footer])
 
     def __len__(self) -> int:
         return len(self.recordings)
@@ -186,20 +186,22 @@ def beat_by_beat(
     Examples
     --------
     >>> truth = Events.of("100", "N", [10.0, 11.0, 12.0])
-    >>> found = Events.of("100", "beat", [10.0, 11.2, 12.1], score=[0.9, 0.8, 0.9])
-    >>> beat_by_beat(truth, found, learning=0.0, beats={"beat": "N"}).gross["QRS sensitivity"]
+    >>> detections = Events.of("100", "beat", [10.0, 11.2, 12.1], score=[0.9, 0.8, 0.9])
+    >>> beat_by_beat(truth, detections, learning=0.0, beats={"beat": "N"}).gross["QRS sensitivity"]
     0.6666666666666666
     """
     for name, value in (("window", window), ("learning", learning)):
         if not (math.isfinite(value) and value >= 0):
             raise ConfigError(f"{name}: seconds from 0 on expected, got {value}")
     true = _Beats.of(as_events(truth, "table of truths"), beats)
-    found = _Beats.of(as_events(detections, "table of detections"), beats)
-    names = tuple(sorted({*true.times, *found.times} if recordings is None else {*recordings}))
+    detected_beats = _Beats.of(as_events(detections, "table of detections"), beats)
+    names = tuple(
+        sorted({*true.times, *detected_beats.times} if recordings is None else {*recordings})
+    )
     counts = np.zeros((len(names), 6, 6), dtype=np.int64)
     for count, name in zip(counts, names, strict=True):
         times, classes = true.times.get(name, []), true.classes.get(name, [])
-        detected, labels = found.times.get(name, []), found.classes.get(name, [])
+        detected, labels = detected_beats.times.get(name, []), detected_beats.classes.get(name, [])
         pairs, missed, false = pair_beats(times, detected, window, learning)
         for i, j in pairs:
             count[classes[i], labels[j]] += 1
@@ -289,29 +291,35 @@ def pair_beats(
     ([(0, 0), (2, 2)], [1], [1])
     """
     true = [*truths, math.inf, math.inf]
-    found = [*detections, math.inf, math.inf]
+    detected_beats = [*detections, math.inf, math.inf]
     start = learning if learning > 0 else -math.inf
     i = next(place for place, time in enumerate(true) if time >= start)
-    j = next(place for place, time in enumerate(found) if time >= start)
+    j = next(place for place, time in enumerate(detected_beats) if time >= start)
     pairs: list[tuple[int, int]] = []
     missed: list[int] = []
     false: list[int] = []
     if learning > 0:
-        last = true[i] - found[j - 1] if j else math.inf
-        if _within(last, window, true[i]) and _less(last, _gap(true[i], found[j]), true[i]):
+        last = true[i] - detected_beats[j - 1] if j else math.inf
+        if _within(last, window, true[i]) and _less(
+            last, _gap(true[i], detected_beats[j]), true[i]
+        ):
             pairs.append((i, j - 1))
             i += 1
-        elif _within(found[j] - learning, window, learning) and (
-            (true[i] == math.inf and found[j + 1] > found[j])
-            or _less(_gap(true[i], found[j + 1]), _gap(true[i], found[j]), true[i])
+        elif _within(detected_beats[j] - learning, window, learning) and (
+            (true[i] == math.inf and detected_beats[j + 1] > detected_beats[j])
+            or _less(
+                _gap(true[i], detected_beats[j + 1]), _gap(true[i], detected_beats[j]), true[i]
+            )
         ):
             j += 1
-    while true[i] < math.inf or found[j] < math.inf:
-        at, apart = min(true[i], found[j]), _gap(true[i], found[j])
-        early = found[j] < true[i] and _less(0.0, apart, at)  # the detection comes first
+    while true[i] < math.inf or detected_beats[j] < math.inf:
+        at, apart = min(true[i], detected_beats[j]), _gap(true[i], detected_beats[j])
+        early = detected_beats[j] < true[i] and _less(0.0, apart, at)  # the detection comes first
         # The one after, on the later side: is it nearer to the other, or better off with its own?
-        rival = _gap(true[i], found[j + 1]) if early else _gap(found[j], true[i + 1])
-        own = _gap(true[i + 1], found[j + 1])
+        rival = (
+            _gap(true[i], detected_beats[j + 1]) if early else _gap(detected_beats[j], true[i + 1])
+        )
+        own = _gap(true[i + 1], detected_beats[j + 1])
         if _within(apart, window, at) and (_less(apart, rival, at) or _less(own, rival, at)):
             pairs.append((i, j))
             i, j = i + 1, j + 1

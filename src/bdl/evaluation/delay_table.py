@@ -1,9 +1,9 @@
-"""Delay: how long after an event its detection could be told.
+"""Delay: how long after an event its detection was issued.
 
 The delay of a hit is the time at which its detection was issued minus the time of the truth, in
 seconds; a detection may be placed well and come late. Where a delay is allowed up to a limit, a hit
 with a longer delay is no hit: in average precision it is a false detection, and its truth is
-missed. It is no false alarm, though: there was an event to be told.
+missed. It is no false alarm, though, as there was an event.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ def delay_table(
     --------
     >>> from bdl.evaluation import match
     >>> from bdl.events import Events
-    >>> found = Events.of("a", "beat", [10.0, 20.0], score=[0.9, 0.8], issued=[14.0, 50.0])
-    >>> matches = match(Events.of("a", "beat", [10.0, 20.0]), found, [5.0])
+    >>> detections = Events.of("a", "beat", [10.0, 20.0], score=[0.9, 0.8], issued=[14.0, 50.0])
+    >>> matches = match(Events.of("a", "beat", [10.0, 20.0]), detections, [5.0])
     >>> delay_table(matches, [5.0]).to_polars().row(0)
     ('beat', 5.0, 17.0, 28.7, 1.0, 0.5)
     """
@@ -122,18 +122,20 @@ def delay_table(
 
     def metrics(event: str, tolerance: float) -> dict[str, Metric]:
         common: dict[str, Any] = {"type": event, "tolerance": tolerance}
-        found: dict[str, Metric] = {
+        by_name: dict[str, Metric] = {
             "median": Delay(statistic="median", **common),
             "95 %": Delay(statistic="p95", **common),
             "AP": AveragePrecision(**common),
         }
         for delay in delays:
-            found[f"AP <= {number(delay)} s"] = AveragePrecision(delay=delay, **common)
+            by_name[f"AP <= {number(delay)} s"] = AveragePrecision(delay=delay, **common)
         for rate in false_alarms_per_day if matches.durations is not None else ():
             for delay in delays:
                 name = f"sensitivity <= {number(delay)} s, {number(rate)}/day"
-                found[name] = ScreeningSensitivity(false_alarms_per_day=rate, delay=delay, **common)
-        return found
+                by_name[name] = ScreeningSensitivity(
+                    false_alarms_per_day=rate, delay=delay, **common
+                )
+        return by_name
 
     def estimate(metric: Metric) -> Estimate:
         if not replicates:

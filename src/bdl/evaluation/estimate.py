@@ -64,7 +64,7 @@ class Estimate:
         return f"[{self.low:z.{digits}f}, {self.high:z.{digits}f}]"
 
     def text(self, digits: int = 4) -> str:
-        """Value and confidence interval with so many digits, and no minus before a zero."""
+        """Value and confidence interval with this many digits, and no minus before a zero."""
         return f"{self.value:z.{digits}f} {self.interval_text(digits)}".rstrip()
 
     def to_dict(self) -> dict[str, Any]:

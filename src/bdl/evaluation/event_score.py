@@ -206,8 +206,8 @@ class Score(Tabular):
 
     def _repr_html_(self) -> str:
         head = f"mAP {number_text(self.mean_average_precision)}, mF1 {self.mean_f1:.4f}"
-        told = undetected_text(self.matches)
-        return f"<p>{escape('; '.join(filter(None, [head, told])))}</p>{super()._repr_html_()}"
+        note = undetected_text(self.matches)
+        return f"<p>{escape('; '.join(filter(None, [head, note])))}</p>{super()._repr_html_()}"
 
 
 def score(
@@ -250,9 +250,12 @@ def score(
     >>> score(truth, table, tolerances=[5.0]).metric("F1@5")
     0.6666666666666666
     """
-    true, found = as_events(truth, "table of truths"), as_events(detections, "table of detections")
-    matching, lost = matching_rules(true, [found], rules)
-    matches = without(match(true, found, tolerances, **matching), lost, true)
+    true, detected = (
+        as_events(truth, "table of truths"),
+        as_events(detections, "table of detections"),
+    )
+    matching, lost = matching_rules(true, [detected], rules)
+    matches = without(match(true, detected, tolerances, **matching), lost, true)
     warn_of_undetected({"detections": [matches]}, rules)
     return Score(matches)
 

@@ -92,7 +92,7 @@ class Matches:
     intervals
         Interval types whose two ends are one alarm.
     issued
-        (n,) seconds at which the ranked detections could be told; None where that is not known.
+        (n,) seconds at which the ranked detections were issued; None where that is not known.
     """
 
     recordings: tuple[str, ...]
@@ -274,8 +274,8 @@ class Matches:
         --------
         >>> from bdl.evaluation import match
         >>> from bdl.events import Events
-        >>> found = Events.of("a", "beat", [10.0, 20.0], score=[0.9, 0.8], issued=[14.0, 50.0])
-        >>> matches = match(Events.of("a", "beat", [10.0, 20.0]), found, [5.0])
+        >>> detections = Events.of("a", "beat", [10.0, 20.0], score=[0.9, 0.8], issued=[14.0, 50.0])
+        >>> matches = match(Events.of("a", "beat", [10.0, 20.0]), detections, [5.0])
         >>> matches.within(4.0).mean_average_precision()
         0.5
         """

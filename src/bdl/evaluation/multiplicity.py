@@ -134,7 +134,7 @@ def holm_levels(p: Floats, alpha: float) -> Floats:
 
 
 def needed_replicates(number: int, level: float) -> int:
-    """Replicates below which no adjusted p-value of so many differences can reach 1 - level.
+    """Replicates below which no adjusted p-value of this many differences can reach 1 - level.
 
     Examples
     --------

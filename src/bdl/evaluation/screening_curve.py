@@ -29,7 +29,7 @@ class Screening(Tabular):
     false_alarms_per_day: Floats
 
     def sensitivity_at(self, false_alarms_per_day: float) -> float:
-        """Highest sensitivity at no more than so many false alarms per 24 hours.
+        """Highest sensitivity at no more than this many false alarms per 24 hours.
 
         Examples
         --------

@@ -83,7 +83,7 @@ def draw_figures(
         notes.append("tolerance, window: need the run directory of a finished study")
     else:
         curves = curves_of(studies[0])
-        backbones = next((found for s in studies if (found := backbones_of(s))), [])
+        backbones = next((panel for s in studies if (panel := backbones_of(s))), [])
         figures["tolerance"] = lambda theme: draw_tolerances(curves, backbones, theme)
         figures["window"] = lambda theme: draw_window(real, theme)
         if not backbones:

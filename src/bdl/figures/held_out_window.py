@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def draw_window(window: Window, theme: Theme) -> Figure:
     """The signal and one track per kind of output."""
-    outputs = [found for kind in ("state", "events") if (found := window.row_of_kind(kind))]
+    outputs = [output for kind in ("state", "events") if (output := window.row_of_kind(kind))]
     figure = new_figure(1.15 * (1 + len(outputs)) + 0.35)
     axes = figure.subplots(1 + len(outputs), 1, sharex=True)
     for each in axes:

@@ -44,14 +44,14 @@ def draw_overview(window: Window, gains: Sequence[Gain], source: str, theme: The
     tracks.draw_signal(signal, window, theme)
     schematic = " (schematic)" if window.schematic else ""
     panel(signal, "A", "One interval, two scored events")
-    if found := window.row_of_kind("state"):
-        tracks.draw_occupancy(state, window, found[1], theme)
-        tracks.mark_crossings(state, window, found[1], theme)
+    if trained_row := window.row_of_kind("state"):
+        tracks.draw_occupancy(state, window, trained_row[1], theme)
+        tracks.mark_crossings(state, window, trained_row[1], theme)
         panel(state, "B", f"Segmentation learns the state and derives its ends{schematic}")
         state.set_ylabel("P(inside)")
-    if found := window.row_of_kind("events"):
-        tracks.draw_output(events, window, found[1], theme)
-        tracks.mark_peaks(events, window, found[1], theme)
+    if trained_row := window.row_of_kind("events"):
+        tracks.draw_output(events, window, trained_row[1], theme)
+        tracks.mark_peaks(events, window, trained_row[1], theme)
         events.set_yticks([])
         events.set_ylabel("density")
         panel(events, "C", f"BDL predicts the scored times{schematic}")

@@ -36,17 +36,17 @@ class Backbone:
 
 def curves_of(study: StudyReader) -> list[RowCurve]:
     """AP over tolerance of every row, tuned, in the order of the rows."""
-    found = {curve.row: curve for curve in study.results.curves if curve.stage == "tuned"}
+    curves = {curve.row: curve for curve in study.results.curves if curve.stage == "tuned"}
     return [
         RowCurve(
             row.name,
             row.objective.density_kind,
-            found[row.name].tolerances,
-            np.array(found[row.name].mean, dtype=float),
-            np.array(found[row.name].sd, dtype=float),
+            curves[row.name].tolerances,
+            np.array(curves[row.name].mean, dtype=float),
+            np.array(curves[row.name].sd, dtype=float),
         )
         for row in study.protocol.rows
-        if row.name in found
+        if row.name in curves
     ]
 
 

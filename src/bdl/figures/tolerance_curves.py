@@ -123,7 +123,7 @@ def _backbones(axes: Axes, backbones: Sequence[Backbone], theme: Theme) -> None:
 
 
 def _spread(values: Sequence[float], most: int) -> list[float]:
-    """At most so many of the values, spread evenly over their logarithm.
+    """At most this many of the values, spread evenly over their logarithm.
 
     Examples
     --------

@@ -123,7 +123,7 @@ def chosen_channels(
 
 
 def channel_units(
-    channels: Sequence[str], found: Sequence[str], given: Mapping[str, str], path: Path
+    channels: Sequence[str], present: Sequence[str], given: Mapping[str, str], path: Path
 ) -> tuple[str, ...]:
     """The unit of each channel: the one that the user gives, or that the file names.
 
@@ -149,7 +149,7 @@ def channel_units(
                 f"{path}: channel {channel!r} of --channel-unit (channel_units=) is missing; it "
                 f"has {', '.join(channels)}"
             )
-    known = found or [""] * len(channels)
+    known = present or [""] * len(channels)
     return tuple(given.get(name, unit) for name, unit in zip(channels, known, strict=True))
 
 

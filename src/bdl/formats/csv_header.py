@@ -58,7 +58,7 @@ def read_csv_header(lines: list[str], tabs: bool) -> CsvHeader:
     Parameters
     ----------
     lines
-        The first lines, some hundred if there are so many.
+        The first lines, a few hundred if there are that many.
     tabs
         Whether the suffix tells that tabs separate fields.
 

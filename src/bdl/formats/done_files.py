@@ -79,13 +79,13 @@ class DoneFiles:
 
 def stamps(files: Iterable[Path]) -> dict[str, Stamp]:
     """Size and time of change of files, by absolute path."""
-    found = {}
+    by_file = {}
     for file in files:
         known = stamp(file)
         if known is None:
             raise InputError(f"{file}: no such file")
-        found[str(file.resolve())] = known
-    return found
+        by_file[str(file.resolve())] = known
+    return by_file
 
 
 def stamp(file: Path) -> Stamp | None:

@@ -124,8 +124,8 @@ def inspect(
     events
         Their events, or None.
     intervals
-        Interval types whose durations are told; None for those that the names of the event types
-        suggest.
+        Interval types whose durations are reported; None for those that the names of the event
+        types suggest.
     values
         Whether to read all values, for the missing share and stretches of bad data.
     quality

@@ -1,8 +1,8 @@
 """The MIT annotation format of WFDB, decoded in one bounded pass, and encoded.
 
 A file is a sequence of little-endian 16-bit words: six bits of code, ten of interval in samples
-since the annotation before. Code 59 (skip) is followed by a 32-bit interval, high word first; 60
-to 62 set fields that are no part of an event; 63 is followed by a note of so many bytes, padded to
+since the annotation before. Code 59 (skip) is followed by a 32-bit interval, high word first; 60 to
+62 set fields that are no part of an event; 63 is followed by a note of that many bytes, padded to
 an even number. A zero word ends the file. Notes at sample 0 that begin with ``##`` define the
 sampling rate and labels of the file's own: a code, a symbol of at most three characters and a
 description. Any other name that we write is the description of the symbol ``#CODE``, with
@@ -138,7 +138,7 @@ def encode_annotations(
     symbols
         Symbol of each annotation; names that are no symbols of WFDB are defined in the file.
     rate
-        Samples per second, which the file tells.
+        Samples per second, which the file states.
 
     Examples
     --------

@@ -64,8 +64,8 @@ def check_output(path: str | Path, *, folder: bool = False, flag: str = "--out")
         return
     try:
         if target.exists() and target.is_dir() != folder:
-            wanted, found = ("folder", "file") if folder else ("file", "folder")
-            raise OutputError(f"{flag} {target}: a {found}; the name of a {wanted} expected")
+            wanted, other = ("folder", "file") if folder else ("file", "folder")
+            raise OutputError(f"{flag} {target}: a {other}; the name of a {wanted} expected")
         place = target if folder else target.absolute().parent
         while not place.exists():
             place = place.absolute().parent

@@ -204,7 +204,7 @@ class PartWriter:
     folder
         The store.
     invalid
-        Whether a recording that cannot be read is an error, or told.
+        Whether a recording that cannot be read is an error, or reported.
     """
 
     folder: Path

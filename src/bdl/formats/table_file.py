@@ -95,7 +95,7 @@ class TableFile(ABC):
         """The rows for `batches`, whose columns exist."""
 
     def _check_size(self, rows: int) -> None:
-        """Raise an error if so many rows of numbers are far more than the file can hold."""
+        """Raise an error if this many rows of numbers are far more than the file can hold."""
         check_expansion(4 * rows * len(self.columns), self._bytes, self.path)
 
 

@@ -1,4 +1,4 @@
-"""Data quality: flat, clipped, repeated and non-wear stretches, told or treated as missing."""
+"""Data quality: flat, clipped, repeated and non-wear stretches, reported or treated as missing."""
 
 from bdl.quality.non_wear import NonWear
 from bdl.quality.quality import KINDS, USUAL, Quality

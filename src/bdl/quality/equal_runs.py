@@ -97,7 +97,7 @@ def _runs(
     runs: Intervals,
     values: NDArray[np.float32],
 ) -> int:
-    """Write the runs of at least so many samples that end here; return their number.
+    """Write the runs of at least this many samples that end here; return their number.
 
     ``start`` and ``numbers`` are the start and the value of the run that may go on, and the least
     and the largest of all samples.

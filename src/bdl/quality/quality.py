@@ -1,13 +1,13 @@
 """Which stretches of recordings are not to be trusted.
 
 ``flat``
-    A run of equal samples of a channel, at least so many seconds long.
+    A run of equal samples of a channel, at least this many seconds long.
 ``clipped``
     A run of equal samples at the smallest or at the largest value of the channel in the recording,
-    at least so many seconds and 3 samples long. A channel that is never below 0 by its definition
+    at least this many seconds and 3 samples long. A channel that is never below 0 by its definition
     and often 0, such as ENMO, is clipped in this sense.
 ``repeated``
-    A stretch of a channel, at least so many seconds and 16 samples long, that equals sample by
+    A stretch of a channel, at least this many seconds and 16 samples long, that equals sample by
     sample one that began at most ten times as many seconds earlier; see `bdl.quality.repeats`.
 ``non_wear``
     Windows, an hour long by default, in which all axes of an accelerometer are still; see
@@ -133,16 +133,16 @@ class Quality(Value):
                 still.add(np.ascontiguousarray(chunk[:, axes], np.float32))
         for each in runs:
             each.finish()
-        found: dict[Kind, tuple[Intervals, ...]] = {}
+        by_kind: dict[Kind, tuple[Intervals, ...]] = {}
         if self.flat is not None:
-            found["flat"] = tuple(each.flat_stretches() for each in runs)
+            by_kind["flat"] = tuple(each.flat_stretches() for each in runs)
         if self.clipped is not None:
-            found["clipped"] = tuple(each.clipped_stretches() for each in runs)
+            by_kind["clipped"] = tuple(each.clipped_stretches() for each in runs)
         if repeats:
-            found["repeated"] = tuple(each.stretches() for each in repeats)
+            by_kind["repeated"] = tuple(each.stretches() for each in repeats)
         if still:
-            found["non_wear"] = (still.stretches(),) * channels
-        return Stretches(info, found)
+            by_kind["non_wear"] = (still.stretches(),) * channels
+        return Stretches(info, by_kind)
 
     def of(self, recording: Recording) -> Stretches:
         """Find the stretches of a recording in memory, or mapped into it."""

@@ -108,7 +108,7 @@ CAPTIONS = {
     "pr": ("Precision and recall", "One point per threshold, at the middle tolerance."),
     "alarms": (
         "Sensitivity over false alarms",
-        "Highest share of the events that is found at no more than so many false alarms per day, "
+        "Highest share of the events that is found at no more than this many false alarms per day, "
         "at the middle tolerance; the left edge is none.",
     ),
     "lag": (
@@ -203,8 +203,8 @@ def _over_lag(content: Content, systems: list[SystemSummary]) -> dict[str, Plotl
     unknown = Estimate(np.nan)
     methods = []
     for method in dict.fromkeys(method for method, _ in scores):
-        found = [scores.get((method, lag), unknown) for lag in lags]
-        columns = np.array([[each.value, each.low, each.high] for each in found]).T
+        values = [scores.get((method, lag), unknown) for lag in lags]
+        columns = np.array([[each.value, each.low, each.high] for each in values]).T
         methods.append((method, columns[0], columns[1], columns[2]))
     return {"lag": page_figures.map_over_lag(lags, methods, content.bounds)}
 

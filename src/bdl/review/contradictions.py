@@ -120,17 +120,17 @@ def review(
                 time, score = _decoded(density, column, tolerance, regions)
             else:
                 time, score = given.get(place, _NONE)
-            found = _Found(time, score, total.around(time))
-            items += _compare(place, times, found, total, tolerance, reach, cutoff, margin)
+            candidates = _Found(time, score, total.around(time))
+            items += _compare(place, times, candidates, total, tolerance, reach, cutoff, margin)
     if detections is not None:
         types = {event for _, event in given}
         for place in sorted({*given, *label_times}):
             if place[0] in judged or place[1] not in types:
                 continue
             time, score = given.get(place, _NONE)
-            found = _Found(time, score, np.clip(score, 0.0, 1.0))
+            candidates = _Found(time, score, np.clip(score, 0.0, 1.0))
             times = label_times.get(place, _NONE)[0]
-            items += _compare(place, times, found, None, tolerance, reach, cutoff, margin)
+            items += _compare(place, times, candidates, None, tolerance, reach, cutoff, margin)
     return ReviewQueue.of(items)
 
 
@@ -158,7 +158,7 @@ def _decoded(
     density: Density, column: int, tolerance: float, regions: Regions | None
 ) -> tuple[Floats, Floats]:
     """Times and scores of the density's own detections of one type, by time."""
-    one = Density(
+    single = Density(
         density.recording,
         np.ascontiguousarray(density.values[:, [column]]),
         (density.types[column],),
@@ -168,7 +168,7 @@ def _decoded(
         density.kind,
         density.bounded,
     )
-    detected = default_decoder("events", tolerances=(tolerance,)).decode(one)
+    detected = default_decoder("events", tolerances=(tolerance,)).decode(single)
     place = (density.recording, density.types[column])
     time, score = _by_recording_and_type(detected, regions).get(place, _NONE)
     # Where the mass is that of several events, the decoder gives one time several times.
@@ -202,7 +202,7 @@ def _by_recording_and_type(
 def _compare(
     place: tuple[str, str],
     labels: Floats,
-    found: _Found,
+    candidates: _Found,
     mass: _Mass | None,
     tolerance: float,
     reach: float,
@@ -210,20 +210,24 @@ def _compare(
     margin: float,
 ) -> Iterator[Item]:
     """Items of one recording and type."""
-    near = np.flatnonzero(found.score >= cutoff - margin)
+    near = np.flatnonzero(candidates.score >= cutoff - margin)
     free_label = np.ones(len(labels), dtype=bool)
-    free_found = np.zeros(len(found.time), dtype=bool)
+    free_found = np.zeros(len(candidates.time), dtype=bool)
     free_found[near] = True
-    _pair(labels, found, free_label, free_found, tolerance)
-    strong = free_found & (found.score >= cutoff)
+    _pair(labels, candidates, free_label, free_found, tolerance)
+    strong = free_found & (candidates.score >= cutoff)
     kept = free_found & ~strong
-    for label, model in _pair(labels, found, free_label, strong, reach):
-        at = float(found.time[model])
-        yield Item("displaced", *place, float(labels[label]), at, float(found.mass[model]))
+    for label, model in _pair(labels, candidates, free_label, strong, reach):
+        at = float(candidates.time[model])
+        yield Item("displaced", *place, float(labels[label]), at, float(candidates.mass[model]))
     for model in np.flatnonzero(strong).tolist():
-        yield Item("unlabelled", *place, None, float(found.time[model]), float(found.mass[model]))
+        yield Item(
+            "unlabelled", *place, None, float(candidates.time[model]), float(candidates.mass[model])
+        )
     for model in np.flatnonzero(kept).tolist():
-        yield Item("uncertain", *place, None, float(found.time[model]), float(found.mass[model]))
+        yield Item(
+            "uncertain", *place, None, float(candidates.time[model]), float(candidates.mass[model])
+        )
     lonely = labels[free_label]
     if mass is not None:
         # Labels closer together than the tolerance share the mass there: one event is one unit.
@@ -232,7 +236,7 @@ def _compare(
         support = np.clip(mass.around(lonely) - neighbours, 0.0, 1.0)
     else:
         support = np.zeros(len(lonely))
-    nearest = _nearest(found, lonely, reach)
+    nearest = _nearest(candidates, lonely, reach)
     for time, held, suggestion in zip(lonely.tolist(), support.tolist(), nearest, strict=True):
         if held < cutoff:
             yield Item("unsupported", *place, time, suggestion, 1.0 - held)
@@ -240,18 +244,18 @@ def _compare(
 
 def _pair(
     labels: Floats,
-    found: _Found,
+    candidates: _Found,
     free_label: NDArray[np.bool_],
     free_found: NDArray[np.bool_],
     within: float,
 ) -> list[tuple[int, int]]:
     """Pair free labels and free detections; those that are paired are free no more."""
     left, right = np.flatnonzero(free_label), np.flatnonzero(free_found)
-    order = right[np.lexsort((found.time[right], -found.score[right]))]
+    order = right[np.lexsort((candidates.time[right], -candidates.score[right]))]
     count, row, truth = assign(
         np.array([0, len(order)]),
         np.zeros(len(order), np.int32),
-        found.time[order],
+        candidates.time[order],
         1,
         np.array([0, len(left)]),
         labels[left],
@@ -266,15 +270,15 @@ def _pair(
     return pairs
 
 
-def _nearest(found: _Found, times: Floats, reach: float) -> list[float | None]:
+def _nearest(candidates: _Found, times: Floats, reach: float) -> list[float | None]:
     """Time of the detection nearest to each time, of any score, within the reach."""
-    if not len(found.time):
+    if not len(candidates.time):
         return [None] * len(times)
-    after = np.clip(np.searchsorted(found.time, times), 1, len(found.time) - 1)
-    after = np.minimum(after, len(found.time) - 1)
+    after = np.clip(np.searchsorted(candidates.time, times), 1, len(candidates.time) - 1)
+    after = np.minimum(after, len(candidates.time) - 1)
     before = np.maximum(after - 1, 0)
-    closer = np.abs(found.time[after] - times) < np.abs(found.time[before] - times)
-    chosen = np.where(closer, found.time[after], found.time[before])
+    closer = np.abs(candidates.time[after] - times) < np.abs(candidates.time[before] - times)
+    chosen = np.where(closer, candidates.time[after], candidates.time[before])
     return [
         float(at) if abs(at - time) < reach else None
         for at, time in zip(chosen, times, strict=True)

@@ -25,7 +25,7 @@ class Scaling(Variant):
         return self
 
     def describe(self, channels: Sequence[str]) -> str:
-        """Return in a few words how the named channels are scaled, to be told to a user."""
+        """Return in a few words how the named channels are scaled, for the user."""
         return f"scaling {self.kind}"
 
     @property

@@ -109,7 +109,7 @@ def _ratio(results: Results, cell: TableCell, row: str) -> CellValue:
 
 
 def _over_folds(results: Results, cell: TableCell, row: str) -> CellValue:
-    """What is told of the folds, of means over seeds in each."""
+    """What is reported of the folds, of means over seeds in each."""
     folds = [mean(_values(results, cell, row, fold).values()) for fold in results.folds]
     known = [value for value in folds if value is not None]
     if not known:

@@ -130,8 +130,10 @@ class ScoreStep(StudyStep):
                         seed=self.bootstrap.seed,
                         metric=metric,
                     )
-                    found = result.differences[f"{first} - {second}"]
-                    values = (plain(value) for value in (found.value, found.low, found.high))
+                    estimate = result.differences[f"{first} - {second}"]
+                    values = (
+                        plain(value) for value in (estimate.value, estimate.low, estimate.high)
+                    )
                     yield RowDifference(first, stage, metric.name, *values, minus=second)
 
     def _estimates(self, matches: SeedMatches, benchmark: Benchmark) -> Iterable[RowEstimate]:
@@ -147,8 +149,8 @@ class ScoreStep(StudyStep):
                     seed=self.bootstrap.seed,
                     metric=metric,
                 )
-                found = result.systems[row]
-                values = (plain(value) for value in (found.value, found.low, found.high))
+                estimate = result.systems[row]
+                values = (plain(value) for value in (estimate.value, estimate.low, estimate.high))
                 yield RowEstimate(row, stage, metric.name, *values)
 
     def _clusters(self, benchmark: Benchmark) -> dict[str, str] | None:

@@ -58,8 +58,8 @@ def known_score(
     names = {(metric, stage) for metric, stage, _ in reported(protocol.data.tolerances)}
     for each in results.estimates:
         if each.row == row.name and (each.metric, each.stage) in names:
-            found = CrossValidated(value=each.value, low=each.low, high=each.high)
-            (chosen if each.stage == OPERATING_POINT else scores)[each.metric] = found
+            cross_validated = CrossValidated(value=each.value, low=each.low, high=each.high)
+            (chosen if each.stage == OPERATING_POINT else scores)[each.metric] = cross_validated
     groups = study.benchmark(folder).recordings.groups
     tested = study.outputs.test
     return CrossValidation(

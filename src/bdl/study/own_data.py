@@ -96,8 +96,8 @@ def reported(tolerances: Sequence[float]) -> list[tuple[str, str, str]]:
     """Name, stage and words of each score of an evaluation.
 
     Rates at the operating point, whose threshold was chosen outside the test part of each fold, are
-    those within the largest tolerance. The best F1 is told there too, for comparison: its threshold
-    is chosen on the test parts themselves, so that it is optimistic.
+    those within the largest tolerance. The best F1 is reported there too, for comparison: its
+    threshold is chosen on the test parts themselves, so that it is optimistic.
 
     Examples
     --------

@@ -51,7 +51,7 @@ class TableCell(Value):
     seed, fold
         One seed or fold; None for the mean over seeds of the pooled score.
     folds
-        What is told of the folds instead of the pooled score: the ``mean``, the ``lowest`` or
+        What is reported of the folds instead of the pooled score: the ``mean``, the ``lowest`` or
         ``highest`` of them, or in how many the difference is ``positive``.
     paper
         Figure of the paper, as it writes it.

@@ -142,9 +142,9 @@ def _check_chain(study: StudyReader, named: Any) -> tuple[str, dict[StepId, int]
         raise study.damage(CHAIN, "it is not the chain that results.json names")
     counts = {}
     for name, hash in study.get_json(CHAIN)["files"].items():
-        found = study.get(name)
-        if found is None or sha256(found) != hash:
-            problem = "it is missing" if found is None else f"{CHAIN} names another"
+        content = study.get(name)
+        if content is None or sha256(content) != hash:
+            problem = "it is missing" if content is None else f"{CHAIN} names another"
             raise study.damage(name, problem)
         if name.startswith("steps/"):
             mark = study.get_json(name)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bdl.errors import OutputError
 from bdl.features import Binned
 
-SHARE = 4  # one part in so many of the memory that is available may hold features
+SHARE = 4  # one part in this many of the memory that is available may hold features
 _ALIGNED = 64  # bytes
 
 
@@ -92,14 +92,14 @@ def _mapped(whole: NDArray[np.uint8] | None, places: dict[str, _Place | None]) -
 
 def available_memory() -> int:
     """Bytes that this process may still use: of the machine, of its control group, of its limit."""
-    found = [1 << 62]
+    limits = [1 << 62]
     with suppress(OSError, ValueError, IndexError):
         lines = Path("/proc/meminfo").read_text().splitlines()
-        found += [int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable")]
+        limits += [int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable")]
     with suppress(OSError, ValueError):  # the limit may be "max"
         group = Path("/sys/fs/cgroup")
         limit = int((group / "memory.max").read_text())
-        found.append(limit - int((group / "memory.current").read_text()))
+        limits.append(limit - int((group / "memory.current").read_text()))
     with suppress(ImportError, OSError, ValueError, IndexError):
         import resource
 
@@ -111,8 +111,8 @@ def available_memory() -> int:
         for kind, name in ((resource.RLIMIT_DATA, "VmData"), (resource.RLIMIT_AS, "VmSize")):
             limit = resource.getrlimit(kind)[0]
             if limit != resource.RLIM_INFINITY:
-                found.append(limit - used[name])
-    if len(found) == 1 and hasattr(os, "sysconf"):
+                limits.append(limit - used[name])
+    if len(limits) == 1 and hasattr(os, "sysconf"):
         with suppress(OSError, ValueError):
-            found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    return max(0, min(found))
+            limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return max(0, min(limits))

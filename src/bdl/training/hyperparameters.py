@@ -114,7 +114,7 @@ class Training(Value):
         return self
 
     def peak_rate(self, steps: int) -> float:
-        """Return the peak of the learning rate in a training of so many steps.
+        """Return the peak of the learning rate in a training of this many steps.
 
         Examples
         --------

@@ -1,6 +1,6 @@
 """CHB-MIT scalp EEG: seizures as intervals, 21 bipolar channels, 256 Hz (PhysioNet, ODC-By 1.0).
 
-Two published forms are read, told apart by the contents of the folder.
+Two published forms are read, distinguished by the contents of the folder.
 
 - Kaggle's snapshot of recordings with seizures: ``seizure_events.csv`` (series_id, onset, offset
   in seconds) and ``seizure_256Hz_dataset/*.ftr``, one Feather file per recording. The SHA-256 of

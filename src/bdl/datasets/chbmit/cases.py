@@ -38,7 +38,7 @@ def compare_cases(ids: Iterable[str]) -> str:
     """
     counts = Counter(group_of(id, "case") for id in ids)
     published = Counter(SEIZURE_RECORDINGS)
-    found = f"recordings with a seizure: {counts.total()} of {len(counts)} cases"
+    counted = f"recordings with a seizure: {counts.total()} of {len(counts)} cases"
     if counts == published:
-        return f"{found}, as published"
-    return f"{found}, where {published.total()} of {len(published)} are published"
+        return f"{counted}, as published"
+    return f"{counted}, where {published.total()} of {len(published)} are published"

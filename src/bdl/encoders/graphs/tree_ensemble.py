@@ -53,12 +53,12 @@ def _reachable(trees: TreeEnsemble) -> tuple[NDArray[np.int64], NDArray[np.int64
     """Trees and nodes that can be reached, tree by tree, nodes in their order."""
     tree_of, nodes = [], []
     for tree, root in enumerate(trees.root.tolist()):
-        found, waiting = [], [root]
+        reached, waiting = [], [root]
         while waiting:
             node = waiting.pop()
-            found.append(node)
+            reached.append(node)
             if trees.column[node] != LEAF:
                 waiting += [int(trees.left[node]), int(trees.right[node])]
-        nodes += sorted(found)
-        tree_of += [tree] * len(found)
+        nodes += sorted(reached)
+        tree_of += [tree] * len(reached)
     return np.array(tree_of, dtype=np.int64), np.array(nodes, dtype=np.int64)

@@ -16,8 +16,8 @@ BLOCK = 1 << 22  # numbers that are computed at once
 class ScreeningSensitivity(Metric):
     """Highest sensitivity at no more than some false alarms per day, as the threshold falls.
 
-    With an allowed delay, truths count that are told in time. A detection of an event that comes
-    too late finds nothing, but is no false alarm.
+    With an allowed delay, a truth counts if its detection is issued in time. A detection that comes
+    too late is no hit, but no false alarm either.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ class ScreeningSensitivity(Metric):
     --------
     >>> from bdl.evaluation import match
     >>> from bdl.events import Events
-    >>> found = Events.of("a", "x", [10.0, 70.0], score=[0.9, 0.8], issued=[15.0, 99.0])
+    >>> detections = Events.of("a", "x", [10.0, 70.0], score=[0.9, 0.8], issued=[15.0, 99.0])
     >>> truth = Events.of("a", "x", [10.0, 70.0])
-    >>> matches = match(truth, found, [5.0], durations={"a": 86400.0})
+    >>> matches = match(truth, detections, [5.0], durations={"a": 86400.0})
     >>> [ScreeningSensitivity(tolerance=5.0, delay=d).value(matches) for d in (5.0, None)]
     [0.5, 1.0]
     """
@@ -54,9 +54,9 @@ class ScreeningSensitivity(Metric):
         for number, name in enumerate(types):
             j = matches.type_index(name)
             first, stop = int(matches.start[j]), int(matches.start[j + 1])
-            false, found = np.ones(stop - first), np.zeros(stop - first)
+            false, hit = np.ones(stop - first), np.zeros(stop - first)
             false[matches.hits(name, self.tolerance)[0] - first] = 0.0
-            found[timely.hits(name, self.tolerance)[0] - first] = 1.0
+            hit[timely.hits(name, self.tolerance)[0] - first] = 1.0
             ends = np.unique(matches.end[first:stop]) - first - 1  # last of each distinct score
             truths = weights @ matches.truths[:, j]
             step = max(1, BLOCK // max(stop - first, 1))
@@ -64,7 +64,7 @@ class ScreeningSensitivity(Metric):
                 part = slice(begin, begin + step)
                 drawn = weights[part][:, matches.recording[first:stop]]
                 alarms = np.cumsum(drawn * false, axis=1)[:, ends]
-                hits = np.cumsum(drawn * found, axis=1)[:, ends]
+                hits = np.cumsum(drawn * hit, axis=1)[:, ends]
                 allowed = alarms <= self.false_alarms_per_day * days[part, None] * (1 + 1e-9)
                 most = np.where(allowed, hits, 0.0).max(axis=1, initial=0.0)
                 known = truths[part] > 0
