@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bdl.events import Events
 from bdl.formats import inspect
-from bdl.formats.inspect import Durations
+from bdl.formats.event_summary import Durations
 from bdl.intervals import IntervalType
 from bdl.recording import Recording, Recordings
 

@@ -73,6 +73,11 @@ def width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
+def say(text: str) -> None:
+    """Print plain text on standard output, its lines as they are."""
+    out.print(text, markup=False, soft_wrap=True)
+
+
 def print_json(data: Any) -> None:
     """Print one JSON object on standard output, for programs."""
     print(json.dumps(data, allow_nan=False))

@@ -25,7 +25,8 @@ from bdl.workers import Workers
 
 if TYPE_CHECKING:
     from bdl.events import Events
-    from bdl.formats.inspect import EventSummary, RecordingSummary
+    from bdl.formats.event_summary import EventSummary
+    from bdl.formats.inspect import RecordingSummary
     from bdl.recording import Recordings
 
 commands = typer.Typer()

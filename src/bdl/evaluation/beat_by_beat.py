@@ -1,14 +1,6 @@
 """Beat-by-beat comparison of heart beats by ANSI/AAMI EC57, as the program ``bxb`` of WFDB does it.
 
-Truths and detections of a recording are walked through together, in order of time. The earlier one
-of the next truth and the next detection is paired with the other if they are at most ``window``
-apart and no better pair is in sight: the one after the other is not nearer to it, or has a still
-nearer partner of its own. Otherwise it stays alone: a truth is missed, a detection is false. Scores
-play no part. Distances are compared up to rounding (`bdl.evaluation.rounding`).
-
-Nothing before the end of the learning period counts. The first truth after it may be paired with
-the last detection before it, and a detection within ``window`` after it that the first truth has no
-use for is left out, as it may belong to a truth before.
+Truths and detections of a recording are paired as `bdl.evaluation.beat_pairing` says.
 
 Types are symbols of WFDB, which stand for five classes: N (also L, R, B), S (also J, A, a, j, e,
 n), V (also r, E), F, and Q (also /, f, ?). Symbols that are no beats are left out. Truths between
@@ -31,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import ConfigError, InputError
+from bdl.evaluation.beat_pairing import pair_beats
 from bdl.evaluation.estimate import plain
 from bdl.evaluation.given_events import as_events
-from bdl.evaluation.rounding import is_nearer
 from bdl.evaluation.tally import ratio
 from bdl.events import Events, Frame
 from bdl.frames import Tabular
@@ -269,79 +261,3 @@ def _symbol(name: str, beats: Mapping[str, str] | None) -> str:
         f"event type {name!r} is no annotation symbol of WFDB such as N or V; say which it stands "
         f"for (beats={{{name!r}: 'N'}}, --beat {name}=N)"
     )
-
-
-def pair_beats(
-    truths: list[float], detections: list[float], window: float, learning: float = 0.0
-) -> tuple[list[tuple[int, int]], list[int], list[int]]:
-    """Pairs of a truth and a detection, missed truths and false detections, by index.
-
-    Parameters
-    ----------
-    truths, detections
-        Seconds, in order.
-    window
-        Most seconds between the two of a pair.
-    learning
-        Seconds that do not count.
-
-    Examples
-    --------
-    >>> pair_beats([1.0, 2.0, 3.0], [1.1, 2.2, 3.0], 0.15)
-    ([(0, 0), (2, 2)], [1], [1])
-    """
-    true = [*truths, math.inf, math.inf]
-    detected_beats = [*detections, math.inf, math.inf]
-    start = learning if learning > 0 else -math.inf
-    i = next(place for place, time in enumerate(true) if time >= start)
-    j = next(place for place, time in enumerate(detected_beats) if time >= start)
-    pairs: list[tuple[int, int]] = []
-    missed: list[int] = []
-    false: list[int] = []
-    if learning > 0:
-        last = true[i] - detected_beats[j - 1] if j else math.inf
-        if _within(last, window, true[i]) and _less(
-            last, _gap(true[i], detected_beats[j]), true[i]
-        ):
-            pairs.append((i, j - 1))
-            i += 1
-        elif _within(detected_beats[j] - learning, window, learning) and (
-            (true[i] == math.inf and detected_beats[j + 1] > detected_beats[j])
-            or _less(
-                _gap(true[i], detected_beats[j + 1]), _gap(true[i], detected_beats[j]), true[i]
-            )
-        ):
-            j += 1
-    while true[i] < math.inf or detected_beats[j] < math.inf:
-        at, apart = min(true[i], detected_beats[j]), _gap(true[i], detected_beats[j])
-        early = detected_beats[j] < true[i] and _less(0.0, apart, at)  # the detection comes first
-        # The one after, on the later side: is it nearer to the other, or better off with its own?
-        rival = (
-            _gap(true[i], detected_beats[j + 1]) if early else _gap(detected_beats[j], true[i + 1])
-        )
-        own = _gap(true[i + 1], detected_beats[j + 1])
-        if _within(apart, window, at) and (_less(apart, rival, at) or _less(own, rival, at)):
-            pairs.append((i, j))
-            i, j = i + 1, j + 1
-        elif early:
-            false.append(j)
-            j += 1
-        else:
-            missed.append(i)
-            i += 1
-    return pairs, missed, false
-
-
-def _gap(one: float, other: float) -> float:
-    """Distance of two times; none is infinitely far from another, and from none."""
-    return math.inf if math.inf in (one, other) else abs(one - other)
-
-
-def _within(distance: float, window: float, at: float) -> bool:
-    return distance < math.inf and not is_nearer(window, distance, at)
-
-
-def _less(distance: float, other: float, at: float) -> bool:
-    if other == math.inf:
-        return distance < math.inf
-    return bool(is_nearer(distance, other, at))

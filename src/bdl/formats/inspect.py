@@ -1,10 +1,8 @@
 """Summaries of recordings and events, as ``bdl inspect`` shows them.
 
 The missing share is the share of NaN among all values, which are read once, some rows at a time.
-Stretches of bad data are those of `bdl.quality`, by recording and channel.
-A duplicate repeats the recording, type and time of another event. The closest pair is the two
-events of one recording, duplicates left out, with the least time between them. An interval is an
-onset and the offset that follows it next.
+Stretches of bad data are those of `bdl.quality`, by recording and channel. Events are summarised by
+`bdl.formats.event_summary`.
 """
 
 from __future__ import annotations
@@ -16,11 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bdl.errors import ConfigError, InputError, some
+from bdl.errors import ConfigError, InputError
 from bdl.events import Events
-from bdl.formats.event_checks import outside
-from bdl.intervals import IntervalType, likely_intervals
-from bdl.pairing import pair
+from bdl.formats.event_summary import EventSummary, summarise_events
+from bdl.intervals import IntervalType
 from bdl.quality import USUAL, Kind, NonWear, Quality, Stretches
 from bdl.recording import RecordingInfo, Recordings
 from bdl.recording_batches import MOST, batches, singles
@@ -62,35 +59,6 @@ class RecordingSummary:
     missing: float | None
     quality: list[BadData] | None
     notes: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Durations:
-    """Number of intervals of a type, and their durations in seconds."""
-
-    intervals: int
-    shortest: float
-    median: float
-    longest: float
-
-
-@dataclass(frozen=True)
-class EventSummary:
-    """Summary of events; fields that need recordings are None without them."""
-
-    events: int
-    types: dict[str, int]
-    recordings_with_events: int
-    recordings_without_events: int | None
-    unknown_recordings: list[str] | None
-    outside: int | None
-    duplicates: int
-    closest_seconds: float | None
-    closest_recording: str | None
-    closest_types: list[str] | None
-    scored: bool
-    dropped: int
-    durations: dict[str, Durations]
 
 
 @dataclass(frozen=True)
@@ -149,7 +117,7 @@ def inspect(
         None
         if recordings is None
         else _recordings(recordings, values, quality, progress, workers or Workers()),
-        None if events is None else _events(events, recordings, intervals),
+        None if events is None else summarise_events(events, recordings, intervals),
     )
 
 
@@ -276,64 +244,3 @@ def _bad_data(stretches: Stretches) -> Iterator[BadData]:
             if share := stretches.share(kind, channel):
                 longest = stretches.longest(kind, channel)
                 yield BadData(info.id, name, kind, share, longest)
-
-
-def _check_intervals(events: Events, kinds: Sequence[IntervalType]) -> None:
-    for kind in kinds:
-        missing = [name for name in (kind.onset, kind.offset) if name not in events.types]
-        if missing:
-            raise ConfigError(
-                f"interval {kind.name!r} (--interval): no event is of type "
-                f"{' or '.join(missing)}; the types are {some(events.types)}"
-            )
-
-
-def _durations(events: Events, kinds: Sequence[IntervalType]) -> dict[str, Durations]:
-    """Durations of adjacent onsets and offsets by interval type, those without any left out."""
-    durations = {}
-    for kind in kinds:
-        seconds = pair(events, kind).seconds
-        if len(seconds):
-            shortest, median, longest = np.quantile(seconds, (0.0, 0.5, 1.0)).tolist()
-            durations[kind.name] = Durations(len(seconds), shortest, median, longest)
-    return durations
-
-
-def _events(
-    events: Events, recordings: Recordings | None, kinds: Sequence[IntervalType] | None
-) -> EventSummary:
-    _check_intervals(events, kinds or ())
-    counts = np.bincount(events.type_code, minlength=len(events.types))
-    used = [events.recordings[code] for code in np.unique(events.recording_code)]
-    order = np.lexsort((events.type_code, events.time, events.recording_code))
-    recording, kind, time = (
-        column[order] for column in (events.recording_code, events.type_code, events.time)
-    )
-    same = recording[1:] == recording[:-1]
-    repeat = same & (kind[1:] == kind[:-1]) & (time[1:] == time[:-1])
-    distinct = np.concatenate([[True], ~repeat]) if len(time) else np.zeros(0, dtype=bool)
-    recording, kind, time = recording[distinct], kind[distinct], time[distinct]
-    gaps = np.where(recording[1:] == recording[:-1], np.diff(time), np.inf)
-    near = int(np.argmin(gaps)) if len(gaps) and np.isfinite(gaps.min()) else None
-    known = None if recordings is None else [id for id in used if id in recordings]
-    return EventSummary(
-        events=len(events),
-        types={name: int(count) for name, count in zip(events.types, counts, strict=True)},
-        recordings_with_events=len(used),
-        recordings_without_events=(
-            None if recordings is None or known is None else len(recordings) - len(known)
-        ),
-        unknown_recordings=(
-            None if recordings is None else [id for id in used if id not in recordings]
-        ),
-        outside=None if recordings is None else int(outside(events, recordings).sum()),
-        duplicates=int(repeat.sum()),
-        closest_seconds=None if near is None else float(gaps[near]),
-        closest_recording=None if near is None else events.recordings[recording[near]],
-        closest_types=(
-            None if near is None else [events.types[kind[near]], events.types[kind[near + 1]]]
-        ),
-        scored=events.score is not None,
-        dropped=events.dropped,
-        durations=_durations(events, likely_intervals(events.types) if kinds is None else kinds),
-    )

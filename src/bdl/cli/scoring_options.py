@@ -1,0 +1,134 @@
+"""Options of the commands that score detections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from bdl.cli.numbers import ALARMS, DURATION, SEED, SHARE, TOLERANCE
+from bdl.cli.options import Intervals
+from bdl.cli.score_tables import Setup
+from bdl.errors import ConfigError
+
+Truth = Annotated[Path, typer.Option("--truth", help="Table of annotated events.")]
+TOLERANCES = typer.Option(
+    "--tolerance",
+    parser=TOLERANCE,
+    help="A hit is strictly nearer than this; may be repeated.",
+)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Options of a bootstrap."""
+
+    cluster: Annotated[
+        Literal["recording", "group"],
+        typer.Option(help="What a replicate draws; groups are in the table of --recordings."),
+    ] = "recording"
+    metric: Annotated[
+        str,
+        typer.Option(
+            help="Metric of the bootstrap, such as mAP, F1@60, sensitivity@60>=0.5 or "
+            "median@60:onset; an unknown one lists all."
+        ),
+    ] = "mAP"
+    seed: Annotated[int, typer.Option(parser=SEED, help="Seed of the bootstrap.")] = 0
+    level: Annotated[
+        float, typer.Option(parser=SHARE, help="Share of replicates in the interval.")
+    ] = 0.95
+
+    def arguments(self, setup: Setup, replicates: int) -> dict[str, Any]:
+        """Arguments of `bdl.evaluation.bootstrap`."""
+        return {
+            "clusters": setup.groups() if self.cluster == "group" else None,
+            "replicates": replicates,
+            "seed": self.seed,
+            "metric": self.metric,
+            "level": self.level,
+            "folds": setup.folds(),
+        }
+
+
+@dataclass(frozen=True)
+class OtherScoring:
+    """Options of the scorings that do not match events by tolerance."""
+
+    scoring: Annotated[
+        Literal["events", "collar", "seizures", "screening", "aami"] | None,
+        typer.Option(
+            help="events: AP and F1 by tolerance (the default). collar: F-measure of sound event "
+            "detection, with --collar. seizures: overlap of intervals (SzCORE) and samples. "
+            "screening: sensitivity at given false alarms per day. aami: heart beats one by one "
+            "(AAMI EC57, as bxb)."
+        ),
+    ] = None
+    collar: Annotated[
+        float | None,
+        typer.Option(
+            parser=TOLERANCE, help="F-measure with this collar: a hit is at most this far away."
+        ),
+    ] = None
+    interval: Intervals = None
+    offset_share: Annotated[
+        float | None,
+        typer.Option(
+            parser=DURATION, help="Collar of interval ends: also this share of the true length."
+        ),
+    ] = None
+    any_overlap: Annotated[
+        bool, typer.Option("--any-overlap", help="Seizures: no extension, merging or splitting.")
+    ] = False
+    false_alarms: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--false-alarms-per-day",
+            parser=ALARMS,
+            help="Screening: sensitivity at this rate; may be repeated.",
+        ),
+    ] = None
+
+    beat: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="AAMI: symbol of WFDB that an event type stands for, TYPE=SYMBOL, such as beat=N; "
+            "may be repeated."
+        ),
+    ] = None
+    match_window: Annotated[
+        float | None,
+        typer.Option(
+            parser=DURATION, help="AAMI: seconds between a beat and its detection [0.15]."
+        ),
+    ] = None
+    learning_period: Annotated[
+        float | None,
+        typer.Option(parser=DURATION, help="AAMI: seconds at the start that do not count [300]."),
+    ] = None
+
+    def kind_with(self, delay: list[float] | None) -> str:
+        """The scoring that is meant; options of another one are an error.
+
+        Scores with an allowed ``delay`` read sensitivity at false alarms per day, too.
+        """
+        kind = self.scoring or ("collar" if self.collar is not None else "events")
+        owners = {
+            "--collar": ("collar", self.collar is not None),
+            "--offset-share": ("collar", self.offset_share is not None),
+            "--any-overlap": ("seizures", self.any_overlap),
+            "--false-alarms-per-day": ("screening", bool(self.false_alarms) and not delay),
+            "--beat": ("aami", bool(self.beat)),
+            "--match-window": ("aami", self.match_window is not None),
+            "--learning-period": ("aami", self.learning_period is not None),
+        }
+        for flag, (owner, given) in owners.items():
+            if given and owner != kind:
+                raise ConfigError(f"{flag} belongs to --scoring {owner}, not to --scoring {kind}")
+        if self.interval and kind in ("screening", "aami"):
+            raise ConfigError(f"--interval has no effect with --scoring {kind}")
+        if kind == "collar" and self.collar is None:
+            raise ConfigError("--scoring collar needs --collar SECONDS")
+        return kind
