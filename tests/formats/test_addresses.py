@@ -14,8 +14,8 @@ import pytest
 
 from bdl import Detector, read_events, read_recordings
 from bdl.errors import ConfigError, InputError, MissingExtraError
-from bdl.formats import open_store, prepare
-from bdl.formats.addresses import fetch
+from bdl.formats import open_store, prepare, write_events
+from bdl.formats.local_copies import fetch
 from buckets import Unreliable, bucket
 from calling import call, call_json
 from learning import quick, spikes
@@ -64,6 +64,39 @@ def test_the_cache_is_bounded_and_notices_changes(memory, cache: Path, monkeypat
         assert sum(sizes) <= 2500
     memory.pipe("/n/4.bin", b"new")
     assert fetch(Path("memory://n/4.bin")).read_bytes() == b"new"
+
+
+def test_events_in_a_folder_and_by_a_glob_here_and_at_an_address(memory, tmp_path: Path):
+    _, events = spikes(4)
+    whole = tmp_path / "all.csv"
+    write_events(events, whole)
+    for number, id in enumerate(events.recordings):
+        part = events.select(recordings=[id])
+        suffix = ("csv", "parquet")[number % 2]
+        write_events(part, tmp_path / f"tables/{id}.{suffix}")
+    write_events(events, tmp_path / "bids", format="bids")
+    (tmp_path / "bids/r0_eeg.edf").write_bytes(b"large")
+    for name in ("tables", "bids"):
+        memory.put(f"{tmp_path}/{name}/", f"/{name}/", recursive=True)
+    expected = read_events(whole)
+    for place in (
+        f"{tmp_path}/tables",
+        "memory://tables",
+        f"{tmp_path}/tables/*",
+        "memory://tables/*",
+    ):
+        assert read_events(place) == expected
+    assert read_events("memory://tables/*.csv") == expected.select(recordings=["r0", "r2"])
+    assert read_events("memory://bids") == read_events(tmp_path / "bids")
+    assert read_events("memory://bids", format="bids") == read_events(tmp_path / "bids")
+    assert not [*tmp_path.glob("cache/**/*.edf")]  # only what holds events is fetched
+    call("convert", "memory://bids", "--out", tmp_path / "converted.csv")
+    assert len(read_events(tmp_path / "converted.csv")) == len(events)
+    with pytest.raises(InputError, match=r"memory://tables/\*\.tsv: no file there"):
+        read_events("memory://tables/*.tsv")
+    memory.pipe("/other/a.png", b"x")
+    with pytest.raises(InputError, match=r"memory://other: no file there has a suffix among"):
+        read_events("memory://other")
 
 
 def test_wrong_addresses(memory):

@@ -6,22 +6,16 @@ credentials come from its configuration or the environment, and an address that 
 refused, since messages name addresses.
 
 Parquet tables and prepared stores are read by ranges: only the bytes that are needed. A file that
-must be local to be read (EDF, WFDB, other tables, models) is fetched into a bounded cache:
-``BDL_CACHE`` names its folder, ``BDL_CACHE_BYTES`` its size (10 GB by default); the files that were
-not used for longest are removed first.
+must be local to be read (EDF, WFDB, other tables, models) is fetched: `bdl.formats.local_copies`.
 """
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import io
-import os
 import re
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -29,7 +23,6 @@ from typing import Any
 from bdl.errors import BdlError, ConfigError, InputError, MissingExtraError, OutputError
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9+]+):/{1,2}(?!/)(.+)", re.DOTALL)
-_LARGEST = 10_000_000_000  # bytes of the cache
 _SMALL = 1 << 16  # bytes of a file that is not worth several requests
 
 
@@ -172,11 +165,11 @@ def version(path: Path) -> str:
         return f"{status.st_size} {status.st_mtime_ns}"
     with access(path) as (fs, name):
         fs.invalidate_cache(name)  # a listing may be older than a change
-        return _version(fs.info(name))
+        return version_of(fs.info(name))
 
 
-def _version(about: Mapping[str, Any]) -> str:
-    """The size, and the first of these that a server tells; it tells more in some answers."""
+def version_of(about: Mapping[str, Any]) -> str:
+    """The size, and the first of these that a server tells about a file; it may tell several."""
     tags = ("ETag", "etag", "md5Hash", "LastModified", "mtime", "created")
     return f"{about.get('size')} {next((about[tag] for tag in tags if about.get(tag)), '')}"
 
@@ -204,75 +197,6 @@ def listed(path: str | Path, suffixes: Iterable[str], pattern: str | None) -> li
 def fnmatch_any(name: str, suffixes: Iterable[str]) -> bool:
     """Whether a name has one of the suffixes, in any case."""
     return any(fnmatch(name.lower(), f"*{suffix}") for suffix in suffixes)
-
-
-def fetch(path: Path, *, beside: bool = False) -> Path:
-    """A local copy of a file at an address, from the cache if it has not changed.
-
-    Parameters
-    ----------
-    path
-        The address.
-    beside
-        Whether files of the same stem beside it are fetched too, as those of a WFDB record.
-    """
-    with access(path) as (fs, name):
-        key = hashlib.sha256(f"{address_of(path)}\0{_version(fs.info(name))}".encode()).hexdigest()[
-            :24
-        ]
-        folder = cache_folder() / key
-        if (folder / path.name).exists():
-            os.utime(folder)
-            return folder / path.name
-        names = [name]
-        if beside:
-            others = fs.ls(str(Path(name).parent), detail=False)
-            names += [each for each in others if Path(each).stem == path.stem and each != name]
-        _fill(folder, fs, names)
-    _evict(folder)
-    return folder / path.name
-
-
-def _fill(folder: Path, fs: Any, names: list[str]) -> None:
-    """Fetch files into a folder of the cache, all or none."""
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".part-") as part:
-            for name in names:
-                fs.get_file(name, str(Path(part) / Path(name).name))
-            with suppress(OSError):  # another process was faster
-                os.rename(part, folder)
-            os.makedirs(part, exist_ok=True)  # so that its removal finds something
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS):
-            raise
-        raise InputError(
-            f"{folder.parent}: the cache cannot be written: {error.strerror}; set BDL_CACHE to a "
-            "folder with more room, or BDL_CACHE_BYTES to a smaller size"
-        ) from error
-
-
-def cache_folder() -> Path:
-    """Folder of the local copies."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("BDL_CACHE") or Path(home) / "bdl" / "files")
-
-
-def _evict(used: Path) -> None:
-    """Remove the copies that were not used for longest, until the cache is small enough."""
-    limit = int(os.environ.get("BDL_CACHE_BYTES") or _LARGEST)
-    copies = []
-    for folder in used.parent.iterdir():
-        with suppress(OSError):
-            size = sum(file.stat().st_size for file in folder.iterdir())
-            copies.append((folder.stat().st_mtime_ns, size, folder))
-    total = sum(size for _, size, _ in copies)
-    for _, size, folder in sorted(copies):
-        if total <= limit:
-            return
-        if folder != used and not folder.name.startswith("."):
-            shutil.rmtree(folder, ignore_errors=True)
-            total -= size
 
 
 @contextmanager

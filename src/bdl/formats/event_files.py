@@ -10,13 +10,12 @@ from typing import Any
 from bdl.column_names import find_columns
 from bdl.errors import ConfigError, InputError, some
 from bdl.events import Events
-from bdl.formats.addresses import address_of, fetch
+from bdl.formats.event_places import event_places, table_suffixes
 from bdl.formats.events.event_format import EventFormat
 from bdl.formats.events.event_table import ROLES, EventTable
-from bdl.formats.files import known_path, reading
+from bdl.formats.files import existing, known_path, reading
 from bdl.formats.format_options import check_options, option_names, with_options
-from bdl.formats.recordings.recording_format import RecordingFormat
-from bdl.formats.recordings.table_format import TableFormat, open_table
+from bdl.formats.recordings.table_format import open_table
 from bdl.frames import backend_of, open_frame
 from bdl.intervals import IntervalType
 from bdl.recording import Recordings
@@ -35,8 +34,8 @@ def read_events(
     Parameters
     ----------
     path
-        The file; a folder for Audacity, BIDS, EDF and WFDB, which have one file per recording; or a
-        data frame of pandas, polars or pyarrow.
+        A file, a folder or a glob of files, which are read as one table, or an address of such; or
+        a data frame of pandas, polars or pyarrow.
     format
         Name of a format (see `bdl.formats.events`), or one with its options; recognised by suffix
         and columns if it is not given.
@@ -61,11 +60,25 @@ def read_events(
     """
     if not isinstance(path, str | Path):
         return _read_frame(path, format, options, recordings)
-    file = known_path(path) if address_of(path) is None else fetch(Path(path))
-    with reading(file, "a table of events"):
-        chosen = recognise(file, options) if format is None else parse_format(format, options)
-        check_options(options, chosen)
-        return _with_defaults(chosen, options, defaults).read_on(file, recordings)
+    return _read(path, format, options, defaults, recordings)
+
+
+def _read(
+    path: str | Path,
+    format: str | EventFormat | None,
+    options: Mapping[str, Any],
+    defaults: Mapping[str, Any] | None,
+    recordings: Recordings | None,
+    *writers: EventFormat,
+) -> Events:
+    """The events of all files; an option that neither their format nor a writer has is an error."""
+    parts = []
+    for file in event_places(path, format):
+        with reading(file, "a table of events"):
+            chosen = recognise(file, options) if format is None else parse_format(format, options)
+            check_options(options, chosen, *writers)
+            parts.append(_with_defaults(chosen, options, defaults).read_on(file, recordings))
+    return parts[0] if len(parts) == 1 else Events.concat(parts)
 
 
 def _read_frame(
@@ -103,7 +116,7 @@ def read_annotated(path: str | Path, recordings: Recordings) -> Recordings:
     >>> read_annotated(file, ten).infos[0].annotated
     ((2.0, 8.0),)
     """
-    file = known_path(path) if address_of(path) is None else fetch(Path(path))
+    file = existing(path)
     columns = open_table(file).columns
     if not {"start", "end"} <= find_columns(columns, {}, ROLES, path).keys():
         raise InputError(
@@ -171,9 +184,7 @@ def _with_defaults(
 
 def _columns(path: Path) -> tuple[str, ...]:
     """Columns of a table file; none if it is no table."""
-    suffix = path.suffix.lower()
-    tables = [kind for kind in RecordingFormat.kinds().values() if issubclass(kind, TableFormat)]
-    if path.is_dir() or not any(suffix in kind.suffixes for kind in tables):
+    if path.is_dir() or path.suffix.lower() not in table_suffixes():
         return ()
     return open_table(path).columns
 
@@ -232,7 +243,7 @@ def convert_events(
     Parameters
     ----------
     source, target
-        File or folder to read, and to write.
+        What to read, as in `read_events`, and the file or folder to write.
     source_format
         Format of the source; recognised if it is not given.
     target_format
@@ -247,13 +258,8 @@ def convert_events(
     events
         The events.
     """
-    if source_format is None:
-        reader = recognise(source, options)
-    else:
-        reader = parse_format(source_format, options)
     # The columns that the user names are those of the source.
     writer = parse_format(target_format, {**options, "columns": None})
-    check_options(options, reader, writer)
-    events = reader.read_on(Path(source), recordings)
+    events = _read(source, source_format, options, None, recordings, writer)
     writer.write(events, Path(target), recordings)
     return events

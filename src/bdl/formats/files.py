@@ -17,7 +17,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bdl.errors import BdlError, ConfigError, InputError, OutputError
-from bdl.formats.addresses import address_of, fetch, file_size, listed, uploaded, version
+from bdl.formats.addresses import address_of, file_size, listed, uploaded, version
+from bdl.formats.local_copies import fetch
 from bdl.formats.outputs import temporary_path
 
 BLOCK = 1 << 20

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bdl.formats.addresses import fetch
+from bdl.formats.local_copies import fetch
 from bdl.formats.recordings.recording_format import RecordingFormat
 from bdl.recording import RecordingInfo, Recordings
 from bdl.value_readers import ValueReader, Values
