@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -23,6 +25,8 @@ WORDS = (
 )
 WORDS += (b"../../x", b"/etc/passwd", b"&a [*a, *a]", b"!!python/object:os.system", b"\n", b",,,,")
 EXTREMES = (0, 1, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63 - 1)
+VALUES: tuple[Any, ...] = (None, True, -1, 0, 2**31, 2**64, 10**400, 0.5, 1e300, float("nan"))
+VALUES += ("", "x", "x" * 5000, "\ud800", "../../x", [], {}, [[]], {"a": 1}, [1.5, "x"])
 _NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _WORD = re.compile(rb'"[^"]{0,60}"|[A-Za-z_]{2,30}')
 
@@ -35,10 +39,44 @@ def mutate(raw: bytes, rng: Generator) -> bytes:
     """
     if rng.random() < 0.02:
         return rng.bytes(int(rng.integers(0, 300)))
+    if raw[:1] in (b"{", b"[") and rng.random() < 0.3:
+        return mutate_json(raw, rng)
     out = bytearray(raw)
     for _ in range(int(rng.integers(1, 5))):
         out = _changed(out, rng)
     return bytes(out)
+
+
+def mutate_json(raw: bytes, rng: Generator) -> bytes:
+    """JSON, or lines of it, that is still JSON, with another value, or none, at one or two places.
+
+    >>> mutate_json(b'{"a": [1]}', np.random.default_rng(0))
+    b'{"a": [{"a": 1}]}'
+    """
+    lines = raw.split(b"\n")
+    try:
+        whole = [json.loads(line) for line in lines if line]
+    except ValueError:
+        try:
+            whole = [json.loads(raw)]
+        except ValueError:
+            return raw
+    for _ in range(int(rng.integers(1, 3))):
+        holder: Any = whole
+        while True:
+            keys = [*holder] if isinstance(holder, dict) else [*range(len(holder))]
+            if not keys:
+                break
+            key = keys[int(rng.integers(0, len(keys)))]
+            if not isinstance(holder[key], dict | list) or rng.random() < 0.2:
+                chosen = int(rng.integers(0, len(VALUES) + 1))
+                if chosen < len(VALUES):
+                    holder[key] = VALUES[chosen]
+                else:
+                    del holder[key]
+                break
+            holder = holder[key]
+    return b"\n".join(json.dumps(each).encode() for each in whole)
 
 
 def _changed(out: bytearray, rng: Generator) -> bytearray:

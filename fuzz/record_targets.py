@@ -12,10 +12,12 @@ from bdl.detector.stream_state import pack, unpack
 from bdl.explore.journal import Change, Entry, Journal, Label
 from bdl.formats.done_files import DoneFiles, stamps
 from bdl.live.line_formats import LineReader
+from bdl.live.line_scan import scan
 from fuzz.target import Target, WrongError, contents
 
 LINES = b"time,x,y\n0.5,1,2\n1.0,,4\n1.5,3,4\n"
 OBJECTS = b'{"time": 0.5, "values": [1, 2]}\n{"time": 1, "values": {"x": 1, "y": null}}\n'
+PLAIN = b'{"time": 0.5, "values": [1.25e-3, -2]}\n{"values": [null, 12345.678], "time": 1}\n'
 STATE = pack({"late": 2, "start": None}, {"intake": {"pending": np.arange(6.0)}})
 
 
@@ -28,7 +30,8 @@ def targets() -> Iterator[Target]:
         yield Target(f"kept {file}", {file: files[file]}, (file,), read)
     yield Target("kept stream", {"state": STATE}, ("state",), _state)
     for name, lines in (("csv", LINES), ("ndjson", OBJECTS)):
-        yield Target(f"live {name}", {"lines": lines}, ("lines",), _lines)
+        yield Target(f"lines {name}", {"lines": lines}, ("lines",), _lines)
+    yield Target("lines scan", {"lines": PLAIN + OBJECTS}, ("lines",), _scanned)
 
 
 def _write(folder: Path) -> None:
@@ -64,3 +67,17 @@ def _lines(folder: Path) -> None:
         sample = reader.sample(line)
         if sample is not None and np.isinf(sample.values).any():
             raise WrongError("infinite values")
+
+
+def _scanned(folder: Path) -> None:
+    """What compiled code reads must be what the other reader does."""
+    text = (folder / "lines").read_bytes()
+    lines = text.split(b"\n")
+    _, found = scan([text], 2)
+    for place in np.flatnonzero(found.read).tolist():
+        sample = LineReader(["x", "y"], "ndjson").sample(lines[place].decode())
+        assert sample is not None
+        time = np.nan if sample.time is None else sample.time
+        same = np.array_equal(found.values[place], np.float32(sample.values), equal_nan=True)
+        if not same or not np.array_equal(found.times[place], time, equal_nan=True):
+            raise WrongError(f"{lines[place]!r}: {found.values[place]} at {found.times[place]}")

@@ -30,7 +30,9 @@ MODULES = {
     "dataset_targets": ("data set", "pickle"),
     "model_targets": ("model",),
     "config_targets": ("configuration",),
-    "record_targets": ("kept", "live"),
+    "record_targets": ("kept", "lines"),
+    "live_targets": ("live",),
+    "explore_targets": ("explore",),
     "study_targets": ("study",),
     "self_targets": ("self",),  # only if they are named
 }

@@ -12,7 +12,7 @@ from fuzz.target import Target
 from fuzz.worker import all_targets, attempt
 
 FAST = ("recordings", "store", "densities", "events", "data set", "pickle", "configuration")
-FAST += ("kept", "live")
+FAST += ("kept", "lines")
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +47,12 @@ def test_a_thousand_mutated_pickles_in_a_process_of_their_own() -> None:
 @pytest.mark.slow
 def test_damaged_models_in_a_process_of_their_own() -> None:
     outcomes = [case.outcome for case in attack(["model"], 0, 0, 600)]
+    assert {*outcomes} == {"refused", "read"}
+
+
+@pytest.mark.slow
+def test_streams_and_requests_in_a_process_of_their_own() -> None:
+    outcomes = [case.outcome for case in attack(["live", "explore"], 0, 0, 200)]
     assert {*outcomes} == {"refused", "read"}
 
 
