@@ -6,6 +6,7 @@ FOLDER TABLE`` compares the detections of another installation with those of the
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -43,6 +44,33 @@ def write_example(folder: Path) -> None:
     detector.save(folder / "model.bdl")
     detector.export(folder / "model.onnx")
     write_events(detector.detect(signals), folder / "expected.csv")
+
+
+WITHOUT_TORCH = """\
+import sys
+class Without:
+    def __init__(self, finder): self.finder = finder
+    def __getattr__(self, name): return getattr(self.finder, name)
+    def find_spec(self, name, *rest):
+        gone = name.split(".")[0] in {"torch", "lightning", "lightgbm", "onnx", "sklearn"}
+        return None if gone else self.finder.find_spec(name, *rest)
+sys.meta_path[:] = [Without(finder) for finder in sys.meta_path]
+from bdl.cli import main
+main()
+"""
+
+
+def without_torch(*command: object, given: str = "") -> str:
+    """Run a command where torch and the other libraries of training are absent; what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TORCH, *map(str, command)],
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def assert_same_events(left: Events, right: Events) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from datetime import datetime
 from pathlib import Path
 
@@ -27,7 +25,7 @@ from bdl.encoders import Ensemble, Recurrent, Trees, UNet
 from bdl.errors import ConfigError, InputError
 from bdl.features import bin_features
 from calling import call
-from exporting import TREES, assert_same_events, write_example
+from exporting import TREES, assert_same_events, without_torch, write_example
 from learning import bouts, quick, spikes
 
 ENCODERS = {
@@ -129,25 +127,7 @@ def test_the_command_line_detects_without_torch(default: Path):
     arguments = ["--recordings", str(default / "signals"), "--all"]
     call("export", default / "model.bdl", "--out", default / "again.onnx")
     assert (default / "again.onnx").read_bytes() == (default / "model.onnx").read_bytes()
-    script = (
-        "import sys\n"
-        "class Without:\n"
-        "    def __init__(self, finder): self.finder = finder\n"
-        "    def __getattr__(self, name): return getattr(self.finder, name)\n"
-        "    def find_spec(self, name, *rest):\n"
-        "        absent = {'torch', 'lightning', 'lightgbm', 'onnx', 'sklearn'}\n"
-        "        gone = name.split('.')[0] in absent\n"
-        "        return None if gone else self.finder.find_spec(name, *rest)\n"
-        "sys.meta_path[:] = [Without(finder) for finder in sys.meta_path]\n"
-        "from bdl.cli import main\n"
-        "main()\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script, "detect", str(default / "model.onnx"), *arguments,
-         "--out", str(default / "onnx.csv")],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    without_torch("detect", default / "model.onnx", *arguments, "--out", default / "onnx.csv")
     assert_same_events(read_events(default / "onnx.csv"), read_events(default / "expected.csv"))
 
 

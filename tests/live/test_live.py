@@ -22,6 +22,7 @@ from bdl.errors import ConfigError, InputError
 from bdl.live.line_formats import LineReader, Sample
 from bdl.live.output_file import OutputFile
 from bdl.live.session import LiveSession
+from exporting import without_torch
 from live_commands import SAMPLES, finished, live, model, ndjson, signal_values, start
 
 
@@ -164,6 +165,20 @@ def test_kills_lose_and_repeat_nothing(folder: Path) -> None:
 @pytest.mark.slow
 def test_twenty_kills_lose_and_repeat_nothing(folder: Path) -> None:
     kill_at_random(folder, kills=20, seed=1)
+
+
+def test_an_exported_model_is_live_without_torch(folder: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    values = signal_values()
+    detector = Detector.load(folder / "model.bdl")
+    detector.export(folder / "model.onnx")
+    written = without_torch("live", folder / "model.onnx", "--all", given="\n".join(ndjson(values)))
+    lines = told([json.loads(line) for line in written.splitlines()])
+    expected = rows_of(detector.detect(Recording.of(values, id="live", period=1.0)))
+    assert len(lines) == len(expected) > 3
+    for (*ours, score, issued), (*theirs, exact, when) in zip(lines, expected, strict=True):
+        assert (ours, issued) == (theirs, when)
+        assert score == pytest.approx(exact, abs=1e-6)
 
 
 class KilledError(Exception):
