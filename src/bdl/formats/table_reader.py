@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,8 @@ from bdl.formats.read_ahead import read_ahead
 from bdl.formats.recordings.recording_format import group_of
 from bdl.formats.recordings.table_format import TableFormat
 from bdl.formats.sample_clock import ClockScan, SampleClock
-from bdl.formats.table_columns import columns_of
+from bdl.formats.table_columns import TableColumns, columns_of
+from bdl.formats.table_file import TableFile
 from bdl.formats.time_zones import OffsetChanges, start_in_zone
 from bdl.recording import RecordingInfo, Recordings
 from bdl.value_readers import ValueReader, Values
@@ -76,11 +78,19 @@ class TableReader(ValueReader):
         self._clocks: dict[str, SampleClock] = {}
         self._runs: dict[str, list[tuple[int, int]]] = {}
         self._stamp = self._file_stamp()
-        self._open()
+        self._rewind()
 
-    def _open(self) -> None:
-        self.table = self.options.open_table(self.path, [self.options.recording or "recording"])
-        self.columns = columns_of(self.table, self.options)
+    @cached_property
+    def table(self) -> TableFile:
+        """The file, opened when it is first used: readers are also sent to other processes."""
+        return self.options.open_table(self.path, [self.options.recording or "recording"])
+
+    @cached_property
+    def columns(self) -> TableColumns:
+        """What its columns hold."""
+        return columns_of(self.table, self.options)
+
+    def _rewind(self) -> None:
         self._lock = threading.Lock()
         self._flow: Iterator[pa.RecordBatch] | None = None
         self._batch: pa.RecordBatch | None = None
@@ -97,7 +107,7 @@ class TableReader(ValueReader):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._open()
+        self._rewind()
 
     def recordings(self) -> Recordings:
         """Scan the table and give its recordings."""
