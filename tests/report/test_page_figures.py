@@ -100,3 +100,12 @@ def test_lags_that_a_method_lacks_are_left_out_and_offline_is_last() -> None:
     assert first["error_y"]["arrayminus"] == pytest.approx([0.1] * 3)
     assert (second["x"], second["y"]) == ([0.0, 2.0], [0.2, 0.4])
     assert figure["layout"]["xaxis"]["ticktext"] == ["0", "0.5", "offline"]
+
+
+def test_the_ticks_of_a_loss_are_written_in_full() -> None:
+    lines = [(0, "a", [1.0, 2.0], [0.05, 0.004]), (1, "b", [1.0], [float("nan")])]
+    axis = page_figures.by_epoch("loss", lines, log=True)["layout"]["yaxis"]
+    assert axis["type"] == "log"
+    assert axis["ticktext"] == ["0.002", "0.005", "0.01", "0.02", "0.05"]
+    negative = [(0, "a", [1.0], [-1.0])]
+    assert "type" not in page_figures.by_epoch("loss", negative, log=True)["layout"]["yaxis"]

@@ -70,6 +70,21 @@ def _ticks(values: Sequence[float]) -> dict[str, Any]:
     return {"type": "log", "tickvals": ticks, "ticktext": [f"{value:g}" for value in ticks]}
 
 
+def _round_numbers(low: float, high: float) -> list[float]:
+    """The numbers 1, 2 and 5 of every decade that a range touches, for a logarithmic axis.
+
+    Examples
+    --------
+    >>> _round_numbers(0.03, 0.4)
+    [0.02, 0.05, 0.1, 0.2, 0.5]
+    """
+    decades = range(int(np.floor(np.log10(low))) - 1, int(np.ceil(np.log10(high))) + 1)
+    numbers = [float(f"{digit}e{decade}") for decade in decades for digit in (1, 2, 5)]
+    first = max(i for i, number in enumerate(numbers) if number <= low)
+    last = min(i for i, number in enumerate(numbers) if number >= high)
+    return numbers[first : last + 1]
+
+
 def _plain(values: Any) -> list[float | None]:
     return [float(v) if np.isfinite(v) else None for v in np.asarray(values, dtype=float)]
 
@@ -203,8 +218,10 @@ def by_epoch(quantity: str, lines: Sequence[EpochLine], *, log: bool) -> PlotlyF
         _trace(name, epochs, values, "lines+markers", marker={"size": 5}, line=_line(place))
         for place, name, epochs, values in lines
     ]
-    positive = all(value > 0 for *_, values in lines for value in values)
-    axis = {"type": "log", "dtick": "D2"} if log and positive else {"rangemode": "tozero"}
+    drawn = [value for *_, values in lines for value in values if np.isfinite(value)]
+    axis: dict[str, Any] = {"rangemode": "tozero"}
+    if log and drawn and min(drawn) > 0:
+        axis = _ticks(_round_numbers(min(drawn), max(drawn)))
     last = max((max(epochs, default=1) for _, _, epochs, _ in lines), default=1)
     whole = {"tick0": 0, "dtick": max(1, round(last / 8))}
     return {"data": data, "layout": _layout("epoch", quantity, xaxis=whole, yaxis=axis)}
