@@ -20,7 +20,7 @@ Every reader, and every file that the package writes itself, met mutations of sm
 bytes changed, cut, doubled and moved, numbers that lie, nesting, hostile names. A reader must
 refuse a file with an error of ours, or read it in order: shapes as claimed, no infinite value,
 finite times, and the values that were written where the format has checksums. Each case has
-{seconds:g} s and {memory} MiB of memory.
+{seconds:g} s of processor time and {memory} MiB of memory.
 
 Command: `{command}`. Measured {when}.
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SECONDS = 10.0  # that a case may take; a machine may pause a process, so it is tried twice
-START = 300.0  # that a worker may take until its first case
+SECONDS = 10.0  # of processor time that a case may take: a busy machine changes nothing
+ASLEEP = 30  # times as long may pass while a case waits for something
+START = 600.0  # seconds that a worker may take until its first case
 
 
 @dataclass(frozen=True)
@@ -47,10 +50,8 @@ def attack(
     keep
         Folder for the files of bad cases.
     seconds
-        Time that a case may take. A case that takes longer is tried once more in a new process, and
-        hangs if it takes longer again.
+        Processor time that a case may take; one that takes longer hangs.
     """
-    retried = first - 1
     while first < last:
         words = json.dumps(
             {"names": names, "seed": seed, "first": first, "last": last, "keep": keep}
@@ -62,17 +63,14 @@ def attack(
             cwd=Path(__file__).parents[1],
         )
         told = _lines(worker)
-        targets = _next(told, START)["ready"]
-        _next(told, START)  # every whole file was read
+        targets = _parsed(told.get(timeout=START))["ready"]
+        _parsed(told.get(timeout=START))  # every whole file was read
         try:
             while first < last:
                 try:
-                    line = _next(told, seconds)
+                    line = _parsed(_next(told, worker.pid, seconds))
                 except (queue.Empty, EOFError) as ended:
                     outcome = "hang" if isinstance(ended, queue.Empty) else "crash"
-                    if outcome == "hang" and retried < first:
-                        retried = first
-                        break
                     yield Case(first, targets[first % len(targets)], outcome, str(worker.poll()))
                     first += 1
                     break
@@ -98,8 +96,24 @@ def _lines(worker: subprocess.Popen[bytes]) -> queue.Queue[bytes]:
     return lines
 
 
-def _next(lines: queue.Queue[bytes], seconds: float) -> dict[str, Any]:
-    line = lines.get(timeout=seconds)
+def _next(lines: queue.Queue[bytes], process: int, seconds: float) -> bytes:
+    """The next line; no line within so many seconds of the process's own time raises `Empty`."""
+    until, most = time.monotonic() + ASLEEP * seconds, _processor_time(process) + seconds
+    while True:
+        try:
+            return lines.get(timeout=seconds / 4)
+        except queue.Empty:
+            if _processor_time(process) >= most or time.monotonic() >= until:
+                raise
+
+
+def _processor_time(process: int) -> float:
+    """Seconds that a process has computed."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
     if not line:
         raise EOFError("the worker has ended; `python -m fuzz.worker` tells why")
     told: dict[str, Any] = json.loads(line)

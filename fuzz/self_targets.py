@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -31,6 +30,11 @@ def _wrong() -> None:
     raise WrongError("wrong")
 
 
+def _compute() -> None:
+    while True:
+        pass
+
+
 def _take_memory() -> int:
     return len(np.ones(40_000_000))
 
@@ -40,7 +44,7 @@ FAILURES: dict[str, Callable[[], object]] = {
     "read": lambda: None,
     "traceback": lambda: 1 / 0,
     "crash": os.abort,
-    "hang": lambda: time.sleep(600),
+    "hang": _compute,
     "memory": _take_memory,
     "wrong": _wrong,
 }

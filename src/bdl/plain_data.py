@@ -13,7 +13,9 @@ from bdl.errors import ConfigError, InputError
 from bdl.limits import NESTING, VALUES
 
 if TYPE_CHECKING:
-    from yaml import Node
+    from yaml import Node, SafeLoader
+
+TOO_DEEP = f"nested too deeply, more than {NESTING} levels"
 
 
 def parse_json(text: str | bytes, what: object) -> Any:
@@ -54,7 +56,7 @@ def parse_json(text: str | bytes, what: object) -> Any:
         ]
         if not level:
             return data
-    raise InputError(f"{what}: not JSON: nested too deeply, more than {NESTING} levels")
+    raise InputError(f"{what}: not JSON: {TOO_DEEP}")
 
 
 def _finite(text: str) -> float:
@@ -87,6 +89,7 @@ def parse_yaml(text: str, what: object) -> Any:
     try:
         loader = yaml.SafeLoader(text)
         try:
+            _bound_nesting(loader)
             node = loader.get_single_node()
             if node is None:
                 return None
@@ -94,13 +97,27 @@ def parse_yaml(text: str, what: object) -> Any:
             return loader.construct_document(node)
         finally:
             loader.dispose()
-    except RecursionError:
-        raise ConfigError(f"{what}: not YAML: nested too deeply") from None
     except (yaml.YAMLError, ValueError, ArithmeticError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         cause = getattr(error, "problem", None) or str(error).partition("\n")[0]
         raise ConfigError(f"{what}: not YAML{place}: {cause}") from error
+
+
+def _bound_nesting(loader: SafeLoader) -> None:
+    """Let a loader end where a text is nested too deeply; its time is a square of the depth."""
+    compose, levels = loader.compose_node, 0
+
+    def bounded(parent: Node | None, index: int) -> Node | None:
+        nonlocal levels
+        if levels > NESTING:
+            raise ValueError(TOO_DEEP)
+        levels += 1
+        node = compose(parent, index)
+        levels -= 1
+        return node
+
+    loader.compose_node = bounded  # type: ignore[method-assign]
 
 
 def _read_as_text(key: Node) -> None:
@@ -130,6 +147,6 @@ def _measure(node: Node, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
     if total > VALUES:
         raise ValueError(f"more than {VALUES:,} values, repeated parts counted each time")
     if depth > NESTING:
-        raise ValueError(f"nested too deeply, more than {NESTING} levels")
+        raise ValueError(TOO_DEEP)
     known[id(node)] = total, depth
     return total, depth
