@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -18,7 +20,7 @@ from typing import Any
 import pytest
 
 from bdl import Detector, Recording, load
-from live_commands import model, ndjson, signal_values
+from live_commands import model, ndjson, signal_values, wait_for
 
 pytest.importorskip("onnxruntime")
 pytest.importorskip("starlette")
@@ -40,6 +42,13 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def serving(path: Path, *options: str) -> Iterator[str]:
     """The address of a running service, which ends cleanly by SIGTERM."""
+    with running(path, *options) as (address, _):
+        yield address
+
+
+@contextmanager
+def running(path: Path, *options: str) -> Iterator[tuple[str, int]]:
+    """The address of a running service, and the number of its process."""
     process = subprocess.Popen(
         [sys.executable, "-m", "bdl", "serve", str(path), "--all", *options],
         stdout=subprocess.PIPE,
@@ -51,7 +60,7 @@ def serving(path: Path, *options: str) -> Iterator[str]:
         address = process.stdout.readline().strip()
         assert address.startswith("ws://127.0.0.1:")
         assert process.stdout.readline().strip() == TOKEN
-        yield address
+        yield address, process.pid
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(20)
@@ -163,6 +172,41 @@ def test_limits_hold_and_other_streams_go_on(exported: Path, connect: Any):
         assert closed(flood) == 1008
         good.send("\n".join(lines[:400]))
         assert all("problem" not in message for message in finish(good))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
+def test_a_client_that_stops_reading_costs_no_memory(exported: Path, connect: Any):
+    """It sends what the service has to complain about, and reads none of it."""
+    lines = ndjson(signal_values())[:400]
+    garbage = "\n".join(['{"values": ["' + "x" * 20_000 + '"]}'] * 40)
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    with running(exported) as (address, pid), socket.socket() as narrow:
+
+        def memory() -> int:
+            return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize()
+
+        narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        narrow.connect(("127.0.0.1", int(address.rpartition(":")[2])))
+        url = f"{address}/stream/deaf"
+        with websockets.connect(url, sock=narrow, additional_headers=headers, max_queue=1) as deaf:
+            deaf.send(garbage)
+            before = memory()
+            for _ in range(150):
+                deaf.send(garbage)
+            good = connect(address, "good")
+            good.send("\n".join(lines))
+            rows = finish(good)[1:]
+            assert rows
+            assert all("problem" not in row for row in rows)
+            wait_for(lambda: "bdl_refused_total 6040\n" in read(address, "/metrics"), 120)
+            assert memory() - before < 60e6
+            narrow.shutdown(socket.SHUT_RDWR)  # a close would wait for an answer to be read
+        again = connect(address, "deaf")  # the same stream, and this client listens
+        again.send(garbage.partition("\n")[0])
+        problems = [row["problem"] for row in finish(again)[1:]]
+        assert problems[-1].startswith("left out: channel_0: a number expected, got 'xxx")
+        assert len(problems[-1]) < 400  # not the whole line
 
 
 def test_frames_in_pieces_and_requests_that_are_not_plain(exported: Path, connect: Any):

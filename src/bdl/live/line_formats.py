@@ -17,6 +17,8 @@ from typing import Any, Literal, NamedTuple
 
 from bdl.errors import InputError
 
+SENTENCE = 300  # characters of a sentence about a line
+
 LineFormat = Literal["ndjson", "csv"]
 
 
@@ -113,6 +115,15 @@ class LineReader:
             _time(time) if time else None,
             [_number(cells[name].strip() or None, name) for name in self.channels],
         )
+
+
+def short(sentence: str) -> str:
+    """A sentence about a line, without most of a line that is long.
+
+    >>> len(short("x" * 1_000_000))
+    301
+    """
+    return sentence if len(sentence) <= SENTENCE else sentence[:SENTENCE] + "…"
 
 
 def _time(value: Any) -> float:

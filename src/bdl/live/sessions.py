@@ -25,7 +25,7 @@ from bdl.detector.stream_rows import Found
 from bdl.detector.streaming import Streaming
 from bdl.errors import InputError
 from bdl.live.client_limits import Limits
-from bdl.live.line_formats import LineReader
+from bdl.live.line_formats import LineReader, short
 from bdl.live.line_scan import Scanned, scan
 
 PROBLEMS = 100  # that a client is told at once; the others are only counted
@@ -308,7 +308,7 @@ class Sessions:
         self.counts["refused"] += samples
         self.news.add(session)
         if len(session.problems) < PROBLEMS:
-            session.problems.append(reason)
+            session.problems.append(short(reason))
 
     def _keep(self, sessions: list[Session], found: Found) -> None:
         """Keep detections for the clients."""

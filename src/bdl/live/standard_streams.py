@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from bdl.errors import InputError
-from bdl.live.line_formats import LineReader, Sample
+from bdl.live.line_formats import LineReader, Sample, short
 from bdl.live.session import LiveSession
 
 CHUNK = 1 << 16  # bytes
@@ -38,7 +38,7 @@ class LineErrors:
 
     def add(self, line: int, error: InputError) -> None:
         """Take note of a line."""
-        message = f"line {line}: {error}"
+        message = short(f"line {line}: {error}")
         if self.strict:
             raise InputError(message) from error
         self.count += 1
