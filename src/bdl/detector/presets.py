@@ -40,7 +40,13 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "objective": "bdl-hard",
         "encoder": "gru",
         "features": {"scaling": "none"},
-        "training": {"epochs": 20, "checkpoints": 4, "batch": 32, "learning_rate": 3e-3},
+        "training": {
+            "epochs": 20,
+            "checkpoints": 4,
+            "batch": 32,
+            "learning_rate": 3e-3,
+            "augmentation": {},
+        },
         "selection": {"folds": 1, "share": 0.2, "refit": False},
     },
 }

@@ -151,9 +151,10 @@ class Protocol(Value):
 
     @field_validator("training", mode="before")
     @classmethod
-    def _on_processors(cls, given: Any) -> Any:
-        """Train on processors unless the protocol names a device: results are comparable."""
-        return {"accelerator": "cpu", **given} if isinstance(given, dict) else given
+    def _as_published(cls, given: Any) -> Any:
+        """Train on processors and without augmentation unless the protocol says otherwise."""
+        published = {"accelerator": "cpu", "augmentation": {}}
+        return {**published, **given} if isinstance(given, dict) else given
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -17,7 +17,7 @@ from bdl.labels import Labels
 
 
 class Augmentation(Value):
-    """Random changes of each training window; by default there are none.
+    """Random changes of each training window; without arguments there are none.
 
     They are drawn for each window after its place, from the same seed, and act on scaled features
     of bins. Boosted trees are fitted on bins, not on windows, and have no augmentation.

@@ -38,14 +38,15 @@ class Training(Value):
     batch
         Windows per step.
     learning_rate
-        Peak of the learning rate; see `bdl.training.schedule`. None takes 0.003, or 0.01 in
+        Peak of the learning rate; see `bdl.training.schedule`. None takes 0.006, or 0.01 in
         trainings of fewer than 600 steps.
     clip
         Largest norm of the gradient of a step, or none for no limit.
     jitter
         Largest random shift of a label in training, in samples.
     augmentation
-        Random changes of training windows: gain, blanks, reversed time. None by default.
+        Random changes of training windows: gain, blanks, reversed time. By default channels have
+        random gains (0.2) and a tenth of them is blanked; ``Augmentation()`` changes nothing.
     average
         Share of the training over which weights are averaged: the mean of all steps so far, and
         from that share on an exponential moving average of this horizon. The averaged weights are
@@ -86,7 +87,7 @@ class Training(Value):
     learning_rate: PositiveFloat | None = None
     clip: PositiveFloat | None = 0.1
     jitter: NonNegativeInt = 0
-    augmentation: Augmentation = Augmentation()
+    augmentation: Augmentation = Augmentation(gain=0.2, blanks=0.1)
     average: Annotated[float, Field(gt=0, le=1)] | None = None
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 0
     checkpoint_epochs: tuple[PositiveInt, ...] = ()
@@ -119,9 +120,9 @@ class Training(Value):
         Examples
         --------
         >>> Training().peak_rate(300), Training().peak_rate(900)
-        (0.01, 0.003)
+        (0.01, 0.006)
         """
-        return self.learning_rate or (0.01 if steps < SHORT else 0.003)
+        return self.learning_rate or (0.01 if steps < SHORT else 0.006)
 
     @property
     def draws_by_length(self) -> bool:
