@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from bdl.encoders import Recurrent, Transformer
-from bdl.errors import ConfigError, InputError, TrainingError
+from bdl.errors import BdlError, ConfigError, InputError, TrainingError
 from bdl.features import Binned, Features
 from bdl.inference import logits
 from bdl.labels import Labels
@@ -55,7 +55,7 @@ def objective(data: list[TrainingRecording]):
 
 
 def batches(data: list[TrainingRecording], epoch: int = 0, **changes) -> Batches:
-    settings = {"batch": 3, "seed": 5, "epochs": 9}
+    settings = {"batch": 3, "seed": 5, "epochs": 9, "augmentation": {}}
     options = {"features": FEATURES, "window": 30, "fixed": False, "steps": 27}
     for name, value in changes.items():
         (settings if name in Training.model_fields else options)[name] = value
@@ -388,9 +388,10 @@ def test_another_training_in_the_directory_is_refused(tmp_path):
     record.write_text(json.dumps({"what": "other"}))
     with pytest.raises(ConfigError, match=r"contains another training \(it differs in what\)"):
         go(fresh(), prepared(), directory=tmp_path / "run")
-    record.write_text("{")
-    with pytest.raises(InputError, match="not readable as JSON"):
-        go(fresh(), prepared(), directory=tmp_path / "run")
+    for damage in ("{", "[" * 100_000, "[]", "\x00"):
+        record.write_text(damage)
+        with pytest.raises(BdlError, match=r"run\.json: (not JSON|a mapping of keys expected)"):
+            go(fresh(), prepared(), directory=tmp_path / "run")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.txt").write_text("mine")
     with pytest.raises(ConfigError, match="but no training run"):
@@ -403,6 +404,16 @@ def test_a_damaged_checkpoint_is_named(tmp_path):
     last.write_bytes(last.read_bytes()[:500])
     with pytest.raises(InputError, match=r"last\.ckpt: cannot be resumed from"):
         go(fresh(), prepared(), directory=tmp_path / "run")
+
+
+def test_weights_of_a_kept_epoch_that_changed_are_named(tmp_path):
+    """One bit would change the detector silently."""
+    go(fresh(), prepared(), directory=tmp_path / "run", checkpoint_epochs=(2,))
+    weights = tmp_path / "run" / "epoch-002.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    with pytest.raises(InputError, match=r"epoch-002\.safetensors: altered since it was written"):
+        go(fresh(), prepared(), directory=tmp_path / "run", checkpoint_epochs=(2,))
 
 
 def test_a_checkpoint_cannot_run_code(tmp_path):

@@ -23,7 +23,8 @@ from bdl.decoding.candidates import to_events
 from bdl.detector import DetectorSettings
 from bdl.errors import ConfigError
 from bdl.formats import write_events
-from bdl.formats.files import atomic
+from bdl.formats.files import atomic, reading
+from bdl.plain_data import parse_json
 from bdl.recording import Recordings
 from bdl.report import Content, System, write_report
 from bdl.training import Training
@@ -106,7 +107,8 @@ def _claim(out: Path, settings: DemoSettings) -> None:
     record = out / "demo.json"
     plain = settings.model_dump(mode="json")
     if record.exists():
-        recorded = json.loads(record.read_text("utf-8"))
+        with reading(record, "the settings of a demonstration"):
+            recorded = parse_json(record.read_bytes(), record)
         if recorded != plain:
             raise ConfigError(
                 f"{out} contains a demonstration with other settings ({recorded}, now {plain}); "

@@ -13,7 +13,8 @@ from bdl.detector.model_training import Reporting, TrainingData, train_model
 from bdl.encoders import Encoder
 from bdl.encoders.ensemble import Ensemble
 from bdl.errors import ConfigError
-from bdl.formats.files import atomic
+from bdl.formats.files import atomic, reading
+from bdl.plain_data import parse_json
 
 PROBE = 6  # measured updates, after as many that compile what is compiled
 FEWEST = 20  # updates below which nothing is learned
@@ -49,7 +50,8 @@ def within_budget(
         return settings
     kept = None if directory is None else directory / "budget.json"
     if kept is not None and kept.exists():
-        updates = int(json.loads(kept.read_text(encoding="utf-8"))[f"{budget:g}"])
+        with reading(kept, "the updates of a budget"):
+            updates = int(parse_json(kept.read_bytes(), kept)[f"{budget:g}"])
     else:
         updates = _measure(settings, data, trainings, budget)
         if kept is not None:

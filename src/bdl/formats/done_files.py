@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bdl.errors import InputError
 from bdl.formats.files import atomic, existing, reading
+from bdl.plain_data import parse_json
 from bdl.recording import Recordings
 
 Stamp = list[int]  # size in bytes, and time of change in nanoseconds
@@ -42,9 +43,12 @@ class DoneFiles:
         self._recordings: dict[str, dict[str, Stamp]] = {}
         if path.exists():
             with reading(path, "a record of processed files"):
-                content = json.loads(existing(path).read_text("utf-8"))
+                content = parse_json(existing(path).read_bytes(), path)
                 if content["purpose"] == purpose:
-                    self._recordings = content["recordings"]
+                    self._recordings = {
+                        id: {file: [*map(int, stamp)] for file, stamp in stamps.items()}
+                        for id, stamps in content["recordings"].items()
+                    }
 
     def __len__(self) -> int:
         return len(self._recordings)

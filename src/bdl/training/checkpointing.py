@@ -6,6 +6,7 @@ checkpoint ends with the same bytes as one that was never stopped.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import time
 from dataclasses import asdict
@@ -13,9 +14,11 @@ from typing import Any
 
 import lightning as L
 import torch
-from safetensors.torch import load_file, save
+from safetensors.torch import load, save
 from torch import Tensor, nn
 
+from bdl.errors import InputError
+from bdl.formats.files import existing
 from bdl.training.history import Epoch, TrainingResult, best_epoch, history_csv
 from bdl.training.lightning_module import TrainableEncoder
 from bdl.training.task import TrainingTask
@@ -36,6 +39,7 @@ class Checkpointing(L.Callback):
         self.validate = task.validate
         self.directory = task.directory
         self.result = TrainingResult()
+        self.hashes: dict[int, str] = {}  # of the files with weights, by epoch
         self.started = time.perf_counter()
 
     def on_train_epoch_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
@@ -67,26 +71,32 @@ class Checkpointing(L.Callback):
         if self.directory is None or not trainer.is_global_zero:
             return
         if kept:
-            write(self.directory / weights_name(epoch), save(self.result.checkpoints[epoch]))
+            content = save(self.result.checkpoints[epoch])
+            self.hashes[epoch] = hashlib.sha256(content).hexdigest()
+            write(self.directory / weights_name(epoch), content)
         write(self.directory / "history.csv", history_csv(self.result.history))
         buffer = io.BytesIO()
         torch.save(trainer._checkpoint_connector.dump_checkpoint(False), buffer)
         write(self.directory / LAST, buffer.getvalue())
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the history; weights of kept epochs have files of their own."""
-        return {"history": [asdict(row) for row in self.result.history]}
+        """Return the history; weights of kept epochs have files of their own, named by hashes."""
+        return {"history": [asdict(row) for row in self.result.history], "weights": self.hashes}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore the history, and the weights that the directory contains."""
         history = [Epoch(**row) for row in state_dict["history"]]
-        assert self.directory is not None
-        checkpoints = {
-            row.epoch: load_file(self.directory / weights_name(row.epoch))
-            for row in history
-            if row.epoch in self.kept
-        }
+        self.hashes = dict(state_dict["weights"])
+        checkpoints = {epoch: self._kept_weights(epoch) for epoch in self.hashes}
         self.result = TrainingResult(history, checkpoints, best_epoch(history, self.kept))
+
+    def _kept_weights(self, epoch: int) -> dict[str, Tensor]:
+        assert self.directory is not None
+        file = self.directory / weights_name(epoch)
+        content = existing(file).read_bytes()
+        if hashlib.sha256(content).hexdigest() != self.hashes[epoch]:
+            raise InputError(f"{file}: altered since it was written; remove {self.directory}")
+        return load(content)
 
 
 def weights_of(encoder: nn.Module) -> dict[str, Tensor]:

@@ -12,9 +12,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from bdl.errors import ConfigError, InputError
-from bdl.formats.files import atomic
+from bdl.config import mapping
+from bdl.errors import ConfigError
+from bdl.formats.files import atomic, reading
 from bdl.formats.outputs import remove_leftovers
+from bdl.plain_data import parse_json
 
 LAST = "last.ckpt"
 
@@ -39,10 +41,8 @@ def claim(directory: Path, identity: dict[str, Any]) -> Path | None:
     remove_leftovers(directory)
     record = directory / "run.json"
     if record.exists():
-        try:
-            recorded = json.loads(record.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"{record}: not readable as JSON ({error}); remove it") from error
+        with reading(record, "the record of a training"):
+            recorded = mapping(parse_json(record.read_bytes(), record), str(record))
         if recorded != identity:
             keys = {*recorded, *identity}
             differs = sorted(key for key in keys if recorded.get(key) != identity.get(key))
