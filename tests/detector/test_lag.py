@@ -77,8 +77,8 @@ def test_targets_are_late_and_keep_their_mass() -> None:
                 assert (batch.values[:, 31:, -1] == 1).all()
     row = [*batches.draws].index((0, 0))
     whole = Batches(
-        prepared, objective, training=Training(epochs=1, batch=3), features=features, window=31,
-        fixed=False, steps=1, epoch=lambda: 0,
+        prepared, objective, training=Training(epochs=1, batch=3, augmentation={}),
+        features=features, window=31, fixed=False, steps=1, epoch=lambda: 0,
     ).make(0, [row])  # fmt: skip
     crop = Crop(0, 122, 4)
     expected = objective.target(prepared[0].labels, crop)

@@ -137,8 +137,8 @@ def verify_study(url: str, *, data: Path | None = None, trust: bool = False) -> 
 
 def _check_chain(study: StudyReader, named: Any) -> tuple[str, dict[StepId, int]]:
     """Hash every file of the chain; the chain's hash, and the number of files of each step."""
-    content = study.get(CHAIN)
-    if content is None or sha256(content) != named:
+    chain = study.get(CHAIN)
+    if chain is None or sha256(chain) != named:
         raise study.damage(CHAIN, "it is not the chain that results.json names")
     counts = {}
     for name, hash in study.get_json(CHAIN)["files"].items():
@@ -152,7 +152,7 @@ def _check_chain(study: StudyReader, named: Any) -> tuple[str, dict[StepId, int]
             for file, hash in mark["files"].items():
                 study.checked(step, file, hash)
             counts[step] = len(mark["files"])
-    return sha256(content), counts
+    return sha256(chain), counts
 
 
 def _check_plan(study: StudyReader, plan: StudyPlan, benchmark: Benchmark) -> None:
