@@ -28,6 +28,7 @@ from bdl.errors import InputError, some
 from bdl.events import Events
 from bdl.intervals import likely_intervals
 from bdl.recording import Recordings
+from bdl.text_tables import duration_text
 
 MAX_BINS, MIN_BINS = 4_096, 512
 COLLISION = 1e-3
@@ -106,13 +107,15 @@ def propose(recordings: Recordings, events: Events, tolerances: Sequence[float] 
         ),
         stride=Proposed(
             stride,
-            f"{stride} samples are {stride * period:g} s, within half the finest tolerance of "
-            f"{finest:g} s, and two {commonest!r} events rarely share a bin",
+            f"{stride} samples are {duration_text(stride * period)}, within half the finest "
+            f"tolerance of {duration_text(finest)}, and two {commonest!r} events rarely share a "
+            "bin",
         ),
         tolerances=Proposed(
             tuple(tolerances) or _between(finest, largest),
-            f"events of a type are {spacing:.4g} s apart on average and 5 % of them closer than "
-            f"{gap:.4g} s, so a wider match than {largest:g} s could confuse neighbours",
+            f"events of a type are {duration_text(spacing)} apart on average and 5 % of them "
+            f"closer than {duration_text(gap)}, so a wider match than {duration_text(largest)} "
+            "could confuse neighbours",
         ),
         sigma=_sigma(known, finest),
         window=Proposed(
@@ -122,7 +125,8 @@ def propose(recordings: Recordings, events: Events, tolerances: Sequence[float] 
         ),
         separation=Proposed(
             float(f"{min(gap / 2, largest):.3g}"),
-            f"within the largest tolerance and half of the closest usual distance ({gap:.4g} s)",
+            f"within the largest tolerance and half of the closest usual distance "
+            f"({duration_text(gap)})",
         ),
         calendar=Proposed(
             daily,

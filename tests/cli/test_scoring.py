@@ -449,6 +449,21 @@ def test_every_table_states_its_cutoff_and_fits_a_terminal(
         assert len(line) <= 80, line
 
 
+@pytest.mark.parametrize("words", [(), ("--interval", "night=asleep,awake")])
+def test_a_table_of_intervals_is_scored_by_its_ends(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """As `bdl detect` writes it: one row per night, while the truth has one per end."""
+    begin, end = ("asleep", "awake") if words else ("onset", "wakeup")
+    truth, found = tmp_path / "truth.csv", tmp_path / "found.csv"
+    rows = f"a,{begin},100\na,{end},900\na,{begin},2000\na,{end},2800\n"
+    truth.write_text(f"recording,event,time\n{rows}")
+    found.write_text("recording,event,start,end,duration,score\na,night,103,905,802,0.9\n")
+    told = call_json("score", "--truth", truth, "--detections", found, "--tolerance", 10, *words)
+    assert told["mAP"] == pytest.approx(0.5)
+    if words:
+        with pytest.raises(BdlError, match=r"'night:offset', 'night:onset'; .*--interval NAME="):
+            call("score", "--truth", truth, "--detections", found, "--tolerance", 10)
+
+
 def test_an_interval_is_one_false_alarm(tmp_path: Path) -> None:
     truth = seconds(tmp_path, "truth", [("a", "bed", 100.0), ("a", "rise", 900.0)])
     rows = [("a", "bed", 101.0), ("a", "rise", 901.0), ("a", "bed", 5000.0), ("a", "rise", 6000.0)]

@@ -16,6 +16,7 @@ from bdl.formats import read_events, read_recordings
 from bdl.formats.channel_names import channel_names, chosen_channels, common_name
 from bdl.formats.polyphase import on_one_clock
 from bdl.recording import Recording, Recordings
+from calling import call_json
 
 edfio = pytest.importorskip("edfio")
 
@@ -157,3 +158,31 @@ def test_the_shortest_recordings_are_resampled_too(samples: int, rate: float, ex
     recording = Recording.of(np.full((samples, 1), 7.0), id="a", period=1.0)
     values = on_one_clock(Recordings.of([recording]), rate)["a"].values
     np.testing.assert_allclose(values, np.full((expected, 1), 7.0), rtol=1e-4)
+
+
+def test_a_bids_folder_is_read_by_its_name_alone(tmp_path: Path) -> None:
+    (tmp_path / "participants.tsv").write_text("participant_id\tage\nsub-01\t40\nsub-02\t50\n")
+    noise = np.random.default_rng(0).normal(size=640)
+    for name in ("sub-01_ses-1", "sub-01_ses-2", "sub-02_ses-1"):
+        folder = tmp_path / name[:6] / name[7:] / "eeg"
+        folder.mkdir(parents=True)
+        edfio.Edf([edfio.EdfSignal(noise, 64, label="EEG Fp1-REF")]).write(
+            folder / f"{name}_task-rest_eeg.edf"
+        )
+        (folder / f"{name}_task-rest_eeg.json").write_text("{}")
+        (folder / f"{name}_task-rest_events.tsv").write_text(
+            "onset\tduration\tvalue\n2\t3\tseizure\n7\tn/a\tn/a\n"
+        )
+    told = call_json("inspect", tmp_path, "--events", tmp_path)
+    assert told["recordings"]["recordings"] == 3
+    assert (told["recordings"]["groups"], told["recordings"]["largest_group"]) == (2, 2)
+    assert told["events"]["types"] == {"seizure:offset": 3, "seizure:onset": 3}
+    assert told["events"]["unknown_recordings"] == []
+    assert told["notes"] == [f"{tmp_path}: 3 rows without a type are left out"]
+
+
+def test_where_no_file_can_be_read_the_first_is_told(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.csv").write_text("time,x\n0,1\n5,2\n4,3\n")
+    with pytest.raises(InputError, match=r"a\.csv: .*unsorted.* \(1 more files cannot be read"):
+        read_recordings(tmp_path, invalid="skip")

@@ -208,6 +208,7 @@ def detect(
         "out": str(out),
         "recordings": len(run.detected),
         "intervals" if table.intervals else "detections": len(table.frame),
+        **({"rows": len(frame)} if update else {}),
         "unpaired": table.unpaired,
         "notes": [note for note in converted.notes if not note.startswith(LEFT_OUT)],
         **({} if point is None else _expected(point, detector.model_)),
@@ -339,6 +340,9 @@ def _expected(point: OperatingPoint, model: Model) -> dict[str, Any]:
 def _text(summary: dict[str, Any]) -> str:
     kind = "intervals" if "intervals" in summary else "detections"
     text = f"{summary[kind]:,} {kind} in {summary['recordings']:,} recordings: {summary['out']}"
+    if "rows" in summary:
+        text = f"{summary[kind]:,} {kind} in {summary['recordings']:,} new or changed recordings: "
+        text += f"{summary['out']} has {summary['rows']:,} rows"
     if summary["unpaired"]:
         text += (
             f"; {summary['unpaired']:,} ends without a partner are left out (--events shows them)"

@@ -93,11 +93,19 @@ class Setup:
     about: Mapping[str, Mapping[str, str]]
     rules: ScoringRules
     detection_columns: Mapping[str, str]
+    named: tuple[IntervalType, ...]  # whose ends have these names, also in tables of intervals
 
     @classmethod
-    def of(cls, truth: Path, options: Rules, intervals: tuple[IntervalType, ...] = ()) -> Setup:
+    def of(
+        cls,
+        truth: Path,
+        options: Rules,
+        intervals: tuple[IntervalType, ...] = (),
+        named: tuple[IntervalType, ...] = (),
+    ) -> Setup:
         """Read everything but the detections; ``intervals`` are one false alarm each."""
-        events, table_unit = read(truth, parse_pairs(options.column or [], "--column"))
+        named = named or intervals
+        events, table_unit = read(truth, parse_pairs(options.column or [], "--column"), named)
         unit = options.unit or table_unit
         about = {} if options.recordings is None else _about(options.recordings)
         # Saying what becomes of event-free recordings says that there may be some.
@@ -120,12 +128,13 @@ class Setup:
         }
         events = convert(events, table_unit, unit, options.period, truth)
         columns = parse_pairs(options.detection_column or [], "--detection-column")
-        return cls(events, truth, unit, options.period, about, rules, columns)
+        return cls(events, truth, unit, options.period, about, rules, columns, named)
 
     def detections(self, path: Path, *, scored: bool = True) -> Events:
         """A table of detections in the unit of this setup; ``scored`` ones need scores."""
         try:
-            events, unit = read(path, self.detection_columns)
+            events, unit = read(path, self.detection_columns, self.named)
+            events = _with_ends_of(self.truth, events, path)
         except InputError as error:
             message = re.sub(r"--column\b", "--detection-column", str(error))
             raise InputError(message) from error
@@ -160,13 +169,37 @@ class Setup:
         return groups
 
 
-def read(path: Path, columns: Mapping[str, str] | None = None) -> tuple[Events, str]:
+def _with_ends_of(truth: Events, detections: Events, path: Path) -> Events:
+    """Detected intervals with the names that the ends of intervals have in the truth."""
+    from bdl.events import Events
+    from bdl.formats.events.annotation_format import found_types
+    from bdl.intervals import likely_intervals
+
+    known = likely_intervals(truth.types)
+    found = [kind for kind in found_types(detections) if kind.onset not in truth.types]
+    if len(known) != 1 or len(found) != 1:
+        return detections
+    names = {found[0].onset: known[0].onset, found[0].offset: known[0].offset}
+    note = f"{path}: the ends of {found[0].name!r} are taken as {' and '.join(names.values())}"
+    console.err.print(f"note: {note}", markup=False, soft_wrap=True)
+    types = [names.get(name, name) for name in detections.event]
+    return Events.of(
+        detections.recording, types, detections.time, detections.score, detections.issued
+    )
+
+
+def read(
+    path: Path,
+    columns: Mapping[str, str] | None = None,
+    intervals: tuple[IntervalType, ...] = (),
+) -> tuple[Events, str]:
     """Events of a table and their unit; rows without time or score are dropped and counted."""
     from bdl.formats.event_files import read_events, recognise
 
     format = recognise(path, {"columns": columns or None})
     # A period of one leaves steps as they are.
-    events = read_events(path, format=format, defaults={"period": 1.0, "incomplete": "drop"})
+    defaults = {"period": 1.0, "incomplete": "drop", "intervals": intervals or None}
+    events = read_events(path, format=format, defaults=defaults)
     for note in events.notes:
         console.err.print(f"note: {note}", markup=False, soft_wrap=True)
     return events, "steps" if format.kind == "kaggle" else "seconds"

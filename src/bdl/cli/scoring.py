@@ -144,7 +144,7 @@ def _score_otherwise(
 
     if kind != "screening" and tolerance:
         raise ConfigError(f"--tolerance has no effect with --scoring {kind}")
-    setup = Setup.of(truth, rules)
+    setup = Setup.of(truth, rules, named=interval_types(other.interval))
     least = float("-inf") if threshold is None else threshold
     if kind == "screening":
         if threshold is not None:

@@ -255,14 +255,15 @@ class Matcher:
                     detections.recording_code,
                     "recordings",
                     "name all scored recordings (--recordings), take them as event-free "
-                    "(--event-free), or ignore them (--unknown ignore)",
+                    "(--event-free count), or ignore them (--unknown ignore)",
                 ),
                 (
                     of_odd,
                     detections.types,
                     detections.type_code,
                     "event types",
-                    "name the scored types (--type), or ignore the others (--unknown ignore)",
+                    "name the scored types (--type), the ends of intervals (--interval "
+                    "NAME=ONSET,OFFSET), or ignore the others (--unknown ignore)",
                 ),
             ):
                 if rows.any():

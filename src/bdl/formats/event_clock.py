@@ -102,9 +102,9 @@ def event_seconds(
         return np.array(numbers(array, place), np.float64) * scale
     if recordings is None:
         raise InputError(
-            f"{place.path}: column {place.column!r} holds dates and times; they are placed on the "
-            "clock of their recordings, which must be given (recordings=, --recordings); `bdl "
-            "convert` does it once for all commands"
+            f"{place.path}: column {place.column!r} holds dates and times, which are placed on the "
+            f"clocks of recordings (recordings=): `bdl convert {place.path} --recordings FOLDER "
+            "--out events.csv` does it once for all commands"
         )
     seconds = np.full(len(array), np.nan)
     known = np.flatnonzero(~np.array([text is None or text == "" for text in array.to_pylist()]))

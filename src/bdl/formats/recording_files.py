@@ -17,6 +17,7 @@ from bdl.recording import Recordings
 from bdl.recording_batches import MOST
 from bdl.workers import WorkerDeath, Workers, run_all
 
+BIDS = "sub-*/**/*eeg.?df"  # recordings below a BIDS folder, also ieeg
 LEFT_OUT = "left out: "  # what the note of a file that could not be read begins with
 
 
@@ -64,12 +65,15 @@ def read_recordings(
     """
     place = known_path(path)
     kinds = RecordingFormat.kinds()
+    if pattern is None and format in (None, "edf") and _is_bids(place):
+        pattern = BIDS
     if format is not None:
         chosen = with_options(RecordingFormat.parse(format, "recording format"), options)
         if is_folder(place) and pattern is None and chosen.recognises(place):
             return chosen.read(place)
-        files = [*filter(only, matching(path, chosen.suffixes, pattern))]
-        return _joined([(file, chosen) for file in files], invalid, workers)
+        files = matching(path, chosen.suffixes, pattern)
+        some = [(file, chosen) for file in files if only(file)]
+        return _joined(some, invalid, workers, len(files))
     if is_folder(place) and pattern is None:
         for name, kind in kinds.items():
             if kind.recognises(place):
@@ -91,7 +95,19 @@ def read_recordings(
         )
     formats = {name: with_options(each, options) for name, each in formats.items()}
     wanted = [(file, formats[name]) for file, name in names.items() if only(file)]
-    return _joined(wanted, invalid, workers)
+    return _joined(wanted, invalid, workers, len(files))
+
+
+def _is_bids(place: Path) -> bool:
+    """Whether a folder is a data set in BIDS."""
+    files = ("dataset_description.json", "participants.tsv")
+    return place.is_dir() and any((place / name).is_file() for name in files)
+
+
+def _all_invalid(reasons: Sequence[str]) -> InputError:
+    """The error if no file can be read: why the first one cannot, and how many others."""
+    more = f" ({len(reasons) - 1} more files cannot be read either)" if len(reasons) > 1 else ""
+    return InputError(f"{reasons[0].removeprefix(LEFT_OUT)}{more}")
 
 
 def read_files(
@@ -108,7 +124,8 @@ def read_files(
     format
         Their format, with its options.
     """
-    return _joined([(file, format) for file in files], invalid, None)
+    given = [(file, format) for file in files]
+    return _joined(given, invalid, None, len(given))
 
 
 Formatted = tuple[Path, RecordingFormat]
@@ -149,8 +166,12 @@ def _open(formatted: Formatted) -> Recordings | InputError:
 
 
 def _joined(
-    files: Sequence[Formatted], invalid: Literal["error", "skip"], workers: Workers | None
+    files: Sequence[Formatted],
+    invalid: Literal["error", "skip"],
+    workers: Workers | None,
+    found: int,
 ) -> Recordings:
+    """The recordings of some of the files that were ``found``."""
     parts: list[Recordings] = []
     origin: dict[str, Path] = {}
     notes: dict[str, list[str]] = {}
@@ -162,9 +183,11 @@ def _joined(
                     f"{part}. To leave it out, choose the other files (--pattern), or `bdl "
                     "prepare` them: it leaves out what cannot be read"
                 ) from part
-            if invalid == "error" or len(left_out) + 1 == len(files):
+            if invalid == "error":
                 raise part
             left_out.append(f"{LEFT_OUT}{part}")
+            if len(left_out) == len(files) == found:
+                raise _all_invalid(left_out)
             continue
         for id in part.ids:
             if id in origin:
@@ -176,7 +199,7 @@ def _joined(
         for note in part.notes:  # those that files share are said once
             notes.setdefault(note.removeprefix(f"{file}: "), []).append(note)
         parts.append(part)
-    if len(files) == 1:
+    if len(files) == len(parts) == 1:
         return parts[0]
     shared = [
         same[0] if len(same) == 1 else f"{same[0]} (and in {len(same) - 1} more files)"

@@ -10,6 +10,7 @@ columns of `bdl.formats.events.seizure_bids` are read as such.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +23,7 @@ from bdl.formats.events.annotation_format import (
     duration_of,
     end_after,
     rows_by_recording,
+    to_events,
 )
 from bdl.formats.files import matching
 from bdl.recording import RecordingInfo, Recordings
@@ -60,7 +62,19 @@ class BidsEvents(AnnotationFormat):
         if all(id == other for id, other in ids.items()):
             return events
         renamed = [ids[id] for id in events.recording]
-        return Events.of(renamed, events.event, events.time, events.score)
+        found = Events.of(renamed, events.event, events.time, events.score)
+        return replace(found, dropped=events.dropped, notes=events.notes)
+
+    def read(self, path: Path) -> Events:
+        """The events of a file or folder; rows without a type are left out, and counted."""
+        rows = [*self.annotations(path)]
+        typed = [row for row in rows if row.label]
+        events = to_events(typed, path, self.intervals)
+        if len(typed) == len(rows):
+            return events
+        dropped = len(rows) - len(typed)
+        note = f"{path}: {dropped:,} rows without a type are left out"
+        return replace(events, dropped=dropped, notes=(note,))
 
     def annotations(self, path: Path) -> Iterator[Annotation]:
         """The rows of a file, or of all ``*_events.tsv`` below a folder."""
@@ -117,17 +131,17 @@ def _read(file: Path) -> Iterator[Annotation]:
     columns, rows = read_rows(file, "\t")
     seizures = "trial_type" not in columns and "eventType" in columns
     kind = "eventType" if seizures else "trial_type"
+    if kind not in columns and "value" in columns:
+        kind = "value"
     for name in ("onset", "duration", kind):
         if name not in columns:
             raise InputError(f"{file}: column {name!r} is missing; it has {', '.join(columns)}")
     id = file.name.removesuffix(ENDING) if file.name.endswith(ENDING) else file.stem
     for number, row in enumerate(rows):
         cells = dict(zip(columns, row, strict=True))
-        label = cells[kind]
+        label = "" if cells[kind] == "n/a" else cells[kind]
         if seizures and label == "bckg":
             continue
-        if label in ("", "n/a"):
-            raise InputError(f"{file}: column {kind!r}, row {number}: a type expected, got none")
         onset = decimal(cells["onset"], file, "onset", number)
         if onset is None:
             raise InputError(f"{file}: column 'onset', row {number}: seconds expected, got none")

@@ -1,10 +1,9 @@
 """Recordings in EDF, EDF+ and BDF files.
 
 One file is one recording, named by its stem. Its clock is that of the fastest chosen signal; a
-slower one, whose rate must divide it, repeats its samples. A signal label that repeats gets
-`` (2)``, `` (3)`` after it. An EDF+D file with gaps between its
-data records is irregular: an error unless a regular clock was asked for, which fills them with
-NaN.
+slower one repeats its samples. A signal label that repeats gets `` (2)``, `` (3)`` after it. An
+EDF+D file with gaps between its data records is irregular: an error unless a regular clock was
+asked for, which fills them with NaN.
 
 edfio parses the header (see `bdl.formats.edf_header`). It reads one signal at a time, and BDF
 files only whole, so that data records are mapped into memory and converted here, some at a time.
@@ -32,6 +31,7 @@ from bdl.sampling import nearest_sample
 from bdl.value_readers import ValueReader, Values
 
 _CHUNK = 1 << 20  # samples of all signals
+_SUBJECT = "^(sub-[A-Za-z0-9]+)_"  # in names of BIDS
 
 
 class EdfRecordings(RecordingFormat):
@@ -52,7 +52,8 @@ class EdfRecordings(RecordingFormat):
         Zone of the file's start, which has none: an IANA name such as ``Europe/Zurich`` or a UTC
         offset such as ``+02:00``. Without it local times are right unless clocks are set.
     group_pattern
-        Regular expression on the id; its first parenthesised group is the recording's group.
+        Regular expression on the id; its first parenthesised group is the recording's group. By
+        default the subject of a BIDS name is: sub-01 of sub-01_ses-2_eeg.
     regular
         Fill gaps between data records with missing values instead of refusing them.
     """
@@ -80,11 +81,11 @@ class EdfRecordings(RecordingFormat):
         named = {name: signals[place] for name, place in chosen_places.items()}
         channels, chosen = tuple(named), tuple(named.values())
         each = max(signal.samples for signal in chosen)
-        if any(each % signal.samples for signal in chosen) or header.duration == 0:
+        if header.duration == 0 or any(signal.samples == 0 for signal in chosen):
             rates = [f"{name} {named[name].samples}/{header.duration:g} s" for name in channels]
             raise InputError(
-                f"{path}: sampling rates expected that divide the fastest, got "
-                f"{', '.join(rates[:30])}; choose channels of one rate (--channel)"
+                f"{path}: sampling rates expected, got {', '.join(rates[:30])}; choose the "
+                "channels that have one (--channel)"
             )
         period = header.duration / each
         if self.period is not None and abs(self.period - period) > 1e-9 * period:
@@ -95,7 +96,11 @@ class EdfRecordings(RecordingFormat):
         slow = [name for name in channels if named[name].samples < each]
         notes: tuple[str, ...] = ()
         if slow:
-            notes = (f"{path}: slower signals repeat their samples: {', '.join(slow)}",)
+            rates = [f"{name} ({named[name].samples / header.duration:g} Hz)" for name in slow]
+            notes = (
+                f"{path}: signals slower than {1 / period:g} Hz repeat their samples: "
+                f"{', '.join(rates)}",
+            )
         if header.discontinuous and (gaps := _gaps(header, each, period)):
             places, samples, note = gaps
             if not self.regular:
@@ -106,7 +111,7 @@ class EdfRecordings(RecordingFormat):
         start, changes, zone_note = start_on_local_clock(
             header.start, self.zone, period, samples, path
         )
-        group = group_of(path.stem, self.group_pattern)
+        group = group_of(path.stem, self.group_pattern or _SUBJECT)
         units = channel_units(
             channels, [signal.unit for signal in chosen], self.channel_units, path
         )
@@ -170,7 +175,7 @@ class EdfReader(ValueReader):
                     part = wide[..., 0] | (wide[..., 1] << 8) | (wide[..., 2] << 16)
                     part = (part ^ 0x800000) - 0x800000
                 physical = part.astype(np.float64) * signal.gain + signal.offset
-                values[:, :, i] = np.repeat(physical, each // signal.samples, axis=1)
+                values[:, :, i] = physical[:, np.arange(each) * signal.samples // each]
         return values
 
 
