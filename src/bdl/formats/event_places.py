@@ -10,7 +10,6 @@ from bdl.formats.addresses import address_of, is_folder, listed
 from bdl.formats.events.event_format import EventFormat
 from bdl.formats.files import known_path, matching
 from bdl.formats.local_copies import fetch, fetch_folder
-from bdl.formats.recordings.edf import EdfRecordings
 from bdl.formats.recordings.recording_format import RecordingFormat
 from bdl.formats.recordings.table_format import TableFormat
 
@@ -58,7 +57,7 @@ def _fetched(folder: Path, format: str | EventFormat | None) -> Path:
     EDF files hold recordings as well, so that they are fetched if nothing else has events.
     """
     ends = {end for each in _formats(format) for end in (*each.suffixes, each.ending()) if end}
-    recordings = {end for end in ends if end in EdfRecordings.suffixes}
+    recordings = ends & {*RecordingFormat.kinds()["edf"].suffixes}
     light = sorted({*ends, *table_suffixes()} - recordings)
     try:
         return fetch_folder(folder, light)
