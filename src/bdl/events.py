@@ -47,7 +47,7 @@ class Events(Tabular):
     notes
         How the table was read, for a person.
     issued
-        (n,) seconds from the recording's start at which each detection could be told, finite; None
+        (n,) seconds from the recording's start at which each detection was issued, finite; None
         where that is not known.
 
     Examples
@@ -91,7 +91,7 @@ class Events(Tabular):
         score
             Ranking score of each row; None for annotations.
         issued
-            Seconds from the start of the recording at which each detection could be told.
+            Seconds from the start of the recording at which each detection was issued.
 
         Examples
         --------
@@ -100,16 +100,17 @@ class Events(Tabular):
         """
         times = np.array(time, dtype=np.float64, ndmin=1)
         scores = None if score is None else np.array(score, dtype=np.float64, ndmin=1)
-        told = None if issued is None else np.array(issued, dtype=np.float64, ndmin=1)
+        issue_time = None if issued is None else np.array(issued, dtype=np.float64, ndmin=1)
         names = [[n] * len(times) if isinstance(n, str) else n for n in (recording, event)]
         columns = {"recording": names[0], "event": names[1], "time": times, "score": scores}
-        columns["issued"] = told
+        columns["issued"] = issue_time
         lengths = {name: len(column) for name, column in columns.items() if column is not None}
         if len(set(lengths.values())) != 1:
             raise InputError(f"events need columns of one length, got {lengths}")
         recordings, recording_code = frames.encode_names(names[0], "recording")
         types, type_code = frames.encode_names(names[1], "event")
-        events = cls(recordings, types, recording_code, type_code, times, scores, issued=told)
+        codes = (recordings, types, recording_code, type_code)
+        events = cls(*codes, times, scores, issued=issue_time)
         return events._checked("error", "event table")
 
     @classmethod
@@ -172,24 +173,24 @@ class Events(Tabular):
         """
         table = frames.open_frame(frame, (), source)
         named = {"recording": recording, "event": event, "time": time}
-        found = find_columns(table.columns, named, named, source, needed=named)
-        places = {role: ColumnPlace(source, column) for role, column in found.items()}
-        recordings, recording_code = frames.encode(table[found["recording"]], places["recording"])
-        types, type_code = frames.encode(table[found["event"]], places["event"])
-        times = frames.numbers(table[found["time"]], places["time"])
-        times = times * TIME_UNITS[time_unit(found["time"]) or "s"]
+        by_role = find_columns(table.columns, named, named, source, needed=named)
+        places = {role: ColumnPlace(source, column) for role, column in by_role.items()}
+        recordings, recording_code = frames.encode(table[by_role["recording"]], places["recording"])
+        types, type_code = frames.encode(table[by_role["event"]], places["event"])
+        times = frames.numbers(table[by_role["time"]], places["time"])
+        times = times * TIME_UNITS[time_unit(by_role["time"]) or "s"]
         scores = None
         if score is not None and score in table.columns:
             scores = frames.numbers(table[score], ColumnPlace(source, score))
-        told = None
+        issue_times = None
         if issued is not None and issued in table.columns:
-            told = frames.numbers(table[issued], ColumnPlace(source, issued))
-            told = told * TIME_UNITS[time_unit(issued) or "s"]
+            issue_times = frames.numbers(table[issued], ColumnPlace(source, issued))
+            issue_times = issue_times * TIME_UNITS[time_unit(issued) or "s"]
         backend = frames.backend_of(table)
-        note = guess_notes(found, named, source)
+        note = guess_notes(by_role, named, source)
         notes = (note,) if note else ()
         names = (recordings, types, recording_code, type_code)
-        events = cls(*names, times, scores, 0, backend, notes, told)
+        events = cls(*names, times, scores, 0, backend, notes, issue_times)
         return events._checked(incomplete, source)
 
     def _checked(self, rule: Literal["error", "drop"], source: str) -> Events:
@@ -301,11 +302,11 @@ class Events(Tabular):
         types, type_code = frames.merge([(p.types, p.type_code) for p in listed])
         scores = [p.score for p in listed if p.score is not None]
         score = np.concatenate(scores) if len(scores) == len(listed) else None
-        told = [p.issued for p in listed if p.issued is not None]
-        all_told = np.concatenate(told) if len(told) == len(listed) else None
+        issue_times = [p.issued for p in listed if p.issued is not None]
+        all_issued = np.concatenate(issue_times) if len(issue_times) == len(listed) else None
         time = np.concatenate([p.time for p in listed])
         notes = tuple(note for p in listed for note in p.notes)
-        more = (sum(p.dropped for p in listed), listed[0].backend, notes, all_told)
+        more = (sum(p.dropped for p in listed), listed[0].backend, notes, all_issued)
         return cls(recordings, types, recording_code, type_code, time, score, *more)
 
     def __len__(self) -> int:

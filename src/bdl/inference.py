@@ -42,7 +42,7 @@ def density(
     tile: int = WHOLE,
     tilings: int = 1,
 ) -> NDArray[np.float32]:
-    """Density of one recording, averaged over tilings.
+    """Density of one recording, (bins, outputs) float32, averaged over tilings.
 
     Parameters
     ----------
@@ -53,11 +53,6 @@ def density(
     tilings
         Number of tilings. Tiling ``k`` of ``n`` has its borders moved by ``k / n`` of the distance
         between tiles. A recording of one tile, and a causal encoder, have one tiling only.
-
-    Returns
-    -------
-    ndarray
-        (bins, outputs) float32.
 
     Examples
     --------

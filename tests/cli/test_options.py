@@ -8,7 +8,8 @@ import typer
 from pydantic import Field, PositiveFloat, PositiveInt
 from typer.testing import CliRunner
 
-from bdl.cli.options import Fields, takes
+from bdl.cli.generated_options import Fields
+from bdl.cli.options import takes
 from bdl.config import Value
 
 

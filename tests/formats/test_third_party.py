@@ -12,7 +12,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from bdl.cli.options import Fields, takes
+from bdl.cli.generated_options import Fields
+from bdl.cli.options import takes
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.formats import read_events, read_recordings, write_events

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bdl.cli.console import err, out, print_json
+from bdl.cli.generated_options import Fields
 from bdl.cli.numbers import COUNT, DAYS
-from bdl.cli.options import Fields, Json, takes
+from bdl.cli.options import Json, takes
 from bdl.training import Training
 
 if TYPE_CHECKING:

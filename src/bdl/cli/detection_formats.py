@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bdl.cli.options import Fields
+from bdl.cli.generated_options import Fields
 from bdl.errors import ConfigError
 from bdl.events import Events
 from bdl.formats.events import EventFormat

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from bdl.cli.options import Fields, NestedFields
+from bdl.cli.generated_options import Fields, NestedFields
 from bdl.detector.detector_settings import DetectorSettings
 from bdl.detector.presets import PresetName
 from bdl.detector.selection import Selection

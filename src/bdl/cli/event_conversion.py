@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from bdl.cli.console import err, out, print_json
-from bdl.cli.options import Fields, Json, Pattern, takes
+from bdl.cli.generated_options import Fields
+from bdl.cli.options import Json, Pattern, takes
 from bdl.cli.recording_options import FormatName
 from bdl.errors import ConfigError
 from bdl.formats.events import EventFormat

@@ -6,28 +6,21 @@ parameter for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
 from bdl import plain_data
-from bdl.cli.numbers import SECONDS, number_type
-from bdl.cli.option_types import (
-    NONE,
-    is_mapping,
-    option_type,
-    parse_pairs,
-    parse_yaml,
-    shown_default,
-)
+from bdl.cli.generated_options import Fields, NestedFields
+from bdl.cli.numbers import SECONDS
+from bdl.cli.option_types import parse_yaml
 from bdl.config import Value, read_yaml
 from bdl.errors import ConfigError
-from bdl.registry import Variant, field_help, singular
+from bdl.registry import Variant
 
 if TYPE_CHECKING:
     from bdl.intervals import IntervalType
@@ -60,132 +53,6 @@ Intervals = Annotated[
         help="Interval type: NAME=ONSET,OFFSET (event types), or NAME for NAME:onset, NAME:offset.",
     ),
 ]
-
-
-@dataclass(frozen=True)
-class Fields:
-    """Options generated from the fields of a `Value`, or of all variants of a family.
-
-    Parameters
-    ----------
-    kind
-        The class. Help texts come from the section ``Parameters`` of its docstring. A family
-        (such as `bdl.formats.recordings.RecordingFormat`) stands for the fields of all its
-        variants, third-party ones included.
-    without
-        Fields that get no option.
-    flags
-        Names of options that differ from the generated ones. A field ``learning_rate`` becomes
-        ``--learning-rate``; a tuple ``tolerances`` becomes ``--tolerance``, which may be repeated.
-    """
-
-    kind: type[Value]
-    without: tuple[str, ...] = ()
-    flags: Mapping[str, str] = field(default_factory=dict)
-
-    def _kinds(self) -> dict[str, type[Value]]:
-        if issubclass(self.kind, Variant) and "package" in vars(self.kind):
-            return dict(self.kind.kinds())
-        return {"": self.kind}
-
-    def parameters(self) -> dict[str, Parameter]:
-        """One keyword parameter per field, as typer reads them; None means not given."""
-        kinds = self._kinds()
-        names = dict.fromkeys(name for kind in kinds.values() for name in kind.model_fields)
-        return {
-            name: self._parameter(
-                name, {k: kind for k, kind in kinds.items() if name in kind.model_fields}, kinds
-            )
-            for name in names
-            if name not in self.without and not ("" not in kinds and name == "kind")
-        }
-
-    def names(self) -> Iterator[tuple[str, str]]:
-        """Each field and its option."""
-        for name, parameter in self.parameters().items():
-            option = parameter.annotation.__metadata__[0]  # which typer has not completed yet
-            flag = option.param_decls[0] if option.param_decls else option.default
-            yield name, flag.partition("/")[0]
-
-    def _parameter(
-        self, name: str, owners: dict[str, type[Value]], kinds: dict[str, type[Value]]
-    ) -> Parameter:
-        """The option of a field that some of the kinds have."""
-        types = [option_type(kind.model_fields[name]) for kind in owners.values()]
-        chosen: Any = types[0] if all(other == types[0] for other in types) else object
-        plain = singular(name) if get_origin(chosen) is list else name
-        flag = self.flags.get(name, f"--{plain.replace('_', '-')}")
-        if chosen is bool and name not in self.flags:
-            flag += f"/--no-{plain.replace('_', '-')}"
-        texts = [field_help(kind).get(name, "") for kind in owners.values()]
-        text = next(filter(None, texts), "")
-        if len(owners) < len(kinds):
-            text += f" (Only {', '.join(owners)}.)"
-        defaults = {shown_default(kind.model_fields[name]) for kind in owners.values()}
-        if len(defaults) == 1 and (default := defaults.pop()):
-            text += f" Default: {default}."
-        numbers = [
-            number_type(kind.model_fields[name], kind_type)
-            for kind, kind_type in zip(owners.values(), types, strict=True)
-        ]
-        number = numbers[0] if all(each == numbers[0] for each in numbers) else None
-        option = typer.Option(
-            flag,
-            help=text.strip(),
-            parser=parse_yaml if chosen is object else number,
-            metavar="VALUE" if chosen is object else None,
-        )
-        annotation = Annotated[chosen | None, option]
-        return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-
-    def __call__(self, **options: Any) -> dict[str, Any]:
-        """The values that were given on the command line, by field."""
-        given: dict[str, Any] = {
-            name: None if value == NONE else value
-            for name, value in options.items()
-            if value is not None and value != []
-        }
-        for kind in self._kinds().values():
-            for name in given.keys() & kind.model_fields.keys():
-                if is_mapping(kind.model_fields[name]) and isinstance(given[name], list):
-                    given[name] = parse_pairs(given[name], f"--{singular(name).replace('_', '-')}")
-        return given
-
-
-@dataclass(frozen=True)
-class NestedFields:
-    """Options of a `Value` and of values in its fields, which arrive as one nested dictionary.
-
-    Parameters
-    ----------
-    outer
-        Options of the value itself.
-    inner
-        Options of the values that it holds, by field.
-    """
-
-    outer: Fields
-    inner: Mapping[str, Fields]
-
-    def parameters(self) -> dict[str, Parameter]:
-        """The parameters of all groups."""
-        groups = (self.outer, *self.inner.values())
-        return {name: each for group in groups for name, each in group.parameters().items()}
-
-    def names(self) -> Iterator[tuple[str, str]]:
-        """Each field and its option."""
-        for group in (self.outer, *self.inner.values()):
-            yield from group.names()
-
-    def __call__(self, **options: Any) -> dict[str, Any]:
-        """The values that were given on the command line; groups without any are left out."""
-        nested = {
-            field: group(
-                **{name: options.pop(name) for name in group.parameters() if name in options}
-            )
-            for field, group in self.inner.items()
-        }
-        return self.outer(**options) | {field: given for field, given in nested.items() if given}
 
 
 def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Command]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bdl.cli.options import Fields
+from bdl.cli.generated_options import Fields
 from bdl.formats.events.event_table import EventTable
 from bdl.formats.recordings import RecordingFormat
 

@@ -9,8 +9,9 @@ import typer
 
 from bdl.cli.console import out, print_json
 from bdl.cli.fit_config import CONFIG
+from bdl.cli.generated_options import Fields
 from bdl.cli.numbers import REPLICATES, SECONDS, SEED, TOLERANCE
-from bdl.cli.options import EventFreeRule, Fields, Json, TrustPickle, takes
+from bdl.cli.options import EventFreeRule, Json, TrustPickle, takes
 from bdl.cli.sources import SourceOptions, find_source
 from bdl.errors import ConfigError, InputError
 from bdl.formats.recordings import RecordingFormat

@@ -54,16 +54,12 @@ def cross_fit(
 
     Parameters
     ----------
-    settings
-        Complete settings.
-    data
-        All training data.
+    settings, data, reporting
+        As in `train_model`, of all training data.
     parts
         Pairs of data to train on and data held out.
     held
         What the choices are made on.
-    reporting
-        Where files are kept, and what is shown.
     refit
         Whether to train again on all data; otherwise the model of the only part is returned.
     fixed_decoder

@@ -12,11 +12,12 @@ from bdl.evaluation.error_table import ErrorTable, error_table
 from bdl.evaluation.estimate import Estimate
 from bdl.evaluation.event_score import Score, score
 from bdl.evaluation.left_out import LeftOut
-from bdl.evaluation.matches import BestThreshold, Matches, PrecisionRecall
+from bdl.evaluation.matches import Matches
 from bdl.evaluation.matching import Matcher, MatchingRules, match
 from bdl.evaluation.metrics import Metric
 from bdl.evaluation.multiplicity import Difference
 from bdl.evaluation.operating_points import CountsAtThreshold, OperatingPoints, operating_points
+from bdl.evaluation.precision_recall import BestThreshold, PrecisionRecall
 from bdl.evaluation.regions import Regions
 from bdl.evaluation.screening_curve import Screening, screening
 from bdl.evaluation.tally import Tally

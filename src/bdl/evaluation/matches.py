@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,34 +27,15 @@ from numpy.typing import NDArray
 from bdl.errors import ConfigError
 from bdl.evaluation import replicates
 from bdl.evaluation.left_out import LeftOut
+from bdl.evaluation.precision_recall import BestThreshold, PrecisionRecall, mean
 from bdl.evaluation.ranking import tie_ends
 from bdl.evaluation.rounding import is_nearer
 from bdl.evaluation.tally import Tallies, Tally
-from bdl.frames import Tabular
 from bdl.intervals import IntervalType
-from bdl.table_plots import Drawing
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class PrecisionRecall(Tabular):
-    """Precision and recall, (n,), of the detections down to each distinct score, highest first."""
-
-    drawing = Drawing("recall", "precision", mode="lines")
-
-    threshold: Floats
-    precision: Floats
-    recall: Floats
-
-
-class BestThreshold(NamedTuple):
-    """Best F1 over all thresholds and the threshold that reaches it, both (types, tolerances)."""
-
-    f1: Floats
-    threshold: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,10 +307,3 @@ def find_tolerance(tolerances: Sequence[float], tolerance: float) -> int | None:
     """Place of a tolerance among others, to nine digits; None if it is not there."""
     close = (k for k, known in enumerate(tolerances) if abs(known - tolerance) <= 1e-9 * known)
     return next(close, None)
-
-
-def mean(table: Floats) -> float:
-    """Mean over tolerances, then over the types whose row is not NaN."""
-    rows = table.mean(axis=1)
-    known = rows[~np.isnan(rows)]
-    return float(known.mean()) if len(known) else float("nan")

@@ -65,10 +65,8 @@ def rewrite(
 
     Parameters
     ----------
-    array
-        The texts.
-    place
-        Where they are, for error messages.
+    array, place
+        The texts, and where they are, for error messages.
     order
         Which number of a date is the day, if it is known.
 
