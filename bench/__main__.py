@@ -22,7 +22,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from bdl.formats.files import atomic
+from bdl.formats.atomic_files import atomic
 from bench.growth import Growth, growth_table, plot, run_growth
 from bench.row import Row, table
 

@@ -8,7 +8,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bdl.formats.files import atomic
+from bdl.formats.atomic_files import atomic
 from fuzz.attack import SECONDS, Case, attack
 from fuzz.worker import MEMORY
 

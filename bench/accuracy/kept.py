@@ -12,7 +12,7 @@ import polars as pl
 
 from bdl import Events
 from bdl.datasets import Benchmark
-from bdl.formats.files import atomic
+from bdl.formats.atomic_files import atomic
 from bench.accuracy.tasks import Task
 from bench.baselines import Detected, Scoring
 from bench.experiments.common import Part

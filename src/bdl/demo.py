@@ -23,7 +23,8 @@ from bdl.decoding.candidates import to_events
 from bdl.detector import DetectorSettings
 from bdl.errors import ConfigError
 from bdl.formats import write_events
-from bdl.formats.files import atomic, reading
+from bdl.formats.atomic_files import atomic
+from bdl.formats.files import reading
 from bdl.plain_data import parse_json
 from bdl.recording import Recordings
 from bdl.report import Content, System, write_report

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bdl.errors import BdlError, InputError, OutputError
-from bdl.formats.files import atomic, content_hash, existing, matching, reading, safe_name
+from bdl.formats.atomic_files import atomic
+from bdl.formats.files import content_hash, existing, matching, reading, safe_name
 from bdl.formats.outputs import remove_leftovers
 
 
@@ -106,15 +107,15 @@ def test_what_a_library_raises_names_the_file() -> None:
 
 def test_a_folder_whose_replacement_was_interrupted_has_its_name_again(tmp_path: Path) -> None:
     code = (
-        "import os, signal, sys; from bdl.formats import files\n"
+        "import os, signal, sys; from bdl.formats import atomic_files\n"
         "replace, calls = os.replace, []\n"
         "def interrupted(*paths):\n"
         "    calls.append(paths)\n"
         "    if len(calls) == 3: os.kill(os.getpid(), signal.SIGKILL)\n"
         "    replace(*paths)\n"
-        "files.os.replace = interrupted\n"
+        "atomic_files.os.replace = interrupted\n"
         "for name in ('old', 'new'):\n"
-        "    with files.atomic_folder(sys.argv[1]) as temporary: (temporary / name).touch()\n"
+        "    with atomic_files.atomic_folder(sys.argv[1]) as temporary: (temporary / name).touch()\n"
     )
     target = tmp_path / "many"
     subprocess.run([sys.executable, "-c", code, str(target)], check=False)

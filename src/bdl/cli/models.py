@@ -157,7 +157,7 @@ def _write(
     json: bool,
 ) -> None:
     """Write a fitted detector and its history, and say how it is."""
-    from bdl.formats.files import atomic
+    from bdl.formats.atomic_files import atomic
     from bdl.training.history import history_csv
 
     if (origin := fitted.model_.provenance) is not None:

@@ -55,7 +55,7 @@ def new(
 ) -> None:
     """Propose every setting from the data, and write a configuration."""
     from bdl.formats import read_annotated, read_recordings
-    from bdl.formats.files import atomic
+    from bdl.formats.atomic_files import atomic
     from bdl.proposal import propose
 
     target = project / "bdl.yaml"

@@ -43,7 +43,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 from bdl.datasets.benchmark import Benchmark
 from bdl.datasets.study_scale import Scale
 from bdl.errors import ConfigError, InputError
-from bdl.formats.files import atomic, known_path, reading
+from bdl.formats.atomic_files import atomic
+from bdl.formats.files import known_path, reading
 from bdl.formats.outputs import check_output
 from bdl.registry import Variant
 

@@ -13,7 +13,8 @@ from bdl.detector.model_training import Reporting, TrainingData, train_model
 from bdl.encoders import Encoder
 from bdl.encoders.ensemble import Ensemble
 from bdl.errors import ConfigError
-from bdl.formats.files import atomic, reading
+from bdl.formats.atomic_files import atomic
+from bdl.formats.files import reading
 from bdl.plain_data import parse_json
 
 PROBE = 6  # measured updates, after as many that compile what is compiled

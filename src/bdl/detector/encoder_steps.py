@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from bdl.detector.steps import Ints, State, Steps
+from bdl.detector.stream_steps import Ints, State, Steps
 from bdl.inference import check_output, evaluating, linked, tensors
 
 

@@ -13,7 +13,7 @@ from bdl.detector.onnx_file import SUFFIX, read_metadata, read_sealed
 from bdl.detector.streaming import Streaming
 from bdl.errors import ConfigError, InputError
 from bdl.features import Binned
-from bdl.formats.files import atomic
+from bdl.formats.atomic_files import atomic
 
 
 class ExportedDetector(Streaming):

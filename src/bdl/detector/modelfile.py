@@ -27,7 +27,8 @@ from bdl.boosting import TreeEnsemble
 from bdl.config import validate
 from bdl.detector.model import Model
 from bdl.errors import ConfigError, InputError
-from bdl.formats.files import atomic, existing
+from bdl.formats.atomic_files import atomic
+from bdl.formats.files import existing
 from bdl.plain_data import parse_json
 from bdl.pretrained import model_file
 from bdl.rescoring import Rescorer

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.detector.model import Model
-from bdl.detector.steps import Ints, State, Steps
+from bdl.detector.stream_steps import Ints, State, Steps
 from bdl.encoders.encoder import CARRIED
 from bdl.errors import require
 from bdl.features import Binned

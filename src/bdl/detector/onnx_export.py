@@ -12,7 +12,7 @@ from bdl.detector.binning_graph import bin_samples
 from bdl.detector.model import Model
 from bdl.detector.onnx_file import SUFFIX, metadata_of, sealed
 from bdl.errors import ConfigError
-from bdl.formats.files import atomic
+from bdl.formats.atomic_files import atomic
 from bdl.onnx_graph import EncoderInputs, Graph
 from bdl.rescoring import Rescorer
 

@@ -22,8 +22,8 @@ from bdl.decoding.incremental import BinClock
 from bdl.decoding.incremental_rows import FinalRows, grown
 from bdl.detector.model import Model
 from bdl.detector.sample_intake import SampleIntake, Samples, Values
-from bdl.detector.steps import Ints, StateRows, Steps
 from bdl.detector.stream_state import Parts, check_like
+from bdl.detector.stream_steps import Ints, StateRows, Steps
 from bdl.errors import InputError
 from bdl.features import bin_features
 from bdl.recording import Recording, RecordingInfo

@@ -11,10 +11,10 @@ import numpy as np
 
 from bdl.detector.operating_point import OperatingPoint
 from bdl.detector.prediction import Prediction
-from bdl.detector.steps import Steps
 from bdl.detector.stream import Stream
 from bdl.detector.stream_rows import StreamSettings, stream_rows
 from bdl.detector.stream_state import STATE, unpack
+from bdl.detector.stream_steps import Steps
 from bdl.errors import ConfigError, InputError
 from bdl.formats.files import reading
 from bdl.recording import RecordingInfo

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bdl.errors import ConfigError, InputError
+from bdl.errors import InputError
 from bdl.events import Events
 from bdl.explore.journal import Change, ConflictError, Entry, Journal, Label, Review
 from bdl.recording_info import RecordingInfo
@@ -280,45 +280,3 @@ class EditedLabels:
                 self.verdicts.pop(edit.review.item, None)
             else:
                 self.verdicts[edit.review.item] = edit.review.verdict
-
-
-def change_rows(labels: EditedLabels) -> list[dict[str, Any]]:
-    """The change log: one row per changed label or verdict, in order, and whether it holds."""
-    undone = labels.undone
-    rows: list[dict[str, Any]] = []
-    for entry in labels.journal.entries:
-        if entry.undo is not None or entry.redo is not None:
-            continue
-        verdict = entry.review.verdict if entry.review else ""
-        for change in entry.changes or (None,):
-            before, after = (change.before, change.after) if change else (None, None)
-            some = after or before
-            rows.append(
-                {
-                    "edit": entry.number,
-                    "at": entry.at,
-                    "annotator": entry.annotator,
-                    "action": _action(change),
-                    "recording": some.recording if some else "",
-                    "event": before.event if before else "",
-                    "time": before.time if before else None,
-                    "new_event": after.event if after else "",
-                    "new_time": after.time if after else None,
-                    "comment": some.comment if some else "",
-                    "review": verdict,
-                    "item": entry.review.item if entry.review else "",
-                    "undone": entry.number in undone,
-                }
-            )
-    return rows
-
-
-def _action(change: Change | None) -> str:
-    if change is None:
-        return "review"
-    if change.before is None or change.after is None:
-        return "add" if change.before is None else "delete"
-    for name in ("time", "event", "comment"):
-        if getattr(change.before, name) != getattr(change.after, name):
-            return {"time": "move", "event": "retype", "comment": "comment"}[name]
-    raise ConfigError("a change that changes nothing")

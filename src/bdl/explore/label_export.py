@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from bdl.errors import ConfigError
-from bdl.explore.edited_labels import change_rows
-from bdl.explore.journal import ConflictError
+from bdl.explore.edited_labels import EditedLabels
+from bdl.explore.journal import Change, ConflictError
 from bdl.explore.label_session import LabelSession
 from bdl.formats import write_events
 from bdl.formats.events.event_format import EventFormat
@@ -52,7 +52,7 @@ def export(session: LabelSession, path: str | Path, *, format: str = "bdl", **op
                 "edits belong to its old content, so nothing was written"
             )
     with session.lock:
-        corrected, rows = session.labels.corrected(), change_rows(session.labels)
+        corrected, rows = session.labels.corrected(), _change_rows(session.labels)
     periods = {info.period for info in session.recordings.infos}
     defaults = {"period": periods.pop()} if len(periods) == 1 else {}
     write_events(
@@ -99,3 +99,45 @@ def corrected_name(table: Path, format: str) -> Path:
         return table.with_name(f"{table.stem}.corrected-{format}")
     suffix = (*EventFormat.kinds()[format].suffixes, ".csv")[0]
     return table.with_name(f"{table.stem}.corrected.{format}{suffix}")
+
+
+def _change_rows(labels: EditedLabels) -> list[dict[str, Any]]:
+    """The change log: one row per changed label or verdict, in order, and whether it holds."""
+    undone = labels.undone
+    rows: list[dict[str, Any]] = []
+    for entry in labels.journal.entries:
+        if entry.undo is not None or entry.redo is not None:
+            continue
+        verdict = entry.review.verdict if entry.review else ""
+        for change in entry.changes or (None,):
+            before, after = (change.before, change.after) if change else (None, None)
+            some = after or before
+            rows.append(
+                {
+                    "edit": entry.number,
+                    "at": entry.at,
+                    "annotator": entry.annotator,
+                    "action": _action(change),
+                    "recording": some.recording if some else "",
+                    "event": before.event if before else "",
+                    "time": before.time if before else None,
+                    "new_event": after.event if after else "",
+                    "new_time": after.time if after else None,
+                    "comment": some.comment if some else "",
+                    "review": verdict,
+                    "item": entry.review.item if entry.review else "",
+                    "undone": entry.number in undone,
+                }
+            )
+    return rows
+
+
+def _action(change: Change | None) -> str:
+    if change is None:
+        return "review"
+    if change.before is None or change.after is None:
+        return "add" if change.before is None else "delete"
+    for name in ("time", "event", "comment"):
+        if getattr(change.before, name) != getattr(change.after, name):
+            return {"time": "move", "event": "retype", "comment": "comment"}[name]
+    raise ConfigError("a change that changes nothing")

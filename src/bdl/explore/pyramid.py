@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from bdl.compiled import compiled
 from bdl.errors import InputError
-from bdl.formats.files import atomic, reading
+from bdl.formats.atomic_files import atomic
+from bdl.formats.files import reading
 
 FACTOR = 16
 STEP = 4

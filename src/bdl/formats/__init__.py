@@ -17,9 +17,10 @@ A format is one class in one file; `bdl.formats.recordings.RecordingFormat` and
 
 from __future__ import annotations
 
+from bdl.formats.atomic_files import atomic
 from bdl.formats.event_checks import check_events
 from bdl.formats.event_files import read_annotated, read_events, write_events
-from bdl.formats.files import atomic, safe_name
+from bdl.formats.files import safe_name
 from bdl.formats.inspect import inspect
 from bdl.formats.recording_files import read_recordings
 from bdl.formats.recordings.store import open_store

@@ -11,7 +11,8 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from bdl.errors import InputError
-from bdl.formats.files import atomic, existing, reading
+from bdl.formats.atomic_files import atomic
+from bdl.formats.files import existing, reading
 
 
 def read_rows(path: Path, delimiter: str) -> tuple[list[str], list[list[str]]]:

@@ -20,7 +20,8 @@ from pydantic import Field
 from bdl.config import Value, validate
 from bdl.density import Density, Kind
 from bdl.errors import InputError
-from bdl.formats.files import atomic_folder, reading
+from bdl.formats.atomic_files import atomic_folder
+from bdl.formats.files import reading
 from bdl.formats.npz_arrays import array_shapes, read_array
 from bdl.plain_data import parse_json
 

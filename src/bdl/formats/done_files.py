@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from bdl.errors import InputError
-from bdl.formats.files import atomic, existing, reading
+from bdl.formats.atomic_files import atomic
+from bdl.formats.files import existing, reading
 from bdl.plain_data import parse_json
 from bdl.recording import Recordings
 

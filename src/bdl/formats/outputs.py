@@ -85,8 +85,8 @@ def check_output(path: str | Path, *, folder: bool = False, flag: str = "--out")
 def remove_leftovers(folder: Path, name: str | None = None) -> None:
     """Remove the temporary files of processes that are gone.
 
-    A folder whose replacement was interrupted (see `bdl.formats.files.atomic_folder`) gets its name
-    back.
+    A folder whose replacement was interrupted (`bdl.formats.atomic_files.atomic_folder`) gets its
+    name back.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bdl.formats.files import atomic_folder
+from bdl.formats.atomic_files import atomic_folder
 from bdl.formats.table_writing import write_table
 
 

@@ -18,7 +18,8 @@ import numpy as np
 
 from bdl.errors import InputError, OutputError
 from bdl.formats.addresses import address_of, exists, remove, version
-from bdl.formats.files import atomic, file_identity, joined_hash, safe_name
+from bdl.formats.atomic_files import atomic
+from bdl.formats.files import file_identity, joined_hash, safe_name
 from bdl.formats.outputs import check_output
 from bdl.formats.recording_files import LEFT_OUT
 from bdl.formats.recordings.store import (

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from bdl.arrow import from_texts
 from bdl.errors import ConfigError
-from bdl.formats.files import atomic
+from bdl.formats.atomic_files import atomic
 from bdl.formats.outputs import check_output
 
 _SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".feather", ".ftr", ".arrow")

@@ -26,7 +26,8 @@ from bdl.detector.stream_state import pack, unpack
 from bdl.detector.streaming import Streaming
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
-from bdl.formats.files import atomic, existing, reading
+from bdl.formats.atomic_files import atomic
+from bdl.formats.files import existing, reading
 from bdl.live.line_formats import Sample
 from bdl.live.output_file import Output, unwritten
 

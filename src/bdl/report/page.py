@@ -20,7 +20,7 @@ from bdl.errors import require
 from bdl.evaluation import Estimate
 from bdl.evaluation.metrics.metric import number
 from bdl.evaluation.screening_curve import screening
-from bdl.formats.files import atomic
+from bdl.formats.atomic_files import atomic
 from bdl.installation import version
 from bdl.report import html_tables, page_figures
 from bdl.report.arrays import deflate

@@ -14,7 +14,8 @@ from typing import Any
 
 from bdl.config import mapping
 from bdl.errors import ConfigError
-from bdl.formats.files import atomic, reading
+from bdl.formats.atomic_files import atomic
+from bdl.formats.files import reading
 from bdl.formats.outputs import remove_leftovers
 from bdl.plain_data import parse_json
 

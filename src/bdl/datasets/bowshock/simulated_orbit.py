@@ -22,7 +22,7 @@ from scipy.signal import lfilter
 from bdl.datasets.bowshock import CHANNELS, EVENTS, PERIOD, SERIES, TABLE
 from bdl.datasets.dataset import Progress
 from bdl.errors import ConfigError, require
-from bdl.formats.files import atomic
+from bdl.formats.atomic_files import atomic
 
 START = np.datetime64("2012-01-01", "ms")
 ORBIT = 2 * 4510

@@ -21,7 +21,7 @@ from bdl.datasets.chbmit import FOLDER, TABLE, eeg_signal, patient
 from bdl.datasets.chbmit.eeg_files import CHANNELS, RATE
 from bdl.datasets.dataset import Progress
 from bdl.errors import require
-from bdl.formats.files import atomic
+from bdl.formats.atomic_files import atomic
 
 PER_CASE = 6
 CASES = 24

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bdl.datasets.dataset import Progress
 from bdl.datasets.fraud import CHANNELS, EVENTS, SERIES, TABLE
 from bdl.errors import ConfigError
-from bdl.formats.files import atomic
+from bdl.formats.atomic_files import atomic
 
 SPACING = 579
 START = datetime(2013, 9, 1)

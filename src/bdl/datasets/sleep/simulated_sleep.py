@@ -20,7 +20,7 @@ from numpy.random import Generator, default_rng
 from bdl.datasets.dataset import Progress
 from bdl.datasets.sleep import EVENTS, SERIES, annotation, day_course, movement, wearer
 from bdl.datasets.sleep.wall_clock import DAY, PERIOD, WallClock
-from bdl.formats.files import atomic
+from bdl.formats.atomic_files import atomic
 
 SCHEMA = pa.schema(
     [

@@ -15,10 +15,11 @@ from typing import ClassVar, Literal
 
 from bdl.errors import InputError
 from bdl.events import Events
+from bdl.formats.atomic_files import atomic
 from bdl.formats.delimited import decimal
 from bdl.formats.events.annotation_format import Annotation, AnnotationFormat, rows_by_recording
 from bdl.formats.events.event_format import UnscoredFormat
-from bdl.formats.files import atomic, matching, reading
+from bdl.formats.files import matching, reading
 from bdl.recording import Recordings
 
 _LINE = re.compile(r"-?\d+(\.\d*)?\t-?\d+(\.\d*)?(\t|$)")

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 
 from bdl.errors import InputError, require
 from bdl.events import Events
+from bdl.formats.atomic_files import atomic
 from bdl.formats.edf_header import WHAT, read_header
 from bdl.formats.events.annotation_format import (
     Annotation,
@@ -23,7 +24,7 @@ from bdl.formats.events.annotation_format import (
     rows_by_recording,
 )
 from bdl.formats.events.event_format import UnscoredFormat
-from bdl.formats.files import atomic, matching, reading
+from bdl.formats.files import matching, reading
 from bdl.recording import RecordingInfo, Recordings
 
 _YEARS = range(1985, 2085)  # those that a header of EDF can tell

@@ -15,8 +15,9 @@ from typing import Any, ClassVar, Literal
 
 from bdl.errors import InputError
 from bdl.events import Events
+from bdl.formats.atomic_files import atomic
 from bdl.formats.events.annotation_format import Annotation, AnnotationFormat, rows_by_recording
-from bdl.formats.files import atomic, existing
+from bdl.formats.files import existing
 from bdl.plain_data import parse_json
 from bdl.recording import Recordings
 

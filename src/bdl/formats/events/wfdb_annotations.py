@@ -17,8 +17,9 @@ from pydantic import Field
 
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
+from bdl.formats.atomic_files import atomic
 from bdl.formats.events.event_format import UnscoredFormat
-from bdl.formats.files import atomic, matching
+from bdl.formats.files import matching
 from bdl.formats.mit_annotations import encode_annotations, read_annotation_file
 from bdl.formats.wfdb_header import read_header
 from bdl.recording import Recordings
