@@ -63,8 +63,8 @@ def one(samples: int = 50) -> Recordings:
 KILLED = """
 import os, sys
 from pathlib import Path
-from bdl.formats import files
-with files.atomic(Path(sys.argv[1]) / "a.npy") as temporary:
+from bdl.formats.atomic_files import atomic
+with atomic(Path(sys.argv[1]) / "a.npy") as temporary:
     temporary.write_bytes(b"half")
     os.kill(os.getpid(), 9)
 """
