@@ -30,9 +30,9 @@ ENCODERS = {
 
 def targets() -> Iterator[Target]:
     """Two targets per encoder: the bytes of the file, and its configuration."""
-    recordings, events = _spikes()
+    recordings, events = spikes()
     for name, encoder in ENCODERS.items():
-        detector = _fitted(encoder, recordings, events)
+        detector = fitted(encoder, recordings, events)
         files = {"model": _written(detector.save, "model")}
         yield Target(f"model {name}", files, ("model",), _detect)
         yield Target(f"model {name} configuration", files, ("model",), _detect, _reconfigured)
@@ -42,7 +42,8 @@ def targets() -> Iterator[Target]:
             yield Target("model onnx metadata", files, ("model.onnx",), _detect_exported, _resealed)
 
 
-def _spikes() -> tuple[Recordings, Events]:
+def spikes() -> tuple[Recordings, Events]:
+    """Six recordings with two spikes each."""
     rng = np.random.default_rng(0)
     parts = []
     for id in "abcdef":
@@ -52,7 +53,8 @@ def _spikes() -> tuple[Recordings, Events]:
     return Recordings.of(parts), Events.of([*"aabbccddeeff"], "spike", [50.0, 150.0] * 6)
 
 
-def _fitted(encoder: dict[str, object], recordings: Recordings, events: Events) -> Detector:
+def fitted(encoder: dict[str, object], recordings: Recordings, events: Events) -> Detector:
+    """A detector with that encoder after one epoch."""
     detector = Detector(
         encoder=encoder,
         features={"stride": 5},
@@ -72,7 +74,7 @@ def _written(write: Callable[[Path], None], name: str) -> bytes:
 
 
 def _detect(folder: Path) -> None:
-    recordings, _ = _spikes()
+    recordings, _ = spikes()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         detections = Detector.load(folder / "model").detect(recordings.select(["a"]))
@@ -80,7 +82,7 @@ def _detect(folder: Path) -> None:
 
 
 def _detect_exported(folder: Path) -> None:
-    recordings, _ = _spikes()
+    recordings, _ = spikes()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check_events(ExportedDetector(folder / "model.onnx").detect(recordings.select(["a"])))

@@ -29,6 +29,7 @@ MODULES = {
     "signal_targets": ("recordings", "store", "densities", "events"),
     "dataset_targets": ("data set", "pickle"),
     "model_targets": ("model",),
+    "fit_targets": ("fit",),
     "config_targets": ("configuration",),
     "record_targets": ("kept", "lines"),
     "live_targets": ("live",),
