@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,13 +13,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bdl import Detector, read_events, read_recordings
+from bdl import read_events, read_recordings
 from bdl.errors import ConfigError, InputError, MissingExtraError
 from bdl.formats import open_store, prepare, write_events
 from bdl.formats.local_copies import fetch
 from buckets import Unreliable, bucket
 from calling import call, call_json
-from learning import quick, spikes
+from full_disk import full_disk
+from learning import spikes
 from recording_tables import write_tables
 
 
@@ -64,6 +66,14 @@ def test_the_cache_is_bounded_and_notices_changes(memory, cache: Path, monkeypat
         assert sum(sizes) <= 2500
     memory.pipe("/n/4.bin", b"new")
     assert fetch(Path("memory://n/4.bin")).read_bytes() == b"new"
+
+
+def test_a_cache_disk_that_is_full_is_told(memory, cache: Path):
+    memory.pipe("/n/a.npz", bytes(100_000))
+    with full_disk(20_000), pytest.raises(InputError, match=r"cache cannot be written.*BDL_CACHE"):
+        read_recordings("memory://n/a.npz")
+    assert not [*cache.iterdir()]  # nothing half is left
+    assert fetch(Path("memory://n/a.npz")).stat().st_size == 100_000
 
 
 def test_events_in_a_folder_and_by_a_glob_here_and_at_an_address(memory, tmp_path: Path):
@@ -121,6 +131,21 @@ def test_nothing_answers(monkeypatch):
     assert "secret-of-the-test" not in str(told.value)
 
 
+def test_a_bucket_that_never_answers_is_told(monkeypatch):
+    s3fs = pytest.importorskip("s3fs")
+    monkeypatch.setattr("s3fs.core.S3FileSystem.retries", 1)
+    monkeypatch.setattr("s3fs.core.S3FileSystem.read_timeout", 1)
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret-of-the-test")
+    s3fs.S3FileSystem.clear_instance_cache()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        with pytest.raises(InputError, match=r"s3://quiet/a\.edf: cannot be reached: .*[Tt]imeout"):
+            read_recordings("s3://quiet/a.edf")
+    s3fs.S3FileSystem.clear_instance_cache()
+
+
 @pytest.fixture
 def nights(monkeypatch) -> Iterator[Unreliable]:
     pytest.importorskip("moto")
@@ -167,17 +192,23 @@ def test_everything_once_against_a_bucket_that_is_late_and_fails(nights, tmp_pat
 
     data, events = spikes(6)
     write_tables(data, tmp_path / "r")
-    events.to_frame().write_csv(tmp_path / "e.csv")
+    for id in events.recordings:
+        write_events(events.select(recordings=[id]), tmp_path / f"e/{id}.csv")
     system = s3fs.S3FileSystem()
-    system.put(f"{tmp_path}/r/", "nights/r/", recursive=True)
-    system.put_file(str(tmp_path / "e.csv"), "nights/e.csv")
-    source, store = "s3://nights/r", "s3://nights/store"
-    inspected = call_json("inspect", source, "--events", "s3://nights/e.csv", "--jobs", 2)
+    for name in ("r", "e"):
+        system.put(f"{tmp_path}/{name}/", f"nights/{name}/", recursive=True)
+    source, store, labels = "s3://nights/r", "s3://nights/store", "s3://nights/e/*.csv"
+    inspected = call_json("inspect", source, "--events", "s3://nights/e", "--jobs", 2)
     assert inspected["recordings"]["recordings"] == 6
     assert inspected["events"]["outside"] == 0
     call("prepare", source, "--out", store, "--jobs", 2)
-    assert read_events("s3://nights/e.csv") == read_events(tmp_path / "e.csv")
-    Detector(**quick()).fit(open_store(store), events).save("s3://nights/m.bdl")
+    assert read_events(labels) == read_events(tmp_path / "e")
+    call(
+        *("fit", "--recordings", store, "--events", labels, "--out", "s3://nights/m.bdl"),
+        *("--encoder", "{kind: recurrent, width: 8, blocks: 1}", "--stride", 4, "--window", 400),
+        *("--epochs", 1, "--folds", 0, "--quiet"),
+    )
+    assert "spike" in call("show", "s3://nights/m.bdl")
     command = ("detect", "s3://nights/m.bdl", store, "--events", "--out")
     call(*command, "s3://nights/d.csv", "--jobs", 2)
     call(*command, tmp_path / "d.csv")
@@ -185,5 +216,9 @@ def test_everything_once_against_a_bucket_that_is_late_and_fails(nights, tmp_pat
     call(*command, "s3://nights/parts", "--partition", 4)
     names = [name.rpartition("/")[2] for name in system.ls("nights/parts", detail=False)]
     assert sorted(names) == ["part-000000.parquet", "part-000001.parquet"]
+    call(*command, "s3://nights/bids", "--format", "bids")
+    call("convert", "s3://nights/bids", "--out", "s3://nights/again.csv")
+    times = [read_events(f"s3://nights/{name}").time for name in ("again.csv", "d.csv")]
+    np.testing.assert_array_equal(*map(np.sort, times))
     assert not system.exists("nights/d.csv.run")
     assert nights.errors > 10

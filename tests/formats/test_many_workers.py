@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,16 @@ def test_two_workers_open_the_same_files(tmp_path: Path):
     np.testing.assert_array_equal(opened["r009"].values, alone["r009"].values)
     with pytest.raises(InputError, match=r"r007\.parquet.*--pattern"):
         read_recordings(tmp_path, workers=TWO)
+
+
+def test_two_runs_that_write_one_store_at_a_time_leave_it_whole(tmp_path: Path):
+    write_tables(many(12), tmp_path / "source")
+    data = read_recordings(tmp_path / "source")
+    prepare(data, tmp_path / "one")
+    with ThreadPoolExecutor(2) as both:
+        made = [both.submit(prepare, data, tmp_path / "two") for _ in range(2)]
+        assert [len(each.result()) for each in made] == [12, 12]
+    assert contents(tmp_path / "two") == contents(tmp_path / "one")
 
 
 def damaged(folder: Path) -> str:

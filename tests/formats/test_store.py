@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +12,7 @@ from bdl.errors import InputError, OutputError
 from bdl.events import Events
 from bdl.formats import open_store, prepare, read_recordings, write_events
 from bdl.recording import Recording, RecordingInfo, Recordings, Values
+from full_disk import full_disk
 from recording_tables import write_tables
 
 
@@ -139,19 +136,6 @@ def test_damaged_manifests(tmp_path: Path) -> None:
     file.write_text(good.replace('"version": 1', '"version": 9'))
     with pytest.raises(InputError, match="store version 1 expected, got 9"):
         open_store(tmp_path / "s")
-
-
-@contextmanager
-def full_disk(limit: int) -> Iterator[None]:
-    """No file may grow beyond ``limit`` bytes: writes fail as on a full disk."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, handler)
 
 
 def test_a_full_disk_is_our_error_and_space_lets_it_go_on(tmp_path: Path) -> None:

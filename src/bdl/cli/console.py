@@ -59,6 +59,7 @@ def progress() -> Progress:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         console=err.rich,
+        speed_estimate_period=3600,  # a long recording takes minutes
     )
 
 

@@ -20,6 +20,7 @@ from typing import Any
 from bdl.errors import InputError
 from bdl.formats.addresses import access, address_of, fnmatch_any, version_of
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS)
 _LARGEST = 10_000_000_000  # bytes of the cache
 _SHARE = 64  # the cache is looked through when this part of it has been fetched since
 _fetched: float = math.inf  # bytes that this process has fetched since it looked
@@ -99,7 +100,7 @@ def _fill(folder: Path, fs: Any, names: Mapping[str, str]) -> None:
                 os.rename(part, folder)
             os.makedirs(part, exist_ok=True)  # so that its removal finds something
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS):
+        if error.errno not in _NO_ROOM:
             raise
         raise InputError(
             f"{folder.parent}: the cache cannot be written: {error.strerror}; set BDL_CACHE to a "
