@@ -157,7 +157,7 @@ class Events(Tabular):
             Names of the columns; those with an obvious name are found (see `bdl.column_names`).
         score, issued
             Names of the columns of scores and of times of issue, used if they exist; None ignores
-            them.
+            them. Without a column ``score``, one with another obvious name is taken.
         incomplete
             Whether a row without time, or without score in a table that has scores, is an error
             or is dropped and counted.
@@ -173,7 +173,9 @@ class Events(Tabular):
         """
         table = frames.open_frame(frame, (), source)
         named = {"recording": recording, "event": event, "time": time}
-        by_role = find_columns(table.columns, named, named, source, needed=named)
+        roles = (*named, "score") if score == "score" else tuple(named)
+        by_role = find_columns(table.columns, named, roles, source, needed=named)
+        score = by_role.get("score", score)
         places = {role: ColumnPlace(source, column) for role, column in by_role.items()}
         recordings, recording_code = frames.encode(table[by_role["recording"]], places["recording"])
         types, type_code = frames.encode(table[by_role["event"]], places["event"])

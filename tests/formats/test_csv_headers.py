@@ -91,3 +91,22 @@ def test_raw_values_of_an_actigraph(tmp_path: Path) -> None:
     assert (info.period, info.samples) == (1 / 30, 60)
     assert info.start is not None
     assert info.start.isoformat() == "2024-03-30T12:00:00+01:00"
+
+
+@pytest.mark.parametrize(("unit", "scale"), [("s", 1), ("ms", 1000), ("us", 10**6)])
+def test_numbers_since_1970_are_recognised(tmp_path: Path, unit: str, scale: int) -> None:
+    begin = 1_700_000_000
+    rows = "".join(f"{(begin + 5 * i) * scale},{i}\n" for i in range(9))
+    (tmp_path / "a.csv").write_text(f"timestamp,x\n{rows}")
+    found = read_recordings(tmp_path, zone="Asia/Kolkata")
+    info = found.infos[0]
+    assert info.start is not None
+    assert (info.period, info.start.timestamp()) == (5.0, begin)
+    assert info.start.isoformat() == "2023-11-15T03:43:20+05:30"
+    assert any(f"taken as {unit} since 1970 (otherwise --clock" in note for note in found.notes)
+    events = tmp_path / "faults.csv"
+    events.write_text(f"recording,event,time\na,leak,{(begin + 12) * scale}\n")
+    placed = read_events(events, recordings=found)
+    assert placed.time.tolist() == [12.0]
+    assert placed.notes == (f"{events}: times are taken as {unit} since 1970",)
+    assert read_events(events).time.tolist() == [(begin + 12) * scale]  # nothing to place it on

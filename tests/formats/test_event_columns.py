@@ -184,6 +184,9 @@ def test_data_frames_of_any_kind() -> None:
         assert type(events.to_frame()) is type(frame)
     renamed = pl.DataFrame({"Subject": ["a"], "Label": ["x"], "Seconds": [5.0]})
     assert Events.from_frame(renamed) == Events.of("a", "x", [5.0])
+    found = pd.DataFrame({"File": ["a"], "kind": ["x"], "t (ms)": [5000], "Confidence": [0.7]})
+    assert Events.from_frame(found) == Events.of("a", "x", [5.0], [0.7])
+    assert Events.from_frame(found, score=None) == Events.of("a", "x", [5.0])
     odd = pl.DataFrame({"who": ["a"], "what": ["x"], "when": [5.0]})
     assert Events.from_frame(odd, recording="who", event="what", time="when").time.tolist() == [5.0]
     with pytest.raises(InputError, match=r"column 'recording' is missing; it has who.*recording="):

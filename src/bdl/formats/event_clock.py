@@ -1,6 +1,7 @@
 """Times of events on the clocks of their recordings.
 
-Numbers are seconds from the start of the recording, or in the unit that the column's name tells.
+Numbers are seconds from the start of the recording, or in the unit that the column's name tells;
+those that count from 1970 to our time are instants if the recordings have a start.
 Text and timestamps are dates and times: with a UTC offset they are instants, without one they are
 times of the recording's local clock, as it is known from its own times or its zone. A local time
 that came twice is taken as the first.
@@ -19,7 +20,7 @@ from bdl.column_values import ColumnPlace, decoded, is_text, numbers
 from bdl.errors import InputError
 from bdl.formats.time_texts import DateOrder
 from bdl.formats.time_zones import NANO, ZoneChanges, utc_offset
-from bdl.formats.timestamps import Longs, nanoseconds, parse_times
+from bdl.formats.timestamps import Longs, epoch_unit, nanoseconds, parse_times
 from bdl.recording import RecordingInfo, Recordings
 
 Floats = NDArray[np.float64]
@@ -34,6 +35,21 @@ def is_wall_clock(array: pa.Array) -> bool:
     if not is_text(array.type):
         return bool(pa.types.is_timestamp(array.type))
     return any(_WALL_CLOCK.search(text) for text in array.drop_null()[:50].to_pylist())
+
+
+def since_1970(array: pa.Array, column: str, recordings: Recordings | None) -> str | None:
+    """The unit of a column of numbers since 1970; None for others, or without starts to place it.
+
+    Parameters
+    ----------
+    array, column
+        The numbers, and the name of their column.
+    recordings
+        The recordings, all of which need a start.
+    """
+    if recordings is None or any(info.start is None for info in recordings.infos):
+        return None
+    return epoch_unit(decoded(array), time_unit(column))
 
 
 def is_time_of_day(array: pa.Array) -> bool:
@@ -98,8 +114,13 @@ def event_seconds(
     """
     array = decoded(array)
     if not is_wall_clock(array):
-        scale = TIME_UNITS[time_unit(place.column) or "s"]
-        return np.array(numbers(array, place), np.float64) * scale
+        unit = since_1970(array, place.column, recordings)
+        counted = np.array(numbers(array, place), np.float64)
+        if unit is None or recordings is None:
+            return counted * TIME_UNITS[time_unit(place.column) or "s"]
+        starts = {info.id: info.start.timestamp() for info in recordings.infos if info.start}
+        begin = np.array([starts.get(id, 0.0) for id in ids], np.float64)
+        return counted * TIME_UNITS[unit] - begin
     if recordings is None:
         raise InputError(
             f"{place.path}: column {place.column!r} holds dates and times, which are placed on the "

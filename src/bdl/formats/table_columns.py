@@ -16,7 +16,7 @@ from bdl.formats.sample_clock import ClockRows
 from bdl.formats.table_file import TableFile
 from bdl.formats.time_texts import DateOrder, find_date_order, is_iso
 from bdl.formats.time_zones import named_zone
-from bdl.formats.timestamps import joined_texts, nanoseconds, parse_times
+from bdl.formats.timestamps import epoch_unit, joined_texts, nanoseconds, parse_times
 from bdl.units import units_in_names
 
 if TYPE_CHECKING:
@@ -136,6 +136,11 @@ def _with_clock(table: TableFile, options: TableFormat, columns: TableColumns) -
     clock = options.clock
     if clock is None:
         clock = "iso" if is_text(times.type) and not _is_number(times) else "seconds"
+        given = options.unit or time_unit(columns.roles.get("time", ""))
+        if clock == "seconds" and (unit := epoch_unit(times, given)):
+            note = f"{table.path}: times are taken as {unit} since 1970 (otherwise --clock seconds)"
+            columns = replace(columns, unit=unit, notes=(*columns.notes, note))
+            clock = "epoch"
     order = options.date_order or table.about.get("date_order")
     if clock == "iso" and order is None and not is_iso(times):
         order = find_date_order(times, ColumnPlace(table.path, "time"))

@@ -24,6 +24,7 @@ from bdl.formats.time_texts import DateOrder, is_iso, rewrite
 Longs = NDArray[np.int64]
 NANOSECONDS = {"h": 3600 * 10**9, "min": 60 * 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 _LIMIT = 2.0**62
+_OUR_TIME = (631152000, 4102444800)  # seconds: years 1990 to 2100
 _ZONED, _LOCAL = pa.timestamp("ns", "UTC"), pa.timestamp("ns")
 _OFFSET = re.compile(r"(?:Z|[+-]\d\d(?::?\d\d)?)$")
 _EXPECTED = "a date and time such as 2018-08-14T15:30:00-0400"
@@ -31,6 +32,31 @@ _CAUSE = (
     "known are also 14.8.2018 15:30, 8/14/2018 3:30 PM and 14 Aug 2018 15:30; is it not on the "
     "calendar, or its UTC offset none of any place?"
 )
+
+
+def epoch_unit(array: pa.Array, unit: str | None) -> str | None:
+    """The unit in which numbers count from 1970 to a day in our time; None if they hardly do.
+
+    Parameters
+    ----------
+    array
+        Numbers, or texts of numbers; the first one tells.
+    unit
+        Their unit, if it is known.
+
+    Examples
+    --------
+    >>> epoch_unit(pa.array([1700000000000]), None), epoch_unit(pa.array([1700000000]), "s")
+    ('ms', 's')
+    >>> epoch_unit(pa.array([0.02]), None) is None
+    True
+    """
+    for first in array.drop_null()[:1].to_pylist():
+        with suppress(TypeError, ValueError):
+            for each in (unit,) if unit else ("s", "ms", "us", "ns"):
+                if _OUR_TIME[0] <= float(first) * NANOSECONDS[each] / 1e9 < _OUR_TIME[1]:
+                    return each
+    return None
 
 
 def parse_times(

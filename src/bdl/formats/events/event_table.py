@@ -29,6 +29,7 @@ from bdl.formats.event_clock import (
     event_seconds,
     is_time_of_day,
     is_wall_clock,
+    since_1970,
 )
 from bdl.formats.events.annotation_format import Annotation, IntervalTypes, to_events
 from bdl.formats.events.event_format import EventFormat
@@ -133,8 +134,7 @@ class EventTable(EventFormat):
         roles = find_columns(table.column_names, self.columns, ROLES, source)
         columns = {role: table[name].combine_chunks() for role, name in roles.items()}
         notes = [guess_notes(roles, self.columns, source)]
-        ends = "start" in roles and not roles.keys().isdisjoint({"end", "duration"})
-        ends = ends and "time" not in roles
+        ends = "time" not in roles and "start" in roles and bool(roles.keys() & {"end", "duration"})
         if not ends and "time" not in roles:
             raise InputError(
                 f"{source}: no column of times; it has {', '.join(table.column_names)}; name it "
@@ -159,7 +159,9 @@ class EventTable(EventFormat):
                 notes.append(f"{source}: without a column of types all events are called 'event'")
             kept = ("recording", "event", "time", "score", "issued")
             used = {role: roles.get(role, role) for role in kept}
-            if is_wall_clock(columns["time"]):
+            unit = since_1970(columns["time"], used["time"], recordings)
+            notes.append(f"{source}: times are taken as {unit} since 1970" if unit else "")
+            if unit is not None or is_wall_clock(columns["time"]):
                 columns["time"] = from_numpy(
                     self._seconds("time", columns, roles, source, recordings)
                 )
