@@ -11,87 +11,22 @@ from __future__ import annotations
 
 import json
 import time
-from collections import deque
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bdl.detector.sample_intake import Samples
-from bdl.detector.stream import Stream
 from bdl.detector.stream_rows import Found
 from bdl.detector.streaming import Streaming
 from bdl.errors import InputError
 from bdl.live.client_limits import Limits
+from bdl.live.client_session import Client, ClientSession, RefusedError
 from bdl.live.line_formats import LineReader, short
 from bdl.live.line_scan import Scanned, scan
 
-PROBLEMS = 100  # that a client is told at once; the others are only counted
-
-
-class RefusedError(InputError):
-    """A client asked for what it may not have; ``code`` is that of the closed WebSocket."""
-
-    def __init__(self, code: int, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code
-
-
-class Client(Protocol):
-    """The other end of a session."""
-
-    def deliver(self) -> None:
-        """Send what `Session.outgoing` has."""
-
-    def refuse(self, reason: RefusedError) -> None:
-        """End the connection."""
-
-    def go_on(self) -> None:
-        """Read messages again, after what had come was taken."""
-
-
-@dataclass(eq=False)
-class Session:
-    """One stream, and what its client has still to get.
-
-    Parameters
-    ----------
-    stream
-        The stream.
-    client
-        Its client; None while none is there.
-    """
-
-    stream: Stream
-    client: Client | None = None
-    inbox: list[bytes] = field(default_factory=list)  # messages
-    size: int = 0  # bytes of the inbox
-    ending: bool = False
-    sent: int = 0  # number of the last detection that was given to this client
-    last: int = 0  # number of the last detection
-    told_end: bool = False  # whether this client knows that the stream has finished
-    unconfirmed: deque[dict[str, Any]] = field(default_factory=deque)
-    problems: list[str] = field(default_factory=list)
-    left: float = 0.0  # when its client left
-    allowance: float = 0.0  # samples that it may send at once
-    counted: float = field(default_factory=time.monotonic)
-
-    def confirm(self, number: int) -> None:
-        """Forget detections up to a number."""
-        while self.unconfirmed and self.unconfirmed[0]["number"] <= number:
-            self.unconfirmed.popleft()
-
-    def outgoing(self) -> list[str]:
-        """Messages that this client has not got yet."""
-        rows: list[dict[str, Any]] = [{"problem": problem} for problem in self.problems]
-        rows += [row for row in self.unconfirmed if row["number"] > self.sent]
-        self.problems, self.sent = [], self.last
-        if self.stream.finished and not self.told_end:
-            rows.append({"finished": self.last})
-            self.told_end = True
-        return [json.dumps(row) for row in rows]
+PROBLEMS = 100  # that are sent to a client at once; the others are only counted
 
 
 class Sessions:
@@ -112,9 +47,9 @@ class Sessions:
     ) -> None:
         self.detector, self.limits = detector, limits or Limits()
         self.operating_point = operating_point
-        self.known: dict[str, Session] = {}
-        self.busy: list[Session] = []  # those whose inbox has something
-        self.news: set[Session] = set()  # those whose client has something to get
+        self.known: dict[str, ClientSession] = {}
+        self.busy: list[ClientSession] = []  # those whose inbox has something
+        self.news: set[ClientSession] = set()  # those whose client has something to get
         self.swept = 0.0  # when those that waited for too long were last forgotten
         self.counts = dict.fromkeys(("samples", "detections", "refused", "steps"), 0)
         self.seconds = 0.0  # of all steps
@@ -125,7 +60,9 @@ class Sessions:
         stream.push(np.zeros((stream.rows.stride, len(detector.model_.channels))))
         scan([b""], len(detector.model_.channels))
 
-    def open(self, name: str, client: Client, *, start: datetime | None, confirmed: int) -> Session:
+    def open(
+        self, name: str, client: Client, *, start: datetime | None, confirmed: int
+    ) -> ClientSession:
         """Start a session, or continue one, whose earlier client then has no part in it.
 
         Parameters
@@ -146,15 +83,15 @@ class Sessions:
             if len(self.known) >= self.limits.sessions:
                 raise RefusedError(1013, f"{self.limits.sessions} sessions are running; try later")
             stream = self.detector.stream(name, start=start, operating_point=self.operating_point)
-            session = self.known[name] = Session(stream, allowance=10 * self.limits.rate)
+            session = self.known[name] = ClientSession(stream, allowance=10 * self.limits.rate)
         elif session.inbox:
             self.step()
-        session.client, session.told_end = client, False
+        session.client, session.knows_end = client, False
         session.confirm(confirmed)
         session.sent = confirmed
         return session
 
-    def leave(self, session: Session, client: Client) -> None:
+    def leave(self, session: ClientSession, client: Client) -> None:
         """Let a session wait for its client, or end it if its stream has ended.
 
         Nothing happens if another client continues it.
@@ -173,7 +110,7 @@ class Sessions:
             if session.client is None and session.left < before:
                 del self.known[name]
 
-    def put(self, session: Session, message: bytes) -> bool:
+    def put(self, session: ClientSession, message: bytes) -> bool:
         """Keep a message for the next step; whether there is room for more."""
         if not session.inbox:
             self.busy.append(session)
@@ -211,7 +148,7 @@ class Sessions:
         self.counts["steps"] += 1
         self.seconds += time.perf_counter() - begin
 
-    def _read(self, session: Session, text: bytes, scanned: Scanned) -> None:
+    def _read(self, session: ClientSession, text: bytes, scanned: Scanned) -> None:
         """Read the lines that are not plain samples; none may follow the end."""
         for place, line in enumerate(text.split(b"\n")):
             if not scanned.read[place]:
@@ -221,7 +158,7 @@ class Sessions:
                 scanned.read[place:] = False
                 return
 
-    def _read_line(self, session: Session, line: bytes, scanned: Scanned) -> None:
+    def _read_line(self, session: ClientSession, line: bytes, scanned: Scanned) -> None:
         """Read a line that is not a plain sample: a request, a sample, or a problem."""
         try:
             written = line.decode()
@@ -234,7 +171,7 @@ class Sessions:
             scanned.values[0], scanned.read[0] = sample.values, True
             scanned.times[0] = np.nan if sample.time is None else sample.time
 
-    def _control(self, session: Session, line: str) -> bool:
+    def _control(self, session: ClientSession, line: str) -> bool:
         """Whether a line was a request instead of a sample."""
         if '"values"' in line:
             return False
@@ -251,7 +188,7 @@ class Sessions:
             return True
         return False
 
-    def _take(self, session: Session, lines: int) -> bool:
+    def _take(self, session: ClientSession, lines: int) -> bool:
         """Empty an inbox; whether its session may have sent so many lines, else it is refused."""
         full, session.inbox, session.size = session.size > self.limits.message, [], 0
         if full and session.client is not None:
@@ -267,12 +204,14 @@ class Sessions:
         session.allowance -= lines
         return True
 
-    def _refuse(self, session: Session, reason: str) -> None:
+    def _refuse(self, session: ClientSession, reason: str) -> None:
         self.counts["refused"] += 1
         if session.client is not None:
             session.client.refuse(RefusedError(1008, reason))
 
-    def _push_lines(self, busy: list[Session], counts: NDArray[np.int64], scanned: Scanned) -> None:
+    def _push_lines(
+        self, busy: list[ClientSession], counts: NDArray[np.int64], scanned: Scanned
+    ) -> None:
         """Push the lines that are samples."""
         _, values, times = scanned
         if not scanned.read.all():
@@ -282,7 +221,7 @@ class Sessions:
             counts = counts[counts > 0]
         self._push(busy, Samples(counts, values, times))
 
-    def _push(self, sessions: list[Session], given: Samples) -> None:
+    def _push(self, sessions: list[ClientSession], given: Samples) -> None:
         """Push to all streams at once; one by one where a sample is refused."""
         if not sessions:
             return
@@ -304,13 +243,13 @@ class Sessions:
         for part in advanced:
             self._keep(sessions, part.found)
 
-    def _problem(self, session: Session, samples: int, reason: str) -> None:
+    def _problem(self, session: ClientSession, samples: int, reason: str) -> None:
         self.counts["refused"] += samples
         self.news.add(session)
         if len(session.problems) < PROBLEMS:
             session.problems.append(short(reason))
 
-    def _keep(self, sessions: list[Session], found: Found) -> None:
+    def _keep(self, sessions: list[ClientSession], found: Found) -> None:
         """Keep detections for the clients."""
         for place, type, *numbers in zip(*(column.tolist() for column in found), strict=True):
             session = sessions[place]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from bdl.live.sessions import Session, Sessions
+from bdl.live.client_session import ClientSession
+from bdl.live.sessions import Sessions
 
 GATHER = 0.02  # seconds in which samples of many streams are gathered for one step
 
@@ -23,7 +24,7 @@ class Stepping:
         self.planned: asyncio.TimerHandle | None = None
         self.last = 0.0
 
-    def put(self, session: Session, message: bytes) -> bool:
+    def put(self, session: ClientSession, message: bytes) -> bool:
         """Keep a message for the next step; whether there is room for more."""
         if self.planned is None:
             loop = asyncio.get_running_loop()

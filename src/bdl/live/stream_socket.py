@@ -22,7 +22,7 @@ from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
 from bdl.errors import InputError
-from bdl.live.sessions import RefusedError, Session
+from bdl.live.client_session import ClientSession, RefusedError
 from bdl.live.stepping import Stepping
 
 try:
@@ -60,7 +60,7 @@ class StreamSocket(asyncio.BufferedProtocol):
         self.most = self.sessions.limits.message
         self.connections = server_state.connections
         self.protocol = ServerProtocol(max_size=self.most)
-        self.session: Session | None = None
+        self.session: ClientSession | None = None
         self.rest = b""  # the first part of a frame
         self.fragments: list[bytes] = []  # frames of a message that is not complete
         self.writable = True

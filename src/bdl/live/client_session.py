@@ -1,0 +1,75 @@
+"""One stream of a service, and what its client has still to get."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from bdl.detector.stream import Stream
+from bdl.errors import InputError
+
+
+class RefusedError(InputError):
+    """A client asked for what it may not have; ``code`` is that of the closed WebSocket."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+
+
+class Client(Protocol):
+    """The other end of a session."""
+
+    def deliver(self) -> None:
+        """Send what `ClientSession.outgoing` has."""
+
+    def refuse(self, reason: RefusedError) -> None:
+        """End the connection."""
+
+    def go_on(self) -> None:
+        """Read messages again, after what had come was taken."""
+
+
+@dataclass(eq=False)
+class ClientSession:
+    """One stream, and what its client has still to get.
+
+    Parameters
+    ----------
+    stream
+        The stream.
+    client
+        Its client; None while none is there.
+    """
+
+    stream: Stream
+    client: Client | None = None
+    inbox: list[bytes] = field(default_factory=list)  # messages
+    size: int = 0  # bytes of the inbox
+    ending: bool = False
+    sent: int = 0  # number of the last detection that was given to this client
+    last: int = 0  # number of the last detection
+    knows_end: bool = False  # whether this client knows that the stream has finished
+    unconfirmed: deque[dict[str, Any]] = field(default_factory=deque)
+    problems: list[str] = field(default_factory=list)
+    left: float = 0.0  # when its client left
+    allowance: float = 0.0  # samples that it may send at once
+    counted: float = field(default_factory=time.monotonic)
+
+    def confirm(self, number: int) -> None:
+        """Forget detections up to a number."""
+        while self.unconfirmed and self.unconfirmed[0]["number"] <= number:
+            self.unconfirmed.popleft()
+
+    def outgoing(self) -> list[str]:
+        """Messages that this client has not got yet."""
+        rows: list[dict[str, Any]] = [{"problem": problem} for problem in self.problems]
+        rows += [row for row in self.unconfirmed if row["number"] > self.sent]
+        self.problems, self.sent = [], self.last
+        if self.stream.finished and not self.knows_end:
+            rows.append({"finished": self.last})
+            self.knows_end = True
+        return [json.dumps(row) for row in rows]
