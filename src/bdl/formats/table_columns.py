@@ -88,6 +88,8 @@ def columns_of(table: TableFile, options: TableFormat) -> TableColumns:
     if not values:
         raise InputError(
             f"{table.path}: no column is left for the values; it has {', '.join(table.columns)}"
+            + (f", of which {', '.join(texts)} hold text" if texts else "")
+            + "; name the columns of values (channels=, --channel)"
         )
     table.need(values)
     found = [units.get(name, (name, "")) for name in values]
