@@ -140,7 +140,7 @@ CALIBRATE = "calibrate d t.csv --out c.json"
         ("inspect t.csv --dataset slep", r"'slep' \(--dataset\) is not known.* sleep"),
         ("inspect", "--events, or both"),
         ("prepare t.csv", "'--out'. Folder of the store"),
-        ("prepare t.csv --regular --out .", r"event hold text; name .*\(--channel\)"),
+        ("prepare t.csv --regular --out .", r"event hold text; name .*--channel\)"),
         ("prepare t.csv --regular --channel event --out .", r"\(--out\)"),
         ("evaluate project --folds 1", "2 or more"),
         ("evaluate nowhere", "bdl new nowhere"),
