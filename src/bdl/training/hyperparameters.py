@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from bdl.config import Count, Value
 from bdl.durations import Duration
@@ -86,7 +86,7 @@ class Training(Value):
     batch: Count = 8
     learning_rate: PositiveFloat | None = None
     clip: PositiveFloat | None = 0.1
-    jitter: NonNegativeInt = 0
+    jitter: Annotated[int, Field(ge=0, le=10**9)] = 0
     augmentation: Augmentation = Augmentation(gain=0.2, blanks=0.1)
     average: Annotated[float, Field(gt=0, le=1)] | None = None
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 0
