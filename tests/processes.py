@@ -53,13 +53,17 @@ class Family:
         return len([pid for pid in self.members() if pid != self.process.pid])
 
     def end(self, number: signal.Signals, seconds: float = 10.0) -> list[int]:
-        """Send a signal to the command alone; processes that are alive so many seconds later."""
+        """Send a signal to the command alone; processes that are alive so many seconds later.
+
+        Time in which one of them waits for a busy processor does not count, up to two minutes.
+        """
         with contextlib.suppress(ProcessLookupError):
             self.process.send_signal(number)
-        until = time.monotonic() + seconds
-        while (left := self.members()) and time.monotonic() < until:
+        until, counted = time.monotonic() + 120, 0.0
+        while (left := self.members()) and counted < seconds and time.monotonic() < until:
             self.process.poll()
             time.sleep(0.1)
+            counted += 0.0 if any(map(_is_runnable, left)) else 0.1
         return left
 
     def kill(self) -> None:
@@ -69,6 +73,14 @@ class Family:
                 os.kill(pid, signal.SIGKILL)
         self.process.wait()
         shutil.rmtree(self.folder)
+
+
+def _is_runnable(pid: int) -> bool:
+    """Whether a process computes, or would if it could."""
+    with contextlib.suppress(OSError):
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return state in "RD"
+    return False
 
 
 @contextmanager
