@@ -19,7 +19,7 @@ def option_names(kind: type[Variant]) -> tuple[str, ...]:
     --------
     >>> from bdl.formats.events import KaggleEvents
     >>> option_names(KaggleEvents)
-    ('period', 'missing')
+    ('period', 'incomplete')
     """
     return tuple(name for name in kind.model_fields if name != "kind")
 
