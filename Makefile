@@ -23,7 +23,7 @@ lint: $(READY)
 bench: $(READY)
 	$(BIN)/python -m bench
 
-# Damaged files at every reader, one process, limited in time and memory.
+# Damaged files at every reader, each limited in time and memory.
 MUTATIONS ?= 100000
 SEED ?= 0
 fuzz: $(READY)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from itertools import chain, pairwise
 from pathlib import Path
 
 from bdl.formats.atomic_files import atomic
@@ -33,28 +36,39 @@ def main() -> int:
     parser.add_argument("--mutations", type=int, default=100_000, help="number of cases")
     parser.add_argument("--seed", type=int, default=0, help="seed of the cases")
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--target", action="append", default=[], help="name a target begins with")
     parser.add_argument("--keep", help="folder for the files of bad cases")
-    parser.add_argument("--out", type=Path, help="file for the table, in Markdown")
+    parser.add_argument("--out", type=Path, help="file whose first section the table becomes")
     given = parser.parse_args()
     counts: dict[str, Counter[str]] = {}
-    last = given.first + given.mutations
-    for case in attack(given.target, given.seed, given.first, last, given.keep):
-        counts.setdefault(case.target, Counter())[case.outcome] += 1
-        if case.outcome in BAD:
-            _tell(case)
+    parts = [given.first + given.mutations * part // given.jobs for part in range(given.jobs + 1)]
+
+    def run(part: tuple[int, int]) -> list[Case]:
+        cases = []
+        for case in attack(given.target, given.seed, *part, given.keep):
+            cases.append(case)
+            if case.outcome in BAD:
+                _tell(case)
+        return cases
+
+    with ThreadPoolExecutor(given.jobs) as pool:
+        for case in chain.from_iterable(pool.map(run, pairwise(parts))):
+            counts.setdefault(case.target, Counter())[case.outcome] += 1
     text = table(counts)
     print(text)
     if given.out is not None:
-        command = f"python -m fuzz --mutations {given.mutations} --seed {given.seed}"
+        command = f"make fuzz MUTATIONS={given.mutations} SEED={given.seed}"
         head = HEAD.format(
             seconds=SECONDS,
             memory=MEMORY >> 20,
             command=command,
             when=f"{datetime.now(UTC):%Y-%m-%d}",
         )
+        known = given.out.read_text() if given.out.exists() else ""
+        _, mark, others = known.partition("\n## ")  # sections that follow are kept
         with atomic(given.out) as temporary:
-            temporary.write_text(head + text + "\n")
+            temporary.write_text(head + text + "\n" + mark + others)
     return int(any(counter[bad] for counter in counts.values() for bad in BAD))
 
 

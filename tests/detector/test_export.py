@@ -20,6 +20,7 @@ from bdl import (
     read_events,
 )
 from bdl.detector.exported import ExportedDetector
+from bdl.detector.onnx_file import sealed
 from bdl.detector.stream import push_many
 from bdl.encoders import Ensemble, Recurrent, Trees, UNet
 from bdl.errors import ConfigError, InputError
@@ -195,6 +196,18 @@ def test_a_changed_or_cut_file_is_refused(default: Path, tmp_path: Path):
         (tmp_path / f"{name}.onnx").write_bytes(part)
         with pytest.raises(InputError, match=reason):
             load(tmp_path / f"{name}.onnx")
+
+
+def test_deep_metadata_are_refused(default: Path, tmp_path: Path):
+    import onnx
+
+    model = onnx.load(default / "model.onnx")
+    [entry] = [each for each in model.metadata_props if each.key == "bdl"]
+    entry.value = "[" * 100_000
+    del model.metadata_props[-1]  # the former digest
+    (tmp_path / "deep.onnx").write_bytes(sealed(model.SerializeToString()))
+    with pytest.raises(InputError, match="nested too deeply"):
+        load(tmp_path / "deep.onnx")
 
 
 def test_metadata_can_be_read_by_other_programs(default: Path):

@@ -24,6 +24,7 @@ from bdl.config import validate
 from bdl.detector.model import Model
 from bdl.errors import ConfigError, InputError
 from bdl.formats.files import existing
+from bdl.plain_data import parse_json
 from bdl.rescoring import Rescorer
 
 FORMAT = 1
@@ -105,7 +106,7 @@ def metadata_of(model: Model, rescorer: Rescorer | None, source: str) -> dict[st
 def read_metadata(metadata: Mapping[str, str], file: str | Path) -> tuple[Model, Rescorer | None]:
     """Return the configuration and the second stage from the metadata of a file."""
     try:
-        header: dict[str, Any] = json.loads(metadata["bdl"])
+        header: dict[str, Any] = parse_json(metadata["bdl"], file)
         number = int(header["format"])
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{file}: its metadata are not understood ({error!r})") from error
@@ -115,7 +116,7 @@ def read_metadata(metadata: Mapping[str, str], file: str | Path) -> tuple[Model,
             "the model again with this version"
         )
     try:
-        model: Model = validate(Model, json.loads(header["model"]), str(file))
+        model: Model = validate(Model, parse_json(header["model"], file), str(file))
         second = header["second_stage"]
         return model, None if second is None else _second_stage(second)
     except (ConfigError, ValueError, KeyError, TypeError) as error:
