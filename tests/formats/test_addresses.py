@@ -68,6 +68,33 @@ def test_the_cache_is_bounded_and_notices_changes(memory, cache: Path, monkeypat
     assert fetch(Path("memory://n/4.bin")).read_bytes() == b"new"
 
 
+def test_edf_files_and_wfdb_records_come_through_the_cache(memory, cache: Path, tmp_path: Path):
+    edfio, wfdb = pytest.importorskip("edfio"), pytest.importorskip("wfdb")
+    values = np.random.default_rng(0).normal(size=(1000, 2))
+    signals = [edfio.EdfSignal(values[:, i], 100, label=name) for i, name in enumerate("xy")]
+    edfio.Edf(signals).write(tmp_path / "night.edf")
+    wfdb.wrsamp(
+        "beats",
+        fs=100,
+        units=["mV"] * 2,
+        sig_name=["x", "y"],
+        p_signal=values,
+        fmt=["16"] * 2,
+        write_dir=str(tmp_path),
+    )
+    for file in tmp_path.glob("*.*"):
+        memory.put_file(str(file), f"/ward/{file.name}")
+    for name in ("night.edf", "beats.hea"):
+        remote, local = read_recordings(f"memory://ward/{name}"), read_recordings(tmp_path / name)
+        assert remote.infos == local.infos
+        again = pickle.loads(pickle.dumps(remote))  # as workers get them
+        id = local.ids[0]
+        np.testing.assert_array_equal(again[id].values, local[id].values)
+        assert again.files(id) == (Path(f"memory://ward/{name}"),)
+    names = {file.name for file in cache.rglob("*.*")}
+    assert names == {"night.edf", "beats.hea", "beats.dat"}
+
+
 def test_a_cache_disk_that_is_full_is_told(memory, cache: Path):
     memory.pipe("/n/a.npz", bytes(100_000))
     with full_disk(20_000), pytest.raises(InputError, match=r"cache cannot be written.*BDL_CACHE"):

@@ -14,15 +14,19 @@ from __future__ import annotations
 import io
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from bdl.errors import BdlError, ConfigError, InputError, MissingExtraError, OutputError
 
+T = TypeVar("T")
+R = TypeVar("R")
 _ADDRESS = re.compile(r"([a-z][a-z0-9+]+):/{1,2}(?!/)(.+)", re.DOTALL)
+_REQUESTS = 16  # at a time
 _SMALL = 1 << 16  # bytes of a file that is not worth several requests
 
 
@@ -166,6 +170,19 @@ def version(path: Path) -> str:
     with access(path) as (fs, name):
         fs.invalidate_cache(name)  # a listing may be older than a change
         return version_of(fs.info(name))
+
+
+def versions(paths: Sequence[Path]) -> list[str]:
+    """The `version` of each; servers are asked for several at a time."""
+    return ask_all(version, paths, any(address_of(path) is not None for path in paths))
+
+
+def ask_all(ask: Callable[[T], R], items: Sequence[T], remote: bool) -> list[R]:
+    """Results of a function for items in order; several at a time if it asks a server."""
+    if not remote:
+        return [ask(item) for item in items]
+    with ThreadPoolExecutor(_REQUESTS) as several:
+        return [*several.map(ask, items)]
 
 
 def version_of(about: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from bdl.errors import InputError, OutputError
-from bdl.formats.addresses import address_of, exists, remove, version
+from bdl.formats.addresses import address_of, exists, remove, versions
 from bdl.formats.atomic_files import atomic
 from bdl.formats.files import file_identity, joined_hash, safe_name
 from bdl.formats.outputs import check_output
@@ -125,7 +125,8 @@ def _missing(
 ) -> list[RecordingInfo]:
     """Recordings that still have to be written."""
     existing = next((folder / n for n in (MANIFEST, PARTIAL) if exists(folder / n)), None)
-    stamps = [[file.name, version(file)] for file in sorted(files)]
+    names = sorted(files)
+    stamps = [[file.name, told] for file, told in zip(names, versions(names), strict=True)]
     if existing is not None:
         other = load_manifest(existing)
         same = other.get("infos") == manifest["infos"]
