@@ -37,6 +37,7 @@ def targets() -> Iterator[Target]:
         ("hapt", _hapt, {}),
         ("mitdb", _mitdb, {}),
         ("mitdb afib", _mitdb, {"task": "afib"}),
+        ("tables", _tables, {}),
     ):
         files = _files(write)
         damaged = tuple(file for file in files if file != "SIMULATED")
@@ -103,6 +104,15 @@ def _hapt(folder: Path) -> None:
         "recording,activity,start_sample,end_sample\n"
         "exp01_user01,walking,2,20\nexp01_user01,walking_upstairs,30,45\n"
     )
+
+
+def _tables(folder: Path) -> None:
+    (folder / "recordings").mkdir()
+    for name in "ab":
+        rows = "".join(f"{0.5 * i},{i % 7}\n" for i in range(200))
+        (folder / "recordings" / f"{name}.csv").write_text("time,x\n" + rows)
+    events = "a,on,10\na,off,20.5\nb,on,5\nb,off,30\n"
+    (folder / "events.csv").write_text("recording,event,time\n" + events)
 
 
 def _mitdb(folder: Path) -> None:

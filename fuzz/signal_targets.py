@@ -30,6 +30,27 @@ Axis1,Axis2,Axis3
 4,5,6
 7,8,9
 """
+GENEACTIV = "\n".join(
+    ["Device Type,GENEActiv", "Measurement Frequency,1 Hz", *[""] * 97, "Time Zone,GMT +01:00"]
+    + [f"2024-03-01 12:00:0{i}:000,{i},0.5,-0.5,12,0,25.1" for i in range(5)]
+)
+ACTIWATCH = """"Actiware Export File"
+"Identity:","P7"
+"Epoch Length:","60","seconds"
+
+"Line","Date","Time","Off-Wrist Status","Activity","Marker","Interval Status",
+"1","3/25/2024","12:00:00 PM","0","3","0","ACTIVE",
+"2","3/25/2024","12:01:00 PM","0","4","0","ACTIVE",
+"3","3/25/2024","12:02:00 PM","0","5","0","ACTIVE",
+"""
+EXPORTS = {"actigraph.csv": ACTIGRAPH, "actiwatch.csv": ACTIWATCH, "geneactiv.csv": GENEACTIV}
+# Files with events, each with its format.
+EVENT_FILES = {
+    "own.csv": "bdl", "own.parquet": "bdl", "own.feather": "bdl", "spans.csv": "bdl",
+    "kaggle.csv": "kaggle", "a_events.tsv": "bids", "b_events.tsv": "seizures",
+    "dcase.tsv": "dcase", "labels.txt": "audacity", "tasks.json": "label-studio",
+    "only.edf": "edf", "only.bdl": "wfdb",
+}  # fmt: skip
 LOCAL = "date,time,x\n1.2.2024,23:59:00,1\n2.2.2024,00:00:00,2\n2.2.2024,00:01:00,3\n"
 
 
@@ -61,10 +82,9 @@ def targets() -> Iterator[Target]:
         for table in ("a.parquet", "a.npz"):  # with checksums
             read = _recordings(table, expected=expected)
             yield Target(f"recordings {table}", part(table), (table,), read)
-        yield Target(
-            "recordings actigraph.csv", part("actigraph.csv"), ("actigraph.csv",),
-            _recordings("actigraph.csv", zone="Europe/Berlin"),
-        )  # fmt: skip
+        for table in EXPORTS:
+            read = _recordings(table, zone="Europe/Berlin")
+            yield Target(f"recordings {table}", part(table), (table,), read)
         yield Target(
             "recordings local.csv", part("local.csv"), ("local.csv",),
             _recordings("local.csv", zone="Europe/Berlin", regular=True, duplicates="mean"),
@@ -79,12 +99,7 @@ def targets() -> Iterator[Target]:
         yield Target("store", part(*store), store, _store)
         kept = [name for name in files if name.startswith("densities/")]
         yield Target("densities", part(*kept), tuple(kept), _densities)
-        for table, format in (
-            ("own.csv", "bdl"), ("own.parquet", "bdl"), ("own.feather", "bdl"),
-            ("kaggle.csv", "kaggle"), ("a_events.tsv", "bids"), ("dcase.tsv", "dcase"),
-            ("spans.csv", "bdl"), ("labels.txt", "audacity"), ("tasks.json", "label-studio"),
-            ("only.edf", "edf"), ("only.bdl", "wfdb"),
-        ):  # fmt: skip
+        for table, format in EVENT_FILES.items():
             yield Target(f"events {table}", part(table), (table,), _events(table, format))
         for file in ("a.edf", "a.bdf"):
             yield Target(f"events {file}", part(file), (file,), _events(file))
@@ -131,7 +146,12 @@ def _write(folder: Path) -> None:
     about = {"channels": ["x", "y"], "period": 0.5, "group": "g"}
     np.savez(folder / "a.npz", values=one.values, **about, start="2024-03-01T12:00:00+01:00")
     np.savez_compressed(folder / "columns.npz", **columns)
-    (folder / "actigraph.csv").write_text(ACTIGRAPH)
+    for name, text in (
+        ("actigraph", ACTIGRAPH),
+        ("actiwatch", ACTIWATCH),
+        ("geneactiv", GENEACTIV),
+    ):
+        (folder / f"{name}.csv").write_text(text)
     (folder / "local.csv").write_text(LOCAL)
     for suffix, signal, whole in (
         ("edf", edfio.EdfSignal, edfio.Edf),
@@ -149,6 +169,8 @@ def _write(folder: Path) -> None:
         write_events(events(), folder / name)
     write_events(events(), folder / "kaggle.csv", format="kaggle", period=0.5)
     write_events(events(), folder / "a_events.tsv", format="bids")
+    seizure = Events.of("b", ["seizure:onset", "seizure:offset"], [1.0, 2.5])
+    write_events(seizure, folder / "b_events.tsv", format="seizures")
     write_events(events(), folder / "dcase.tsv", format="dcase")
     write_events(events(), folder / "labels.txt", format="audacity")
     write_events(events(), folder / "tasks.json", format="label-studio")

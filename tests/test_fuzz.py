@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from fuzz.attack import attack
+from fuzz.signal_targets import EVENT_FILES
 from fuzz.target import Target
 from fuzz.worker import all_targets, attempt
+
+from bdl.datasets import Dataset
+from bdl.formats.events import EventFormat
+from bdl.formats.recordings import RecordingFormat
+from bdl.registry import Variant
 
 FAST = ("recordings", "store", "densities", "events", "data set", "pickle", "configuration")
 FAST += ("kept", "lines")
@@ -35,6 +42,21 @@ def test_damaged_files_are_refused_or_read_in_order(targets: list[Target], tmp_p
             target.lay(folder, np.random.default_rng([99, case]))
             outcome, detail = attempt(target, folder)
             assert outcome in ("refused", "read"), f"case {case}, {target.name}: {detail}"
+
+
+def test_every_format_and_data_set_is_damaged(targets: list[Target]) -> None:
+    """A new one needs a target."""
+    assert {*EVENT_FILES.values()} == {*_own(EventFormat)}
+    read = {target.name.split()[2] for target in targets if target.name.startswith("data set")}
+    assert read == {*_own(Dataset)}
+    damaged = {Path(file).suffix for target in targets for file in target.damaged}
+    for name, kind in _own(RecordingFormat).items():
+        assert damaged & {*kind.suffixes} or any(name in target.name for target in targets), name
+
+
+def _own(family: type[Variant]) -> dict[str, Any]:
+    """Variants of this package, not of others that are installed."""
+    return {k: v for k, v in family.kinds().items() if v.__module__.startswith("bdl.")}
 
 
 @pytest.mark.slow
