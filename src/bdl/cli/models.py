@@ -205,8 +205,7 @@ def _open_settings(settings: DetectorSettings, source: FitSource) -> list[str]:
 
     lag = []
     if settings.lag is not None:
-        members = getattr(settings.encoder, "members", (settings.encoder,))
-        kinds = " and ".join(dict.fromkeys(member.kind for member in members))
+        kinds = " and ".join(dict.fromkeys(member.kind for member in settings.encoder.parts))
         lag = [
             f"lag {settings.lag:g} s: a forward encoder ({kinds}), scaling that is learned from "
             "the training recordings, and a decoder with a bounded look-ahead"

@@ -11,7 +11,6 @@ from pathlib import Path
 from bdl.detector.detector_settings import DetectorSettings
 from bdl.detector.model_training import Reporting, TrainingData, train_model
 from bdl.encoders import Encoder
-from bdl.encoders.ensemble import Ensemble
 from bdl.errors import ConfigError
 from bdl.formats.atomic_files import atomic
 from bdl.formats.files import reading
@@ -64,8 +63,7 @@ def within_budget(
 
 def _measure(settings: DetectorSettings, data: TrainingData, trainings: int, budget: float) -> int:
     began = time.perf_counter()
-    encoder = settings.encoder
-    members = encoder.members if isinstance(encoder, Ensemble) else (encoder,)
+    members = settings.encoder.parts
     trials = len(settings.objective.candidates) - 1
     fixed, per_update = 0.0, 0.0
     for place, member in enumerate(members):

@@ -75,7 +75,7 @@ def cross_fit(
     weights, tried = (
         choose_weights(members, settings.encoder, settings.decoder, held)
         if settings.selection.weights
-        else (_given_weights(settings), [])
+        else (settings.encoder.shares, [])
     )
     densities = [weighted_mean(each, weights) for each in members]
     calibrations = [] if fixed_decoder else held.calibrate(densities)
@@ -130,13 +130,6 @@ def cross_fit(
     return replace(fitted, model=model, rescorer=helpful.rescorer if helpful else None)
 
 
-def _given_weights(settings: DetectorSettings) -> tuple[float, ...]:
-    encoder = settings.encoder
-    if not isinstance(encoder, Ensemble):
-        return (1.0,)
-    return encoder.weights or (1.0,) * len(encoder.members)
-
-
 def _fit_part(settings: DetectorSettings, part: Part, reporting: Reporting, refit: bool) -> PartFit:
     """Train on a part; its kept epochs, if there are any, are scored on what is held out."""
     train, others = part
@@ -171,7 +164,7 @@ def _choose_kernel(
         trial = settings.replace(objective=objective)
         folder = reporting.inside(f"part-0-objective-{number}")
         fitted, members = _fit_part(trial, part, folder, refit)
-        mean = [weighted_mean(each, _given_weights(trial)) for each in members]
+        mean = [weighted_mean(each, trial.encoder.shares) for each in members]
         assert trial.decoder is not None
         scores.append(on_part.mean_ap(mean, trial.decoder))
         trials.append((trial, (fitted, members)))

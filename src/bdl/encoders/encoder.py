@@ -58,6 +58,16 @@ class Encoder(Variant):
         return super().parse(given, what)
 
     @property
+    def parts(self) -> tuple[Encoder, ...]:
+        """The encoders whose densities are averaged: itself, if it is none of several."""
+        return (self,)
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Weight of each of the parts in the mean."""
+        return (1.0,)
+
+    @property
     def fixed_bins(self) -> int | None:
         """The only window length in bins that the module accepts; None if it accepts any."""
         return None

@@ -61,6 +61,18 @@ class Ensemble(Encoder):
         return self
 
     @property
+    def parts(self) -> tuple[Encoder, ...]:
+        return self.members
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        return self.weights or (1.0,) * len(self.members)
+
+    def _each(self, change: Callable[[Encoder], Encoder]) -> Self:
+        """The ensemble of the changed members."""
+        return self.replace(members=tuple(change(member) for member in self.members))
+
+    @property
     def causal(self) -> bool:
         """Whether no output of any member depends on a later bin."""
         return all(member.causal for member in self.members)
@@ -70,17 +82,17 @@ class Ensemble(Encoder):
         return all(member.has_flat_state for member in self.members)
 
     def forward(self) -> Self:
-        return self.replace(members=tuple(member.forward() for member in self.members))
+        return self._each(lambda member: member.forward())
 
     @property
     def fixed_bins(self) -> int | None:
         return next((member.fixed_bins for member in self.members if member.fixed_bins), None)
 
     def with_bins(self, bins: int) -> Self:
-        return self.replace(members=tuple(member.with_bins(bins) for member in self.members))
+        return self._each(lambda member: member.with_bins(bins))
 
     def complete(self, statistics: Sequence[str]) -> Self:
-        return self.replace(members=tuple(member.complete(statistics) for member in self.members))
+        return self._each(lambda member: member.complete(statistics))
 
     def tile(self, window: int) -> int:
         return min(member.tile(window) for member in self.members)
@@ -89,7 +101,7 @@ class Ensemble(Encoder):
         return sum(member.seconds_per_bin(window) for member in self.members)
 
     def tiny(self) -> Self:
-        return self.replace(members=tuple(member.tiny() for member in self.members))
+        return self._each(lambda member: member.tiny())
 
     def build(self, inputs: int, outputs: int, calendar: bool) -> EnsembleEncoder:
         import torch
@@ -101,7 +113,7 @@ class Ensemble(Encoder):
             for j, member in enumerate(self.members):
                 torch.manual_seed(seed + j)
                 modules.append(member.build(inputs, outputs, calendar))
-        return EnsembleEncoder(modules, self.weights or (1.0,) * len(modules), self.fixed_bins)
+        return EnsembleEncoder(modules, self.shares, self.fixed_bins)
 
     def train(self, module: nn.Module, task: TrainingTask) -> TrainingResult:
         """Train each member with a seed and a folder of its own, in `Training.workers` processes.
@@ -170,7 +182,7 @@ class Ensemble(Encoder):
 
         from bdl.onnx_graph import part_of
 
-        shares = self.weights or (1.0,) * len(self.members)
+        shares = self.shares
         total: str | None = None
         for j, (member, share) in enumerate(zip(self.members, shares, strict=True)):
             own = part_of(weights, f"members.{j}.")
