@@ -102,7 +102,7 @@ def find_columns(
     >>> find_columns(["File", "Bedtime", "Label"], {"time": "Bedtime"}, OTHER_NAMES, "a.csv")
     {'recording': 'File', 'event': 'Label', 'time': 'Bedtime'}
     """
-    found: dict[str, str] = {}
+    by_role: dict[str, str] = {}
     taken = [column for column in named.values() if column is not None]
     for column in taken:
         # A column may be named without regard to case and spaces, too.
@@ -116,25 +116,25 @@ def find_columns(
     stems = {plain_name(c).rpartition("_")[0]: c for c in reversed(columns) if time_unit(c)}
     for role in roles:
         if (wanted := named.get(role)) is not None:
-            found[role] = wanted if wanted in columns else plain[plain_name(wanted)]
+            by_role[role] = wanted if wanted in columns else plain[plain_name(wanted)]
             continue
         names = (role, *OTHER_NAMES.get(role, "").split())
-        used = {*taken, *found.values()}
+        used = {*taken, *by_role.values()}
         for known in (plain, stems) if role in _TIMES else (plain,):
             free = [known[name] for name in names if name in known and known[name] not in used]
             if free:
-                found[role] = free[0]
+                by_role[role] = free[0]
                 break
     for role in needed:
-        if role not in found:
+        if role not in by_role:
             raise InputError(
                 f"{source}: column {role!r} is missing; it has {', '.join(columns)}; name it "
                 f"({role}=, {flag.format(role=role)})"
             )
-    return found
+    return by_role
 
 
-def guess_notes(found: Mapping[str, str], named: Mapping[str, str | None], source: object) -> str:
+def guess_notes(by_role: Mapping[str, str], named: Mapping[str, str | None], source: object) -> str:
     """In words which columns were guessed, and how to say otherwise; empty if none was.
 
     Examples
@@ -143,7 +143,7 @@ def guess_notes(found: Mapping[str, str], named: Mapping[str, str | None], sourc
     "a.csv: column 'Time (s)' is read as time in s"
     """
     texts = []
-    for role, column in found.items():
+    for role, column in by_role.items():
         unit = time_unit(column) if role in _TIMES else None
         if named.get(role) is None and column != role:
             texts.append(f"{column!r} is read as {role}" + (f" in {unit}" if unit else ""))

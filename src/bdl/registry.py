@@ -269,9 +269,9 @@ def _load(package: str) -> None:
             ) from error
 
 
-def _same(one: type[Variant], other: type[Variant]) -> bool:
+def _same(variant: type[Variant], other: type[Variant]) -> bool:
     """Whether a class was defined again, as notebooks and doctests do."""
-    return _place(one) == _place(other)
+    return _place(variant) == _place(other)
 
 
 def _place(variant: type[Variant]) -> str:

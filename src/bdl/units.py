@@ -117,9 +117,9 @@ def units_in_names(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     >>> units_in_names(["Acc X [mg]", "Temp (°C)", "Sensor (A)", "Sensor (B)", "rate (slow)"])
     {'Acc X [mg]': ('Acc X', 'mg'), 'Temp (°C)': ('Temp', '°C')}
     """
-    parts = {name: found for name in names if (found := _NAMED.fullmatch(name.strip()))}
-    shared = Counter([*(found[1] for found in parts.values()), *names])
-    units = {name: found[2] or found[3] for name, found in parts.items()}
+    parts = {name: match for name in names if (match := _NAMED.fullmatch(name.strip()))}
+    shared = Counter([*(match[1] for match in parts.values()), *names])
+    units = {name: match[2] or match[3] for name, match in parts.items()}
     return {
         name: (parts[name][1], unit.strip())
         for name, unit in units.items()
@@ -172,7 +172,7 @@ def in_units(
     ([1000.0, 1000.0, 1000.0], ('C3: mV converted to uV in 1 recording',))
     """
     changes: dict[str, dict[str, tuple[float, float]]] = {}
-    told: Counter[tuple[str, str]] = Counter()
+    conversions: Counter[tuple[str, str]] = Counter()
     infos = []
     for info in recordings.infos:
         changed = dict(zip(info.channels, info.units, strict=False))
@@ -193,13 +193,13 @@ def in_units(
             changed[channel] = wanted
             if unit:
                 changes.setdefault(info.id, {})[channel] = change
-                told[channel, f"{unit} converted to {wanted}"] += 1
+                conversions[channel, f"{unit} converted to {wanted}"] += 1
         infos.append(replace(info, units=tuple(changed.values())))
     if not changes:
         return replace(recordings, infos=tuple(infos))
     notes = tuple(
         f"{channel}: {text} in {count:,} recording{'s' if count > 1 else ''}"
-        for (channel, text), count in told.items()
+        for (channel, text), count in conversions.items()
     )
     converted = recordings.change(Conversion(changes), infos)
     return replace(converted, notes=recordings.notes + notes)

@@ -93,8 +93,8 @@ def convert(
         source, target, source_format=from_, target_format=to, recordings=opened, **options
     )
     if json:
-        told = {"events": len(events), "dropped": events.dropped, "target": str(target)}
-        print_json({**told, "notes": [*events.notes]})
+        summary = {"events": len(events), "dropped": events.dropped, "target": str(target)}
+        print_json({**summary, "notes": [*events.notes]})
         return
     out.print(repr(events), markup=False)
     for note in events.notes:

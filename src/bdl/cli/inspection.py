@@ -117,8 +117,8 @@ def inspect(
     room = max((width() or WIDTH) - names - 2, 40)
     for name, text in rows:
         lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
-        told = f"\n{' ' * (names + 2)}".join(lines)
-        out.print(f"{name:<{names}}  {told}", markup=False, soft_wrap=True)
+        wrapped = f"\n{' ' * (names + 2)}".join(lines)
+        out.print(f"{name:<{names}}  {wrapped}", markup=False, soft_wrap=True)
     for note in notes:
         out.print(f"note: {note}", markup=False, soft_wrap=True)
 
@@ -159,9 +159,9 @@ def _quality_rows(summary: RecordingSummary) -> list[tuple[str, str]]:
     """Kinds of bad data with the recordings that have most of it."""
     rows = []
     for kind in dict.fromkeys(row.kind for row in summary.quality or ()):
-        found = [row for row in summary.quality or () if row.kind == kind]
-        found.sort(key=lambda row: row.share, reverse=True)
-        count = len({row.recording for row in found})
+        stretches = [row for row in summary.quality or () if row.kind == kind]
+        stretches.sort(key=lambda row: row.share, reverse=True)
+        count = len({row.recording for row in stretches})
         rows.append((kind.replace("_", "-"), f"in {count:,} of {summary.recordings:,} recordings"))
         rows += [
             (
@@ -169,10 +169,10 @@ def _quality_rows(summary: RecordingSummary) -> list[tuple[str, str]]:
                 f"{row.channel or 'all channels'}: {row.share:.3%}, longest "
                 f"{duration_text(row.longest_seconds)}",
             )
-            for row in found[:SHOWN]
+            for row in stretches[:SHOWN]
         ]
-        if len(found) > SHOWN:
-            rows.append(("  ...", f"{len(found) - SHOWN:,} more (--json lists all)"))
+        if len(stretches) > SHOWN:
+            rows.append(("  ...", f"{len(stretches) - SHOWN:,} more (--json lists all)"))
     return rows
 
 

@@ -105,8 +105,8 @@ def live(
     else:
         ended = asyncio.run(run_messages(session, transport, reader, errors))
     if not quiet:
-        told = {**session.summary(), "unreadable lines": errors.count}
-        numbers = ", ".join(f"{key} {value}" for key, value in told.items())
+        summary = {**session.summary(), "unreadable lines": errors.count}
+        numbers = ", ".join(f"{key} {value}" for key, value in summary.items())
         err.print(f"{'finished' if ended else 'stopped'}: {numbers}", markup=False, soft_wrap=True)
 
 

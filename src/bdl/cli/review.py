@@ -73,13 +73,13 @@ def review(
     """
     from bdl.formats.table_writing import write_table
 
-    found = find_labelled(source, source_options, labels, layout, event_options)
-    tolerances = tuple(tolerance or ()) or found.tolerances[-1:]
-    if found.events is None:
+    data = find_labelled(source, source_options, labels, layout, event_options)
+    tolerances = tuple(tolerance or ()) or data.tolerances[-1:]
+    if data.events is None:
         raise ConfigError("--events is missing: the table of labels")
     if not tolerances:
         raise ConfigError("--tolerance is missing: seconds within which labels and model agree")
-    queue, agreed = _compared(found, tolerances, reach, cutoff, margin)
+    queue, agreed = _compared(data, tolerances, reach, cutoff, margin)
     if target is not None:
         write_table(queue.to_frame("pyarrow"), target)
     if json:
@@ -92,7 +92,7 @@ def review(
 
 
 def _compared(
-    found: LabelledData,
+    data: LabelledData,
     tolerances: tuple[float, ...],
     reach: float | None,
     cutoff: float,
@@ -100,31 +100,31 @@ def _compared(
 ) -> tuple[ReviewQueue, Agreement | None]:
     from bdl.review import Item, ReviewQueue, agreement, disagreements, review
 
-    assert found.events is not None
+    assert data.events is not None
     items: list[Item] = []
-    if found.densities or found.detections is not None:
+    if data.densities or data.detections is not None:
         items += review(
-            found.events,
-            densities=(found.densities[id] for id in found.densities),
-            detections=found.detections,
+            data.events,
+            densities=(data.densities[id] for id in data.densities),
+            detections=data.detections,
             tolerance=tolerances[0],
             reach=reach,
             cutoff=cutoff,
             margin=margin,
-            recordings=found.recordings,
+            recordings=data.recordings,
         )
-    elif not found.others:
+    elif not data.others:
         raise ConfigError(
             "nothing to compare the labels with: give --densities, --detections, or a second "
             "table (--events)"
         )
-    if not found.others:
+    if not data.others:
         return ReviewQueue.of(items), None
-    for name, other in found.others.items():
+    for name, other in data.others.items():
         items += disagreements(
-            found.events, other, tolerance=tolerances[0], reach=reach, source=name
+            data.events, other, tolerance=tolerances[0], reach=reach, source=name
         )
-    return ReviewQueue.of(items), agreement({"labels": found.events, **found.others}, tolerances)
+    return ReviewQueue.of(items), agreement({"labels": data.events, **data.others}, tolerances)
 
 
 def _show(queue: ReviewQueue, agreed: Agreement | None) -> None:

@@ -176,11 +176,11 @@ def _with_ends_of(truth: Events, detections: Events, path: Path) -> Events:
     from bdl.intervals import likely_intervals
 
     known = likely_intervals(truth.types)
-    found = [kind for kind in found_types(detections) if kind.onset not in truth.types]
-    if len(known) != 1 or len(found) != 1:
+    detected = [kind for kind in found_types(detections) if kind.onset not in truth.types]
+    if len(known) != 1 or len(detected) != 1:
         return detections
-    names = {found[0].onset: known[0].onset, found[0].offset: known[0].offset}
-    note = f"{path}: the ends of {found[0].name!r} are taken as {' and '.join(names.values())}"
+    names = {detected[0].onset: known[0].onset, detected[0].offset: known[0].offset}
+    note = f"{path}: the ends of {detected[0].name!r} are taken as {' and '.join(names.values())}"
     console.err.print(f"note: {note}", markup=False, soft_wrap=True)
     types = [names.get(name, name) for name in detections.event]
     return Events.of(

@@ -21,7 +21,7 @@ from bdl.decoding.maxima import Keep
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Found = tuple[Ints, Floats, Ints]  # place, height and the cell that made it final
+FinalMaxima = tuple[Ints, Floats, Ints]  # place, height and the cell that made it final
 
 NEVER = 1 << 62  # beyond any place
 
@@ -55,36 +55,38 @@ class MaximaStream:
         self.height = np.zeros(0)
         self.kept = np.zeros(0, np.bool_)
 
-    def push(self, values: Floats, *, last: bool = False, scale: float | None = None) -> Found:
+    def push(
+        self, values: Floats, *, last: bool = False, scale: float | None = None
+    ) -> FinalMaxima:
         """Maxima that are final after these cells; after the ``last`` ones, all that remain.
 
         With a ``scale``, heights are divided by it, and maxima of 0 and less are left out.
         """
         cells = len(values)
         place, height = np.zeros(cells + last, np.int64), np.zeros(cells + last)
-        found, horizon = np.zeros(cells + last, np.bool_), np.zeros(cells + last, np.int64)
+        is_maximum, horizon = np.zeros(cells + last, np.bool_), np.zeros(cells + last, np.int64)
         first = int(self.run[0])
-        _find(values, self.width, self.run, self.value, place, height, found, horizon)
+        _find(values, self.width, self.run, self.value, place, height, is_maximum, horizon)
         if scale is not None:
-            found &= height > 0
+            is_maximum &= height > 0
             height /= scale
-        return self.decide(place, height, found, horizon, first, last=last)
+        return self.decide(place, height, is_maximum, horizon, first, last=last)
 
     def decide(
         self,
         place: Ints,
         height: Floats,
-        found: NDArray[np.bool_],
+        is_maximum: NDArray[np.bool_],
         horizon: Ints,
         first: int,
         *,
         last: bool,
-    ) -> Found:
+    ) -> FinalMaxima:
         """Maxima that become final, from those found at each cell.
 
         Parameters
         ----------
-        place, height, found
+        place, height, is_maximum
             Per cell, whether a maximum became known there, and its place and height.
         horizon
             Per cell, the least place that a later maximum can have.
@@ -95,11 +97,11 @@ class MaximaStream:
         """
         if last:
             horizon[-1] = NEVER
-        end = first + len(found) - last - 1
+        end = first + len(is_maximum) - last - 1
         if self.distance <= 1:
-            cells = np.flatnonzero(found)
+            cells = np.flatnonzero(is_maximum)
             return place[cells], height[cells], first + cells
-        room, count = len(self.place) + int(found.sum()), len(self.place)
+        room, count = len(self.place) + int(is_maximum.sum()), len(self.place)
         pending_place, pending_height = np.zeros(room, np.int64), np.zeros(room)
         pending_kept = np.zeros(room, np.bool_)
         pending_place[:count], pending_height[:count] = self.place, self.height
@@ -107,7 +109,7 @@ class MaximaStream:
         final_place, final_height = np.zeros(room, np.int64), np.zeros(room)
         final_cell = np.zeros(room, np.int64)
         count, final = _decide(
-            place, height, found, horizon, self.distance, self.earlier,
+            place, height, is_maximum, horizon, self.distance, self.earlier,
             pending_place, pending_height, pending_kept, count,
             final_place, final_height, final_cell,
         )  # fmt: skip
@@ -138,7 +140,7 @@ def _find(
     value: Floats,
     place: Ints,
     height: Floats,
-    found: NDArray[np.bool_],
+    is_maximum: NDArray[np.bool_],
     horizon: Ints,
 ) -> None:
     """Mark the cells at which a maximum becomes known; ``run`` and ``value`` are carried on."""
@@ -150,7 +152,7 @@ def _find(
             if values[i] < value[0] and rising:
                 # The middle of the cells first to cell - 1, rounded down.
                 place[i], height[i] = (first * width + cell * width - 1) // 2, value[0]
-                found[i] = True
+                is_maximum[i] = True
             run[1], run[2] = cell, 1 if values[i] > value[0] else 0
             value[0] = values[i]
         run[0] = cell + 1
@@ -163,7 +165,7 @@ def _find(
 def _decide(
     place: Ints,
     height: Floats,
-    found: NDArray[np.bool_],
+    is_maximum: NDArray[np.bool_],
     horizon: Ints,
     distance: int,
     earlier: bool,
@@ -177,8 +179,8 @@ def _decide(
 ) -> tuple[int, int]:
     """Decide maxima cell by cell; the number that is pending, and the number that is final."""
     final = 0
-    for i in range(len(found)):
-        if found[i]:
+    for i in range(len(is_maximum)):
+        if is_maximum[i]:
             pending_place[count], pending_height[count] = place[i], height[i]
             kept[count] = False
             count += 1

@@ -147,8 +147,8 @@ class SingleRow(IncrementalDecoder):
         self.rows.restore(0, arrays)
 
     def _by_type(self, final: FinalRows) -> FinalByType:
-        found = FinalDetections(final.time, final.score, final.known)
-        return {event: found.select(final.type == i) for i, event in enumerate(self.types)}
+        detections = FinalDetections(final.time, final.score, final.known)
+        return {event: detections.select(final.type == i) for i, event in enumerate(self.types)}
 
 
 def grown(array: NDArray[Any], rows: int) -> NDArray[Any]:
@@ -165,10 +165,10 @@ def grown(array: NDArray[Any], rows: int) -> NDArray[Any]:
 def _in_rows(finals: list[FinalByType]) -> FinalRows:
     """What each row gave, as one table."""
     parts = [
-        FinalRows(np.full(len(found.time), place), np.full(len(found.time), type), *found)
+        FinalRows(np.full(len(part.time), place), np.full(len(part.time), type), *part)
         for place, final in enumerate(finals)
-        for type, found in enumerate(final.values())
-        if len(found.time)
+        for type, part in enumerate(final.values())
+        if len(part.time)
     ]
     if not parts:
         none = np.zeros(0, np.int64)

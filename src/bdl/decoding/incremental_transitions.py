@@ -21,7 +21,7 @@ from bdl.decoding.incremental import (
     IncrementalDecoder,
 )
 from bdl.decoding.incremental_cells import TrailingCells, nested, restore_nested
-from bdl.decoding.incremental_maxima import Found, MaximaStream
+from bdl.decoding.incremental_maxima import FinalMaxima, MaximaStream
 from bdl.decoding.transitions import UNIT, Fixed
 from bdl.intervals import IntervalType
 
@@ -64,8 +64,9 @@ class IncrementalTransitions(IncrementalDecoder):
             occupied = np.rint(cells * UNIT).astype(np.int64)
             first, window, pair, rise = scores.push(occupied, last=last)
             for event, sign in ((interval.onset, 1), (interval.offset, -1)):
-                found = self._side(self.sides[event], sign, first, window, pair, rise, last)
-                place, height, cell = found
+                place, height, cell = self._side(
+                    self.sides[event], sign, first, window, pair, rise, last
+                )
                 known = np.minimum(cell + window, scores.count) - 1
                 time = (place * self.step).astype(np.float64)
                 kept = FinalDetections(time, height, known // self.cells.per_bin)
@@ -81,7 +82,7 @@ class IncrementalTransitions(IncrementalDecoder):
         pair: tuple[Fixed, Fixed],
         rise: Fixed,
         last: bool,
-    ) -> Found:
+    ) -> FinalMaxima:
         """Onsets or offsets among the places from ``first`` on."""
         score = sign * rise
         if self.decoder.scorer == "difference":
@@ -89,12 +90,12 @@ class IncrementalTransitions(IncrementalDecoder):
         level = int(np.ceil(self.decoder.level * UNIT))
         before, here = (sign * cells >= (level if sign > 0 else 1 - level) for cells in pair)
         places = np.arange(first, first + len(rise) + last)
-        found = np.zeros(len(places), np.bool_)
-        found[: len(rise)] = here & ~before & (score > 0)
+        is_maximum = np.zeros(len(places), np.bool_)
+        is_maximum[: len(rise)] = here & ~before & (score > 0)
         height = np.zeros(len(places))
         height[: len(rise)] = score / (window * UNIT)
         horizon = places + 1
-        place, heights, cell = side.decide(places, height, found, horizon, first, last=last)
+        place, heights, cell = side.decide(places, height, is_maximum, horizon, first, last=last)
         return place, heights, cell
 
     def save(self) -> Arrays:

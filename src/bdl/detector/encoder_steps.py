@@ -38,8 +38,8 @@ class EncoderSteps(Steps):
         pairs = zip(_flat(self._shape), _flat(module.initial_state(2)), strict=True)  # type: ignore[operator]
         # The axis of the batch is the one that grows with it.
         self._axes = [
-            next(axis for axis, size in enumerate(one.shape) if two.shape[axis] != size)
-            for one, two in pairs
+            next(axis for axis, size in enumerate(first.shape) if second.shape[axis] != size)
+            for first, second in pairs
         ]
 
     def initial_state(self) -> State:

@@ -169,8 +169,8 @@ def sample_rows(values: ArrayLike, info: RecordingInfo) -> Values:
     except (TypeError, ValueError) as error:
         raise InputError(f"stream {info.id!r}: numbers expected: {error}") from error
     if array.ndim < 2:
-        one = array.ndim == 0 or (channels > 1 and array.shape[0] == channels)
-        array = array.reshape(1, -1) if one else array.reshape(-1, 1)
+        is_single = array.ndim == 0 or (channels > 1 and array.shape[0] == channels)
+        array = array.reshape(1, -1) if is_single else array.reshape(-1, 1)
     if array.ndim != 2 or (len(array) and array.shape[1] != channels):
         raise InputError(
             f"stream {info.id!r}: samples of {channels} channels ({', '.join(info.channels)}) "

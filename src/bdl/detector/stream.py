@@ -21,7 +21,13 @@ from bdl.decoding.candidates import ByType, Candidates
 from bdl.decoding.incremental import FinalByType
 from bdl.detector.model import Model
 from bdl.detector.sample_intake import Samples, sample_rows, sample_times
-from bdl.detector.stream_rows import Advanced, Found, StreamRows, StreamSettings, issue_times
+from bdl.detector.stream_rows import (
+    Advanced,
+    StreamDetections,
+    StreamRows,
+    StreamSettings,
+    issue_times,
+)
 from bdl.detector.stream_state import STATE, pack, unpack
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
@@ -111,7 +117,7 @@ class Stream:
         """End the stream; return the detections that the end makes final."""
         ended = self.end()
         self.density = ended.density
-        return self._events([ended.found])
+        return self._events([ended.detections])
 
     def end(self) -> Advanced:
         """End the stream; what its last bins and the end give."""
@@ -153,13 +159,13 @@ class Stream:
         if self.finished:
             raise InputError(f"stream {self.info.id!r}: it is finished; start another")
 
-    def _events(self, parts: Sequence[Found]) -> Events:
+    def _events(self, parts: Sequence[StreamDetections]) -> Events:
         """A table of detections."""
-        found = Found(*map(np.concatenate, zip(*parts, strict=True)))
-        if not len(found.time):
+        detections = StreamDetections(*map(np.concatenate, zip(*parts, strict=True)))
+        if not len(detections.time):
             return Events.empty(scored=True, issued=True)
-        names = [self.rows.types[i] for i in found.type.tolist()]
-        return Events.of(self.info.id, names, found.time, found.score, found.issued)
+        names = [self.rows.types[i] for i in detections.type.tolist()]
+        return Events.of(self.info.id, names, detections.time, detections.score, detections.issued)
 
 
 def push_many(pushes: Sequence[Push]) -> list[Events]:
@@ -194,7 +200,7 @@ def push_many(pushes: Sequence[Push]) -> list[Events]:
     advanced = rows.push(np.array([stream.row for stream in streams]), samples)
     for stream in streams:
         stream.density = stream.density[:0]
-    found: dict[int, list[Found]] = {}
+    detections: dict[int, list[StreamDetections]] = {}
     for part in advanced:
         ends = np.cumsum(part.counts).tolist()
         for place, count, end in zip(part.places.tolist(), part.counts.tolist(), ends, strict=True):
@@ -202,13 +208,13 @@ def push_many(pushes: Sequence[Push]) -> list[Events]:
                 density = part.density[end - count : end]
                 parts = [streams[place].density, density]
                 streams[place].density = np.concatenate(parts)
-        for place in np.unique(part.found.place).tolist():
-            chosen = part.found.place == place
-            own = Found(*(column[chosen] for column in part.found))
-            found.setdefault(place, []).append(own)
+        for place in np.unique(part.detections.place).tolist():
+            chosen = part.detections.place == place
+            own = StreamDetections(*(column[chosen] for column in part.detections))
+            detections.setdefault(place, []).append(own)
     empty = Events.empty(scored=True, issued=True)
     return [
-        stream._events(found[place]) if place in found else empty
+        stream._events(detections[place]) if place in detections else empty
         for place, stream in enumerate(streams)
     ]
 

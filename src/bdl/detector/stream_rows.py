@@ -32,7 +32,7 @@ from bdl.recording_info import hour_and_weekday
 FIRST = 8  # rows for which there is room at first
 
 
-class Found(NamedTuple):
+class StreamDetections(NamedTuple):
     """Final detections of several streams, by stream, each in the order in which it became so."""
 
     place: Ints  # which of the given streams each belongs to
@@ -45,7 +45,7 @@ class Found(NamedTuple):
 class Advanced(NamedTuple):
     """What some samples gave."""
 
-    found: Found
+    detections: StreamDetections
     places: Ints  # streams that had samples
     counts: Ints  # bins of each whose density is complete
     density: NDArray[np.float32]  # (bins, outputs) of all, one stream after the other
@@ -190,7 +190,7 @@ class StreamRows:
             bin_of = np.repeat(before, bins) + _within(bins)
             density, bins = density[bin_of >= self.lag], bins - skipped
         final = self.decoder.push(rows, bins, density)
-        return Advanced(self._found(places, rows, final), places, bins, density)
+        return Advanced(self._detections(places, rows, final), places, bins, density)
 
     def finish(self, row: int) -> Advanced:
         """End a stream: its last bins, and what they and the end give."""
@@ -205,8 +205,8 @@ class StreamRows:
             density = density[max(self.lag - int(before[0]), 0) :]
             final = self.decoder.finish(row, density, samples)
             place = np.zeros(1, np.int64)
-            found = self._found(place, rows, final, samples)
-            return Advanced(found, place, np.array([len(density)]), density)
+            detections = self._detections(place, rows, final, samples)
+            return Advanced(detections, place, np.array([len(density)]), density)
 
     def _recording(self, values: Values) -> Recording:
         info = RecordingInfo("stream", len(values), self.model.channels, self.model.period)
@@ -243,15 +243,15 @@ class StreamRows:
                 self.states.put(rows[own], after)
         return density
 
-    def _found(
+    def _detections(
         self, places: Ints, rows: Ints, final: FinalRows, samples: int | None = None
-    ) -> Found:
+    ) -> StreamDetections:
         """Detections that reach the threshold; ``samples`` is the length of a finished stream."""
         kept = final.score >= self.thresholds[rows[final.place]]
         order = np.lexsort((final.time, final.type, final.known, final.place))
         final = final.select(order[kept[order]])
         issued = issue_times(final.known, self.model, samples)
-        return Found(places[final.place], final.type, final.time, final.score, issued)
+        return StreamDetections(places[final.place], final.type, final.time, final.score, issued)
 
     def save(self, row: int) -> Parts:
         """The state of a row as named arrays."""

@@ -306,13 +306,13 @@ def _filter(request: Request) -> DisplayFilter:
 def _assets() -> dict[str, Traversable]:
     """The files of the page by their address; nothing else is ever served."""
     folders = (FOLDER, files("bdl.explore") / "static")
-    found = {
+    pages = {
         f"/{entry.name}": entry
         for folder in folders
         for entry in folder.iterdir()
         if entry.name.endswith(tuple(MEDIA))
     }
-    return {"/": found.pop("/index.html"), **found}
+    return {"/": pages.pop("/index.html"), **pages}
 
 
 def _static(file: Traversable) -> Any:

@@ -107,16 +107,16 @@ class DataFiles(Value):
 
     def paths(self) -> list[Path]:
         """All files that may be read, sorted."""
-        found: set[Path] = set()
+        files: set[Path] = set()
         for name in PATHS:
             path = getattr(self, name)
             if path is None:
                 continue
             place = Path(path)
             if place.is_dir():
-                found |= {file for file in place.rglob("*") if file.is_file()}
+                files |= {file for file in place.rglob("*") if file.is_file()}
             elif place.exists():
-                found.add(place)
+                files.add(place)
             else:
-                found |= {Path(file) for file in glob.glob(str(path), recursive=True)}
-        return sorted(file for file in found if file.is_file())
+                files |= {Path(file) for file in glob.glob(str(path), recursive=True)}
+        return sorted(file for file in files if file.is_file())

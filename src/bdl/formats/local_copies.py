@@ -40,11 +40,13 @@ def fetch(path: Path, *, beside: bool = False) -> Path:
         versions = {name: version_of(fs.info(name))}
 
         def names() -> dict[str, str]:
-            found = {name: path.name}
+            by_name = {name: path.name}
             if beside:
                 others = fs.ls(str(Path(name).parent), detail=False)
-                found |= {each: Path(each).name for each in others if Path(each).stem == path.stem}
-            return found
+                by_name |= {
+                    each: Path(each).name for each in others if Path(each).stem == path.stem
+                }
+            return by_name
 
         return _copy(path, versions, fs, names) / path.name
 

@@ -139,12 +139,12 @@ def _opened(files: Sequence[Formatted], workers: Workers) -> Iterator[Recordings
         return
     size = max(1, min(MOST, len(files) // (4 * workers.jobs)))
     parts: list[Part] = [(n, files[n : n + size]) for n in range(0, len(files), size)]
-    found: dict[int, Recordings | InputError] = {}
+    opened: dict[int, Recordings | InputError] = {}
     for (first, part), result in run_all(_open_part, parts, workers, split=_split_part):
         if isinstance(result, WorkerDeath):
             result = [InputError(f"{part[0][0]}: {result}")]
-        found |= dict(enumerate(result, first))
-    yield from (found[number] for number in range(len(files)))
+        opened |= dict(enumerate(result, first))
+    yield from (opened[number] for number in range(len(files)))
 
 
 def _open_part(part: Part) -> list[Recordings | InputError]:
@@ -169,7 +169,7 @@ def _joined(
     files: Sequence[Formatted],
     invalid: Literal["error", "skip"],
     workers: Workers | None,
-    found: int,
+    opened: int,
 ) -> Recordings:
     """The recordings of some of the files that were ``found``."""
     parts: list[Recordings] = []
@@ -186,7 +186,7 @@ def _joined(
             if invalid == "error":
                 raise part
             left_out.append(f"{LEFT_OUT}{part}")
-            if len(left_out) == len(files) == found:
+            if len(left_out) == len(files) == opened:
                 raise _all_invalid(left_out)
             continue
         for id in part.ids:

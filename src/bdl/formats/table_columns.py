@@ -92,18 +92,18 @@ def columns_of(table: TableFile, options: TableFormat) -> TableColumns:
             + "; name the columns of values (channels=, --channel)"
         )
     table.need(values)
-    found = [units.get(name, (name, "")) for name in values]
+    with_units = [units.get(name, (name, "")) for name in values]
     notes = [guess_notes(roles, named, table.path)]
     if texts and wanted is None:
         notes.append(f"{table.path}: {', '.join(texts)} left out, which holds text")
-    if any(unit for _, unit in found):
-        told = ", ".join(f"{name} in {unit}" for name, unit in found if unit)
-        notes.append(f"{table.path}: units in the names of columns: {told}")
+    if any(unit for _, unit in with_units):
+        listed = ", ".join(f"{name} in {unit}" for name, unit in with_units if unit)
+        notes.append(f"{table.path}: units in the names of columns: {listed}")
     unit = options.unit or time_unit(roles.get("time", "")) or "s"
     columns = TableColumns(
         values,
-        tuple(name for name, _ in found),
-        tuple(unit for _, unit in found) if any(unit for _, unit in found) else (),
+        tuple(name for name, _ in with_units),
+        tuple(unit for _, unit in with_units) if any(unit for _, unit in with_units) else (),
         roles, None, unit, options.zone, None, tuple(filter(None, notes)),
     )  # fmt: skip
     if options.zone is not None:

@@ -198,8 +198,8 @@ class TableReader(ValueReader):
             start, changes = self._start_in_file(clock)
         group = group or group_of(id, self.options.group_pattern) or about.get("group")
         channels = self.columns.channels
-        found = about.get("units") or self.columns.units
-        units = channel_units(channels, found, self.options.channel_units, self.path)
+        stated = about.get("units") or self.columns.units
+        units = channel_units(channels, stated, self.options.channel_units, self.path)
         return RecordingInfo(
             id, clock.samples, channels, clock.period, start, changes, group, units=units
         )

@@ -96,11 +96,11 @@ class LiveSession:
             raise InputError(
                 "with a state file samples need a time, so that it can be told which ones are new"
             )
-        found = self.stream.push(values, times or None)
+        detections = self.stream.push(values, times or None)
         self.replayed += given - len(samples)
         self._known = 0
-        if len(found) or time.monotonic() - self._saved >= self.save_every:
-            self._write(found)
+        if len(detections) or time.monotonic() - self._saved >= self.save_every:
+            self._write(detections)
 
     def finish(self) -> None:
         """End the stream, and write the detections that its end makes final."""
@@ -121,8 +121,8 @@ class LiveSession:
         new = (i for i, each in enumerate(samples) if each.time is None or each.time >= end)
         return samples[next(new, len(samples)) :]
 
-    def _write(self, found: Events) -> None:
-        lines = b"".join(_line(found, row) for row in range(len(found)))
+    def _write(self, detections: Events) -> None:
+        lines = b"".join(_line(detections, row) for row in range(len(detections)))
         if self.state is not None:
             header = {"place": self.output.place(), "origin": self.origin}
             saved = np.frombuffer(self.stream.save(), np.uint8)
@@ -131,7 +131,7 @@ class LiveSession:
                 temporary.write_bytes(pack(header, parts))
             self._saved = time.monotonic()
         self.output.write(lines)
-        self.detections += len(found)
+        self.detections += len(detections)
 
     def _continue(self, state: Path) -> None:
         with reading(state, "the state file of a live session"):

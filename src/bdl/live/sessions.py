@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.detector.sample_intake import Samples
-from bdl.detector.stream_rows import Found
+from bdl.detector.stream_rows import StreamDetections
 from bdl.detector.streaming import Streaming
 from bdl.errors import InputError
 from bdl.live.client_limits import Limits
@@ -141,7 +141,7 @@ class Sessions:
         news, self.news = self.news, set()
         for session in news:
             if session.ending and not session.stream.finished:
-                self._keep([session], session.stream.end().found)
+                self._keep([session], session.stream.end().detections)
             if session.client is not None:
                 session.client.deliver()
         self.counts["samples"] += int(counts.sum())
@@ -236,12 +236,12 @@ class Sessions:
             first = 0
             for session, count in zip(sessions, given.counts.tolist(), strict=True):
                 own = slice(first, first + count)
-                one = Samples(np.array([count]), given.values[own], given.times[own])
-                self._push([session], one)
+                samples = Samples(np.array([count]), given.values[own], given.times[own])
+                self._push([session], samples)
                 first += count
             return
         for part in advanced:
-            self._keep(sessions, part.found)
+            self._keep(sessions, part.detections)
 
     def _problem(self, session: ClientSession, samples: int, reason: str) -> None:
         self.counts["refused"] += samples
@@ -249,9 +249,9 @@ class Sessions:
         if len(session.problems) < PROBLEMS:
             session.problems.append(short(reason))
 
-    def _keep(self, sessions: list[ClientSession], found: Found) -> None:
+    def _keep(self, sessions: list[ClientSession], detections: StreamDetections) -> None:
         """Keep detections for the clients."""
-        for place, type, *numbers in zip(*(column.tolist() for column in found), strict=True):
+        for place, type, *numbers in zip(*(column.tolist() for column in detections), strict=True):
             session = sessions[place]
             self.news.add(session)
             session.last += 1
@@ -264,7 +264,7 @@ class Sessions:
             session.unconfirmed.append(row)
             if len(session.unconfirmed) > self.limits.unconfirmed:
                 session.unconfirmed.popleft()
-        self.counts["detections"] += len(found.time)
+        self.counts["detections"] += len(detections.time)
 
 
 def _check_times(given: Samples) -> None:

@@ -62,8 +62,8 @@ class BidsEvents(AnnotationFormat):
         if all(id == other for id, other in ids.items()):
             return events
         renamed = [ids[id] for id in events.recording]
-        found = Events.of(renamed, events.event, events.time, events.score)
-        return replace(found, dropped=events.dropped, notes=events.notes)
+        placed = Events.of(renamed, events.event, events.time, events.score)
+        return replace(placed, dropped=events.dropped, notes=events.notes)
 
     def read(self, path: Path) -> Events:
         """The events of a file or folder; rows without a type are left out, and counted."""

@@ -145,8 +145,8 @@ class EventTable(EventFormat):
             columns["recording"] = from_texts([id] * len(table))
             notes.append(f"{source}: all events are taken as those of recording {id!r}")
         elif recordings is not None:
-            columns, told = self._of_recordings(columns, recordings, source)
-            notes += told
+            columns, more_notes = self._of_recordings(columns, recordings, source)
+            notes += more_notes
         if self.codes and "event" in roles:
             texts = columns["event"].cast(pa.string()).to_pylist()
             columns["event"] = from_texts([self.codes.get(text, text) for text in texts])

@@ -111,10 +111,10 @@ def _whole_rows(path: Path) -> Iterator[None]:
     try:
         yield
     except pa.ArrowInvalid as error:
-        found = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", str(error))
-        if found is None:
+        match = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", str(error))
+        if match is None:
             raise
-        line, expected, got = found.groups()
+        line, expected, got = match.groups()
         raise InputError(
             f"{path}: line {line}: {expected} fields expected, as in its header, got {got}; is a "
             "delimiter missing or a field cut?"

@@ -39,12 +39,12 @@ class LabStreamingLayer(Transport):
 
     async def connect(self, session: LiveSession) -> None:
         lsl = require("pylsl", "live")
-        found = await asyncio.to_thread(lsl.resolve_byprop, "name", self.name, 1, SEARCH)
-        if not found:
+        streams = await asyncio.to_thread(lsl.resolve_byprop, "name", self.name, 1, SEARCH)
+        if not streams:
             raise InputError(f"lsl:{self.name}: no stream of that name within {SEARCH:g} s")
         kept = int(min(max(BUFFER * session.stream.model.period, 60), 3600))  # seconds
         self._inlet = lsl.StreamInlet(
-            found[0], max_buflen=kept, recover=False, processing_flags=lsl.proc_clocksync
+            streams[0], max_buflen=kept, recover=False, processing_flags=lsl.proc_clocksync
         )
         info = await asyncio.to_thread(self._inlet.info, SEARCH)
         self._check(info, session)
