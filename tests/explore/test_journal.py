@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -114,12 +115,17 @@ def test_a_last_line_that_is_cut_is_left_out_and_then_replaced(tmp_path: Path, c
     assert opened(file).get(0).time == 13.0
 
 
+def without_checksums(lines: bytes) -> bytes:
+    """A journal as earlier versions wrote it."""
+    return re.sub(rb', "crc32": \d+', b"", lines)
+
+
 def test_damage_before_the_last_line_is_an_error_that_names_it(tmp_path: Path) -> None:
     file = tmp_path / "j"
     labels = opened(file)
     for time in (11.0, 12.0, 13.0):
         labels.edit([moved(labels, 0, time)])
-    lines = file.read_bytes().splitlines(keepends=True)
+    lines = without_checksums(file.read_bytes()).splitlines(keepends=True)
     for damaged, message in (
         ([*lines[:2], lines[2][:20] + b"\n", lines[3]], "line 3"),
         ([lines[0], lines[2]], "line 2: entry 1 expected, got 2"),
@@ -131,6 +137,22 @@ def test_damage_before_the_last_line_is_an_error_that_names_it(tmp_path: Path) -
         file.write_bytes(b"".join(damaged))
         with pytest.raises(BdlError, match=message):
             opened(file)
+
+
+def test_a_changed_digit_is_noticed_wherever_it_is(tmp_path: Path) -> None:
+    labels = opened(tmp_path / "j")
+    labels.edit([moved(labels, 0, 12.5)], annotator="Ann")
+    labels.edit([added(100.0)])
+    whole = (tmp_path / "j").read_bytes()
+    begin = whole.index(b"\n")
+    digits = [place for place in range(begin, len(whole)) if chr(whole[place]).isdigit()]
+    for place in digits:
+        other = str((whole[place] - ord("0") + 1) % 10).encode()
+        (tmp_path / "j").write_bytes(whole[:place] + other + whole[place + 1 :])
+        with pytest.raises(BdlError, match=r"j: line [23]"):
+            opened(tmp_path / "j")
+    (tmp_path / "j").write_bytes(without_checksums(whole))
+    assert opened(tmp_path / "j").corrected() == labels.corrected()
 
 
 def test_a_journal_of_another_content_is_refused(tmp_path: Path) -> None:

@@ -3,8 +3,9 @@
 The first line names the table and the hash of its content; every further line is an `Entry` with
 the next number. A line is written with its line break in one call and synchronised with the disk;
 only then is the edit acknowledged. A last line without a line break was never acknowledged: it is
-left out, and cut off before the next line is written. Any other line that cannot be read is an
-error that names it. Nothing is ever changed or removed: undo and redo are entries as well.
+left out, and cut off before the next line is written. Any other line that cannot be read, or whose
+checksum (``crc32``) is not that of its text, is an error that names it. Nothing is ever changed or
+removed: undo and redo are entries as well.
 
 An entry lists its changes: the label with that id before and after. A change whose ``before`` is
 not the present state is refused, so that two windows, or two people, never overwrite each other
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,8 +28,10 @@ from pydantic import Field, model_validator
 from bdl.config import Value, validate
 from bdl.errors import BdlError, ConfigError, InputError, OutputError
 from bdl.formats.files import reading
+from bdl.plain_data import parse_json
 
 VERSION = 1
+CHECKSUM = "crc32"
 Name = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Verdict = Literal["accept", "reject", "move"]
 
@@ -167,7 +171,7 @@ class Journal:
             raise ConfigError(f"entry {len(self.entries) + 1} expected, got {entry.number}")
         lines = [] if self._size else [self._head]
         lines.append(entry.model_dump(mode="json", exclude_none=True))
-        data = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
+        data = b"".join(map(_line, lines))
         try:
             file = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o644)
             try:
@@ -198,7 +202,11 @@ class Journal:
         for place, line in enumerate(lines, start=1):
             what = f"{self.path}: line {place}"
             with reading(what, "a line of a journal"):
-                content = json.loads(line)
+                content = parse_json(line, what)
+                if CHECKSUM in content:  # lines of earlier versions have none
+                    del content[CHECKSUM]
+                    if _line(content) != line + b"\n":
+                        raise InputError(f"{what}: altered since it was written")
             if place == 1:
                 self._check_head(content)
                 continue
@@ -223,6 +231,12 @@ class Journal:
                 "table has changed since. Restore it, or give another journal (--journal) to "
                 "start from the table as it is now"
             )
+
+
+def _line(content: dict[str, Any]) -> bytes:
+    """Plain data as a line of JSON that ends with the checksum of the rest."""
+    text = json.dumps(content, ensure_ascii=False)
+    return f'{text[:-1]}, "{CHECKSUM}": {zlib.crc32(text.encode())}}}\n'.encode()
 
 
 def _synchronise(folder: Path) -> None:
