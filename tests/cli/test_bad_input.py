@@ -208,3 +208,28 @@ def test_detections_of_another_tool_are_scored_by_naming_their_columns(folder: P
         "score", "--truth", "t.csv", "--detections", "tool.csv", "--tolerance", 3, *columns
     )
     assert told["mAP"] == 1.0
+
+
+@pytest.mark.parametrize("name", ["a" * 5000, "a" * 300])
+def test_names_that_no_system_takes(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """Whichever command first asks for such a file, one line names it."""
+    from bdl.cli import main
+
+    for words in (
+        ["decode", name, "--out", "d.csv"],
+        ["evaluate", name],
+        ["new", name, "--recordings", "r", "--events", "e.csv"],
+        ["report", name, "--truth", "e.csv"],
+        ["show", name],
+        ["study", "status", name],
+    ):
+        monkeypatch.setattr(sys, "argv", ["bdl", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 2
+        told = capsys.readouterr().err
+        assert told.startswith("error: "), words
+        assert "Traceback" not in told
+        assert "too long" in told or "no such" in told.lower(), words

@@ -166,7 +166,7 @@ def bdl(
 
 
 def main() -> None:
-    """Run the command line; errors of this package become one message and exit code 2."""
+    """Run the command line; errors of this package and of files become one message and code 2."""
     from bdl.compiled import announce_compilation
 
     warnings.showwarning = _warn
@@ -175,6 +175,13 @@ def main() -> None:
         app()
     except BdlError as error:
         _print("error:", "red", str(error))
+        sys.exit(2)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        name = str(error.filename)
+        shown = name if len(name) <= 200 else f"{name[:60]}..."
+        _print("error:", "red", f"{shown}: cannot be used: {error.strerror}")
         sys.exit(2)
     except ModuleNotFoundError as error:
         from bdl.errors import missing_extra

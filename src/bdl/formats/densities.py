@@ -21,7 +21,7 @@ from bdl.config import Value, validate
 from bdl.density import Density, Kind
 from bdl.errors import InputError
 from bdl.formats.atomic_files import atomic_folder
-from bdl.formats.files import reading
+from bdl.formats.files import known_path, reading
 from bdl.formats.npz_arrays import array_shapes, read_array
 from bdl.plain_data import parse_json
 
@@ -129,7 +129,7 @@ def read_manifest(path: str | Path) -> DensityManifest:
     >>> read_manifest(folder).recordings
     ()
     """
-    file = Path(path) / MANIFEST
+    file = known_path(path) / MANIFEST
     if not file.is_file():
         raise InputError(
             f"{path}: no folder of densities: it has no {MANIFEST}; `bdl detect --densities "
