@@ -7,11 +7,15 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+import psutil
 import pytest
 
 from bdl import Detector, read_events
@@ -193,6 +197,41 @@ def test_killed_at_three_moments_nothing_is_lost_or_done_twice(detector: Detecto
     run = detect_many(Detector.load(tmp_path / "model"), store, tmp_path / "run", workers=TWO)
     assert run.detections == detector.detect(store)
     finished = [entry["step"] for entry in run.directory.ledger() if entry["event"] == "step"]
+    assert len(finished) == len(set(finished)) == 200
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for workers by their command")
+def test_workers_killed_in_the_middle_lose_nothing_and_do_nothing_twice(
+    detector: Detector, tmp_path: Path
+):
+    store = prepare(many(200), tmp_path / "store")
+    left = [30, 100]  # finished recordings after which a worker is killed
+
+    def kill(stop: threading.Event) -> None:
+        while left and not stop.wait(0.005):
+            if len([*(tmp_path / "run").glob("steps/*/*/done.json")]) < left[0]:
+                continue
+            for process in psutil.Process().children():
+                with suppress(psutil.Error):  # it ends this moment
+                    if "popen_loky" in str(process.cmdline()):
+                        process.kill()
+                        left.pop(0)
+                        break
+
+    with ThreadPoolExecutor(1) as beside:
+        stop = threading.Event()
+        killer = beside.submit(kill, stop)
+        try:
+            run = detect_many(detector, store, tmp_path / "run", workers=TWO)
+        finally:
+            stop.set()
+        killer.result()
+    assert not left
+    assert run.detections == detector.detect(store)
+    ledger = run.directory.ledger()
+    finished = [entry["step"] for entry in ledger if entry["event"] == "step"]
+    assert any(entry["event"] == "worker died" for entry in ledger)
     assert len(finished) == len(set(finished)) == 200
 
 

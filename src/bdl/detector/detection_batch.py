@@ -77,6 +77,8 @@ class DetectionBatch:
         The detector, in the process that has it already; others load it from the run directory.
     threads
         Threads to use; None for any number.
+    again
+        Whether a worker died with these recordings: what it has finished is not done again.
     """
 
     run: str
@@ -84,6 +86,7 @@ class DetectionBatch:
     steps: Mapping[str, DetectionStep] = field(repr=False)
     detector: Streaming | None
     threads: int | None
+    again: bool = False
 
     def part(self, recordings: Recordings) -> DetectionBatch:
         """The same for some of the recordings."""
@@ -91,8 +94,8 @@ class DetectionBatch:
         return replace(self, recordings=recordings, steps=steps)
 
     def singles(self) -> list[DetectionBatch]:
-        """Each recording alone."""
-        return [self.part(alone) for alone in singles(self.recordings)]
+        """Each recording alone, after the death of a worker."""
+        return [replace(self.part(alone), again=True) for alone in singles(self.recordings)]
 
     def detect(self) -> tuple[Found, Refused]:
         """Detect and finish the steps."""
@@ -102,9 +105,13 @@ class DetectionBatch:
         first = next(iter(self.steps.values()))
         detector = self.detector or _load_model(self.run, first.model)
         found: Found = {}
+        if self.again:
+            done = [step for step in self.steps.values() if run.done(step.id) is not None]
+            found = {step.recording: read_detections(run, step) for step in done}
         refused: dict[str, InputError] = {}
+        left = self.recordings.select([id for id in self.recordings.ids if id not in found])
         applied = detector.apply(
-            self.recordings, resample=first.resample, points=(first.point,), refused=refused
+            left, resample=first.resample, points=(first.point,), refused=refused
         )
         while True:
             with timed() as seconds:

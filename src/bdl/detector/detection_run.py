@@ -28,6 +28,7 @@ from bdl.detector.detection_batch import (
 from bdl.detector.operating_point import OperatingPoint
 from bdl.errors import InputError
 from bdl.events import Events
+from bdl.formats.addresses import address_of, ask_all
 from bdl.recording import Recordings
 from bdl.recording_batches import batches
 from bdl.runs.digest import digest, recording_digest
@@ -120,7 +121,7 @@ def detect_many(
         run.tidy()
         model = _put_model(run, detector)
         shared = {"model": model, "point": point, "resample": resample, "densities": densities}
-        steps = {id: _step(recordings, id, shared) for id in recordings.ids}
+        steps = _steps(recordings, shared)
         finished = run.finished()
         found: Found = {
             id: read_detections(run, step)
@@ -157,6 +158,14 @@ def detect_many(
         run,
         kept,
     )
+
+
+def _steps(recordings: Recordings, shared: Mapping[str, Any]) -> dict[str, DetectionStep]:
+    """The step of each recording, by id."""
+    files = (file for id in recordings.ids[:1] for file in recordings.files(id))
+    remote = any(address_of(file) is not None for file in files)
+    made = ask_all(lambda id: _step(recordings, id, shared), recordings.ids, remote)
+    return dict(zip(recordings.ids, made, strict=True))
 
 
 def _step(recordings: Recordings, id: str, shared: Mapping[str, Any]) -> DetectionStep:
