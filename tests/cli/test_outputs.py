@@ -31,6 +31,10 @@ COMMANDS = {
     "simulate": "simulate sleep --recordings 1 --out",
     "study": "study run fraud --scale tiny --out",
     "demo": "demo --out",
+    "export": "export gone.model --out",
+    "curve": "curve --recordings gone.csv --events gone.csv --out",
+    "review": "review --recordings gone.csv --events gone.csv --tolerance 1 --out",
+    "live": "live gone.model --state",
 }
 
 

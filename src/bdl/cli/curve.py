@@ -64,8 +64,10 @@ def curve(
     """
     from bdl import Detector
     from bdl.detector.learning_curve import learning_curve
-    from bdl.formats.table_writing import write_table
+    from bdl.formats.table_writing import check_table_output, write_table
 
+    if target is not None:
+        check_table_output(target)
     source = find_source(
         source_options,
         layout,

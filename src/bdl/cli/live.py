@@ -72,6 +72,7 @@ def live(
     Final detections go to standard output as NDJSON: recording, event, time, score, issued.
     """
     from bdl import load
+    from bdl.formats.outputs import check_output
     from bdl.live.line_formats import LineReader
     from bdl.live.messages import Reply, run_messages
     from bdl.live.output_file import OutputFile
@@ -79,6 +80,8 @@ def live(
     from bdl.live.standard_streams import LineErrors, run
     from bdl.live.transports import open_transport
 
+    if state is not None:
+        check_output(state, flag="--state")
     transport = None if source == "-" else open_transport(source)
     if reply and transport is None:
         raise ConfigError("--reply has no effect without --source: there is nothing to reply to")

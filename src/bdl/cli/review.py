@@ -71,8 +71,10 @@ def review(
     Labels are compared with the densities or detections of a model, or with the table of another
     annotator (a second --events); then their agreement is shown as well.
     """
-    from bdl.formats.table_writing import write_table
+    from bdl.formats.table_writing import check_table_output, write_table
 
+    if target is not None:
+        check_table_output(target)
     data = find_labelled(source, source_options, labels, layout, event_options)
     tolerances = tuple(tolerance or ()) or data.tolerances[-1:]
     if data.events is None:
