@@ -25,6 +25,7 @@ from bdl.errors import ConfigError, require
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of Linux: orphans become children of this process
 READY = "address "
 POLL = 0.5  # seconds after which a cluster that failed is noticed
+ATTEMPTS = 3  # Ray gives up after 30 seconds, which its start may take on a busy machine
 _running: dict[str, tuple[int, str, subprocess.Popen[str]]] = {}  # by back end: cores, address
 
 
@@ -45,19 +46,21 @@ def local_cluster(backend: str, cores: int) -> str:
         end_local_cluster(backend)
     if backend == "ray":
         _set_ray_token()
-    process = subprocess.Popen(
-        [sys.executable, "-m", __name__, backend, str(cores)],
-        text=True,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C is for this process, which then ends the cluster
-    )
-    assert process.stdout is not None
-    for line in process.stdout:
-        if line.startswith(READY):
-            address = line.removeprefix(READY).strip()
-            _running[backend] = cores, address, process
-            return address
+    for _ in range(ATTEMPTS):
+        process = subprocess.Popen(
+            [sys.executable, "-m", __name__, backend, str(cores)],
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C is for this process, which then ends the cluster
+        )
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith(READY):
+                address = line.removeprefix(READY).strip()
+                _running[backend] = cores, address, process
+                return address
+        process.communicate()  # its input is closed
     raise ConfigError(f"no local {backend} cluster could be started; its own messages are above")
 
 

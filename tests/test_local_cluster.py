@@ -1,0 +1,42 @@
+"""A local cluster is started again if its first start fails, as on a machine that is too busy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from bdl import local_cluster
+from bdl.errors import ConfigError
+
+pytest.importorskip("distributed")
+FAILS = [sys.executable, "-c", "raise SystemExit(1)"]
+
+
+def fail_first(monkeypatch: pytest.MonkeyPatch, failures: int) -> list[Any]:
+    """Let the first starts of a process fail; returns a list that counts the starts."""
+    start, starts = subprocess.Popen, []
+
+    def started(command: list[str], **options: Any) -> subprocess.Popen[str]:
+        starts.append(command)
+        return start(FAILS if len(starts) <= failures else command, **options)
+
+    monkeypatch.setattr(local_cluster.subprocess, "Popen", started)
+    return starts
+
+
+@pytest.mark.slow
+def test_a_start_that_fails_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    starts = fail_first(monkeypatch, 1)
+    assert local_cluster.local_cluster("dask", 1).startswith("tcp://")
+    local_cluster.end_local_cluster("dask")
+    assert len(starts) == 2
+
+
+def test_starts_that_always_fail_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    starts = fail_first(monkeypatch, 10)
+    with pytest.raises(ConfigError, match="no local dask cluster could be started"):
+        local_cluster.local_cluster("dask", 1)
+    assert len(starts) == local_cluster.ATTEMPTS
