@@ -215,6 +215,7 @@ def test_names_that_no_system_takes(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     """Whichever command first asks for such a file, one line names it."""
+    pytest.importorskip("torch")
     from bdl.cli import main
 
     for words in (
