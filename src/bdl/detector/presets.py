@@ -2,10 +2,11 @@
 
 ``fast``
     The default: one GRU and boosted trees, averaged; a fifth of the groups is held out to choose
-    weights, decoder and operating point, then everything is trained again on all recordings.
+    kernel, weights, decoder and operating point, then everything is trained again on all
+    recordings.
 ``best``
     Three GRUs and trees; a third of the groups at a time is held out, kernel and weights are
-    chosen, and a second stage rescores detections. About seven times the cost of ``fast``.
+    chosen, and a second stage rescores detections. About five times the cost of ``fast``.
 ``paper``
     The published recipe: one GRU, a hard kernel, no scaling, 20 epochs, with the epoch and the
     decoder chosen on a fifth of the groups, and no second training.
