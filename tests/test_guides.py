@@ -20,7 +20,7 @@ import polars as pl
 import pytest
 
 import clusters
-from exports import write_actigraphy
+from exports import write_actigraphy, write_log
 from learning import quick
 from pages import PAGES, ROOT, blocks, loosely, run_blocks
 
@@ -48,6 +48,13 @@ def walks(folder: Path) -> Iterator[Mapping[str, str]]:
     table = pl.DataFrame(rows, schema=["recording", "event", "time"], orient="row")
     table.write_csv(folder / "events.csv")
     (folder / "recordings").symlink_to("walks")
+    yield {}
+
+
+@contextmanager
+def log(folder: Path) -> Iterator[Mapping[str, str]]:
+    """A log of six machines and a list of their faults."""
+    write_log(folder)
     yield {}
 
 
@@ -184,6 +191,7 @@ GUIDES = {
         ("sim", "eeg", "feather", "shock", "fraud"),
     ),
     "docs/howto/actigraphy.md": Guide(actigraphy, shorter("project"), ("events.csv", "nights.csv")),
+    "docs/howto/log.md": Guide(log, shorter("project"), ("report.html", "found.csv", "store")),
     "docs/howto/eeg.md": Guide(
         annotated_edf, leaves=("model.safetensors", "from-summaries.csv", "project")
     ),
