@@ -146,14 +146,14 @@ def test_edit_with_the_mouse_and_undo(served: Callable[..., Client], browse: Ope
     shifted = [row for row in page.evaluate(LABELS) if row not in before]
     for old, now in zip(new, shifted, strict=True):
         assert now[1] == pytest.approx(old[1] - 3, abs=0.5)
-    for _ in range(5):
+    for number in range(6, 11):
         page.click("#undo")
-        page.wait_for_timeout(60)
+        page.wait_for_function("(n) => bdl.labels.number === n", arg=number)
     assert page.evaluate(LABELS) == before
     assert page.is_disabled("#undo")
-    for _ in range(5):
+    for number in range(11, 16):
         page.keyboard.press("Control+y")
-        page.wait_for_timeout(60)
+        page.wait_for_function("(n) => bdl.labels.number === n", arg=number)
     assert page.evaluate(LABELS) == sorted([*before, *shifted], key=lambda row: row[1])
     assert {entry.annotator for entry in client.session.labels.journal.entries} == {"Ann"}
     assert page.problems == []
@@ -196,10 +196,10 @@ def test_everything_by_keyboard_alone(served: Callable[..., Client], browse: Ope
     page.wait_for_function("() => bdl.labels.number === 5")
     assert len(page.evaluate(LABELS)) == len(before) - 1 + 1 + 2
     page.keyboard.press("t")
-    page.wait_for_timeout(200)
-    for _ in range(6):
+    page.wait_for_function("() => bdl.labels.number === 6")
+    for number in range(7, 13):
         page.keyboard.press("u")
-        page.wait_for_timeout(60)
+        page.wait_for_function("(n) => bdl.labels.number === n", arg=number)
     assert page.evaluate(LABELS) == before
     page.keyboard.press("?")
     assert page.is_visible("#keys")
