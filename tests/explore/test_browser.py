@@ -196,10 +196,10 @@ def test_everything_by_keyboard_alone(served: Callable[..., Client], browse: Ope
     page.wait_for_function("() => bdl.labels.number === 5")
     assert len(page.evaluate(LABELS)) == len(before) - 1 + 1 + 2
     page.keyboard.press("t")
-    page.wait_for_function("() => bdl.labels.number === 6")
-    for number in range(7, 13):
+    page.wait_for_timeout(200)
+    for _ in range(6):
         page.keyboard.press("u")
-        page.wait_for_function("(n) => bdl.labels.number === n", arg=number)
+        page.wait_for_timeout(60)
     assert page.evaluate(LABELS) == before
     page.keyboard.press("?")
     assert page.is_visible("#keys")
