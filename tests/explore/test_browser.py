@@ -199,7 +199,7 @@ def test_everything_by_keyboard_alone(served: Callable[..., Client], browse: Ope
     page.wait_for_timeout(200)
     for _ in range(6):
         page.keyboard.press("u")
-        page.wait_for_timeout(60)
+        page.wait_for_timeout(300)
     assert page.evaluate(LABELS) == before
     page.keyboard.press("?")
     assert page.is_visible("#keys")
