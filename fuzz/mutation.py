@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def mutate_json(raw: bytes, rng: Generator) -> bytes:
             if not isinstance(holder[key], dict | list) or rng.random() < 0.2:
                 chosen = int(rng.integers(0, len(VALUES) + 1))
                 if chosen < len(VALUES):
-                    holder[key] = VALUES[chosen]
+                    holder[key] = deepcopy(VALUES[chosen])  # a later change may go into it
                 else:
                     del holder[key]
                 break

@@ -71,6 +71,16 @@ def test_two_runs_that_write_one_store_at_a_time_leave_it_whole(tmp_path: Path):
     assert contents(tmp_path / "two") == contents(tmp_path / "one")
 
 
+def test_runs_that_begin_and_end_at_any_moment_of_another_leave_a_store_whole(tmp_path: Path):
+    data = Recordings.of([Recording.of(np.arange(9.0), id=id, period=1.0) for id in "abc"])
+    prepare(data, tmp_path / "alone")
+    with ThreadPoolExecutor(3) as all_at_once:
+        for number in range(150):
+            made = [all_at_once.submit(prepare, data, tmp_path / str(number)) for _ in range(3)]
+            assert [each.result().ids for each in made] == [data.ids] * 3
+            assert contents(tmp_path / str(number)) == contents(tmp_path / "alone")
+
+
 def damaged(folder: Path) -> str:
     """Tables of which one has a footer that is whole and values that are not; its name."""
     write_tables(many(6), folder)

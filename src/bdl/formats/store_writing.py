@@ -124,24 +124,32 @@ def _missing(
     source: Callable[[], str | None],
 ) -> list[RecordingInfo]:
     """Recordings that still have to be written."""
-    existing = next((folder / n for n in (MANIFEST, PARTIAL) if exists(folder / n)), None)
+    # Asked in the order in which another run may write the same store at this moment: its first
+    # file is PARTIAL, which goes only when MANIFEST is there. Hidden files count as no content.
+    local = address_of(folder) is None
+    occupied = local and folder.exists() and any(e.name[0] != "." for e in folder.iterdir())
+    existing = [folder / name for name in (PARTIAL, MANIFEST) if exists(folder / name)]
     names = sorted(files)
     stamps = [[file.name, told] for file, told in zip(names, versions(names), strict=True)]
-    if existing is not None:
-        other = load_manifest(existing)
+    if existing:
+        try:
+            other = load_manifest(existing[-1])
+        except InputError:
+            if not exists(folder / MANIFEST):
+                raise
+            other = load_manifest(folder / MANIFEST)  # the other run has just finished
         same = other.get("infos") == manifest["infos"]
-        if existing.name == PARTIAL:
-            same = same and other.get("stamps") == stamps
+        same = same and other.get("stamps", stamps) == stamps
         if not same or other.get("source") not in (None, source()):
             raise OutputError(
                 f"{folder}: holds a store of another source, or of one that has changed "
                 "since; choose another folder (--out) or remove it"
             )
+    elif occupied:
+        raise OutputError(
+            f"{folder}: the folder is not empty and is no store; name another (--out)"
+        )
     else:
-        if address_of(folder) is None and folder.exists() and any(folder.iterdir()):
-            raise OutputError(
-                f"{folder}: the folder is not empty and is no store; name another (--out)"
-            )
         _write_json(folder / PARTIAL, {**manifest, "stamps": stamps})
     return [info for info in recordings.infos if not is_whole(folder / f"{info.id}.npy", info)]
 
