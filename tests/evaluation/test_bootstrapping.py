@@ -10,7 +10,7 @@ import pytest
 
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation import Matches, bootstrap, match
-from bdl.evaluation.bootstrapping import draw
+from bdl.evaluation.bootstrapping import weight_blocks
 from bdl.evaluation.metrics import F1, FalseAlarmRate, Precision, Sensitivity, TimingError
 from bdl.events import Events
 from naive import evaluation as naive
@@ -32,6 +32,20 @@ def matched(
         durations=durations,
         intervals=(),  # every false detection is an alarm
     )
+
+
+def draw_clusters(size: int, *, replicates: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, size, (replicates, size))
+
+
+@pytest.mark.parametrize("block", [1, 7, 60, 10_000])
+def test_replicates_in_blocks_are_the_replicates_at_once(block: int):
+    cluster_of = np.array([0, 1, 1, 2, 0, 3, 4])
+    parts = [*weight_blocks(cluster_of, replicates=37, seed=5, block=block)]
+    assert max(part.size for part in parts) <= max(block, 7)
+    drawn = draw_clusters(5, replicates=37, seed=5)
+    naive_weights = [[list(row).count(c) for c in cluster_of] for row in drawn]
+    np.testing.assert_array_equal(np.concatenate(parts), naive_weights)
 
 
 def naive_value(
@@ -69,7 +83,7 @@ def test_equals_the_naive_bootstrap_replicate_by_replicate(
     labels = sorted(set(groups.values()))
     name = f"AP@{case.tolerances[0]:g}" if metric == "AP@first" else metric
     result = bootstrap(systems, clusters=groups, replicates=11, seed=seed, metric=name)
-    for b, clusters in enumerate(draw(len(labels), replicates=11, seed=seed)):
+    for b, clusters in enumerate(draw_clusters(len(labels), replicates=11, seed=seed)):
         drawn = [[r for r in scored if groups[r] == labels[c]] for c in clusters]
         first = naive_value(metric, case, case.detections, drawn)
         second = np.mean([naive_value(metric, case, part, drawn) for part in (kept, kept[::2])])
@@ -85,7 +99,7 @@ def test_metrics_at_a_threshold_equal_rescoring_the_resampled_recordings(kind: A
     kept = matched(case, case.detections, lengths)
     metric = kind(threshold=0.25, tolerance=tolerance)
     result = bootstrap({"only": kept}, replicates=9, seed=3, metric=metric)
-    for b, clusters in enumerate(draw(len(kept.recordings), replicates=9, seed=3)):
+    for b, clusters in enumerate(draw_clusters(len(kept.recordings), replicates=9, seed=3)):
         drawn = [[kept.recordings[c]] for c in clusters]
         truths, found = naive.resample(case.truths, case.detections, drawn)
         hits = taken = 0
@@ -112,7 +126,7 @@ def test_timing_errors_equal_those_of_the_repeated_recordings(
     kept = matched(case, case.detections)
     metric = TimingError(statistic=statistic, tolerance=case.tolerances[0])
     result = bootstrap({"only": kept}, replicates=9, seed=5, metric=metric)
-    for b, clusters in enumerate(draw(len(kept.recordings), replicates=9, seed=5)):
+    for b, clusters in enumerate(draw_clusters(len(kept.recordings), replicates=9, seed=5)):
         errors = [
             kept.time[row] - kept.truth_time[truth]
             for c in clusters

@@ -66,11 +66,14 @@ def evaluate(
     from bdl.cli.console import err, out, print_json
     from bdl.cli.study_progress import study_progress
     from bdl.detector.detector_settings import merge
+    from bdl.formats.outputs import check_output
     from bdl.study.own_data import project_protocol
     from bdl.study.runner import run_study
 
     require("torch", "train")
     path = find_config(project)
+    run = target or str(path.parent / "evaluation")
+    check_output(run, folder=True)
     config = written_config(path)
     with named_options():
         protocol, benchmark = project_protocol(
@@ -86,7 +89,6 @@ def evaluate(
         )
     for note in () if quiet else benchmark.notes:
         err.print(f"note: {note}", markup=False, soft_wrap=True)
-    run = target or str(path.parent / "evaluation")
     with study_progress(quiet=quiet) as report:
         results = run_study(
             protocol, run, data=path.parent, workers=Workers(**workers), report=report

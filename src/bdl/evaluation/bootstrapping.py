@@ -9,7 +9,7 @@ beside it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,11 +88,14 @@ def bootstrap(
     seeds = {n: [m] if isinstance(m, Matches) else [*m] for n, m in systems.items()}
     recordings = _common_recordings(seeds)
     cluster_of = group_codes(recordings, clusters, "cluster")
-    weights = draw_weights(cluster_of, replicates=replicates, seed=seed)
     whole = np.ones((1, len(recordings)))
     names = list(seeds)
     points = [_average(chosen, seeds[name], whole)[0] for name in names]
-    values = np.stack([_average(chosen, seeds[name], weights) for name in names], axis=1)
+    blocks = [
+        np.stack([_average(chosen, seeds[name], weights) for name in names], axis=1)
+        for weights in weight_blocks(cluster_of, replicates=replicates, seed=seed)
+    ]
+    values = np.concatenate(blocks)
     estimates = {
         name: Estimate.of_replicates(point, values[:, i], level)
         for i, (name, point) in enumerate(zip(names, points, strict=True))
@@ -126,18 +129,21 @@ def bootstrap(
     )
 
 
-def draw_weights(cluster_of: NDArray[np.integer], *, replicates: int, seed: int) -> Floats:
-    """How often each recording is drawn in each replicate: (replicates, recordings)."""
-    size = int(cluster_of.max()) + 1
-    drawn = draw(size, replicates=replicates, seed=seed)
-    flat = drawn + np.arange(replicates)[:, None] * size
-    counts = np.bincount(flat.ravel(), minlength=replicates * size).reshape(replicates, size)
-    return counts[:, cluster_of].astype(np.float64)
+def weight_blocks(
+    cluster_of: NDArray[np.integer], *, replicates: int, seed: int, block: int = 1 << 23
+) -> Iterator[Floats]:
+    """How often each recording is drawn, (replicates, recordings) for some replicates at a time.
 
-
-def draw(size: int, *, replicates: int, seed: int) -> NDArray[np.int64]:
-    """The clusters of each replicate: (replicates, size) numbers below ``size``."""
-    return np.random.default_rng(seed).integers(0, size, (replicates, size))
+    ``block`` weights or draws at most are held at a time, so that memory does not grow with the
+    number of replicates; the draws are the same for any block.
+    """
+    size, rng = int(cluster_of.max()) + 1, np.random.default_rng(seed)
+    step = max(1, block // len(cluster_of))
+    for first in range(0, replicates, step):
+        rows = min(step, replicates - first)
+        flat = rng.integers(0, size, (rows, size)) + np.arange(rows)[:, None] * size
+        counts = np.bincount(flat.ravel(), minlength=rows * size).reshape(rows, size)
+        yield counts[:, cluster_of].astype(np.float64)
 
 
 def _average(metric: Metric, seeds: list[Matches], weights: Floats) -> Floats:
