@@ -47,6 +47,7 @@ EXPORTS = {"actigraph.csv": ACTIGRAPH, "actiwatch.csv": ACTIWATCH, "geneactiv.cs
 # Files with events, each with its format.
 EVENT_FILES = {
     "own.csv": "bdl", "own.parquet": "bdl", "own.feather": "bdl", "spans.csv": "bdl",
+    "utf16.csv": "bdl",
     "kaggle.csv": "kaggle", "a_events.tsv": "bids", "b_events.tsv": "seizures",
     "dcase.tsv": "dcase", "labels.txt": "audacity", "tasks.json": "label-studio",
     "only.edf": "edf", "only.bdl": "wfdb",
@@ -176,7 +177,9 @@ def _write(folder: Path) -> None:
     write_events(events(), folder / "tasks.json", format="label-studio")
     write_events(events(), folder / "only.edf", format="edf")
     write_events(events(), folder / "only.bdl", format="wfdb", period=0.5)
-    (folder / "spans.csv").write_text("File;Start;End;Label\na;1,5;2,5;x\na;3;4;y\n")
+    spans = "File;Start;End;Label\na;1,5;2,5;x\na;3;4;y\n"
+    (folder / "spans.csv").write_text(spans)
+    (folder / "utf16.csv").write_text(spans, encoding="utf-16")
     prepare(Recordings.of([one]), folder / "store")
     values32 = np.random.default_rng(1).random((6, 2), dtype=np.float32)
     write_densities(folder / "densities", [Density("a", values32, ("x", "y"), 0.5, 10, 60)])

@@ -110,3 +110,22 @@ def test_numbers_since_1970_are_recognised(tmp_path: Path, unit: str, scale: int
     assert placed.time.tolist() == [12.0]
     assert placed.notes == (f"{events}: times are taken as {unit} since 1970",)
     assert read_events(events).time.tolist() == [(begin + 12) * scale]  # nothing to place it on
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
+def test_names_and_texts_are_read_in_the_encoding_of_the_file(tmp_path: Path, encoding: str):
+    rows = "".join(f"{i};{i},5\n" for i in range(9))
+    (tmp_path / "a.csv").write_text("Time;Aktivität (°C)\n" + rows, encoding=encoding)
+    recordings = read_recordings(tmp_path / "a.csv")
+    assert recordings.infos[0].channels == ("Aktivität",)
+    assert recordings["a"].values[:3, 0].tolist() == [0.5, 1.5, 2.5]
+    assert any("Latin-1" in note for note in recordings.notes) == (encoding == "latin-1")
+    (tmp_path / "events.csv").write_text("recording;event;time\na;Anfälle;1,5\n", encoding)
+    assert read_events(tmp_path / "events.csv").types == ("Anfälle",)
+
+
+def test_text_that_stops_being_utf_8_names_the_line(tmp_path: Path):
+    rows = b"a,ok,1\n" * 200_000
+    (tmp_path / "events.csv").write_bytes(b"recording,event,time\n" + rows + b"a,\xe4,1\n")
+    with pytest.raises(InputError, match=r"events\.csv: line 200002: UTF-8.* save the table as"):
+        read_events(tmp_path / "events.csv")

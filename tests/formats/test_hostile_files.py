@@ -95,6 +95,19 @@ def test_parquet(tmp_path: Path):
     refused(tmp_path, lambda _: all_values(file, period=1.0), "more than 200 times")
 
 
+def test_a_parquet_page_that_claims_a_gigabyte(tmp_path: Path):
+    file = tmp_path / "a.parquet"
+    values = np.random.default_rng(0).normal(size=60)
+    pq.write_table(pa.table({"time": np.arange(60.0), "x": values}), file, use_dictionary=False)
+    content = bytearray(file.read_bytes())
+    place = pq.read_metadata(file).row_group(0).column(1).data_page_offset
+    # Thrift: a page of an unknown kind, its size, its compressed size (0x4fffffff), the end.
+    header = bytes([0x15, 0x70, 0x15, 0x74, 0x15, 0xFE, 0xFF, 0xFF, 0xFF, 0x09, 0])
+    content[place : place + len(header)] = header
+    file.write_bytes(content)
+    refused(tmp_path, lambda _: all_values(file), "a.parquet")
+
+
 def test_a_batch_of_nulls_that_takes_no_space(tmp_path: Path):
     file = tmp_path / "a.arrow"
     batch = pa.record_batch({"x": pa.Array.from_buffers(pa.null(), 2**31 - 1, [None])})

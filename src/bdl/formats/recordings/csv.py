@@ -6,6 +6,7 @@ named. In a file that is not separated by commas, a comma in a number is its dec
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ from bdl.formats.recordings.table_format import TableFormat
 from bdl.formats.table_file import TableFile, skip_rows
 
 _WHAT = "a CSV or TSV file"
+_UTF8, _OTHER = "utf-8-sig", "latin-1"  # one byte per character, so that any file can be read
+_BEGIN = 1 << 20  # bytes that show the encoding of a file
 _LINES = 200  # more than any device writes before its table
 _FIRST = 20  # rows that tell which columns hold texts
 _DECIMAL_COMMA = r"^(\s*[-+]?\d+),(\d+\s*)$"
@@ -44,7 +47,9 @@ class CsvFile(TableFile):
     """A CSV or TSV file."""
 
     def __init__(self, path: Path) -> None:
-        with reading(path, _WHAT), open(path, encoding="utf-8-sig", errors="replace") as stream:
+        with reading(path, _WHAT):
+            self.encoding = _encoding(path)
+        with reading(path, _WHAT), open(path, encoding=self.encoding, errors="replace") as stream:
             lines = [line[: 1 << 20] for line in islice(stream, _LINES)]
         if not any(line.strip() for line in lines):
             raise InputError(f"{path}: a header line expected, the file begins with an empty one")
@@ -68,6 +73,8 @@ class CsvFile(TableFile):
             self.notes = (f"{path}: no line of names; columns are {', '.join(header.names)}",)
         elif header.skip > 1:
             self.notes = (f"{path}: {header.skip} lines skipped before the rows",)
+        if self.encoding == _OTHER:
+            self.notes += (f"{path}: its text is not UTF-8 and was read as Latin-1",)
 
     def _batches(self, columns: Sequence[str], first: int) -> Iterator[pa.RecordBatch]:
         """Rows from ``first`` on as text; those before it are read over. An empty field is null."""
@@ -89,6 +96,7 @@ class CsvFile(TableFile):
                     use_threads=False,
                     skip_rows=self.header.skip,
                     column_names=self.columns,
+                    encoding="utf-8" if self.encoding == _UTF8 else self.encoding,
                 ),
                 parse_options=self._parsing,
                 convert_options=options,
@@ -105,12 +113,31 @@ class CsvFile(TableFile):
         return pa.record_batch(points, batch.schema.names)
 
 
+def _encoding(path: Path) -> str:
+    """The encoding of a text: UTF-16 if it says so, UTF-8 if its beginning is, else Latin-1."""
+    with open(path, "rb") as stream:
+        begin = stream.read(_BEGIN)
+    if begin.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(begin)  # may end inside a character
+    except UnicodeDecodeError:
+        return _OTHER
+    return _UTF8
+
+
 @contextmanager
 def _whole_rows(path: Path) -> Iterator[None]:
-    """Name the line that has another number of fields than the header."""
+    """Name the line that has another number of fields than the header, or is no UTF-8."""
     try:
         yield
     except pa.ArrowInvalid as error:
+        place = re.search(r"Row #(\d+): .*invalid UTF8", str(error))
+        if place is not None:
+            raise InputError(
+                f"{path}: line {place[1]}: UTF-8 text expected, as in the lines before it; save "
+                "the table as UTF-8"
+            ) from error
         match = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", str(error))
         if match is None:
             raise

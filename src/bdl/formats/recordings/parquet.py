@@ -20,6 +20,9 @@ from bdl.formats.table_file import ROWS, TableFile, skip_rows
 _WHAT = "a Parquet file"
 _BUFFER = 1 << 18  # bytes
 _REQUEST = 1 << 22  # bytes of a column that are asked for at once, at an address
+# A buffer grows to what the header of a page claims, up to 2 GiB; in smaller files than this, the
+# columns of a row group are read at once instead, which the file's size bounds.
+_BUFFERED = 1 << 28  # bytes
 
 
 class ParquetRecordings(TableFormat):
@@ -61,12 +64,13 @@ class ParquetFile(TableFile):
         """The file, opened anew: thousands of tables may be known, few are read at a time."""
         import pyarrow.parquet as pq
 
+        buffer = _BUFFER if address_of(self.path) is None else _REQUEST
         return pq.ParquetFile(
             self._source(self.path),
             metadata=self._footer,
             read_dictionary=self._names,
             page_checksum_verification=True,
-            buffer_size=_BUFFER if address_of(self.path) is None else _REQUEST,
+            buffer_size=buffer if self._bytes >= _BUFFERED else 0,
             pre_buffer=False,
         )
 
@@ -79,6 +83,7 @@ class ParquetFile(TableFile):
         groups = [*range(group, len(self._lengths))]
         if not groups:
             return
+        self._check_extent(groups)
         rows, expected = 0, sum(self._lengths[group:]) - skip
         with reading(self.path, _WHAT), self._open() as file:
             flow = file.iter_batches(ROWS, groups, [*columns], use_threads=False)
@@ -90,3 +95,14 @@ class ParquetFile(TableFile):
             raise InputError(
                 f"{self.path}: {expected} rows expected, got {rows}; the file is damaged"
             )
+
+    def _check_extent(self, groups: Sequence[int]) -> None:
+        """Raise an error if a column of these row groups is longer than the file."""
+        for group in map(self._footer.row_group, groups):
+            for column in map(group.column, range(group.num_columns)):
+                if not 0 <= column.total_compressed_size <= self._bytes:
+                    raise InputError(
+                        f"{self.path}: column {column.path_in_schema!r} claims "
+                        f"{column.total_compressed_size} bytes in a file of {self._bytes}; the "
+                        "file is damaged"
+                    )
