@@ -66,13 +66,14 @@ def test_lines_that_cannot_be_read_are_named_and_left_out(folder: Path) -> None:
         "{", '{"values": ["x"]}', '{"values": [1, 2]}', '{"time": 3e9, "values": [1]}', "[1]",
         '{"time": 2, "values": [7]}', '{"time": 1e400, "values": [7]}', "", "\x00garbage",
     ]  # fmt: skip
-    lines = [*good[:300], *bad, *good[300:]]
+    lines = ["a greeting", *good[:299], *bad, *good[299:]]
     expected = live(folder, "\n".join(good), "--all")
     assert live(folder, "\n".join(lines), "--all", out="other.ndjson") == expected
     errors = (folder / "errors.txt").read_text()
     for words in (
         "line 301: not JSON", "line 302: channel_0: a number", "line 303: 1 values expected",
-        "line 304: stream 'live': the time 3000000000 s", "unreadable lines 7", "late 1",
+        "line 304: stream 'live': the time 3000000000 s", "unreadable lines 8", "late 1",
+        "line 1: a header with time",
     ):  # fmt: skip
         assert words in errors, errors
     (folder / "strict.txt").write_text("\n".join(lines))
@@ -242,6 +243,14 @@ def test_line_errors_say_what_was_expected(lines: list[str], words: str) -> None
             reader.sample(line)
     with pytest.raises(InputError, match=words):
         reader.sample(last)
+
+
+def test_a_csv_header_without_a_channel_ends_the_session(folder: Path) -> None:
+    (folder / "wrong.csv").write_text("time,other\n0,1\n1,2\n")
+    with (folder / "wrong.csv").open("rb") as file:
+        child = start(folder, stdin=file.fileno(), out=folder / "wrong.ndjson")
+    assert finished(child) == 2
+    assert "channel_0 is missing from time, other" in (folder / "errors.txt").read_text()
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
-from bdl.errors import InputError
+from bdl.errors import ConfigError, InputError
 
 SENTENCE = 300  # characters of a sentence about a line
 
@@ -54,14 +54,24 @@ class LineReader:
         self.header: list[str] | None = None
 
     def sample(self, line: str) -> Sample | None:
-        """The sample of a line; None for an empty line and for the header of CSV."""
+        """The sample of a line; None for an empty line and for the header of CSV.
+
+        Raises
+        ------
+        InputError
+            The line cannot be read; the next one may be.
+        ConfigError
+            The header of CSV lacks a channel, so that no later line can be read.
+        """
         text = line.strip()
         if not text:
             return None
-        if self.format is None:
-            self.format = "ndjson" if text.startswith("{") else "csv"
-        if self.format == "ndjson":
-            return self._object(text)
+        format = self.format or ("ndjson" if text.startswith("{") else "csv")
+        sample = self._object(text) if format == "ndjson" else self._line(text)
+        self.format = format  # a first line that cannot be read decides nothing
+        return sample
+
+    def _line(self, text: str) -> Sample | None:
         row = next(csv.reader([text]))
         if self.header is None:
             self.header = self._header(row)
@@ -99,7 +109,9 @@ class LineReader:
         names = [name.strip() for name in row]
         missing = [name for name in self.channels if name not in names]
         if missing:
-            raise InputError(
+            # A header that lacks a channel says that no later line can be read either.
+            wrong = ConfigError if {"time", *self.channels} & {*names} else InputError
+            raise wrong(
                 f"a header with time and the channels {', '.join(self.channels)} expected; "
                 f"{', '.join(missing)} is missing from {', '.join(names)}"
             )

@@ -13,7 +13,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from bdl.errors import InputError
+from bdl.errors import ConfigError, InputError
 from bdl.live.line_formats import LineReader, Sample, short
 from bdl.live.session import LiveSession
 
@@ -67,7 +67,7 @@ def run(session: LiveSession, reader: LineReader, errors: LineErrors, source: in
                 number += len(lines)
                 if stopped():
                     break
-        except InputError:
+        except (InputError, ConfigError):
             session.stop()  # keeps what came before
             raise
         if stopped():
