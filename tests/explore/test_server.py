@@ -60,6 +60,9 @@ def test_tiles_are_the_samples(served: Served) -> None:
         ("/api/recordings/0/tiles/0/99999", 400),
         ("/api/recordings/0/tiles/77/0", 400),
         ("/api/recordings/0/tiles/0/0?channels=9", 400),
+        ("/api/recordings/0/tiles/0/0?channels=0,0", 400),
+        ("/api/recordings/0/tiles/0/LONG", 404),
+        ("/api/recordings/LONG", 404),
         ("/api/recordings/0/tiles/0/0?channels=x", 400),
         ("/api/recordings/0/tiles/0/0?low_pass=-3", 400),
         ("/api/recordings/0/tiles/0/0?low_pass=999", 400),
@@ -72,7 +75,7 @@ def test_tiles_are_the_samples(served: Served) -> None:
     ],
 )
 def test_nothing_else_is_served(served: Served, path: str, status: int) -> None:
-    got, _, content = served().raw("GET", path)
+    got, _, content = served().raw("GET", path.replace("LONG", "9" * 5000))
     assert got == status
     assert b"Traceback" not in content
 

@@ -28,51 +28,40 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bdl.config import Value, validate
+from bdl.config import Value
 from bdl.drawing import FOLDER
 from bdl.errors import BdlError, ConfigError
-from bdl.explore.filters import HIGHEST_LEVEL, DisplayFilter
+from bdl.explore.filters import HIGHEST_LEVEL
 from bdl.explore.guard import Guard
-from bdl.explore.journal import Change, ConflictError, Entry, Name, Review
+from bdl.explore.journal import ConflictError, Entry
 from bdl.explore.label_export import corrected_name, export, export_formats
 from bdl.explore.label_session import LabelSession
 from bdl.explore.pyramid import TILE
-from bdl.plain_data import parse_json
+from bdl.explore.requests import (
+    EditRequest,
+    ExportRequest,
+    StepRequest,
+    body_of,
+    channels_of,
+    filter_of,
+    whole_number,
+)
 
-LARGEST_BODY = 1 << 20
 MEDIA = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
-
-
-class EditRequest(Value):
-    """What the page sends for an edit or a verdict."""
-
-    annotator: Name = ""
-    changes: tuple[Change, ...] = ()
-    review: Review | None = None
-
-
-class StepRequest(Value):
-    """What the page sends to undo or redo: the edit it believes to be the latest."""
-
-    annotator: Name = ""
-    number: int | None = None
-
-
-class ExportRequest(Value):
-    """What the page sends to export."""
-
-    format: str = "bdl"
 
 
 def application(session: LabelSession, *, token: str, port: int) -> Guard:
     """The whole application, with its guard in front."""
     handlers = Handlers(session)
+    recording = "/api/recordings/{number:place}"
     routes = [
         Route("/api/session", _json(handlers.session)),
-        Route("/api/recordings/{number:int}", _json(handlers.recording)),
-        Route("/api/recordings/{number:int}/tiles/{level:int}/{index:int}", handlers.tile),
-        Route("/api/recordings/{number:int}/density/{level:int}/{index:int}", handlers.density),
-        Route("/api/recordings/{number:int}/events", _json(handlers.events)),
+        Route(recording, _json(handlers.recording)),
+        Route(recording + "/tiles/{level:place}/{index:place}", handlers.tile),
+        Route(
+            recording + "/density/{level:place}/{index:place}", handlers.density
+        ),
+        Route(recording + "/events", _json(handlers.events)),
         Route("/api/changes", _json(handlers.changes)),
         Route("/api/queue", _json(handlers.queue)),
         Route("/api/agreement", _json(handlers.agreement)),
@@ -120,7 +109,7 @@ class Handlers:
             return {**self._session.drawn_events(id), "number": self._number()}
 
     def changes(self, request: Request) -> dict[str, Any]:
-        after = _whole_number(request, "after", 0)
+        after = whole_number(request, "after", 0)
         entries = self._session.labels.journal.entries
         return {"entries": [self._shown(entry) for entry in entries[after:]], **self._state()}
 
@@ -189,9 +178,9 @@ class Handlers:
         place = request.path_params
         id = self._session.id(place["number"])
         info = self._session.recordings.info(id)
-        channels = _channels(request, len(info.channels))
+        channels = channels_of(request, len(info.channels))
         pyramid = self._session.tiles.open(id)
-        chosen = _filter(request)
+        chosen = filter_of(request)
         if not chosen.is_empty and place["level"] <= HIGHEST_LEVEL:
             tile = chosen.tile(pyramid, info.period, place["level"], place["index"], channels)
         else:
@@ -245,23 +234,13 @@ def _json(handle: Callable[[Any], dict[str, Any]], body: type[Value] | None = No
         try:
             given: Any = request
             if body is not None:
-                given = await _body(request, body)
+                given = await body_of(request, body)
             content = await run_in_threadpool(handle, given)
         except BdlError as error:
             return _failure(error)
         return JSONResponse(content)
 
     return respond
-
-
-async def _body(request: Request, kind: type[Value]) -> Value:
-    data = b""
-    async for chunk in request.stream():
-        data += chunk
-        if len(data) > LARGEST_BODY:
-            raise ConfigError(f"request: at most {LARGEST_BODY:,} bytes expected")
-    value: Value = validate(kind, parse_json(data, "request"), "request")
-    return value
 
 
 def _numbers(content: bytes) -> Response:
@@ -271,36 +250,6 @@ def _numbers(content: bytes) -> Response:
 def _failure(error: BdlError) -> Response:
     status = 409 if isinstance(error, ConflictError) else 400
     return JSONResponse({"error": str(error)}, status)
-
-
-def _whole_number(request: Request, name: str, default: int) -> int:
-    text = request.query_params.get(name, str(default))
-    if not text.isascii() or not text.isdigit() or len(text) > 12:
-        raise ConfigError(f"{name}: a whole number expected, got {text[:50]!r}")
-    return int(text)
-
-
-def _channels(request: Request, count: int) -> list[int]:
-    text = request.query_params.get("channels")
-    if text is None:
-        return [*range(count)]
-    try:
-        channels = [int(part) for part in text.split(",")] if text else []
-    except ValueError as error:
-        raise ConfigError(f"channels: whole numbers expected, got {text[:50]!r}") from error
-    if any(not 0 <= channel < count for channel in channels):
-        raise ConfigError(f"channels: from 0 to {count - 1} expected, got {text[:50]!r}")
-    return channels
-
-
-def _filter(request: Request) -> DisplayFilter:
-    given = {
-        name: request.query_params[name]
-        for name in DisplayFilter.model_fields
-        if request.query_params.get(name)
-    }
-    chosen: DisplayFilter = validate(DisplayFilter, given, "filter")
-    return chosen
 
 
 def _assets() -> dict[str, Traversable]:
