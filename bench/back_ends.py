@@ -1,0 +1,157 @@
+"""Ten thousand recordings on every back end: the same bytes, also when workers are killed.
+
+Short recordings and three long ones are written as Parquet tables, prepared into a store and
+searched for events by `bdl prepare` and `bdl detect`, by one process and by two workers of loky, of
+Dask and of Ray. The bytes of the store and of the table of detections are compared. Then each back
+end detects once more while workers are killed at random moments, which are shares of the samples
+done: the table must be the same, and every recording done once.
+
+``python -m bench.back_ends`` prints a table; ``--short``, ``--kills`` and ``--seed`` change it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import psutil
+
+from bdl import Detector, Events, Recordings, Workers, read_recordings
+from bdl.detector.detection_run import detect_many
+from bdl.encoders import Recurrent
+from bdl.formats import open_store
+from bdl.recording import Recording
+
+BACKENDS = {"loky": "popen_loky", "dask": "spawn_main", "ray": "ray::"}  # how workers are known
+LONG = 3
+LONG_SAMPLES = 2_000_000
+
+
+def make(folder: Path, short: int) -> None:
+    """Write the recordings, a table per hundred short ones, and a model."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(0)
+    (folder / "source").mkdir()
+    lengths = [*rng.integers(30, 600, short).tolist(), *[LONG_SAMPLES] * LONG]
+    taught, events = [], []
+    for first in range(0, len(lengths), 100):
+        parts = []
+        for number in range(first, min(first + 100, len(lengths))):
+            values = rng.normal(size=lengths[number]).astype(np.float32)
+            places = np.unique(rng.integers(0, len(values), 3))
+            values[places] += 25.0
+            parts.append((f"n{number:05d}", values))
+            if number < 50:
+                taught.append(Recording.of(values, id=parts[-1][0], period=1.0, channels=["x"]))
+                events.append(Events.of(parts[-1][0], "spike", places.astype(float)))
+        columns = {
+            "recording": np.repeat([name for name, _ in parts], [len(v) for _, v in parts]),
+            "x": np.concatenate([values for _, values in parts]),
+        }
+        pq.write_table(pa.table(columns), folder / f"source/{first:05d}.parquet")
+    Detector(
+        encoder=Recurrent(width=16, blocks=1),
+        features={"stride": 5, "calendar": False, "scaling": "none"},
+        training={"epochs": 2, "accelerator": "cpu"},
+        tolerances=(10.0,),
+        window=100.0,
+        selection={"folds": 0},
+    ).fit(Recordings.of(taught), Events.concat(events)).save(folder / "model.safetensors")
+
+
+def command(*words: object) -> float:
+    """Run a command of bdl; its seconds."""
+    begin = perf_counter()
+    subprocess.run([sys.executable, "-m", "bdl", *map(str, words)], check=True, capture_output=True)
+    return perf_counter() - begin
+
+
+def digest(path: Path) -> str:
+    """Hash of a file, or of the names and contents of all files in a folder."""
+    hashed = sha256()
+    for file in [path] if path.is_file() else sorted(path.iterdir()):
+        hashed.update(b"" if file == path else file.name.encode())
+        hashed.update(file.read_bytes())
+    return hashed.hexdigest()
+
+
+def killer(mark: str, kills: int, seed: int) -> tuple[Callable[[int, int], None], list[int]]:
+    """A progress callback that kills a worker at random shares of the work, and whom it killed."""
+    choice = random.Random(seed)
+    moments = sorted(choice.uniform(0.02, 0.98) for _ in range(kills))
+    killed: list[int] = []
+
+    def progress(done: int, total: int) -> None:
+        while len(killed) < kills and done >= moments[len(killed)] * total:
+            processes = psutil.Process().children(recursive=True)
+            workers = []
+            for process in processes:
+                with suppress(psutil.Error):  # it ends this moment
+                    if mark in " ".join(process.cmdline()):
+                        workers.append(process)
+            if not workers:
+                return
+            victim = choice.choice(workers)
+            victim.kill()
+            killed.append(victim.pid)
+
+    return progress, killed
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--short", type=int, default=10_000, help="number of short recordings")
+    parser.add_argument("--kills", type=int, default=10, help="workers killed on each back end")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        make(folder, given.short)
+        model, source = folder / "model.safetensors", folder / "source"
+        flags = ("--period", 1)
+        prepared = command("prepare", source, *flags, "--out", folder / "store")
+        store, out = folder / "store", folder / "one.parquet"
+        detected = command("detect", model, store, "--all", "--out", out)
+        expected = digest(store), digest(out)
+        count = len(read_recordings(store))
+        reference = Detector.load(model).detect(open_store(store))
+        print(f"{count:,} recordings, {len(reference):,} detections\n")
+        print("| back end | prepare | detect | same bytes | killed | lost | done twice | same |")
+        print("|---|---:|---:|---|---:|---:|---:|---|")
+        print(f"| one process | {prepared:.0f} s | {detected:.0f} s | | | | | |")
+        for backend, mark in BACKENDS.items():
+            where = ("--jobs", 2, "--backend", backend)
+            other, table = folder / f"store-{backend}", folder / f"{backend}.parquet"
+            prepared = command("prepare", source, *flags, "--out", other, *where)
+            detected = command("detect", model, store, "--all", "--out", table, *where)
+            same = (digest(other), digest(table)) == expected
+            progress, killed = killer(mark, given.kills, given.seed)
+            workers = Workers(backend=backend, jobs=2, threads=1)
+            run = detect_many(
+                Detector.load(model), open_store(store), folder / f"run-{backend}",
+                workers=workers, progress=progress,
+            )  # fmt: skip
+            ledger = run.directory.ledger()
+            finished = [entry["step"] for entry in ledger if entry["event"] == "step"]
+            print(
+                f"| {backend} | {prepared:.0f} s | {detected:.0f} s | {'yes' if same else 'NO'} "
+                f"| {len(killed)} | {count - len(run.detected)} "
+                f"| {len(finished) - len(set(finished))} "
+                f"| {'yes' if run.detections == reference else 'NO'} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
