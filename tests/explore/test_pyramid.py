@@ -102,7 +102,8 @@ def test_a_damaged_index_is_made_again(tmp_path: Path) -> None:
     values, file = np.arange(30_000, dtype=np.float32)[:, None], tmp_path / "x.npy"
     wanted = np.array(module.stored(file, lambda: [values], 30_000, 1))
     whole = file.read_bytes()
-    for content in (b"not an array", b"", whole[:-1], whole.replace(b"\x00\x80", b"\x01\x80", 1)):
+    changed = whole.replace(b"\x00\x80", b"\x01\x80", 1)
+    for content in (b"not an array", b"", whole[:-1], whole + whole[-9:], changed):
         assert content != whole
         file.write_bytes(content)
         np.testing.assert_array_equal(module.stored(file, lambda: [values], 30_000, 1), wanted)

@@ -11,12 +11,12 @@ below. A drawing that chooses among them never reads more than four entries per 
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -214,9 +214,9 @@ def _known(file: Path, shape: tuple[int, ...]) -> Floats | None:
     """The levels in a file; None if it is not there, of another shape, or damaged."""
     try:
         with reading(file, "an index of tiles"), file.open("rb") as whole:
-            entries: Floats = np.load(file, mmap_mode="r", allow_pickle=False)
-            whole.seek(-4, os.SEEK_END)
-            checksum = whole.read()
+            entries: np.memmap[Any, Any] = np.load(file, mmap_mode="r", allow_pickle=False)
+            whole.seek(entries.offset + entries.nbytes)
+            checksum = whole.read(5)  # one byte more would be damage
     except InputError:
         return None
     same = entries.shape == shape and entries.dtype == np.float32

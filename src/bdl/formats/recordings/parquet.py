@@ -83,7 +83,6 @@ class ParquetFile(TableFile):
         groups = [*range(group, len(self._lengths))]
         if not groups:
             return
-        self._check_extent(groups)
         rows, expected = 0, sum(self._lengths[group:]) - skip
         with reading(self.path, _WHAT), self._open() as file:
             flow = file.iter_batches(ROWS, groups, [*columns], use_threads=False)
@@ -95,14 +94,3 @@ class ParquetFile(TableFile):
             raise InputError(
                 f"{self.path}: {expected} rows expected, got {rows}; the file is damaged"
             )
-
-    def _check_extent(self, groups: Sequence[int]) -> None:
-        """Raise an error if a column of these row groups is longer than the file."""
-        for group in map(self._footer.row_group, groups):
-            for column in map(group.column, range(group.num_columns)):
-                if not 0 <= column.total_compressed_size <= self._bytes:
-                    raise InputError(
-                        f"{self.path}: column {column.path_in_schema!r} claims "
-                        f"{column.total_compressed_size} bytes in a file of {self._bytes}; the "
-                        "file is damaged"
-                    )
