@@ -1,6 +1,7 @@
 """Streams per core through `bdl serve`, with real sockets on the loopback.
 
-The model is that of `bench.live`, exported; every client sends one bin of ten samples per message.
+The model is that of `bench.live`, exported; every client sends one bin of ten samples per message,
+with events as often as in training. Detections above the operating point are sent to the clients.
 What is measured is processor time of the service per bin and stream, which includes reading
 messages, binning and decoding. There are two straightforward ways: `bench.plain_stream`, which gets
 its samples as arrays without any socket, and `bench.plain_service`, the same behind sockets.
@@ -24,7 +25,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from bench.live import CHANNELS, STRIDE, detector
+from bench.live import APART, CHANNELS, PERIOD, STRIDE, detector, signals
 from bench.plain_stream import plain_seconds
 from bench.row import Row, table
 
@@ -69,10 +70,12 @@ async def clients(address: str, process: int, count: int, warm: int, rounds: int
         sockets.append(
             await connect(f"{address}/stream/{i}", additional_headers=headers, compression=None)
         )
-    rng = np.random.default_rng(0)
+    # As many bins as are between two events; each client is at another place of them.
+    bins = int(APART / PERIOD / STRIDE)
+    samples = signals(np.random.default_rng(0), bins * STRIDE, np.array([0.0]))
     messages = [
         "\n".join(json.dumps({"values": row}) for row in rows).encode()
-        for rows in rng.normal(size=(97, STRIDE, CHANNELS)).round(4).tolist()
+        for rows in samples.astype(float).reshape(bins, STRIDE, CHANNELS).round(4).tolist()
     ]
     # Frames made before: the clients of this one process have to keep the service busy.
     frames = [Frame(Opcode.TEXT, message).serialize(mask=True) for message in messages]
@@ -123,7 +126,7 @@ def run() -> list[Row]:
         path = Path(folder) / "model.onnx"
         fitted.export(path)
         fitted.save(Path(folder) / "model.bdl")
-        with running("bdl", "serve", str(path), "--all") as service:
+        with running("bdl", "serve", str(path)) as service:
             ours = asyncio.run(clients(*service, CLIENTS, WARM, ROUNDS))
         with running("bench.plain_service", str(Path(folder) / "model.bdl")) as (address, process):
             plain_service = asyncio.run(

@@ -66,13 +66,13 @@ class MaximaStream:
         place, height = np.zeros(cells + last, np.int64), np.zeros(cells + last)
         is_maximum, horizon = np.zeros(cells + last, np.bool_), np.zeros(cells + last, np.int64)
         first = int(self.run[0])
-        _find(values, self.width, self.run, self.value, place, height, is_maximum, horizon)
+        find(values, self.width, self.run, self.value, place, height, is_maximum, horizon)
         if scale is not None:
             is_maximum &= height > 0
             height /= scale
-        return self.decide(place, height, is_maximum, horizon, first, last=last)
+        return self.decided(place, height, is_maximum, horizon, first, last=last)
 
-    def decide(
+    def decided(
         self,
         place: Ints,
         height: Floats,
@@ -108,7 +108,7 @@ class MaximaStream:
         pending_kept[:count] = self.kept
         final_place, final_height = np.zeros(room, np.int64), np.zeros(room)
         final_cell = np.zeros(room, np.int64)
-        count, final = _decide(
+        count, final = decide(
             place, height, is_maximum, horizon, self.distance, self.earlier,
             pending_place, pending_height, pending_kept, count,
             final_place, final_height, final_cell,
@@ -133,7 +133,7 @@ class MaximaStream:
 
 
 @compiled(small_in_python=True)
-def _find(
+def find(
     values: Floats,
     width: int,
     run: Ints,
@@ -162,7 +162,7 @@ def _find(
 
 
 @compiled(small_in_python=True)
-def _decide(
+def decide(
     place: Ints,
     height: Floats,
     is_maximum: NDArray[np.bool_],

@@ -95,7 +95,7 @@ class IncrementalTransitions(IncrementalDecoder):
         height = np.zeros(len(places))
         height[: len(rise)] = score / (window * UNIT)
         horizon = places + 1
-        place, heights, cell = side.decide(places, height, is_maximum, horizon, first, last=last)
+        place, heights, cell = side.decided(places, height, is_maximum, horizon, first, last=last)
         return place, heights, cell
 
     def save(self) -> Arrays:

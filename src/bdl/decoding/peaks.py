@@ -33,6 +33,7 @@ from bdl.decoding.candidates import ByType, Candidates, steps
 from bdl.decoding.decoder import Decoder
 from bdl.decoding.grid import Grid, GridSettings, NonNegatives
 from bdl.decoding.incremental import BinClock, IncrementalDecoder
+from bdl.decoding.incremental_rows import DecoderRows, SingleRow
 from bdl.decoding.maxima import Keep, local_maxima, separate
 from bdl.decoding.refinement import Refine, refine
 from bdl.decoding.smoothed_maxima import smoothed_maxima
@@ -114,9 +115,14 @@ class Peaks(Decoder):
     def incremental(
         self, clock: BinClock, types: tuple[str, ...], intervals: tuple[IntervalType, ...] = ()
     ) -> IncrementalDecoder:
-        from bdl.decoding.incremental_peaks import IncrementalPeaks
+        return SingleRow(self.incremental_rows(clock, types))
 
-        return IncrementalPeaks(self, clock, types)
+    def incremental_rows(
+        self, clock: BinClock, types: tuple[str, ...], intervals: tuple[IntervalType, ...] = ()
+    ) -> DecoderRows:
+        from bdl.decoding.incremental_peaks import PeakRows
+
+        return PeakRows(self, clock, types)
 
     def candidates(self, density: Density, intervals: tuple[IntervalType, ...]) -> ByType:
         step = density.period * (density.stride if self.clock == "bins" else 1)

@@ -135,6 +135,15 @@ def _phases(half: Floats, stride: int, side: Side) -> Floats:
     return weights
 
 
+def trailing_weights(sigma: float, stride: int) -> Floats:
+    """Weights of the bins up to each place of a bin, (stride, reach + 1), the bin itself last.
+
+    ``sigma`` is in places; 0 smooths nothing.
+    """
+    weights = _phases(gaussian(sigma, "trailing"), stride, "trailing")
+    return np.ascontiguousarray(weights[:, : weights.shape[1] // 2 + 1])
+
+
 @compiled
 def smooth_block(
     padded: Floats, weights: Floats, begin: int, count: int, rise: Floats, rows: Floats

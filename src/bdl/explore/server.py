@@ -58,9 +58,7 @@ def application(session: LabelSession, *, token: str, port: int) -> Guard:
         Route("/api/session", _json(handlers.session)),
         Route(recording, _json(handlers.recording)),
         Route(recording + "/tiles/{level:place}/{index:place}", handlers.tile),
-        Route(
-            recording + "/density/{level:place}/{index:place}", handlers.density
-        ),
+        Route(recording + "/density/{level:place}/{index:place}", handlers.density),
         Route(recording + "/events", _json(handlers.events)),
         Route("/api/changes", _json(handlers.changes)),
         Route("/api/queue", _json(handlers.queue)),

@@ -103,7 +103,7 @@ class StreamSocket(asyncio.BufferedProtocol):
         if self.rest:
             data, self.rest = self.rest + data, b""
         place = 0
-        while self.session is not None:
+        while self.session is not None and place < len(data):
             content, stop = _frame(data, place, self.most)
             if stop < 0:  # not a frame that clients may send: the protocol says what is wrong
                 break
