@@ -68,7 +68,7 @@ def make(folder: Path, archive: Archive) -> None:
 
     (folder / "source").mkdir(parents=True)
     samples, hour = int(archive.hours * 3600 * RATE), int(3600 * RATE)
-    channels = [f"c{number}" for number in range(archive.channels)]
+    channels = [f"signal {number}" for number in range(archive.channels)]
     taught, events = [], []
     for number in range(archive.recordings):
         rng = np.random.default_rng(number)
@@ -109,8 +109,6 @@ def measure(what: str, folder: Path, jobs: int) -> dict[str, Any]:
 
 def child(what: str, folder: Path, jobs: int) -> None:
     """Do the work once to start all, then several times by the clock; print the fastest."""
-    import resource
-
     from bdl import Detector, Workers, read_recordings
     from bdl.detector.detection_run import detect_many
     from bdl.formats import open_store, prepare
@@ -131,7 +129,9 @@ def child(what: str, folder: Path, jobs: int) -> None:
         rounds.append((perf_counter() - begin, processor_seconds() - used))
         shutil.rmtree(out)
     seconds, processor = min(rounds[1:])
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    # Not getrusage: it counts what the parent had before this process began its own program.
+    status = Path("/proc/self/status").read_text().splitlines()
+    peak = 1024 * next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
     start = max(0.0, rounds[0][0] - seconds)
     print(json.dumps({"seconds": seconds, "processor": processor, "start": start, "peak": peak}))
 
