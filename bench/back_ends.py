@@ -3,8 +3,8 @@
 Short recordings and three long ones are written as Parquet tables, prepared into a store and
 searched for events by `bdl prepare` and `bdl detect`, by one process and by two workers of loky, of
 Dask and of Ray. The bytes of the store and of the table of detections are compared. Then each back
-end detects once more while workers are killed at random moments, which are shares of the samples
-done: the table must be the same, and every recording done once.
+end detects once more while workers are killed at random moments of the time that the first took:
+the table must be the same, and every recording done once.
 
 ``python -m bench.back_ends`` prints a table; ``--short``, ``--kills`` and ``--seed`` change it.
 """
@@ -16,8 +16,9 @@ import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
@@ -86,27 +87,37 @@ def digest(path: Path) -> str:
     return hashed.hexdigest()
 
 
-def killer(mark: str, kills: int, seed: int) -> tuple[Callable[[int, int], None], list[int]]:
-    """A progress callback that kills a worker at random shares of the work, and whom it killed."""
-    choice = random.Random(seed)
-    moments = sorted(choice.uniform(0.02, 0.98) for _ in range(kills))
+@contextmanager
+def killing(mark: str, kills: int, seconds: float, seed: int) -> Iterator[list[int]]:
+    """Kill a worker at random moments of some seconds while the block runs; whom it killed."""
+    choice, end = random.Random(seed), threading.Event()
+    moments = sorted(choice.uniform(0.0, seconds) for _ in range(kills))
     killed: list[int] = []
 
-    def progress(done: int, total: int) -> None:
-        while len(killed) < kills and done >= moments[len(killed)] * total:
-            processes = psutil.Process().children(recursive=True)
-            workers = []
-            for process in processes:
-                with suppress(psutil.Error):  # it ends this moment
-                    if mark in " ".join(process.cmdline()):
-                        workers.append(process)
-            if not workers:
-                return
-            victim = choice.choice(workers)
-            victim.kill()
-            killed.append(victim.pid)
+    def kill() -> None:
+        begin = perf_counter()
+        for moment in moments:
+            while not end.wait(max(0.0, begin + moment - perf_counter())):
+                workers = [each for each in psutil.Process().children(True) if is_marked(each)]
+                if workers:
+                    victim = choice.choice(workers)
+                    victim.kill()
+                    killed.append(victim.pid)
+                    break
+                end.wait(0.05)  # they are still starting
 
-    return progress, killed
+    def is_marked(process: psutil.Process) -> bool:
+        with suppress(psutil.Error):  # it ends this moment
+            return mark in " ".join(process.cmdline())
+        return False
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        end.set()
+        thread.join()
 
 
 def main() -> None:
@@ -136,12 +147,10 @@ def main() -> None:
             prepared = command("prepare", source, *flags, "--out", other, *where)
             detected = command("detect", model, store, "--all", "--out", table, *where)
             same = (digest(other), digest(table)) == expected
-            progress, killed = killer(mark, given.kills, given.seed)
             workers = Workers(backend=backend, jobs=2, threads=1)
-            run = detect_many(
-                Detector.load(model), open_store(store), folder / f"run-{backend}",
-                workers=workers, progress=progress,
-            )  # fmt: skip
+            with killing(mark, given.kills, detected, given.seed) as killed:
+                out = folder / f"run-{backend}"
+                run = detect_many(Detector.load(model), open_store(store), out, workers=workers)
             ledger = run.directory.ledger()
             finished = [entry["step"] for entry in ledger if entry["event"] == "step"]
             print(

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pickle
 import socket
+import threading
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import fsspec
@@ -146,6 +149,37 @@ def test_wrong_addresses(memory):
         read_recordings("carrier://pigeon/a.edf")
 
 
+@pytest.fixture
+def website(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """A folder and its address, of a web server that knows no ranges."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield folder, f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_tables_and_stores_of_a_web_server(website):
+    pytest.importorskip("aiohttp")
+    folder, address = website
+    data, events = spikes(3)
+    write_tables(data, folder / "tables")
+    prepare(data, folder / "store")
+    write_events(events, folder / "events.csv")
+    assert read_events(f"{address}/events.csv") == events
+    table = read_recordings(f"{address}/tables/{data.ids[1]}.parquet")
+    store = open_store(f"{address}/store")
+    for id in data.ids:
+        np.testing.assert_array_equal(store[id].values, data[id].values)
+    np.testing.assert_array_equal(table[data.ids[1]].values, data[data.ids[1]].values)
+
+
 def test_nothing_answers(monkeypatch):
     pytest.importorskip("s3fs")
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
@@ -248,4 +282,10 @@ def test_everything_once_against_a_bucket_that_is_late_and_fails(nights, tmp_pat
     times = [read_events(f"s3://nights/{name}").time for name in ("again.csv", "d.csv")]
     np.testing.assert_array_equal(*map(np.sort, times))
     assert not system.exists("nights/d.csv.run")
+    call("simulate", "fraud", "--out", tmp_path / "fraud", "--recordings", 8)
+    study = ("study", "run", "fraud", "--scale", "tiny", "--data", tmp_path / "fraud", "--out")
+    call(*study, tmp_path / "run")
+    call(*study, "s3://nights/run")
+    assert system.cat_file("nights/run/tables.csv") == (tmp_path / "run/tables.csv").read_bytes()
+    call("study", "verify", "s3://nights/run")
     assert nights.errors > 10
