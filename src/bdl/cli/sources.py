@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
-from bdl.cli.detector_options import named_options
-from bdl.cli.fit_config import EventFree, FitConfig, read_config
 from bdl.cli.options import Pattern
 from bdl.cli.recording_options import FormatName
 from bdl.errors import ConfigError
@@ -21,6 +19,7 @@ from bdl.recording import Recordings
 from bdl.registry import singular
 
 if TYPE_CHECKING:
+    from bdl.cli.fit_config import EventFree, FitConfig
     from bdl.datasets import Settings
     from bdl.detector import DetectorSettings
 
@@ -71,6 +70,7 @@ class FitSource:
         options
             Fields that were given on the command line.
         """
+        from bdl.cli.detector_options import named_options
         from bdl.detector.detector_settings import DetectorSettings, merge
 
         fields = merge(self.settings, options)
@@ -95,6 +95,8 @@ def find_source(
 
     Of several files, those that cannot be read are an error or left out (``skip``) and noted.
     """
+    from bdl.cli.fit_config import FitConfig, read_config
+
     sources = {"--dataset": options.dataset, "--recordings": options.recordings, "--config": config}
     named = [flag for flag, value in sources.items() if value is not None]
     if len(named) != 1:
