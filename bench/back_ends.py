@@ -6,13 +6,15 @@ Dask and of Ray. The bytes of the store and of the table of detections are compa
 end detects once more while workers are killed at random moments of the time that the first took:
 the table must be the same, and every recording done once.
 
-``python -m bench.back_ends`` prints a table; ``--short``, ``--kills`` and ``--seed`` change it.
+``python -m bench.back_ends`` prints a table; ``--short``, ``--kills``, ``--seed`` and
+``--backends`` change it.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,7 +34,7 @@ from bdl.encoders import Recurrent
 from bdl.formats import open_store
 from bdl.recording import Recording
 
-BACKENDS = {"loky": "popen_loky", "dask": "spawn_main", "ray": "ray::"}  # how workers are known
+BACKENDS = {"loky": "popen_loky", "dask": "spawn_main", "ray": "^ray::"}  # how workers are known
 LONG = 3
 LONG_SAMPLES = 2_000_000
 
@@ -108,7 +110,7 @@ def killing(mark: str, kills: int, seconds: float, seed: int) -> Iterator[list[i
 
     def is_marked(process: psutil.Process) -> bool:
         with suppress(psutil.Error):  # it ends this moment
-            return mark in " ".join(process.cmdline())
+            return re.search(mark, " ".join(process.cmdline())) is not None
         return False
 
     thread = threading.Thread(target=kill)
@@ -125,6 +127,7 @@ def main() -> None:
     parser.add_argument("--short", type=int, default=10_000, help="number of short recordings")
     parser.add_argument("--kills", type=int, default=10, help="workers killed on each back end")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--backends", nargs="+", default=[*BACKENDS], choices=[*BACKENDS])
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
@@ -141,14 +144,14 @@ def main() -> None:
         print("| back end | prepare | detect | same bytes | killed | lost | done twice | same |")
         print("|---|---:|---:|---|---:|---:|---:|---|")
         print(f"| one process | {prepared:.0f} s | {detected:.0f} s | | | | | |")
-        for backend, mark in BACKENDS.items():
+        for backend in given.backends:
             where = ("--jobs", 2, "--backend", backend)
             other, table = folder / f"store-{backend}", folder / f"{backend}.parquet"
             prepared = command("prepare", source, *flags, "--out", other, *where)
             detected = command("detect", model, store, "--all", "--out", table, *where)
             same = (digest(other), digest(table)) == expected
             workers = Workers(backend=backend, jobs=2, threads=1)
-            with killing(mark, given.kills, detected, given.seed) as killed:
+            with killing(BACKENDS[backend], given.kills, detected, given.seed) as killed:
                 out = folder / f"run-{backend}"
                 run = detect_many(Detector.load(model), open_store(store), out, workers=workers)
             ledger = run.directory.ledger()

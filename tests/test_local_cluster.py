@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from typing import Any
 
+import psutil
 import pytest
 
 from bdl import local_cluster
-from bdl.errors import ConfigError
+from bdl.errors import ConfigError, StudyError
+from bdl.workers import Workers, run_all
 
 pytest.importorskip("distributed")
 FAILS = [sys.executable, "-c", "raise SystemExit(1)"]
@@ -40,3 +43,21 @@ def test_starts_that_always_fail_are_an_error(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(ConfigError, match="no local dask cluster could be started"):
         local_cluster.local_cluster("dask", 1)
     assert len(starts) == local_cluster.ATTEMPTS
+
+
+@pytest.mark.slow
+def test_a_cluster_that_dies_is_told() -> None:
+    pytest.importorskip("ray")
+
+    def results() -> None:
+        for number, _ in enumerate(
+            run_all(time.sleep, [0.1] * 200, Workers(backend="ray", jobs=2))
+        ):
+            if number == 3:
+                [node] = [
+                    each for each in psutil.Process().children(True) if "raylet" in each.name()
+                ]
+                node.kill()
+
+    with pytest.raises(StudyError, match=r"the ray cluster has failed .* run the same command"):
+        results()

@@ -21,7 +21,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import Field
 
 from bdl.config import Value
-from bdl.errors import ConfigError, require
+from bdl.errors import ConfigError, StudyError, require
 from bdl.local_cluster import end_local_cluster, local_cluster
 from bdl.parent_watch import end_with
 
@@ -192,9 +192,15 @@ def _pool(workers: Workers) -> Iterator[Submit]:
     try:
         with connect(workers) as submit:
             yield submit
-    except BaseException:
+    except BaseException as error:
         end_local_cluster(workers.backend)
-        raise
+        if type(error).__module__.partition(".")[0] not in ("ray", "distributed"):
+            raise
+        first = str(error).strip().partition("\n")[0]
+        raise StudyError(
+            f"the {workers.backend} cluster has failed ({type(error).__name__}: {first[:200]}); "
+            "what is finished is kept: run the same command again"
+        ) from error
 
 
 @contextmanager
