@@ -34,7 +34,8 @@ from bdl.encoders import Recurrent
 from bdl.formats import open_store
 from bdl.recording import Recording
 
-BACKENDS = {"loky": "popen_loky", "dask": "spawn_main", "ray": "^ray::"}  # how workers are known
+# How workers are known by their commands; without the agents of a node of Ray, it ends itself.
+BACKENDS = {"loky": "popen_loky", "dask": "spawn_main", "ray": "^ray::(?!.*Agent)"}
 LONG = 3
 LONG_SAMPLES = 2_000_000
 
