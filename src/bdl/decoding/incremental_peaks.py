@@ -16,7 +16,7 @@ from bdl.compiled import compiled
 from bdl.decoding.candidates import steps
 from bdl.decoding.incremental import Arrays, BinClock
 from bdl.decoding.incremental_maxima import NEVER, decide, find
-from bdl.decoding.incremental_rows import DecoderRows, FinalRows, grown
+from bdl.decoding.incremental_rows import DecoderRows, FinalRows, grown, within
 from bdl.decoding.smoothing import trailing_weights
 
 if TYPE_CHECKING:
@@ -112,14 +112,14 @@ class PeakRows(DecoderRows):
             return
         row = np.repeat(np.repeat(rows, left.shape[1]), each)
         column = np.repeat(np.tile(np.arange(left.shape[1]), len(rows)), each)
-        within = np.arange(each.sum()) - np.repeat(np.cumsum(each) - each, each)
+        place = within(each)
         for name, arrays in zip(PENDING, pending, strict=True):
             array = getattr(self, name)
             room = int(each.max()) - array.shape[2]
             if room > 0:
                 array = np.pad(array, ((0, 0), (0, 0), (0, room)))
                 setattr(self, name, array)
-            array[row, column, within] = arrays
+            array[row, column, place] = arrays
 
     def save(self, row: int) -> Arrays:
         arrays: Arrays = {}

@@ -162,6 +162,17 @@ def grown(array: NDArray[Any], rows: int) -> NDArray[Any]:
     return more
 
 
+def within(counts: Ints) -> Ints:
+    """Numbers from 0 on for each count, one after the other.
+
+    >>> within(np.array([2, 3])).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    numbers = np.arange(int(counts.sum()))
+    starts: Ints = np.repeat(np.cumsum(counts) - counts, counts)
+    return numbers - starts
+
+
 def _in_rows(finals: list[FinalByType]) -> FinalRows:
     """What each row gave, as one table."""
     parts = [

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bdl.decoding import Decoder
 from bdl.decoding.incremental import BinClock
-from bdl.decoding.incremental_rows import FinalRows, grown
+from bdl.decoding.incremental_rows import FinalRows, grown, within
 from bdl.detector.model import Model
 from bdl.detector.sample_intake import SampleIntake, Samples, Values
 from bdl.detector.stream_state import Parts, check_like
@@ -187,7 +187,7 @@ class StreamRows:
         # A density of bin b comes with the output of bin b + lag.
         skipped = np.minimum(np.maximum(self.lag - before, 0), bins)
         if skipped.any():
-            bin_of = np.repeat(before, bins) + _within(bins)
+            bin_of = np.repeat(before, bins) + within(bins)
             density, bins = density[bin_of >= self.lag], bins - skipped
         final = self.decoder.push(rows, bins, density)
         return Advanced(self._detections(places, rows, final), places, bins, density)
@@ -222,7 +222,7 @@ class StreamRows:
         features = self.model.features
         hour = weekday = None
         if features.calendar:
-            at, of = np.repeat(before, bins) + _within(bins), np.repeat(rows, bins)
+            at, of = np.repeat(before, bins) + within(bins), np.repeat(rows, bins)
             start, offset = self.origins[of].T
             hour, weekday = hour_and_weekday(start + at * self.stride * self.model.period + offset)
             features = features.replace(calendar=False)
@@ -299,14 +299,3 @@ def issue_times(known: Ints, model: Model, samples: int | None) -> NDArray[np.fl
     last = np.minimum(end, end if samples is None else samples) - 1
     times: NDArray[np.float64] = last * model.period
     return times
-
-
-def _within(counts: Ints) -> Ints:
-    """Numbers from 0 on for each count, one after the other.
-
-    >>> _within(np.array([2, 3])).tolist()
-    [0, 1, 0, 1, 2]
-    """
-    numbers = np.arange(int(counts.sum()))
-    starts: Ints = np.repeat(np.cumsum(counts) - counts, counts)
-    return numbers - starts

@@ -49,8 +49,8 @@ class CsvFile(TableFile):
     def __init__(self, path: Path) -> None:
         with reading(path, _WHAT):
             self.encoding = _encoding(path)
-        with reading(path, _WHAT), open(path, encoding=self.encoding, errors="replace") as stream:
-            lines = [line[: 1 << 20] for line in islice(stream, _LINES)]
+            with open(path, encoding=self.encoding, errors="replace") as stream:
+                lines = [line[: 1 << 20] for line in islice(stream, _LINES)]
         if not any(line.strip() for line in lines):
             raise InputError(f"{path}: a header line expected, the file begins with an empty one")
         self.header = header = read_csv_header(lines, path.suffix.lower() == ".tsv")
