@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,13 +13,14 @@ from bdl.cli.options import Pattern
 from bdl.cli.recording_options import FormatName
 from bdl.errors import ConfigError
 from bdl.events import Events
+from bdl.formats.data_files import DataFiles
 from bdl.formats.reading import Reading
 from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 from bdl.registry import singular
 
 if TYPE_CHECKING:
-    from bdl.cli.fit_config import EventFree, FitConfig
+    from bdl.cli.fit_config import EventFree
     from bdl.datasets import Settings
     from bdl.detector import DetectorSettings
 
@@ -51,7 +52,7 @@ class FitSource:
     events: Events
     intervals: tuple[IntervalType, ...] | None
     types: tuple[str, ...] | None
-    settings: Plain  # fields of `bdl.detector.DetectorSettings`
+    settings: Plain = field(default_factory=dict)  # fields of `bdl.detector.DetectorSettings`
     benchmark: Settings | None = None  # settings of the data set, if the data are one
     preset: str = "fast"  # preset that ``settings`` change
     event_free: EventFree = "ignore"  # whether held-out recordings without events count
@@ -95,8 +96,6 @@ def find_source(
 
     Of several files, those that cannot be read are an error or left out (``skip``) and noted.
     """
-    from bdl.cli.fit_config import FitConfig, read_config
-
     sources = {"--dataset": options.dataset, "--recordings": options.recordings, "--config": config}
     named = [flag for flag, value in sources.items() if value is not None]
     if len(named) != 1:
@@ -118,12 +117,20 @@ def find_source(
     if options.dataset is not None:
         return _dataset(options)
     if config is not None:
-        return _files(read_config(config), need_events, invalid)
+        from bdl.cli.fit_config import read_config
+
+        given = read_config(config)
+        return replace(
+            _files(given, need_events, invalid),
+            settings=given.detector,
+            preset=given.preset,
+            event_free=given.event_free,
+        )
     assert options.recordings is not None
     if need_events and events is None:
         raise ConfigError("--recordings needs --events beside it")
     return _files(
-        FitConfig(
+        DataFiles(
             recordings=options.recordings,
             format=options.format,
             pattern=options.pattern,
@@ -148,7 +155,6 @@ def _dataset(options: SourceOptions) -> FitSource:
         benchmark.events,
         benchmark.intervals,
         settings.types,
-        settings={},
         benchmark=settings.replace(window=min(settings.window, longest)),
         event_free=settings.event_free,
         notes=benchmark.notes,
@@ -157,20 +163,17 @@ def _dataset(options: SourceOptions) -> FitSource:
     )
 
 
-def _files(config: FitConfig, need_events: bool, invalid: Literal["error", "skip"]) -> FitSource:
-    if need_events and config.events is None:
+def _files(files: DataFiles, need_events: bool, invalid: Literal["error", "skip"]) -> FitSource:
+    if need_events and files.events is None:
         raise ConfigError("events: a path expected, got none")
-    recordings, events = config.read_files(invalid)
+    recordings, events = files.read_files(invalid)
     return FitSource(
         recordings,
         events,
-        config.intervals or None,
-        config.types,
-        settings=config.detector,
-        preset=config.preset,
-        event_free=config.event_free,
+        files.intervals or None,
+        files.types,
         notes=(*recordings.notes, *events.notes),
         reading=Reading.of(
-            config.recordings, format=config.format, pattern=config.pattern, layout=config.layout
+            files.recordings, format=files.format, pattern=files.pattern, layout=files.layout
         ),
     )

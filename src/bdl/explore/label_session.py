@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,8 +23,9 @@ from bdl.explore.table_state import TableState
 from bdl.formats.densities import read_density, read_manifest
 from bdl.intervals import IntervalType, likely_intervals
 from bdl.recording import Recordings
-from bdl.review import Item, ReviewQueue, agreement, disagreements, review
-from bdl.review.contradictions import by_recording
+
+if TYPE_CHECKING:
+    from bdl.review import Item, ReviewQueue
 
 
 class DensityFolder(Mapping[str, Density]):
@@ -91,6 +92,8 @@ class LabelSession:
     @property
     def queue(self) -> ReviewQueue:
         """Doubtful places of the original labels: by the model, or by the other annotators."""
+        from bdl.review import ReviewQueue, disagreements, review
+
         with self._queue_lock:
             if self._queue is not None:
                 return self._queue
@@ -149,6 +152,9 @@ class LabelSession:
 
     def doubts(self) -> dict[str, tuple[int, float]]:
         """Open items, and their expected mass, of each recording that has any."""
+        from bdl.review import ReviewQueue
+        from bdl.review.contradictions import by_recording
+
         return dict(by_recording(ReviewQueue(tuple(i for i in self.queue if self.is_open(i)))))
 
     def is_open(self, item: Item) -> bool:
@@ -195,6 +201,8 @@ class LabelSession:
         """Agreement of all annotators at tolerances around that of the session."""
         if not self.others:
             return []
+        from bdl.review import agreement
+
         tables = {"labels": self.labels.corrected(), **self.others}
         tolerances = [self.tolerance * factor for factor in (0.25, 0.5, 1.0, 2.0, 5.0)]
         return [

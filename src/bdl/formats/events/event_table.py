@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -148,7 +148,7 @@ class EventTable(EventFormat):
             columns, more_notes = self._of_recordings(columns, recordings, source)
             notes += more_notes
         if self.codes and "event" in roles:
-            texts = columns["event"].cast(pa.string()).to_pylist()
+            texts = _texts(columns["event"])
             columns["event"] = from_texts([self.codes.get(text, text) for text in texts])
         if ends:
             events = self._intervals(columns, roles, source, recordings)
@@ -182,8 +182,10 @@ class EventTable(EventFormat):
         An id may be the name of the recording's file. Rows of other recordings are left out if
         they are to be dropped; those with dates and times cannot be placed otherwise.
         """
-        ids = columns["recording"].cast(pa.string()).to_pylist()
-        names = {id: id for id in ids if id is not None}
+        ids = _texts(columns["recording"])
+        names = {id: id for id in dict.fromkeys(ids) if id is not None}
+        if all(id in recordings for id in names):
+            return columns, []
         names |= {id: Path(id).stem for id in names if id not in recordings}
         files = [id for id, name in names.items() if id != name and name in recordings]
         notes = (
@@ -227,7 +229,7 @@ class EventTable(EventFormat):
             date = dates_of(columns["start"])
         if date is not None and is_wall_clock(column):
             column = joined_texts([date, column])
-        ids = np.array(columns["recording"].cast(pa.string()).to_pylist(), dtype=object)
+        ids = np.array(_texts(columns["recording"]), dtype=object)
         return event_seconds(
             column, place, ids, recordings, self.date_order, after, next_day=date is not None
         )
@@ -246,10 +248,10 @@ class EventTable(EventFormat):
         else:
             place = ColumnPlace(source, roles["duration"])
             end = start + duration_seconds(columns["duration"], place)
-        ids = columns["recording"].cast(pa.string()).to_pylist()
+        ids = _texts(columns["recording"])
         types = self.intervals
         if "event" in columns:
-            labels = columns["event"].cast(pa.string()).to_pylist()
+            labels = _texts(columns["event"])
         else:
             types = types or (IntervalType("interval", "onset", "offset"),)
             labels = [types[0].name] * len(ids)
@@ -273,6 +275,13 @@ class EventTable(EventFormat):
         write_table(
             table.rename_columns([self.columns.get(n, n) for n in table.column_names]), path
         )
+
+
+def _texts(column: pa.Array) -> list[Any]:
+    # Casting loads the compute functions of Arrow, which takes longer than most tables.
+    texts = column if pa.types.is_string(column.type) else column.cast(pa.string())
+    listed: list[Any] = texts.to_pylist()
+    return listed
 
 
 def _only_recording(recordings: Recordings | None, table: pa.Table, source: object) -> str:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pydantic import AfterValidator
 
 from bdl.recording import Recordings
@@ -63,7 +62,7 @@ class RecordingFormat(Variant):
 def _checked(pattern: str | None) -> str | None:
     if pattern is not None:
         try:
-            pc.match_substring_regex(pa.scalar(""), pattern)
+            _matches("", pattern)
         except pa.ArrowInvalid as error:
             reason = str(error).removeprefix("Invalid regular expression: ")
             raise ValueError(
@@ -90,12 +89,20 @@ def group_of(id: str, pattern: str | None) -> str | None:
     >>> group_of("exp01_user01", "_(user[0-9]+)")
     'user01'
     """
-    if pattern is None or not pc.match_substring_regex(pa.scalar(id), pattern).as_py():
+    if pattern is None or not _matches(id, pattern):
         return None
     return _first_group(id, pattern) or None
 
 
+def _matches(id: str, pattern: str) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.match_substring_regex(pa.scalar(id), pattern).as_py())
+
+
 def _first_group(id: str, pattern: str) -> str:
+    import pyarrow.compute as pc
+
     group: str = pc.replace_substring_regex(
         pa.scalar(id), pattern=rf"(?s)^.*?(?:{pattern}).*$", replacement=r"\1"
     ).as_py()
