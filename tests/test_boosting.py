@@ -44,15 +44,33 @@ def test_equal_to_lightgbm(missing, objective):
 @pytest.mark.parametrize("loss", ["poisson", "bernoulli"])
 def test_threads_change_no_bit(loss):
     pytest.importorskip("lightgbm")
-    one, two = (fit_trees(*data(), loss=loss, threads=n, **SETTINGS) for n in (1, 3))
+    table, target, weight = data()
+    one, three = (
+        fit_trees(table, target[:, None], weight, loss=loss, threads=n, **SETTINGS) for n in (1, 3)
+    )
+    assert_equal(one[0], three[0])
+
+
+def assert_equal(first, second):
     for name in ("root", "column", "threshold", "left", "right", "missing"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+
+
+@pytest.mark.parametrize("loss", ["poisson", "bernoulli"])
+def test_targets_fitted_together_have_the_trees_of_each_alone(loss):
+    pytest.importorskip("lightgbm")
+    table, target, weight = data()
+    targets = np.stack([target, target[::-1]], axis=1)
+    together = fit_trees(table, targets, weight, loss=loss, threads=1, **SETTINGS)
+    for j, ensemble in enumerate(together):
+        alone = fit_trees(table, targets[:, [j]], weight, loss=loss, threads=1, **SETTINGS)
+        assert_equal(ensemble, alone[0])
 
 
 def test_a_poisson_ensemble_learns_the_rate():
     pytest.importorskip("lightgbm")
     table, target, weight = data(missing=0.0)
-    ensemble = fit_trees(table, target, weight, loss="poisson", threads=1, **SETTINGS)
+    (ensemble,) = fit_trees(table, target[:, None], weight, loss="poisson", threads=1, **SETTINGS)
     rate = np.exp(ensemble.raw_scores(table))
     high, low = rate[table[:, 0] > 1].mean(), rate[table[:, 0] < 0.9].mean()
     assert high > 0.25

@@ -70,7 +70,7 @@ class TreeEnsemble:
 
 def fit_trees(
     table: NDArray[np.float32],
-    target: NDArray[np.float64],
+    targets: NDArray[np.float64],
     weight: NDArray[np.float64],
     *,
     loss: Loss,
@@ -82,8 +82,11 @@ def fit_trees(
     least_rows: int,
     seed: int,
     threads: int,
-) -> TreeEnsemble:
-    """Fit an ensemble; the same arguments give the same trees for any number of threads."""
+) -> list[TreeEnsemble]:
+    """Fit an ensemble for each column of the targets (rows, outputs).
+
+    The same arguments give the same trees for any number of threads.
+    """
     lightgbm = require("lightgbm", "train")
     settings = {
         "objective": _OBJECTIVES[loss],
@@ -101,9 +104,14 @@ def fit_trees(
         "force_col_wise": True,
         "verbose": -1,
     }
-    data = lightgbm.Dataset(table, target, weight=weight, free_raw_data=True)
-    booster = lightgbm.train(settings, data, num_boost_round=trees)
-    return _arrays(booster.dump_model())
+    # Sorting the table into bins takes as long as fitting: it is done once for all targets.
+    data = lightgbm.Dataset(table, targets[:, 0], weight=weight, params=settings)
+    ensembles = []
+    for target in targets.T:
+        data.construct().set_label(np.ascontiguousarray(target))
+        booster = lightgbm.train(settings, data, num_boost_round=trees)
+        ensembles.append(_arrays(booster.dump_model()))
+    return ensembles
 
 
 def _arrays(dump: dict[str, Any]) -> TreeEnsemble:

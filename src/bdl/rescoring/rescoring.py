@@ -59,22 +59,21 @@ class Rescoring(Value):
             Seed of the trees.
         """
         table, target = np.concatenate(tables), np.concatenate(shares)
-        return Rescorer(
-            fit_trees(
-                table,
-                target,
-                np.ones(len(target)),
-                loss="bernoulli",
-                trees=self.trees,
-                leaves=self.leaves,
-                learning_rate=self.learning_rate,
-                columns_per_tree=0.5,
-                rows_per_tree=0.7,
-                least_rows=self.least_rows,
-                seed=seed,
-                threads=1,
-            )
+        (trees,) = fit_trees(
+            table,
+            target[:, None],
+            np.ones(len(target)),
+            loss="bernoulli",
+            trees=self.trees,
+            leaves=self.leaves,
+            learning_rate=self.learning_rate,
+            columns_per_tree=0.5,
+            rows_per_tree=0.7,
+            least_rows=self.least_rows,
+            seed=seed,
+            threads=1,
         )
+        return Rescorer(trees)
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,23 +43,20 @@ def fit_tree_encoder(encoder: TreeEncoder, task: TrainingTask) -> TrainingResult
     started = time.perf_counter()
     settings, seed = encoder.settings, task.training.seed
     table, target, weight = training_rows(encoder, task)
-    ensembles = [
-        fit_trees(
-            table,
-            np.ascontiguousarray(target[:, j]),
-            weight,
-            loss=loss,
-            trees=settings.trees,
-            leaves=settings.leaves,
-            learning_rate=settings.learning_rate,
-            columns_per_tree=settings.columns_per_tree,
-            rows_per_tree=settings.rows_per_tree,
-            least_rows=settings.least_rows,
-            seed=seed % (1 << 31),
-            threads=torch.get_num_threads(),
-        )
-        for j in range(encoder.outputs)
-    ]
+    ensembles = fit_trees(
+        table,
+        target,
+        weight,
+        loss=loss,
+        trees=settings.trees,
+        leaves=settings.leaves,
+        learning_rate=settings.learning_rate,
+        columns_per_tree=settings.columns_per_tree,
+        rows_per_tree=settings.rows_per_tree,
+        least_rows=settings.least_rows,
+        seed=seed % (1 << 31),
+        threads=torch.get_num_threads(),
+    )
     for epoch in task.length.kept:
         trees = max(1, round(settings.trees * epoch / task.length.epochs))
         encoder.set_trees([first(each, trees) for each in ensembles], bernoulli=loss == "bernoulli")
