@@ -13,6 +13,7 @@ from bdl import Detector, Events, Recording, Recordings
 from bdl.decoding import ExpectedAP
 from bdl.density import Density
 from bdl.detector import cross_fitting
+from bdl.detector.application import member_densities
 from bdl.detector.choices import HeldOut, best_threshold, choose_weights, with_weights
 from bdl.detector.holdouts import holdouts
 from bdl.encoders import Ensemble, Recurrent, Trees
@@ -308,6 +309,43 @@ def test_an_interrupted_selection_goes_on_to_the_same_file(tmp_path, monkeypatch
     assert (tmp_path / "again").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
+def test_without_refit_the_detector_is_the_mean_of_the_models_of_all_parts(tmp_path, monkeypatch):
+    fits, real = [], cross_fitting.train_model
+
+    def recorded(*arguments):
+        fits.append(real(*arguments))
+        return fits[-1]
+
+    monkeypatch.setattr(cross_fitting, "train_model", recorded)
+    selection = {"folds": 3, "refit": False, "weights": False}
+    detector = fitted(selection, objective="bdl-hard")
+    assert len(fits) == 3
+    assert len(detector.model_.settings.encoder.members) == 6
+    assert detector.model_.provenance.recordings == 8
+    recordings, _ = spikes(2, seed=4)
+    for recording in recordings:
+        densities = [
+            member for fit in fits for member in member_densities(fit.module, fit.model, recording)
+        ]
+        mean = detector.density(recording)
+        expected = np.mean([each.values for each in densities], axis=0)
+        np.testing.assert_allclose(mean.values, expected, rtol=1e-5)
+    detector.save(tmp_path / "m.bdl")
+    assert Detector.load(tmp_path / "m.bdl").detect(recordings) == detector.detect(recordings)
+
+
+def test_models_of_parts_share_scaling_prior_and_window():
+    recordings, events = spikes(8)
+    longer = Recording.of(np.tile(recordings["r0"].values, (3, 1)), id="long", period=1.0)
+    recordings = Recordings.of([*recordings, longer])
+    detector = Detector(
+        **quick(encoder=TREES, selection={"folds": 3, "refit": False}, epochs=2, window=700.0)
+    )
+    detector.fit(recordings, events)
+    assert len(detector.model_.settings.encoder.members) == 3
+    assert detector.model_.window == 100  # bins of the longest recording of the part without it
+
+
 @pytest.mark.parametrize("name", ["fast", "paper"])
 def test_presets_fit_and_detect(name):
     changes = {"epochs": 2} if name == "fast" else {"epochs": 6, "checkpoints": 2}
@@ -329,7 +367,7 @@ def test_the_best_preset_fits_and_detects(tmp_path):
 @pytest.mark.parametrize(
     ("selection", "message"),
     [
-        ({"folds": 3, "refit": False}, "without refit"),
+        ({"folds": 0, "refit": False}, "refit has no effect"),
         ({"folds": 1, "rescoring": {}}, "at least 2 folds"),
         ({"share": 1.0}, "share"),
     ],

@@ -64,13 +64,13 @@ def within_budget(
 def _measure(settings: DetectorSettings, data: TrainingData, trainings: int, budget: float) -> int:
     began = time.perf_counter()
     members = settings.encoder.parts
-    trials = len(settings.objective.candidates) - 1
+    distinct, kernels = settings.encoder.distinct.parts, len(settings.objective.candidates)
+    # Kernels are tried with distinct members; if those are all, the best is not trained again.
+    trials = kernels if 1 < kernels and len(distinct) < len(members) else kernels - 1
     fixed, per_update = 0.0, 0.0
-    for place, member in enumerate(members):
-        if member in members[:place]:
-            continue
+    for member in distinct:
         once, step = _member_seconds(settings, member, data)
-        count = (trainings + trials) * members.count(member)
+        count = trainings * members.count(member) + trials
         fixed, per_update = fixed + count * once, per_update + count * step
     left = budget * (1 - RESERVE) - fixed - (time.perf_counter() - began)
     updates = int(left / per_update) if per_update else FEWEST

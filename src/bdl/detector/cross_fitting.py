@@ -28,12 +28,12 @@ from bdl.detector.choices import (
     with_weights,
 )
 from bdl.detector.detector_settings import DetectorSettings
+from bdl.detector.mean_model import mean_model, with_common_inputs
 from bdl.detector.model_training import FittedModel, Reporting, TrainingData, train_model
 from bdl.detector.operating_curve import OperatingCurve
 from bdl.detector.operating_point import OperatingPoint
 from bdl.detector.second_stage import train_second_stage
 from bdl.encoders.ensemble import Ensemble
-from bdl.encoders.networks.ensemble import EnsembleEncoder
 from bdl.evaluation import Matches
 
 Part = tuple[TrainingData, TrainingData]  # to train on, and held out
@@ -61,14 +61,20 @@ def cross_fit(
     held
         What the choices are made on.
     refit
-        Whether to train again on all data; otherwise the model of the only part is returned.
+        Whether to train again on all data; otherwise the model is the mean of those of the parts.
     fixed_decoder
         Whether the decoder of the settings is used instead of the best.
     """
-    settings, first, kernels = _choose_kernel(settings, parts[0], held, reporting, refit)
+    shared = settings
+    if not refit and len(parts) > 1:
+        shared = with_common_inputs(settings, data, [train for train, _ in parts])
+    chosen, first, kernels = _choose_kernel(shared, parts[0], held, reporting, refit)
+    settings, shared = (
+        each.replace(objective=each.objective.candidates[chosen]) for each in (settings, shared)
+    )
     part_fits = [first]
     for number, part in enumerate(parts[1:], start=1):
-        part_fits.append(_fit_part(settings, part, reporting.inside(f"part-{number}"), refit))
+        part_fits.append(_fit_part(shared, part, reporting.inside(f"part-{number}"), refit))
     fits = [fitted for fitted, _ in part_fits]
     members = [densities for _, held_out in part_fits for densities in held_out]
     assert settings.decoder is not None
@@ -119,13 +125,8 @@ def cross_fit(
         final = settings.replace(encoder=with_weights(settings.encoder, weights))
         epoch = median_low(part_fit.model.epoch for part_fit in fits)
         fitted = train_model(final.stopping_at(epoch), data, reporting.inside("all"))
-    elif isinstance(settings.encoder, Ensemble):
-        assert isinstance(fitted.module, EnsembleEncoder)
-        fitted.module.weights = [weight / sum(weights) for weight in weights]
-        encoder = settings.encoder.replace(weights=weights)
-        fitted = replace(
-            fitted, model=fitted.model.replace(settings=settings.replace(encoder=encoder))
-        )
+    elif len(fits) > 1 or isinstance(settings.encoder, Ensemble):
+        fitted = mean_model(fits, settings, weights, data)
     model = fitted.model.replace(decoder=decoder, operating_point=point, choices=choices)
     return replace(fitted, model=model, rescorer=helpful.rescorer if helpful else None)
 
@@ -148,33 +149,39 @@ def _fit_part(settings: DetectorSettings, part: Part, reporting: Reporting, refi
 
 def _choose_kernel(
     settings: DetectorSettings, part: Part, held: HeldOut, reporting: Reporting, refit: bool
-) -> tuple[DetectorSettings, PartFit, dict[str, float]]:
+) -> tuple[int, PartFit, dict[str, float]]:
     """Train on the first part with each kernel that the objective leaves open.
 
-    Returns the settings with the best, what it gave on the part, and all scores by kernel. The
-    first kernel stays unless another is better by a margin.
+    Of several equal members of an ensemble one is trained with each kernel, and all with the best.
+
+    Returns the number of the best, what it gave on the part, and all scores by kernel. The first
+    kernel stays unless another is better by a margin.
     """
     candidates = settings.objective.candidates
     if len(candidates) == 1:
-        return settings, _fit_part(settings, part, reporting.inside("part-0"), refit), {}
+        return 0, _fit_part(settings, part, reporting.inside("part-0"), refit), {}
+    tried = settings.replace(encoder=settings.encoder.distinct)
     on_part = replace(held, truth=part[1].events.select(types=held.types))
-    trials = list[tuple[DetectorSettings, PartFit]]()
+    trials = list[PartFit]()
     scores = list[float]()
     for number, objective in enumerate(candidates):
-        trial = settings.replace(objective=objective)
+        trial = tried.replace(objective=objective)
         folder = reporting.inside(f"part-0-objective-{number}")
         fitted, members = _fit_part(trial, part, folder, refit)
         mean = [weighted_mean(each, trial.encoder.shares) for each in members]
         assert trial.decoder is not None
         scores.append(on_part.mean_ap(mean, trial.decoder))
-        trials.append((trial, (fitted, members)))
-    best = int(np.argmax(scores))
-    chosen = best if scores[best] > scores[0] + MARGIN else 0
+        trials.append((fitted, members))
+    highest = int(np.argmax(scores))
+    chosen = highest if scores[highest] > scores[0] + MARGIN else 0
     named = {
         getattr(each, "kernel", each).kind: score
         for each, score in zip(candidates, scores, strict=True)
     }
-    return *trials[chosen], named
+    if len(tried.encoder.parts) == len(settings.encoder.parts):
+        return chosen, trials[chosen], named
+    best = settings.replace(objective=candidates[chosen])
+    return chosen, _fit_part(best, part, reporting.inside("part-0"), refit), named
 
 
 def _operating_point(

@@ -99,10 +99,49 @@ def train_model(
     validation
         Recordings on which the kept epochs are scored; the model has the weights of the best.
     """
+    model, prepared = untrained_model(settings, data)
+    identity = {}
+    if reporting.directory is not None:
+        # Without validation recordings the decoder does not influence which weights are kept.
+        free = {"settings", "tile", "provenance"} | (set() if validation else {"decoder"})
+        digest = preparation.events_digest
+        identity = {
+            **settings.model_dump(mode="json", exclude={"decoder", "tile"}),
+            **model.model_dump(mode="json", exclude=free),
+            "data": model.provenance and model.provenance.digest,
+            "validation": validation and digest(validation.recordings, validation.events),
+        }
+    with torch.random.fork_rng():
+        torch.manual_seed(settings.training.seed)
+        module = model.build()
+    held = None if validation is None else (validation.recordings, validation.events)
+    task = TrainingTask(
+        model.objective,
+        prepared,
+        settings.training,
+        model.features,
+        model.window,
+        len(model.outputs),
+        validate=validator(model, held, data.event_free),
+        directory=reporting.directory,
+        identity=identity,
+        tensorboard=reporting.tensorboard,
+        progress=reporting.progress,
+    )
+    result = settings.encoder.train(module, task)
+    assert result.best is not None
+    module.load_state_dict(result.checkpoints[result.best])
+    model = model.replace(epoch=result.best)
+    return FittedModel(model, module.eval(), None, result.history, result.checkpoints)
+
+
+def untrained_model(
+    settings: DetectorSettings, data: TrainingData
+) -> tuple[Model, list[TrainingRecording]]:
+    """Return a model with all that it learns from the data before its training, and the data."""
     assert settings.decoder is not None
     channels, period = preparation.check_recordings(data.recordings)
     types, intervals = data.types, data.intervals
-    outputs = settings.objective.outputs(types, intervals)
     window = choose_window(settings, data.recordings)
     features = settings.features.fit(data.recordings)
     stride = features.bin_samples
@@ -137,39 +176,7 @@ def train_model(
             "vector_bits": str(vector_bits()),
         },
     )
-    identity = {}
-    if reporting.directory is not None:
-        # Without validation recordings the decoder does not influence which weights are kept.
-        free = {"settings", "tile", "provenance"} | (set() if validation else {"decoder"})
-        digest = preparation.events_digest
-        identity = {
-            **settings.model_dump(mode="json", exclude={"decoder", "tile"}),
-            **model.model_dump(mode="json", exclude=free),
-            "data": model.provenance and model.provenance.digest,
-            "validation": validation and digest(validation.recordings, validation.events),
-        }
-    with torch.random.fork_rng():
-        torch.manual_seed(settings.training.seed)
-        module = model.build()
-    held = None if validation is None else (validation.recordings, validation.events)
-    task = TrainingTask(
-        model.objective,
-        prepared,
-        settings.training,
-        features,
-        window,
-        len(outputs),
-        validate=validator(model, held, data.event_free),
-        directory=reporting.directory,
-        identity=identity,
-        tensorboard=reporting.tensorboard,
-        progress=reporting.progress,
-    )
-    result = settings.encoder.train(module, task)
-    assert result.best is not None
-    module.load_state_dict(result.checkpoints[result.best])
-    model = model.replace(epoch=result.best)
-    return FittedModel(model, module.eval(), None, result.history, result.checkpoints)
+    return model, prepared
 
 
 def provenance_of(

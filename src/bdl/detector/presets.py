@@ -5,8 +5,9 @@
     kernel, weights, decoder and operating point, then everything is trained again on all
     recordings.
 ``best``
-    Three GRUs and trees; a third of the groups at a time is held out, kernel and weights are
-    chosen, and a second stage rescores detections. About five times the cost of ``fast``.
+    Three GRUs and trees for each third of the groups, which is held out of their training to
+    choose kernel, weights, decoder and operating point and to train a second stage that rescores
+    detections; the detector is the mean of all of them. About four times the cost of ``fast``.
 ``paper``
     The published recipe: one GRU, a hard kernel, no scaling, 20 epochs, with the epoch and the
     decoder chosen on a fifth of the groups, and no second training.
@@ -34,6 +35,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "encoder": "three-grus-and-trees",
         "selection": {
             "folds": 3,
+            "refit": False,
             "rescoring": {},
         },
     },

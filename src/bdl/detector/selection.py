@@ -16,7 +16,7 @@ class Selection(Value):
     Whole groups are held out. The decoder and the operating point are always chosen on the
     held-out recordings, the kernel if it is `bdl.kernels.AutomaticKernel`, weights of ensemble
     members and rescoring on request. Then the detector is trained again on all recordings, with
-    everything that was chosen.
+    everything that was chosen, or it is the mean of the models that the choices were made with.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ class Selection(Value):
     share
         Share of groups that is held out if ``folds`` is 1.
     refit
-        Whether to train again on all recordings; without it the detector is the one that was
-        trained on the others, which needs ``folds`` 1.
+        Whether to train again on all recordings; without it the detector is the mean of those
+        that were trained on the others of each part.
     weights
         Whether to choose the weights of the members of an ensemble, by kind of encoder. Members
         that do not help are left out.
@@ -39,9 +39,9 @@ class Selection(Value):
     --------
     >>> Selection(folds=3, rescoring={}).rescoring.trees
     100
-    >>> Selection(folds=3, refit=False)
+    >>> Selection(folds=0, refit=False)
     Traceback (most recent call last):
-    bdl.errors.ConfigError: Selection: without refit, folds must be 1, got 3
+    bdl.errors.ConfigError: Selection: without folds there is one training: refit has no effect
     """
 
     folds: NonNegativeInt = 1
@@ -52,8 +52,8 @@ class Selection(Value):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if not self.refit and self.folds != 1:
-            raise ValueError(f"without refit, folds must be 1, got {self.folds}")
+        if not self.refit and self.folds == 0:
+            raise ValueError("without folds there is one training: refit has no effect")
         if self.rescoring is not None and self.folds < 2:
             raise ValueError(f"rescoring needs at least 2 folds, got {self.folds}")
         return self

@@ -68,6 +68,11 @@ class Encoder(Variant):
         return (1.0,)
 
     @property
+    def distinct(self) -> Encoder:
+        """The encoder with one of several equal parts, which share their weight."""
+        return self
+
+    @property
     def fixed_bins(self) -> int | None:
         """The only window length in bins that the module accepts; None if it accepts any."""
         return None

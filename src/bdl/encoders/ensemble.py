@@ -68,6 +68,20 @@ class Ensemble(Encoder):
     def shares(self) -> tuple[float, ...]:
         return self.weights or (1.0,) * len(self.members)
 
+    @property
+    def distinct(self) -> Self:
+        """The ensemble with one of several equal members, which has the weight of all.
+
+        Examples
+        --------
+        >>> Encoder.parse("three-grus-and-trees").distinct.weights
+        (3.0, 2.0)
+        """
+        totals = dict.fromkeys(self.members, 0.0)
+        for member, weight in zip(self.members, self.shares, strict=True):
+            totals[member] += weight
+        return self.replace(members=tuple(totals), weights=tuple(totals.values()))
+
     def _each(self, change: Callable[[Encoder], Encoder]) -> Self:
         """The ensemble of the changed members."""
         return self.replace(members=tuple(change(member) for member in self.members))

@@ -1,0 +1,87 @@
+"""One model of several: the mean density of models that were trained on parts of the data.
+
+Models can be averaged if they read the same inputs and their outputs mean the same. Scaling and
+prior rate are therefore those of all training data, and the window fits into every part. Of the
+labels of a held-out part the other models know one number, the rate of events, at which the output
+of a network starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import nn
+
+from bdl.detector.choices import with_weights
+from bdl.detector.detector_settings import DetectorSettings
+from bdl.detector.model_training import FittedModel, TrainingData, untrained_model
+from bdl.encoders.ensemble import Ensemble
+from bdl.encoders.networks.ensemble import EnsembleEncoder
+from bdl.labels import label
+
+
+def with_common_inputs(
+    settings: DetectorSettings, data: TrainingData, parts: Sequence[TrainingData]
+) -> DetectorSettings:
+    """Return settings with which models of all parts can be averaged.
+
+    Parameters
+    ----------
+    settings
+        Complete settings.
+    data
+        All training data.
+    parts
+        The data that each model is trained on.
+    """
+    if settings.window is not None:
+        longest = [max(info.duration for info in part.recordings.infos) for part in parts]
+        settings = settings.replace(window=min(settings.window, *longest))
+    features = settings.features.fit(data.recordings)
+    labels = label(data.events, data.recordings.infos, types=data.types, intervals=data.intervals)
+    objective = settings.objective.resolve(labels.values(), stride=features.bin_samples)
+    return settings.replace(features=features, objective=objective)
+
+
+def mean_model(
+    fits: Sequence[FittedModel],
+    settings: DetectorSettings,
+    weights: Sequence[float],
+    data: TrainingData,
+) -> FittedModel:
+    """Return the mean of models as one model.
+
+    Parameters
+    ----------
+    fits
+        Models of one encoder, trained on parts of the data.
+    settings
+        Complete settings, with the objective that was chosen.
+    weights
+        Weight of each part of the encoder; those of weight 0 are left out.
+    data
+        All training data.
+    """
+    modules = [
+        module
+        for fitted in fits
+        for module, weight in zip(_modules(fitted), weights, strict=True)
+        if weight > 0
+    ]
+    encoder = with_weights(
+        Ensemble(members=settings.encoder.parts * len(fits)), [*weights] * len(fits)
+    )
+    if len(fits) == 1:
+        model = fits[0].model.replace(settings=settings.replace(encoder=encoder))
+    else:
+        model, _ = untrained_model(settings.replace(encoder=encoder), data)
+        model = model.replace(window=fits[0].model.window, tile=fits[0].model.tile)
+    built = model.build()
+    assert isinstance(built, EnsembleEncoder)
+    for module, trained in zip(built.members, modules, strict=True):
+        module.load_state_dict(trained.state_dict())
+    return FittedModel(model, built.eval(), None, fits[0].history)
+
+
+def _modules(fitted: FittedModel) -> list[nn.Module]:
+    return [*getattr(fitted.module, "members", [fitted.module])]
