@@ -27,15 +27,12 @@ class Task:
         Matching tolerances in seconds; None for those of the data set.
     operating
         Tolerances at which F1 at the operating point is reported; empty for the mean over all.
-    paper
-        Settings of the row ``paper`` that the data set does not have itself.
     """
 
     dataset: str
     options: Mapping[str, Any] = field(default_factory=dict)
     tolerances: tuple[float, ...] | None = None
     operating: tuple[float, ...] = ()
-    paper: Mapping[str, Any] = field(default_factory=dict)
 
     def read(self, data: Path) -> Benchmark:
         """All values in memory; recordings that are simulated are written to a folder first."""
@@ -53,11 +50,10 @@ class Task:
         return Scoring(settings.types, tuple(tolerances), settings.event_free)
 
 
-SMALL_BATCH = {"training": {"batch": 8}}
 TASKS = {
-    "hapt-walking": Task("hapt", {"task": "walking"}, HAPT_TOLERANCES, paper=SMALL_BATCH),
-    "hapt-transitions": Task("hapt", {"task": "transitions"}, HAPT_TOLERANCES, paper=SMALL_BATCH),
-    "mitdb-beats": Task("mitdb", {"task": "beats"}, operating=(0.15, 0.05), paper=SMALL_BATCH),
+    "hapt-walking": Task("hapt", {"task": "walking"}, HAPT_TOLERANCES),
+    "hapt-transitions": Task("hapt", {"task": "transitions"}, HAPT_TOLERANCES),
+    "mitdb-beats": Task("mitdb", {"task": "beats"}, operating=(0.15, 0.05)),
     "fraud": Task("fraud"),
     "sleep": Task("sleep"),
 }
