@@ -153,11 +153,11 @@ def main() -> None:
     visible = sum(d.labelled is not None for d in damages) / len(damages)
     print("| first n entries | damage found | entries that show damage | at random |")
     print("|---|---|---|---|")
-    for n in ENTRIES:
+    for n in sorted({min(n, len(queue)) for n in ENTRIES}):
         found = [d for d in damages if any(d.found_by(item) for item in queue[:n])]
         good = sum(any(d.found_by(item) for d in damages) for item in queue[:n])
         share = min(1.0, n / len(labels)) * visible
-        print(f"| {n} | {len(found) / len(damages):.2f} | {good / min(n, len(queue)):.2f} "
+        print(f"| {n} | {len(found) / len(damages):.2f} | {good / n:.2f} "
               f"| {share:.2f} |")  # fmt: skip
     kinds = {"deleted": [d for d in damages if d.labelled is None],
              "shifted": [d for d in damages if None not in (d.true, d.labelled)],
