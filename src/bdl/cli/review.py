@@ -54,11 +54,12 @@ def review(
         float, typer.Option(parser=SCORE, help="Score from which a detection counts.")
     ] = 0.5,
     margin: Annotated[
-        float,
+        float | None,
         typer.Option(
-            parser=DURATION, help="Scores at most this much below the cutoff are uncertain."
+            parser=DURATION,
+            help="Scores at most this much below the cutoff are uncertain. Default: a fifth of it.",
         ),
-    ] = 0.1,
+    ] = None,
     json: Json = False,
     *,
     source_options: SourceOptions,
@@ -98,7 +99,7 @@ def _compared(
     tolerances: tuple[float, ...],
     reach: float | None,
     cutoff: float,
-    margin: float,
+    margin: float | None,
 ) -> tuple[ReviewQueue, Agreement | None]:
     from bdl.review import Item, ReviewQueue, agreement, disagreements, review
 
