@@ -412,6 +412,38 @@ def test_the_actogram_leads_to_the_place(served: Callable[..., Client], browse: 
     assert page.problems == []
 
 
+def test_the_actogram_shows_activity_below_a_few_high_peaks(
+    served: Callable[..., Client], browse: Opened
+) -> None:
+    recordings, events = nights()
+    activity = recordings["n"].values[:, 0] / 10
+    activity[::9000] = 8.0
+    angle = np.sin(np.arange(len(activity)) / 500)
+    info = recordings.infos[0]
+    recording = Recording.of(
+        np.stack([angle, activity], axis=1), id="n", period=5.0, channels=["angle", "enmo"],
+        start=info.start,
+    )  # fmt: skip
+    page = browse(served(Recordings.of([recording]), events, tolerance=600.0))
+    page.click("#actogram-button")
+    settle(page)
+    assert page.evaluate("() => document.getElementById('actogram-channel').value") == "1"
+    # The second row is a whole day, 54 to 88 pixels below the top.
+    inked = """() => {
+        const canvas = document.getElementById("actogram"), context = canvas.getContext("2d");
+        const data = context.getImageData(110, 54, canvas.width - 120, 28).data;
+        let ink = 0;
+        for (let i = 0; i < data.length; i += 4) ink += data[i] < 60;
+        return ink / (data.length / 4);
+    }"""
+    assert page.evaluate(inked) > 0.15
+    page.click("#channels-box summary")
+    page.uncheck("#channels li:first-child input")
+    settle(page)
+    assert page.text_content("#actogram-channel") == "enmo"
+    assert page.problems == []
+
+
 def test_channels_gain_and_filters(served: Callable[..., Client], browse: Opened) -> None:
     names = tuple(f"EEG {i}" for i in range(20))
     recordings = make_recordings(1, channels=names, samples=8000, period=1 / 256)
@@ -470,3 +502,72 @@ def test_a_changed_table_is_noticed(
     (tmp_path / "events.csv").write_text("recording,event,time\n")
     page.wait_for_selector("#banner:not([hidden])")
     assert json.loads(page.evaluate("() => JSON.stringify(bdl.labels.number)")) == 0
+
+
+def test_many_events_leave_the_signal_to_be_seen(
+    served: Callable[..., Client], browse: Opened
+) -> None:
+    recordings = make_recordings(1)
+    times = np.arange(0.1, 399.0, 0.25)
+    page = browse(served(recordings, Events.of("rec00", "beat", times)))
+    settle(page)
+    signal = INK.replace("data[i] < 90", "data[i] === 0x33 && data[i + 1] === 0x42")
+    many = page.evaluate(signal)
+    page.evaluate("() => { bdl.events.labels = []; bdl.version++; bdl.plot.redraw(); }")
+    settle(page)
+    assert many == page.evaluate(signal) > 500
+    assert page.problems == []
+
+
+def test_a_verdict_is_only_given_on_what_is_in_view(
+    served: Callable[..., Client], browse: Opened
+) -> None:
+    client = served(model=True)
+    page = browse(client)
+    page.wait_for_selector("#review:not([hidden])")
+    first, second = [*client.session.queue][:2]
+    page.keyboard.press("s")
+    page.wait_for_function("(id) => bdl.info?.id === id && bdl.focus", arg=first.recording)
+    page.keyboard.press("End")
+    page.keyboard.press("r")  # leads back, and decides nothing
+    page.wait_for_function(
+        "() => document.getElementById('status').textContent.startsWith('back at the item')"
+    )
+    low, high = page.evaluate(VIEW)
+    assert low <= first.time <= high
+    assert saved(client) == 0
+    page.keyboard.press("+")  # the width that is chosen here is that of the next items
+    width = np.subtract(*page.evaluate(VIEW)[::-1])
+    page.keyboard.press("r")
+    page.wait_for_function("() => bdl.labels.number === 1")
+    page.wait_for_function("(id) => bdl.info?.id === id && bdl.focus", arg=second.recording)
+    assert np.subtract(*page.evaluate(VIEW)[::-1]) == pytest.approx(width)
+    page.keyboard.press("u")  # leads back to the item, which can be decided again
+    page.wait_for_function(
+        "(id) => bdl.info?.id === id && document.getElementById('status').textContent.startsWith"
+        "('undone')",
+        arg=first.recording,
+    )
+    assert f"{first.event} in {first.recording}" in page.text_content("#item")
+    assert page.problems == []
+
+
+def test_an_item_can_be_decided_anew(served: Callable[..., Client], browse: Opened) -> None:
+    client = served(model=True)
+    page = browse(client)
+    page.wait_for_selector("#review:not([hidden])")
+    kinds = [item.kind for item in client.session.queue]
+    count = len(client.session.labels.corrected())
+    page.select_option("#kind", "unlabelled")
+    page.focus("#plot")
+    wanted = kinds.index("unlabelled")
+    recording = [*client.session.queue][wanted].recording
+    for number, (key, added) in enumerate((("a", 1), ("a", 1), ("r", 0), ("a", 1)), start=1):
+        page.wait_for_function("(id) => bdl.info?.id === id && bdl.focus", arg=recording)
+        page.keyboard.press(key)
+        page.wait_for_function("(n) => bdl.labels.number === n", arg=number)
+        assert len(client.session.labels.corrected()) == count + added
+        page.wait_for_timeout(300)
+        page.keyboard.press("d")
+        page.wait_for_function("() => /decided/.test(document.getElementById('item').textContent)")
+    assert page.problems == []

@@ -1,6 +1,8 @@
 // Every action has a key; the list of keys is made from the same table.
 import { byId, moves } from "/scene.js";
 
+const ONCE = [..."armeitc"];  // decide or change something: a key that is held down does it once
+
 export const keys = (app, queue, ask) => {
   const comment = async () => {
     const [label] = app.chosen();
@@ -17,7 +19,9 @@ export const keys = (app, queue, ask) => {
   };
   const step = async (which) => {
     const entry = await app.labels.step(which);
-    if (entry) await app.showEdit(entry, which === "undo" ? "undone" : "redone");
+    if (!entry) return;
+    if (which === "undo") await queue.back(entry);
+    await app.showEdit(entry, which === "undo" ? "undone" : "redone");
   };
   const actions = [
     ...moves(app),
@@ -62,8 +66,8 @@ export const keys = (app, queue, ask) => {
     }
     if (target.matches("button, summary") && [" ", "Enter"].includes(event.key)) return;
     if (target.matches("#list, #list *") && event.key.startsWith("Arrow")) return;
-    const act = table[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (act) { event.preventDefault(); act(); }
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key, act = table[key];
+    if (act) { event.preventDefault(); if (!event.repeat || !ONCE.includes(key)) act(); }
   });
   const buttons = {
     earlier: () => app.pan(-0.5), later: () => app.pan(0.5), wider: () => app.zoom(2), closer: () => app.zoom(0.5), whole: () => app.whole(),
