@@ -462,10 +462,35 @@ def test_channels_gain_and_filters(served: Callable[..., Client], browse: Opened
     assert page.evaluate(INK) != before
     page.fill("#high_pass", "900")
     page.keyboard.press("Enter")
-    page.wait_for_function(
-        "() => document.getElementById('status').textContent.includes('half the sampling rate')"
-    )
+    settle(page)
+    told = page.text_content("#filter-note")
+    assert told == "not used: high-pass, which must be below 128 Hz, half the sampling rate"
+    assert page.evaluate(INK) == before  # drawn as it is
     assert page.evaluate("() => bdl.shown.length") == 11
+
+
+@pytest.mark.parametrize("status", [400, None])
+def test_signals_that_are_refused_are_not_asked_for_without_end(
+    served: Callable[..., Client], browse: Opened, status: int | None
+) -> None:
+    page = browse(served())
+    settle(page)
+    asked: list[str] = []
+
+    def refuse(route: Any) -> None:
+        asked.append(route.request.url)
+        if status is None:
+            route.abort()
+        else:
+            route.fulfill(status=status, json={"error": "refused for a test"})
+
+    page.route("**/tiles/**", refuse)
+    page.fill("#page", "5")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(1000)
+    assert 0 < len(asked) == len(set(asked))
+    reason = "does not answer" if status is None else "refused for a test"
+    assert reason in page.text_content("#status")
 
 
 def test_fingers_pan_and_pinch(served: Callable[..., Client], browse: Opened) -> None:

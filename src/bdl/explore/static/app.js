@@ -9,7 +9,7 @@ import { Tiles } from "/tiles.js";
 export class App extends Scene {
   constructor() {
     super();
-    Object.assign(this, { session: null, opened: 0, labels: new Labels(this) });
+    Object.assign(this, { session: null, opened: 0, cutoffs: {}, labels: new Labels(this) });
   }
 
   async start() {
@@ -89,9 +89,12 @@ export class App extends Scene {
     this.select([]);
   }
 
+  // Cutoffs in hertz by filter, of those that were given the ones that the sampling rate allows.
+  get filter() { return Object.fromEntries(Object.entries(this.cutoffs).filter(([, cutoff]) => cutoff < this.highest)); }
+  get highest() { return 0.5 / this.info.period; }
   // Whether the view is so close that filters are seen; a high-pass takes the level away.
   get filters() { return (this.view.to - this.view.from) / this.info.period / this.plot.raster.width < 4 ** (this.session.filtered + 1); }
-  middle(channel) { return this.filter?.high_pass && this.filters ? 0 : super.middle(channel); }
+  middle(channel) { return this.filter.high_pass && this.filters ? 0 : super.middle(channel); }
 
   // On a sample, if that is wanted, and within the recording.
   snapped(time) {
