@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 
 from bdl.evaluation import Matches, error_table
+from bdl.text_tables import duration_text
 
 
 def table(
@@ -44,14 +45,14 @@ def recordings(matches: Matches, tolerance: float, hours: Mapping[str, float]) -
     body = [
         [
             f'<button class="link" type="button" data-recording="{i}">'
-            f"{escape(matches.recordings[i])}</button>",
-            f"{hours[matches.recordings[i]]:.1f}" if matches.recordings[i] in hours else "–",
+            f"{escape(name)}</button>",
+            duration_text(3600 * hours[name]) if name in hours else "–",
             *(str(n[i]) for n in (truths, hits, missed, false)),
         ]
-        for i in order
+        for i, name in ((i, matches.recordings[i]) for i in order)
     ]
     caption = f"At the threshold of the best F1 of each event type, tolerance {tolerance:g} s"
-    head = ["recording", "hours", "events", "detected", "missed", "false detections"]
+    head = ["recording", "length", "events", "detected", "missed", "false detections"]
     return table(caption, head, body)
 
 
