@@ -8,7 +8,6 @@ from html import escape
 import numpy as np
 
 from bdl.evaluation import Matches, error_table
-from bdl.text_tables import duration_text
 
 
 def table(
@@ -42,17 +41,17 @@ def recordings(matches: Matches, tolerance: float, hours: Mapping[str, float]) -
     missed, false = missed + early + late, false + early + late + duplicate
     truths = hits + missed
     order = np.lexsort((matches.recordings, -(missed + false)))
+    unit, per_hour = ("min", 60) if max(hours.values(), default=2.0) < 2 else ("h", 1)
     body = [
         [
-            f'<button class="link" type="button" data-recording="{i}">'
-            f"{escape(name)}</button>",
-            duration_text(3600 * hours[name]) if name in hours else "–",
+            f'<button class="link" type="button" data-recording="{i}">{escape(name)}</button>',
+            f"{hours[name] * per_hour:.1f}" if name in hours else "–",
             *(str(n[i]) for n in (truths, hits, missed, false)),
         ]
         for i, name in ((i, matches.recordings[i]) for i in order)
     ]
     caption = f"At the threshold of the best F1 of each event type, tolerance {tolerance:g} s"
-    head = ["recording", "length", "events", "detected", "missed", "false detections"]
+    head = ["recording", f"length ({unit})", "events", "detected", "missed", "false detections"]
     return table(caption, head, body)
 
 

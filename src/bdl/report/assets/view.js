@@ -112,7 +112,7 @@ export class View extends Scene {
   nextError() {
     const wrong = [...this.events.labels.filter(({ missed }) => missed), ...this.events.detections.filter(({ hollow }) => hollow)].sort((a, b) => a.time - b.time);
     const error = wrong.find(({ time }) => time > this.at) ?? wrong[0];
-    if (!error) { this.say("no error at this threshold"); return; }
+    if (!error) { this.say("no error in this recording at this threshold"); return; }
     const reach = Math.min(this.info.seconds / 2, Math.max(4 * this.report.tolerances[this.chosen().tolerance], 30 * (this.densities?.step || 0)));
     this.at = this.cursor = error.time;
     this.center(error.time, 2 * reach);
