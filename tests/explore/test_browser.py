@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from bdl import Events, Recording, Recordings, read_events
+from bdl.formats import prepare
 from explore_sessions import TOKEN, Client, make_recordings
 
 pytestmark = pytest.mark.slow
@@ -595,4 +596,42 @@ def test_an_item_can_be_decided_anew(served: Callable[..., Client], browse: Open
         page.wait_for_timeout(300)
         page.keyboard.press("d")
         page.wait_for_function("() => /decided/.test(document.getElementById('item').textContent)")
+    assert page.problems == []
+
+
+def test_keys_lead_on_from_a_recording_that_is_gone(
+    served: Callable[..., Client], browse: Opened, tmp_path: Path
+) -> None:
+    store = prepare(make_recordings(3), tmp_path / "store")
+    page = browse(served(store))
+    settle(page)
+    (tmp_path / "store" / "rec01.npy").unlink()
+    page.keyboard.press("]")
+    page.wait_for_selector("#message.error")
+    assert page.text_content("#title") == "rec01"
+    shown = "() => getComputedStyle(document.querySelector('#plot canvas')).opacity"
+    assert page.evaluate(shown) == "0"  # what was drawn is of another recording
+    page.keyboard.press("]")
+    page.wait_for_function("() => bdl.info?.id === 'rec02'")
+    assert page.evaluate(shown) == "1"
+    assert page.problems == []
+
+
+def test_the_list_is_one_stop_and_arrow_keys_go_through_it(
+    served: Callable[..., Client], browse: Opened
+) -> None:
+    page = browse(served(make_recordings(40, samples=500)))
+    settle(page)
+    page.focus("#sort")
+    page.keyboard.press("Tab")
+    held = "() => document.activeElement.dataset.number ?? document.activeElement.id"
+    assert page.evaluate(held) == "0"
+    for key, wanted in (("ArrowDown", "1"), ("ArrowDown", "2"), ("ArrowUp", "1"), ("End", "39")):
+        page.keyboard.press(key)
+        assert page.evaluate(held) == wanted
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => bdl.info?.id === 'rec39'")
+    assert page.evaluate(held) == "39"
+    page.keyboard.press("Tab")
+    assert page.evaluate(held) == "earlier"
     assert page.problems == []

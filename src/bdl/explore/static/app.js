@@ -38,6 +38,7 @@ export class App extends Scene {
     Object.assign(this, { place, info: null, events: null, focus: null, cursor: null, version: this.version + 1 });
     this.selected.clear();
     byId("title").textContent = row.id;
+    this.plot.box.classList.add("closed");
     this.message("opening …");
     this.tell("opening", place);
     try {
@@ -62,6 +63,7 @@ export class App extends Scene {
     this.names = this.info.channels;
     if (!same) { this.shown = this.info.channels.map((_, i) => i).slice(0, 12); this.gains.clear(); }
     this.makeTiles();
+    this.plot.box.classList.remove("closed");
     this.message("");
     this.tell("opened");
     if (at === null) this.whole(); else this.center(at, width);
