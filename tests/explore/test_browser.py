@@ -635,3 +635,34 @@ def test_the_list_is_one_stop_and_arrow_keys_go_through_it(
     page.keyboard.press("Tab")
     assert page.evaluate(held) == "earlier"
     assert page.problems == []
+
+
+def test_on_a_phone_signals_and_verdicts_are_in_view_together(
+    served: Callable[..., Client], browse: Opened
+) -> None:
+    page = browse(served(model=True), width=390, height=844, has_touch=True, is_mobile=True)
+    page.wait_for_selector("#review:not([hidden])")
+    page.tap("#skip")
+    page.wait_for_function("() => bdl.info && bdl.focus")
+    page.evaluate("() => scrollTo(0, 0)")
+    for name in ("plot", "accept", "reject", "move"):
+        box = page.locator(f"#{name}").bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 844, name
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    assert page.problems == []
+
+
+def test_deleting_and_moving_are_told(served: Callable[..., Client], browse: Opened) -> None:
+    page = browse(served())
+    page.keyboard.press("n")
+    page.keyboard.press("w")
+    told = page.text_content("#status")
+    assert told.startswith("selected: walk:onset at ")
+    assert told.count("selected") == 1
+    assert "; walk:offset at " in told
+    page.keyboard.press("Delete")
+    page.wait_for_function(
+        "() => document.getElementById('status').textContent.startsWith('deleted: walk:onset at')"
+    )
+    assert page.problems == []

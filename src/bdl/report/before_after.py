@@ -36,5 +36,6 @@ def before_and_after(
         recordings=recordings,
         note=f"Held-out recordings: {', '.join(recordings.ids[:20])}"
         + (", ..." if len(recordings) > 20 else ".")
-        + " Fine-tuning has not seen them. If the training before it has, both scores are too high.",
+        + " Fine-tuning has not seen them. If the training before it has, "
+        "both scores are too high.",
     )

@@ -109,10 +109,11 @@ export class App extends Scene {
   select(ids) {
     this.selected = new Set(ids);
     const labels = this.chosen();
-    if (labels.length) this.say(labels.map(({ event, time, comment }) => `selected: ${event} at ${this.clock.full(time)}${comment ? `, “${comment}”` : ""}`).join("; "));
+    if (labels.length) this.say(`selected: ${this.named(labels)}`);
     this.tell("selected");
     this.plot.redraw();
   }
+  named(labels) { return [...labels].sort((a, b) => a.time - b.time).map(({ event, time, comment }) => `${event} at ${this.clock.full(time)}${comment ? `, “${comment}”` : ""}`).join("; "); }
   chosen() { return this.events ? [...this.selected].map((id) => this.labels.find(id)).filter(Boolean) : []; }
 
   selectNext(by) {
@@ -167,7 +168,12 @@ export class App extends Scene {
     await this.addInterval(...ends);
   }
 
-  async remove() { if (await this.labels.edit(this.chosen().map((label) => [label, null]))) this.select([]); }
+  async remove() {
+    const labels = this.chosen();
+    if (!(await this.labels.edit(labels.map((label) => [label, null])))) return;
+    this.select([]);
+    this.say(`deleted: ${this.named(labels)}; undo brings it back`);
+  }
   async retype() {
     const labels = this.chosen(), event = byId("type").value, type = this.intervals.find(({ onset, offset }) => onset === event || offset === event);
     const ends = labels.length === 2 && type ? [type.onset, type.offset] : null;
@@ -188,7 +194,7 @@ export class App extends Scene {
     if (place !== this.place) { if (!(await this.open(place, { at: time, width: to - from }))) return; }
     else if (time < from || time > to) this.center(time);
     this.select(ids);
-    this.say(`${what}: ${labels.map((label) => `${label.event} at ${this.clock.full(label.time)}`).join("; ")}`);
+    this.say(`${what}: ${this.named(labels)}`);
   }
 
   edited(entry) {
