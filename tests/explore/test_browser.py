@@ -68,6 +68,7 @@ def saved(client: Client) -> int:
 def test_open_pan_and_zoom(served: Callable[..., Client], browse: Opened) -> None:
     page = browse(served(model=True))
     assert page.url.endswith("/")  # the token has left the address
+    assert page.input_value("#type") == "walk:onset"
     settle(page)
     whole = page.evaluate(VIEW)
     assert whole == [0, 400]

@@ -18,6 +18,8 @@ export class App extends Scene {
     this.intervals = this.session.intervals;
     this.labels.remember(this.session);
     this.showTypes();
+    const [first] = this.intervals;  // an interval begins with its onset
+    if (this.types.includes(first?.onset)) byId("type").value = first.onset;
     for (const note of this.session.notes) this.say(note);
     this.tell("session");
     if (this.session.recordings.length) await this.open(0); else this.message("there are no recordings", true);
