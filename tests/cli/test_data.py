@@ -66,6 +66,7 @@ def test_list_shows_what_each_data_set_needs_and_its_options():
     assert rows["sleep"]["simulated"]
     assert not rows["hapt"]["downloaded"]
     shown = call("data", "list")
+    assert "[bold]" not in shown
     assert "--option source=" in shown
     assert "bdl data fetch mitdb" in shown
 

@@ -105,10 +105,12 @@ def test_the_command_writes_a_model_and_a_page(tmp_path: Path, model: Detector) 
              "--events", tmp_path / "events.csv", "--out", out)  # fmt: skip
     told = json.loads(call(*words, "--page", tmp_path / "page.html", "--quiet", "--json"))
     assert told["model"].endswith("second.safetensors")
+    assert told["recordings"] == 4  # a fifth of five is held out
     tuned = Detector.load(tmp_path / "second.safetensors")
     assert tuned.model_.settings.training.updates == 2
     page = (tmp_path / "page.html").read_text()
     assert "Before and after fine-tuning" in page
+    assert "If the training before it has, both scores are too high." in page
     for more in (["--encoder", "gru"], ["--preset", "best"]):
         with pytest.raises(ConfigError, match=f"{more[0]} has no effect with --from"):
             call(*words, *more)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from bdl import Events, Recording, Recordings, read_events
+from bdl.formats import prepare
 from explore_sessions import TOKEN, Client, make_recordings
 
 pytestmark = pytest.mark.slow
@@ -67,6 +68,7 @@ def saved(client: Client) -> int:
 def test_open_pan_and_zoom(served: Callable[..., Client], browse: Opened) -> None:
     page = browse(served(model=True))
     assert page.url.endswith("/")  # the token has left the address
+    assert page.input_value("#type") == "walk:onset"
     settle(page)
     whole = page.evaluate(VIEW)
     assert whole == [0, 400]
@@ -412,6 +414,38 @@ def test_the_actogram_leads_to_the_place(served: Callable[..., Client], browse: 
     assert page.problems == []
 
 
+def test_the_actogram_shows_activity_below_a_few_high_peaks(
+    served: Callable[..., Client], browse: Opened
+) -> None:
+    recordings, events = nights()
+    activity = recordings["n"].values[:, 0] / 10
+    activity[::9000] = 8.0
+    angle = np.sin(np.arange(len(activity)) / 500)
+    info = recordings.infos[0]
+    recording = Recording.of(
+        np.stack([angle, activity], axis=1), id="n", period=5.0, channels=["angle", "enmo"],
+        start=info.start,
+    )  # fmt: skip
+    page = browse(served(Recordings.of([recording]), events, tolerance=600.0))
+    page.click("#actogram-button")
+    settle(page)
+    assert page.evaluate("() => document.getElementById('actogram-channel').value") == "1"
+    # The second row is a whole day, 54 to 88 pixels below the top.
+    inked = """() => {
+        const canvas = document.getElementById("actogram"), context = canvas.getContext("2d");
+        const data = context.getImageData(110, 54, canvas.width - 120, 28).data;
+        let ink = 0;
+        for (let i = 0; i < data.length; i += 4) ink += data[i] < 60;
+        return ink / (data.length / 4);
+    }"""
+    assert page.evaluate(inked) > 0.15
+    page.click("#channels-box summary")
+    page.uncheck("#channels li:first-child input")
+    settle(page)
+    assert page.text_content("#actogram-channel") == "enmo"
+    assert page.problems == []
+
+
 def test_channels_gain_and_filters(served: Callable[..., Client], browse: Opened) -> None:
     names = tuple(f"EEG {i}" for i in range(20))
     recordings = make_recordings(1, channels=names, samples=8000, period=1 / 256)
@@ -430,10 +464,35 @@ def test_channels_gain_and_filters(served: Callable[..., Client], browse: Opened
     assert page.evaluate(INK) != before
     page.fill("#high_pass", "900")
     page.keyboard.press("Enter")
-    page.wait_for_function(
-        "() => document.getElementById('status').textContent.includes('half the sampling rate')"
-    )
+    settle(page)
+    told = page.text_content("#filter-note")
+    assert told == "not used: high-pass, which must be below 128 Hz, half the sampling rate"
+    assert page.evaluate(INK) == before  # drawn as it is
     assert page.evaluate("() => bdl.shown.length") == 11
+
+
+@pytest.mark.parametrize("status", [400, None])
+def test_signals_that_are_refused_are_not_asked_for_without_end(
+    served: Callable[..., Client], browse: Opened, status: int | None
+) -> None:
+    page = browse(served())
+    settle(page)
+    asked: list[str] = []
+
+    def refuse(route: Any) -> None:
+        asked.append(route.request.url)
+        if status is None:
+            route.abort()
+        else:
+            route.fulfill(status=status, json={"error": "refused for a test"})
+
+    page.route("**/tiles/**", refuse)
+    page.fill("#page", "5")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(1000)
+    assert 0 < len(asked) == len(set(asked))
+    reason = "does not answer" if status is None else "refused for a test"
+    assert reason in page.text_content("#status")
 
 
 def test_fingers_pan_and_pinch(served: Callable[..., Client], browse: Opened) -> None:
@@ -470,3 +529,141 @@ def test_a_changed_table_is_noticed(
     (tmp_path / "events.csv").write_text("recording,event,time\n")
     page.wait_for_selector("#banner:not([hidden])")
     assert json.loads(page.evaluate("() => JSON.stringify(bdl.labels.number)")) == 0
+
+
+def test_many_events_leave_the_signal_to_be_seen(
+    served: Callable[..., Client], browse: Opened
+) -> None:
+    recordings = make_recordings(1)
+    times = np.arange(0.1, 399.0, 0.25)
+    page = browse(served(recordings, Events.of("rec00", "beat", times)))
+    settle(page)
+    signal = INK.replace("data[i] < 90", "data[i] === 0x33 && data[i + 1] === 0x42")
+    many = page.evaluate(signal)
+    page.evaluate("() => { bdl.events.labels = []; bdl.version++; bdl.plot.redraw(); }")
+    settle(page)
+    assert many == page.evaluate(signal) > 500
+    assert page.problems == []
+
+
+def test_a_verdict_is_only_given_on_what_is_in_view(
+    served: Callable[..., Client], browse: Opened
+) -> None:
+    client = served(model=True)
+    page = browse(client)
+    page.wait_for_selector("#review:not([hidden])")
+    first, second = [*client.session.queue][:2]
+    page.keyboard.press("s")
+    page.wait_for_function("(id) => bdl.info?.id === id && bdl.focus", arg=first.recording)
+    page.keyboard.press("End")
+    page.keyboard.press("r")  # leads back, and decides nothing
+    page.wait_for_function(
+        "() => document.getElementById('status').textContent.startsWith('back at the item')"
+    )
+    low, high = page.evaluate(VIEW)
+    assert low <= first.time <= high
+    assert saved(client) == 0
+    page.keyboard.press("+")  # the width that is chosen here is that of the next items
+    width = np.subtract(*page.evaluate(VIEW)[::-1])
+    page.keyboard.press("r")
+    page.wait_for_function("() => bdl.labels.number === 1")
+    page.wait_for_function("(id) => bdl.info?.id === id && bdl.focus", arg=second.recording)
+    assert np.subtract(*page.evaluate(VIEW)[::-1]) == pytest.approx(width)
+    page.keyboard.press("u")  # leads back to the item, which can be decided again
+    page.wait_for_function(
+        "(id) => bdl.info?.id === id && document.getElementById('status').textContent.startsWith"
+        "('undone')",
+        arg=first.recording,
+    )
+    assert f"{first.event} in {first.recording}" in page.text_content("#item")
+    assert page.problems == []
+
+
+def test_an_item_can_be_decided_anew(served: Callable[..., Client], browse: Opened) -> None:
+    client = served(model=True)
+    page = browse(client)
+    page.wait_for_selector("#review:not([hidden])")
+    kinds = [item.kind for item in client.session.queue]
+    count = len(client.session.labels.corrected())
+    page.select_option("#kind", "unlabelled")
+    page.focus("#plot")
+    wanted = kinds.index("unlabelled")
+    recording = [*client.session.queue][wanted].recording
+    for number, (key, added) in enumerate((("a", 1), ("a", 1), ("r", 0), ("a", 1)), start=1):
+        page.wait_for_function("(id) => bdl.info?.id === id && bdl.focus", arg=recording)
+        page.keyboard.press(key)
+        page.wait_for_function("(n) => bdl.labels.number === n", arg=number)
+        assert len(client.session.labels.corrected()) == count + added
+        page.wait_for_timeout(300)
+        page.keyboard.press("d")
+        page.wait_for_function("() => /decided/.test(document.getElementById('item').textContent)")
+    assert page.problems == []
+
+
+def test_keys_lead_on_from_a_recording_that_is_gone(
+    served: Callable[..., Client], browse: Opened, tmp_path: Path
+) -> None:
+    store = prepare(make_recordings(3), tmp_path / "store")
+    page = browse(served(store))
+    settle(page)
+    (tmp_path / "store" / "rec01.npy").unlink()
+    page.keyboard.press("]")
+    page.wait_for_selector("#message.error")
+    assert page.text_content("#title") == "rec01"
+    shown = "() => getComputedStyle(document.querySelector('#plot canvas')).opacity"
+    assert page.evaluate(shown) == "0"  # what was drawn is of another recording
+    page.keyboard.press("]")
+    page.wait_for_function("() => bdl.info?.id === 'rec02'")
+    assert page.evaluate(shown) == "1"
+    assert page.problems == []
+
+
+def test_the_list_is_one_stop_and_arrow_keys_go_through_it(
+    served: Callable[..., Client], browse: Opened
+) -> None:
+    page = browse(served(make_recordings(40, samples=500)))
+    settle(page)
+    page.focus("#sort")
+    page.keyboard.press("Tab")
+    held = "() => document.activeElement.dataset.number ?? document.activeElement.id"
+    assert page.evaluate(held) == "0"
+    for key, wanted in (("ArrowDown", "1"), ("ArrowDown", "2"), ("ArrowUp", "1"), ("End", "39")):
+        page.keyboard.press(key)
+        assert page.evaluate(held) == wanted
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => bdl.info?.id === 'rec39'")
+    assert page.evaluate(held) == "39"
+    page.keyboard.press("Tab")
+    assert page.evaluate(held) == "earlier"
+    assert page.problems == []
+
+
+def test_on_a_phone_signals_and_verdicts_are_in_view_together(
+    served: Callable[..., Client], browse: Opened
+) -> None:
+    page = browse(served(model=True), width=390, height=844, has_touch=True, is_mobile=True)
+    page.wait_for_selector("#review:not([hidden])")
+    page.tap("#skip")
+    page.wait_for_function("() => bdl.info && bdl.focus")
+    page.evaluate("() => scrollTo(0, 0)")
+    for name in ("plot", "accept", "reject", "move"):
+        box = page.locator(f"#{name}").bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 844, name
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    assert page.problems == []
+
+
+def test_deleting_and_moving_are_told(served: Callable[..., Client], browse: Opened) -> None:
+    page = browse(served())
+    page.keyboard.press("n")
+    page.keyboard.press("w")
+    told = page.text_content("#status")
+    assert told.startswith("selected: walk:onset at ")
+    assert told.count("selected") == 1
+    assert "; walk:offset at " in told
+    page.keyboard.press("Delete")
+    page.wait_for_function(
+        "() => document.getElementById('status').textContent.startsWith('deleted: walk:onset at')"
+    )
+    assert page.problems == []

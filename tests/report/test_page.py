@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bdl import Events
+from bdl import Events, Recording, Recordings
 from bdl.errors import InputError
 from bdl.evaluation.screening_curve import screening
 from bdl.report import Content, System, render, write_report
@@ -170,6 +170,21 @@ def test_writing_is_whole_or_nothing(content: Content, tmp_path: Path) -> None:
 
 def test_the_page_is_the_same_every_time(content: Content) -> None:
     assert render(content) == render(replace(content))
+
+
+def test_channels_that_are_not_drawn_are_named(embedded: Callable[[str], Any]) -> None:
+    names = tuple("abcdef")
+    recordings = Recordings.of(
+        [Recording.of(np.zeros((500, 6)), id="r", period=1.0, channels=names)]
+    )
+    system = System("mine", Events.of("r", "beat", [10.0], score=[1.0]))
+    content = Content("t", Events.of("r", "beat", [10.0]), (system,), (2.0,), recordings=recordings)
+    html = render(content)
+    [view] = embedded(html)["recordings"]
+    assert [curve["name"] for curve in view["signals"]] == ["a", "b", "c", "d"]
+    assert view["undrawn"] == ["e", "f"]
+    assert "1 recording, 8.33 min." in html
+    assert "length (min)" in html
 
 
 @pytest.mark.slow

@@ -154,3 +154,12 @@ def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
     ):
         with pytest.raises(ConfigError, match=message):
             call("review", *words)
+
+
+def test_what_is_near_the_cutoff_depends_on_the_cutoff() -> None:
+    times, scores = [10.0, 20.0, 30.0, 40.0], [0.001, 0.03, 0.045, 0.06]
+    found = Events.of("a", "beat", times, scores)
+    queue = review(Events.empty(), detections=found, tolerance=1.0, cutoff=0.05)
+    assert [(i.kind, i.model) for i in queue] == [("unlabelled", 40.0), ("uncertain", 30.0)]
+    wider = review(Events.empty(), detections=found, tolerance=1.0, cutoff=0.05, margin=0.025)
+    assert len(wider) == 3

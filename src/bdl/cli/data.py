@@ -73,10 +73,11 @@ def list_datasets(json: Json = False) -> None:
         print_json({"datasets": rows})
         return
     from rich.table import Table
+    from rich.text import Text
 
     for row in rows:
         table = Table.grid("", "", padding=(0, 2, 0, 0))
-        table.add_row("[bold]" + row["name"], row["summary"])
+        table.add_row(Text(row["name"], "bold"), row["summary"])
         table.add_row("", f"needs {row['requires'] or 'data of its own'}")
         for command, possible in (("simulate", "simulated"), ("data fetch", "downloaded")):
             if row[possible]:

@@ -160,7 +160,9 @@ def _write(
     from bdl.formats.atomic_files import atomic
     from bdl.training.history import history_csv
 
+    count = len(source.recordings)
     if (origin := fitted.model_.provenance) is not None:
+        count = origin.recordings
         origin = origin.replace(data=source.name, licence=source.licence)
         fitted.model_ = fitted.model_.replace(provenance=origin)
     fitted.save(out)
@@ -168,7 +170,7 @@ def _write(
         temporary.write_bytes(history_csv(fitted.history_))
     if temporary_folder is not None:
         shutil.rmtree(temporary_folder, ignore_errors=True)
-    summary = _summary(out, fitted.model_, fitted.history_[-1].loss, len(source.recordings))
+    summary = _summary(out, fitted.model_, fitted.history_[-1].loss, count)
     if json:
         print_json(summary)
     elif not quiet:

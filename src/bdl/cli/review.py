@@ -16,6 +16,8 @@ from bdl.cli.sources import SourceOptions
 from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from bdl.review import Agreement, ReviewQueue
 
 commands = typer.Typer()
@@ -54,11 +56,12 @@ def review(
         float, typer.Option(parser=SCORE, help="Score from which a detection counts.")
     ] = 0.5,
     margin: Annotated[
-        float,
+        float | None,
         typer.Option(
-            parser=DURATION, help="Scores at most this much below the cutoff are uncertain."
+            parser=DURATION,
+            help="Scores at most this much below the cutoff are uncertain. Default: a fifth of it.",
         ),
-    ] = 0.1,
+    ] = None,
     json: Json = False,
     *,
     source_options: SourceOptions,
@@ -98,7 +101,7 @@ def _compared(
     tolerances: tuple[float, ...],
     reach: float | None,
     cutoff: float,
-    margin: float,
+    margin: float | None,
 ) -> tuple[ReviewQueue, Agreement | None]:
     from bdl.review import Item, ReviewQueue, agreement, disagreements, review
 
@@ -130,20 +133,15 @@ def _compared(
 
 
 def _show(queue: ReviewQueue, agreed: Agreement | None) -> None:
-    from rich.table import Column, Table
-
-    from bdl.review.queue import KINDS
-
     if agreed is not None:
         names = ("first", "second", "event", "tolerance", "pairs", "F1", "bias", "median", "p95")
-        table = Table(*names, title="Agreement; differences in time in seconds")
+        table = _table(names, title="Agreement; differences in time in seconds")
         for row in agreed.rows:
             table.add_row(*(_text(row[name]) for name in names))
         out.print(table)
     counts = ", ".join(f"{kind} {count:,}" for kind, count in queue.counts().items())
     out.print(f"{len(queue):,} items: {counts}", markup=False)
-    kind = Column("kind", min_width=max(map(len, KINDS)))
-    table = Table(kind, "recording", "event", "label (s)", "model (s)", "expected", "source")
+    table = _table(("kind", "recording", "event", "label (s)", "model (s)", "expected", "source"))
     for item in queue.items[:20]:
         times = ("" if time is None else f"{time:.6g}" for time in (item.label, item.model))
         expected = f"{item.expected:.3f}"
@@ -154,8 +152,16 @@ def _show(queue: ReviewQueue, agreed: Agreement | None) -> None:
         out.print(f"the first 20 of {len(queue):,}; --out FILE writes all", markup=False)
 
 
+def _table(names: tuple[str, ...], title: str | None = None) -> Table:
+    """A table without rules, whose names are folded where they are too long, never cut."""
+    from rich.table import Column, Table
+
+    columns = (Column(name, overflow="fold") for name in names)
+    return Table(*columns, title=title, title_justify="left", box=None, padding=(0, 1, 0, 0))
+
+
 def _text(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def _plain(agreed: Agreement | None) -> list[dict[str, Any]] | None:

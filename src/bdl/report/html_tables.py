@@ -41,17 +41,17 @@ def recordings(matches: Matches, tolerance: float, hours: Mapping[str, float]) -
     missed, false = missed + early + late, false + early + late + duplicate
     truths = hits + missed
     order = np.lexsort((matches.recordings, -(missed + false)))
+    unit, per_hour = ("min", 60) if max(hours.values(), default=2.0) < 2 else ("h", 1)
     body = [
         [
-            f'<button class="link" type="button" data-recording="{i}">'
-            f"{escape(matches.recordings[i])}</button>",
-            f"{hours[matches.recordings[i]]:.1f}" if matches.recordings[i] in hours else "–",
+            f'<button class="link" type="button" data-recording="{i}">{escape(name)}</button>',
+            f"{hours[name] * per_hour:.1f}" if name in hours else "–",
             *(str(n[i]) for n in (truths, hits, missed, false)),
         ]
-        for i in order
+        for i, name in ((i, matches.recordings[i]) for i in order)
     ]
     caption = f"At the threshold of the best F1 of each event type, tolerance {tolerance:g} s"
-    head = ["recording", "hours", "events", "detected", "missed", "false detections"]
+    head = ["recording", f"length ({unit})", "events", "detected", "missed", "false detections"]
     return table(caption, head, body)
 
 

@@ -100,7 +100,11 @@ def _facts(content: Content) -> dict[str, dict[str, Any]]:
     """What is known of each recording; without recordings, a length up to the last event."""
     matches = content.matches[0]
     if content.recordings is not None:
-        return {id: recording_facts(content.recordings.info(id)) for id in matches.recordings}
+        infos = [content.recordings.info(id) for id in matches.recordings]
+        return {
+            info.id: {**recording_facts(info), "undrawn": [*info.channels[SIGNALS:]]}
+            for info in infos
+        }
     last = np.zeros(len(matches.recordings))
     of_truth = np.repeat(
         np.tile(np.arange(len(last)), len(matches.types)), np.diff(matches.truth_start)

@@ -13,6 +13,7 @@ from bdl.evaluation.metrics.metric import number
 from bdl.report import html_tables
 from bdl.report.content import Content, timing_errors
 from bdl.report.estimates import ap_estimates, estimate_html, paired_difference
+from bdl.text_tables import duration_text
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,10 @@ def lead(content: Content) -> str:
     """What was scored, and how, in a sentence or two."""
     matches = content.matches[0]
     rule = "ignored" if content.event_free == "ignore" else "counted as false alarms"
-    days = "" if content.days is None else f", {content.days:,.1f} days"
+    length = "" if content.days is None else f", {duration_text(content.days * 86400)}"
     return (
         f"{_count(len(matches.truth_time), 'event')} of {_count(len(matches.types), 'type')} in "
-        f"{_count(len(matches.recordings), 'recording')}{days}. "
+        f"{_count(len(matches.recordings), 'recording')}{length}. "
         f"Detections in recordings without events are {rule}. {content.note}"
     ).rstrip()
 

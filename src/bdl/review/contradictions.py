@@ -54,7 +54,7 @@ def review(
     tolerance: float,
     reach: float | None = None,
     cutoff: float = 0.5,
-    margin: float = 0.1,
+    margin: float | None = None,
     recordings: Recordings | None = None,
 ) -> ReviewQueue:
     """Places where labels and a model contradict each other, the most likely errors first.
@@ -75,7 +75,8 @@ def review(
     cutoff
         Score from which a detection counts.
     margin
-        A detection whose score is at most this much below the cutoff is uncertain.
+        A detection whose score is at most this much below the cutoff is uncertain; by default a
+        fifth of the cutoff.
     recordings
         The recordings, if parts of them are annotated only: nothing else is judged.
 
@@ -93,6 +94,7 @@ def review(
     if not tolerance > 0:
         raise ConfigError(f"tolerance: a positive number of seconds expected, got {tolerance:g}")
     reach = 5 * tolerance if reach is None else float(reach)
+    margin = cutoff / 5 if margin is None else float(margin)
     if not reach >= tolerance:
         raise ConfigError(f"reach {reach:g} must not be less than the tolerance {tolerance:g}")
     if detections is not None and detections.score is None:

@@ -3,7 +3,7 @@ import { INK, LINE, SOFT } from "/plot.js";
 import { Raster } from "/raster.js";
 import { byId } from "/scene.js";
 
-const DAY = 86400, ROW = 34, TOP = 20, LONG = 1.5 * DAY;
+const DAY = 86400, ROW = 34, TOP = 20, LONG = 1.5 * DAY, FULL = 0.95, ENOUGH = 20000;
 
 export const actogram = (scene) => {
   const box = byId("actogram-box"), canvas = byId("actogram"), button = byId("actogram-button"), raster = new Raster();
@@ -31,7 +31,7 @@ export const actogram = (scene) => {
     canvas.style.height = `${height}px`;
     raster.begin(canvas, canvas.clientWidth, height);
     for (const [x] of hours) raster.rect(x, TOP, 1, height - TOP, LINE);
-    rows.forEach((start, i) => trace(start, TOP + i * ROW, span));
+    traces(span);
     const context = raster.show();
     context.fillStyle = SOFT;
     for (const [x, hour] of hours.slice(0, -1)) context.fillText(`${String(hour).padStart(2, "0")}:00`, x + 2, 14);
@@ -53,19 +53,30 @@ export const actogram = (scene) => {
     scene.signals?.load();
     canvas.dataset.rows = rows.length;
   };
-  // Activity as columns from below: the value itself if it is never negative, else its range.
-  const trace = (start, top, span) => {
-    const { info, signals, shown } = scene, place = +byId("actogram-channel").value || 0, bottom = top + ROW - 5;
-    raster.rect(left(), bottom, wide(), 1, LINE);
-    if (!signals || shown[place] === undefined) return;
-    const [least, most] = info.ranges[shown[place]], columns = Math.floor(wide() * raster.ratio), begin = Math.round(left() * raster.ratio);
-    signals.columns(place, start, start + span, columns, low, high);
-    for (let x = 0; x < columns; x++) {
-      const time = start + x / columns * span;
-      if (low[x] !== low[x] || time < 0 || time > info.seconds) continue;
-      const value = least >= 0 ? high[x] / (most || 1) : (high[x] - low[x]) / (most - least);
-      raster.column(begin + x, bottom - Math.min(1, value) * (ROW - 8), bottom, INK);
-    }
+  // Activity of each row by column: the value itself if it is never negative, else its range.
+  const activity = (span) => {
+    const { info, signals, shown } = scene, place = +byId("actogram-channel").value || 0, columns = Math.floor(wide() * raster.ratio);
+    if (!signals || shown[place] === undefined) return [];
+    const negative = info.ranges[shown[place]][0] < 0;
+    return rows.map((start) => {
+      signals.columns(place, start, start + span, columns, low, high);
+      return Float32Array.from({ length: columns }, (_, x) => { const time = start + x / columns * span; return time < 0 || time > info.seconds ? NaN : negative ? high[x] - low[x] : high[x]; });
+    });
+  };
+  // The activity that fills a row: that of the most active twentieth, since peaks are far above the rest of a day.
+  const fullRow = (days) => {
+    const every = Math.max(1, Math.ceil(days.length * (days[0]?.length ?? 0) / ENOUGH)), values = [];
+    for (const day of days) for (let x = 0; x < day.length; x += every) if (day[x] === day[x]) values.push(day[x]);
+    const sorted = Float32Array.from(values).sort();
+    return (sorted[Math.floor(FULL * sorted.length)] || sorted.at(-1) || 1) / scene.gain;
+  };
+  const traces = (span) => {
+    const days = activity(span), full = fullRow(days), begin = Math.round(left() * raster.ratio);
+    rows.forEach((_, i) => {
+      const bottom = TOP + i * ROW + ROW - 5;
+      raster.rect(left(), bottom, wide(), 1, LINE);
+      days[i]?.forEach((value, x) => { if (value === value) raster.column(begin + x, bottom - Math.min(1, value / full) * (ROW - 8), bottom, INK); });
+    });
   };
   const go = (start, share) => {
     const at = start + share * days() * DAY;
@@ -83,9 +94,17 @@ export const actogram = (scene) => {
     if (button.hidden) return;
     button.setAttribute("aria-pressed", String(!on()));
     show();
+    draw();
+    if (on()) box.scrollIntoView({ block: "nearest" });
   });
   for (const id of ["day", "double", "actogram-channel"]) byId(id).addEventListener("change", redraw);
   scene.on("opened", () => { byId("day").closest("label").hidden = !scene.clock.known; button.hidden = scene.info.seconds < LONG; show(); });
-  scene.on("channels", () => byId("actogram-channel").replaceChildren(...scene.shown.map((channel, i) => new Option(scene.info.channels[channel], i))));
+  // The chosen channel stays; at first it is one that is never negative, as measures of activity are.
+  scene.on("channels", () => {
+    const select = byId("actogram-channel"), { info: { channels, ranges }, shown } = scene, before = select.selectedOptions[0]?.text;
+    const kept = shown.findIndex((channel) => channels[channel] === before), active = shown.findIndex((channel) => ranges[channel][0] >= 0);
+    select.replaceChildren(...shown.map((channel, i) => new Option(channels[channel], i)));
+    select.value = Math.max(0, kept >= 0 ? kept : active);
+  });
   scene.on("drawn", redraw);
 };

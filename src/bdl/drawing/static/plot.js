@@ -4,7 +4,7 @@ import { Raster } from "/raster.js";
 
 export const COLOURS = ["#0b5cad", "#b3530a", "#17713f", "#8a2a86", "#a3123a", "#00707a", "#6b5a00", "#4a4fb5"];
 export const INK = "#33424f", SOFT = "#4a5a68", LINE = "#e3e9ee";
-const RAIL = 20, AXIS = 24, DENSITY = 0.2, WIDEST = 8192, MARGIN = 0.22, MANY = 200;
+const RAIL = 20, AXIS = 24, DENSITY = 0.2, WIDEST = 8192, MARGIN = 0.22, MANY = 200, CROWD = 0.15, BEHIND = 0.15;
 
 // First place in a list sorted by time that is not before a time.
 export const bisect = (items, time) => {
@@ -96,6 +96,9 @@ export class Plot {
     for (const { at } of ticks) raster.rect(Math.round(this.x(at)), top, 1, 1, LINE);
     for (const [from, to] of this.outside()) raster.rect(from, top, to - from, 1, "#ebecee");
     if (drawn.length) this.bands(drawn[0].layer, top, 1, 0.1);
+    for (const rail of drawn) rail.marks = this.marks(rail);
+    const crowded = drawn.length > 0 && this.crowded(drawn[0].marks);
+    if (crowded) for (const { x, colour } of drawn[0].marks) if (x >= left) raster.tint(x, top, 1, 1, colour, BEHIND);
     raster.repeat(top, bottom - top);
     for (const lane of lanes) raster.rect(0, lane.top + lane.height, wide, 1, LINE);
     for (const curve of curves) if (!this.sparse(curve)) this.trace(curve);
@@ -222,21 +225,23 @@ export class Plot {
     return marks;
   }
 
+  // So many marks that lines through the channels would hide what is in them.
+  crowded(marks) { return marks.length > CROWD * this.width; }
+
   // What is straight of the marks: the lines of labels through all channels, those of detections through the density.
+  // Lines that let the signal below them be seen; of a crowd, which stands behind the signals, only what is selected.
   lines(rail) {
-    const { raster, places: { bottom, density } } = this, lines = [];
-    for (const { x, chosen, missed, faint, colour } of this.marks(rail)) {
-      if (rail.labels) lines.push(...(chosen ? [-1, 0, 1] : [0]).map((by) => [x + by, colour]));
-      else if (rail.lines && density && !faint) lines.push([x, colour]);
-      if (rail.labels && !missed) { const begin = Math.max(this.left, x - 4); raster.rect(begin, rail.top, x + 5 - begin, chosen ? RAIL - 2 : 10, colour); }
-    }
+    const { raster, wide, left, places: { bottom, density } } = this, crowded = this.crowded(rail.marks);
     const top = rail.labels ? rail.top : density?.top ?? bottom;
-    // A few lines let the signal below them be seen; many cost less as they are.
-    raster.verticals(lines.filter(([x]) => x >= this.left && x < this.wide), top, bottom - top, lines.length > MANY ? 1 : 0.6);
+    for (const { x, chosen, missed, faint, colour } of rail.marks) {
+      const lines = rail.labels ? chosen || !crowded : rail.lines && !faint && !crowded;
+      if (lines) for (const at of chosen ? [x - 1, x, x + 1] : [x]) if (at >= left && at < wide) raster.tint(at, top, 1, bottom - top, colour, 0.6);
+      if (rail.labels && !missed) { const begin = Math.max(left, x - 4); raster.rect(begin, rail.top, x + 5 - begin, chosen ? RAIL - 2 : 10, colour); }
+    }
   }
 
   events(context, rail) {
-    const marks = this.marks(rail);
+    const { marks } = rail;
     this.typeNames(context, rail, marks.filter(({ faint }) => !faint));
     for (const { x, chosen, missed, hollow, faint, colour } of marks) {
       context.fillStyle = context.strokeStyle = colour;

@@ -52,14 +52,6 @@ export class Raster {
     for (let row = top + 1; row < bottom; row++) this.pixels.copyWithin(row * this.width, from, from + this.width);
   }
 
-  // Vertical lines at places with colours, all from and to the same height: row by row, as memory lies.
-  verticals(lines, y, height, alpha = 1) {
-    if (alpha < 1) { for (const [x, colour] of lines) this.tint(x, y, 1, height, colour, alpha); return; }
-    const [, , top, bottom] = this.edges(0, y, 0, height), thick = Math.round(this.ratio);
-    const places = lines.flatMap(([x]) => Array.from({ length: thick }, (_, i) => Math.round(x * this.ratio) + i)), values = lines.flatMap(([, colour]) => Array(thick).fill(pixel(colour)));
-    for (let row = top * this.width; row < bottom * this.width; row += this.width) for (let i = 0; i < places.length; i++) this.pixels[row + places[i]] = values[i];
-  }
-
   // One column of device pixels from top to bottom, both in CSS pixels; at least one pixel high.
   column(x, top, bottom, colour) {
     const value = pixel(colour), { pixels, width } = this, first = Math.max(0, Math.round(top * this.ratio));

@@ -9,7 +9,7 @@ import { Tiles } from "/tiles.js";
 export class App extends Scene {
   constructor() {
     super();
-    Object.assign(this, { session: null, opened: 0, labels: new Labels(this) });
+    Object.assign(this, { session: null, opened: 0, cutoffs: {}, labels: new Labels(this) });
   }
 
   async start() {
@@ -18,6 +18,8 @@ export class App extends Scene {
     this.intervals = this.session.intervals;
     this.labels.remember(this.session);
     this.showTypes();
+    const [first] = this.intervals;  // an interval begins with its onset
+    if (this.types.includes(first?.onset)) byId("type").value = first.onset;
     for (const note of this.session.notes) this.say(note);
     this.tell("session");
     if (this.session.recordings.length) await this.open(0); else this.message("there are no recordings", true);
@@ -38,6 +40,7 @@ export class App extends Scene {
     Object.assign(this, { place, info: null, events: null, focus: null, cursor: null, version: this.version + 1 });
     this.selected.clear();
     byId("title").textContent = row.id;
+    this.plot.box.classList.add("closed");
     this.message("opening …");
     this.tell("opening", place);
     try {
@@ -62,6 +65,7 @@ export class App extends Scene {
     this.names = this.info.channels;
     if (!same) { this.shown = this.info.channels.map((_, i) => i).slice(0, 12); this.gains.clear(); }
     this.makeTiles();
+    this.plot.box.classList.remove("closed");
     this.message("");
     this.tell("opened");
     if (at === null) this.whole(); else this.center(at, width);
@@ -89,9 +93,12 @@ export class App extends Scene {
     this.select([]);
   }
 
+  // Cutoffs in hertz by filter, of those that were given the ones that the sampling rate allows.
+  get filter() { return Object.fromEntries(Object.entries(this.cutoffs).filter(([, cutoff]) => cutoff < this.highest)); }
+  get highest() { return 0.5 / this.info.period; }
   // Whether the view is so close that filters are seen; a high-pass takes the level away.
   get filters() { return (this.view.to - this.view.from) / this.info.period / this.plot.raster.width < 4 ** (this.session.filtered + 1); }
-  middle(channel) { return this.filter?.high_pass && this.filters ? 0 : super.middle(channel); }
+  middle(channel) { return this.filter.high_pass && this.filters ? 0 : super.middle(channel); }
 
   // On a sample, if that is wanted, and within the recording.
   snapped(time) {
@@ -104,10 +111,11 @@ export class App extends Scene {
   select(ids) {
     this.selected = new Set(ids);
     const labels = this.chosen();
-    if (labels.length) this.say(labels.map(({ event, time, comment }) => `selected: ${event} at ${this.clock.full(time)}${comment ? `, “${comment}”` : ""}`).join("; "));
+    if (labels.length) this.say(`selected: ${this.named(labels)}`);
     this.tell("selected");
     this.plot.redraw();
   }
+  named(labels) { return [...labels].sort((a, b) => a.time - b.time).map(({ event, time, comment }) => `${event} at ${this.clock.full(time)}${comment ? `, “${comment}”` : ""}`).join("; "); }
   chosen() { return this.events ? [...this.selected].map((id) => this.labels.find(id)).filter(Boolean) : []; }
 
   selectNext(by) {
@@ -162,7 +170,12 @@ export class App extends Scene {
     await this.addInterval(...ends);
   }
 
-  async remove() { if (await this.labels.edit(this.chosen().map((label) => [label, null]))) this.select([]); }
+  async remove() {
+    const labels = this.chosen();
+    if (!(await this.labels.edit(labels.map((label) => [label, null])))) return;
+    this.select([]);
+    this.say(`deleted: ${this.named(labels)}; undo brings it back`);
+  }
   async retype() {
     const labels = this.chosen(), event = byId("type").value, type = this.intervals.find(({ onset, offset }) => onset === event || offset === event);
     const ends = labels.length === 2 && type ? [type.onset, type.offset] : null;
@@ -183,7 +196,7 @@ export class App extends Scene {
     if (place !== this.place) { if (!(await this.open(place, { at: time, width: to - from }))) return; }
     else if (time < from || time > to) this.center(time);
     this.select(ids);
-    this.say(`${what}: ${labels.map((label) => `${label.event} at ${this.clock.full(label.time)}`).join("; ")}`);
+    this.say(`${what}: ${this.named(labels)}`);
   }
 
   edited(entry) {

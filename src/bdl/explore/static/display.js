@@ -9,8 +9,13 @@ const FILTERS = ["high_pass", "low_pass", "notch"];
 export const display = (app) => {
   const changed = () => { app.makeTiles(); app.tell("channels"); note(); };
   const note = () => {
-    const active = Object.keys(app.filter ?? {}).length > 0, close = app.info && app.filters;
-    byId("filter-note").textContent = !active ? "" : close ? "filtered for display only" : "zoom in to see the filter: this view shows minima and maxima of the unfiltered samples";
+    const { cutoffs, filter, filters, highest } = app, refused = Object.keys(cutoffs).filter((name) => !filter[name]);
+    const used = filters ? "filtered for display only" : "zoom in to see the filter: this view shows minima and maxima of the unfiltered samples";
+    for (const name of FILTERS) byId(name).setAttribute("aria-invalid", refused.includes(name));
+    byId("filter-note").textContent = [
+      refused.length && `not used: ${refused.map((name) => name.replace("_", "-")).join(", ")}, which must be below ${Number(highest.toPrecision(4))} Hz, half the sampling rate`,
+      Object.keys(filter).length && used,
+    ].filter(Boolean).join("; ");
   };
   const channels = () => byId("channels").replaceChildren(...app.info.channels.map((name, channel) => {
     const item = document.createElement("li"), label = document.createElement("label"), box = document.createElement("input"), tools = document.createElement("span");
@@ -45,8 +50,8 @@ export const display = (app) => {
     byId("labels").replaceChildren(...rows);
   };
   for (const name of FILTERS) byId(name).addEventListener("change", () => {
-    app.filter = Object.fromEntries(FILTERS.filter((key) => +byId(key).value > 0).map((key) => [key, byId(key).value]));
-    changed();
+    app.cutoffs = Object.fromEntries(FILTERS.filter((key) => +byId(key).value > 0).map((key) => [key, +byId(key).value]));
+    if (app.info) changed();
   });
   byId("page").addEventListener("change", () => { const width = +byId("page").value; if (width > 0) app.look(app.view.from, app.view.from + width); });
   byId("labels-box").addEventListener("toggle", labels);

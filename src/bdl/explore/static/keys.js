@@ -1,6 +1,9 @@
 // Every action has a key; the list of keys is made from the same table.
 import { byId, moves } from "/scene.js";
 
+const ALWAYS = [..."sd[]?", "skip", "back", "help"];  // lead elsewhere, also from a recording that cannot be opened
+const ONCE = [..."armeitc"];  // decide or change something: a key that is held down does it once
+
 export const keys = (app, queue, ask) => {
   const comment = async () => {
     const [label] = app.chosen();
@@ -17,7 +20,9 @@ export const keys = (app, queue, ask) => {
   };
   const step = async (which) => {
     const entry = await app.labels.step(which);
-    if (entry) await app.showEdit(entry, which === "undo" ? "undone" : "redone");
+    if (!entry) return;
+    if (which === "undo") await queue.back(entry);
+    await app.showEdit(entry, which === "undo" ? "undone" : "redone");
   };
   const actions = [
     ...moves(app),
@@ -54,16 +59,15 @@ export const keys = (app, queue, ask) => {
     const { target } = event, dialog = document.querySelector("dialog[open]"), typing = target.matches("input:not([type=checkbox]), select, textarea");
     // Out of a field, so that the keys act again.
     if (typing && !dialog && (event.key === "Escape" || (event.key === "Enter" && ["page", "annotator"].includes(target.id)))) { byId("plot").focus({ preventScroll: true }); return; }
-    if (typing || dialog || !app.info || event.altKey || event.metaKey) return;
+    if (typing || dialog || (!app.info && !ALWAYS.includes(event.key.toLowerCase())) || event.altKey || event.metaKey) return;
     if (event.ctrlKey) {
       const which = event.key === "z" && !event.shiftKey ? "undo" : event.key === "y" || event.key.toLowerCase() === "z" ? "redo" : null;
       if (which) { event.preventDefault(); step(which); }
       return;
     }
     if (target.matches("button, summary") && [" ", "Enter"].includes(event.key)) return;
-    if (target.matches("#list, #list *") && event.key.startsWith("Arrow")) return;
-    const act = table[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (act) { event.preventDefault(); act(); }
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key, act = table[key];
+    if (act) { event.preventDefault(); if (!event.repeat || !ONCE.includes(key)) act(); }
   });
   const buttons = {
     earlier: () => app.pan(-0.5), later: () => app.pan(0.5), wider: () => app.zoom(2), closer: () => app.zoom(0.5), whole: () => app.whole(),
@@ -77,5 +81,5 @@ export const keys = (app, queue, ask) => {
   for (const select of document.querySelectorAll("select")) select.addEventListener("change", () => { if (pressed === select) { pressed = null; byId("plot").focus({ preventScroll: true }); } });
   app.on("selected", () => { for (const id of ["remove", "retype", "comment"]) byId(id).disabled = !app.selected.size; });
   app.tell("selected");
-  for (const [id, act] of Object.entries(buttons)) byId(id).addEventListener("click", () => { if (app.info || id === "help") act(); });
+  for (const [id, act] of Object.entries(buttons)) byId(id).addEventListener("click", () => { if (app.info || ALWAYS.includes(id)) act(); });
 };

@@ -33,13 +33,29 @@ export const list = (app) => {
       return item;
     });
     if (order.length > MOST) { const more = document.createElement("li"); more.textContent = `${(order.length - MOST).toLocaleString("en")} more: search`; items.push(more); }
+    const held = document.activeElement?.closest("#list button")?.dataset.number;
     byId("list").replaceChildren(...items);
+    reachable();
+    if (held) byId("list").querySelector(`[data-number="${held}"]`)?.focus({ preventScroll: true });
   };
+  // One stop for Tab, at the open recording; arrow keys go on from there.
+  const buttons = () => [...byId("list").querySelectorAll("button")];
+  const reachable = () => {
+    const all = buttons(), stop = all.find((button) => button.hasAttribute("aria-current")) ?? all[0];
+    for (const button of all) button.tabIndex = button === stop ? 0 : -1;
+  };
+  byId("list").addEventListener("keydown", (event) => {
+    const all = buttons(), at = all.indexOf(document.activeElement), next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    all[Math.min(Math.max(0, next), all.length - 1)]?.focus();
+  });
   byId("search").addEventListener("input", draw);
   byId("sort").addEventListener("change", () => { chosen = true; draw(); });
   app.on("session", draw);
   app.on("doubts", (found) => { doubts = found; if (!chosen && found.size) byId("sort").value = "mass"; chosen = true; draw(); });
-  app.on("opening", () => { for (const button of byId("list").querySelectorAll("button")) button.toggleAttribute("aria-current", false); const own = byId("list").querySelector(`[data-number="${app.place}"]`); own?.setAttribute("aria-current", "true"); reveal(own); });
+  app.on("opening", () => { for (const button of byId("list").querySelectorAll("button")) button.toggleAttribute("aria-current", false); const own = byId("list").querySelector(`[data-number="${app.place}"]`); own?.setAttribute("aria-current", "true"); reachable(); reveal(own); });
   app.on("edited", draw);
   app.on("step", (by) => { const at = order.indexOf(app.place) + by; if (order[at] !== undefined) app.open(order[at]); });
 };

@@ -39,7 +39,7 @@ export const pointer = (app) => {
         const pairs = moving.map(({ item, time }) => [{ ...item, time }, { time: item.time }]);
         for (const { item, time } of moving) item.time = time;
         app.version++;
-        if (done) await app.labels.edit(pairs);
+        if (done && await app.labels.edit(pairs)) app.say(`moved: ${app.named(app.chosen())}`);
         plot.redraw();
       },
     };

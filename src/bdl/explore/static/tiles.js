@@ -2,7 +2,7 @@
 import { numbers } from "/api.js";
 import { Columns } from "/columns.js";
 
-const AT_ONCE = 6;
+const AT_ONCE = 6, AGAIN = 2000;
 
 export class Tiles extends Columns {
   constructor({ base, query = "", ...shape }, changed) {
@@ -26,7 +26,8 @@ export class Tiles extends Columns {
       this.running++;
       numbers(`${this.base}/${key}${this.query}`).then(
         (tile) => { this.tiles.set(key, tile); this.error = null; },
-        (error) => { this.tiles.delete(key); this.error = error; },
+        // What is refused stays so; a server that does not answer is asked again, but not at once.
+        (error) => { this.error = error; if (!error.status) setTimeout(() => { this.tiles.delete(key); }, AGAIN); },
       ).finally(() => {
         this.running--;
         this.forget();

@@ -7,6 +7,8 @@ import { bisect } from "/plot.js";
 import { byId, moves, Scene } from "/scene.js";
 
 const NOBODY = 0xffffffff, NEAR = 8;
+// Channels that the page has no room for.
+const undrawn = ({ undrawn: names = [] }) => (names.length ? `; not in this page: ${names.length > 6 ? `${names.length} further channels` : names.join(", ")}` : "");
 
 export class View extends Scene {
   // `chosen()` gives system (and its place), tolerance and threshold of the page's controls.
@@ -36,7 +38,7 @@ export class View extends Scene {
         byId("view").scrollIntoView();
       });
     }
-    this.on("looked", () => { byId("shown").textContent = `${this.clock.full(this.view.from, 1)} to ${this.clock.full(this.view.to, 1)}`; });
+    this.on("looked", () => { byId("shown").textContent = `${this.clock.full(this.view.from, 1)} to ${this.clock.full(this.view.to, 1)}${undrawn(this.info)}`; });
     this.search();
   }
 
@@ -112,7 +114,7 @@ export class View extends Scene {
   nextError() {
     const wrong = [...this.events.labels.filter(({ missed }) => missed), ...this.events.detections.filter(({ hollow }) => hollow)].sort((a, b) => a.time - b.time);
     const error = wrong.find(({ time }) => time > this.at) ?? wrong[0];
-    if (!error) { this.say("no error at this threshold"); return; }
+    if (!error) { this.say("no error in this recording at this threshold"); return; }
     const reach = Math.min(this.info.seconds / 2, Math.max(4 * this.report.tolerances[this.chosen().tolerance], 30 * (this.densities?.step || 0)));
     this.at = this.cursor = error.time;
     this.center(error.time, 2 * reach);
