@@ -23,14 +23,13 @@ export class Plot {
     this.raster = new Raster();
     this.low = new Float32Array(2 * WIDEST); this.high = new Float32Array(2 * WIDEST);
     this.paired = new WeakMap();
-    this.frame = this.drawn = this.left = 0;
+    this.frame = this.drawn = this.left = this.wide = 0;
     new ResizeObserver(() => this.redraw()).observe(box);
   }
 
   redraw() { if (!this.frame) this.frame = requestAnimationFrame(() => { this.frame = 0; this.draw(); }); }
 
-  get full() { return Math.min(WIDEST, this.box.clientWidth); }
-  get width() { return Math.max(1, this.full - this.left); }  // of the time axis
+  get width() { return Math.max(1, this.wide - this.left); }  // of the time axis, as it was drawn
   x(time) { const { from, to } = this.scene.view; return this.left + (time - from) / (to - from) * this.width; }
   time(x) { const { from, to } = this.scene.view; return from + (x - this.left) / this.width * (to - from); }
 
@@ -50,7 +49,7 @@ export class Plot {
 
   draw() {
     const { scene } = this, begun = performance.now();
-    this.wide = this.full;
+    this.wide = Math.min(WIDEST, this.box.clientWidth);
     if (!scene.info || !this.wide) return;
     this.places = this.layout();
     this.raster.begin(this.canvas, this.wide, this.box.clientHeight);
@@ -213,14 +212,17 @@ export class Plot {
 
   longest(bands) { return (bands.longest ??= bands.reduce((most, band) => Math.max(most, band.time - band.start), 0)); }
 
-  // Events in view, one per pixel and look.
+  // Events in view, one per pixel and look. They are in order of time, so those of a pixel follow each other.
   marks({ layer, labels }) {
-    const seen = new Set(), [first, end] = this.visible(layer), marks = [];
+    const [first, end] = this.visible(layer), marks = [], looks = new Map(), chosen = labels ? this.scene.selected : new Set();
+    let last = NaN;
     for (let i = first; i < end; i++) {
-      const { event, hollow, missed, faint } = layer[i], x = Math.round(this.x(layer[i].time)), look = `${x} ${event} ${hollow || missed} ${!faint}`, chosen = labels && this.scene.selected.has(layer[i].id);
-      if (seen.has(look) && !chosen) continue;
-      seen.add(look);
-      marks.push({ ...layer[i], x, chosen, colour: this.scene.colour(event) });
+      const { id, event, time, hollow, missed, faint } = layer[i], x = Math.round(this.x(time)), look = 1 << ((hollow || missed ? 2 : 0) + (faint ? 1 : 0));
+      if (x !== last) { looks.clear(); last = x; }
+      const drawn = looks.get(event) ?? 0;
+      if (drawn & look && !chosen.has(id)) continue;
+      looks.set(event, drawn | look);
+      marks.push({ ...layer[i], x, chosen: chosen.has(id), colour: this.scene.colour(event) });
     }
     return marks;
   }

@@ -44,14 +44,15 @@ export class App extends Scene {
     this.message("opening …");
     this.tell("opening", place);
     try {
-      let info = await get(`/api/recordings/${place}`);
+      let [info, events] = await Promise.all([get(`/api/recordings/${place}`), this.labels.load(place)]);
+      const waited = info.indexing !== undefined;
       while (info.indexing !== undefined) {
         if (turn !== this.opened) return false;
         this.message(`building the index, once for this recording: ${Math.round(100 * info.indexing)} %`);
         await new Promise((done) => { setTimeout(done, 250); });
         info = await get(`/api/recordings/${place}`);
       }
-      const events = await this.labels.load(place);
+      if (waited) events = await this.labels.load(place);  // they may have been edited meanwhile
       if (turn !== this.opened) return false;
       this.info = info;
       this.events = events;
