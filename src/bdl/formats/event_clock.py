@@ -19,8 +19,8 @@ from bdl.column_names import TIME_UNITS, time_unit
 from bdl.column_values import ColumnPlace, decoded, is_text, numbers
 from bdl.errors import InputError
 from bdl.formats.time_texts import DateOrder
-from bdl.formats.time_zones import NANO, ZoneChanges, utc_offset
-from bdl.formats.timestamps import Longs, epoch_unit, nanoseconds, parse_times
+from bdl.formats.time_zones import NANO, Longs, early_and_late, utc_offset
+from bdl.formats.timestamps import epoch_unit, nanoseconds, parse_times
 from bdl.recording import RecordingInfo, Recordings
 
 Floats = NDArray[np.float64]
@@ -168,9 +168,8 @@ def _on_clock(
     if not local:
         return (times - round(begin * 1e6) * 1000) / NANO
     instants = begin + np.array([sample for sample, _ in info.offset_changes]) * info.period
-    offsets = [utc_offset(info.start), *(offset for _, offset in info.offset_changes)]
-    changes = ZoneChanges(instants, np.array(offsets, np.int64))
-    early, late = changes.early_and_late(times // NANO)
+    offsets = [utc_offset(begin, info.start.tzinfo), *(east for _, east in info.offset_changes)]
+    early, late = early_and_late(instants, np.array(offsets, np.int64), times // NANO)
     if (early < late).any():
         i = int(np.argmax(early < late))
         text = str(np.datetime64(int(times[i]) // NANO, "s"))

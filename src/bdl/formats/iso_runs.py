@@ -1,4 +1,4 @@
-"""Long columns of ISO 8601 times of which most differ from the one before in minutes and seconds.
+"""Long columns of ISO 8601 times of one width that mostly differ in minutes and seconds.
 
 The first row of each hour is parsed, and minutes and seconds of the others are added: half the time
 that Arrow takes for all rows.
@@ -17,25 +17,26 @@ from bdl.compiled import compiled
 from bdl.errors import InputError
 
 Longs = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
 Parsed = tuple[Longs, Longs | None]
 LONG = 4096  # rows from which compiled code, which takes time to load, pays
 
 
 def parse_runs(texts: pa.Array, parse: Callable[[pa.Array], Parsed]) -> Parsed | None:
-    """Times and offsets of a column of text without nulls.
-
-    None if there are few rows, they are not such times, change by the hour too often, or one is
-    invalid. ``parse`` gives times and offsets of the first rows of the hours.
-    """
-    if len(texts) < LONG:
-        return None
+    """Times and offsets, by ``parse`` for the first rows of hours; None if texts are not such."""
     _, ends, data = texts.buffers()
     ends = np.frombuffer(ends, np.int32)[texts.offset :][: len(texts) + 1]
-    first, times = np.empty(len(texts) // 8, np.int64), np.empty(len(texts), np.int64)
-    count = _find_runs(np.frombuffer(data, np.uint8), ends, first, times)
-    if count < 0:
+    width = ends[1] - ends[0] if len(texts) >= LONG else 0
+    if width < 19 or (np.diff(ends) != width).any():
         return None
-    first = first[:count]
+    compared = np.full(width, 255, np.uint8)
+    compared[[14, 15, 17, 18]] = 0  # minutes and seconds
+    times, changes = np.empty(len(texts), np.int64), np.empty(len(texts), np.uint8)
+    valid = _since_the_hour(np.frombuffer(data, np.uint8)[ends[0] :], compared, times, changes)
+    changes[0] = 1
+    first = np.flatnonzero(changes)
+    if not valid or len(first) > len(texts) // 8:
+        return None
     try:
         starts, offsets = parse(texts.take(from_numpy(first)))
     except InputError:
@@ -46,37 +47,18 @@ def parse_runs(texts: pa.Array, parse: Callable[[pa.Array], Parsed]) -> Parsed |
 
 
 @compiled
-def _find_runs(text: NDArray[np.uint8], ends: NDArray[np.int32], first: Longs, times: Longs) -> int:
-    """Number of runs in which only minutes and seconds change, or -1 if there are none such.
-
-    Fills ``first`` with the first row of each run and ``times`` with nanoseconds since the hour.
-    """
-    runs, width = 0, -1
-    before = np.uint64(0)
-    for row in range(len(ends) - 1):
-        start = np.uint64(ends[row])  # unsigned indices spare a test for negative ones
-        length = ends[row + 1] - ends[row]
-        if length < 19:
-            return -1
-        total = 0
+def _since_the_hour(text: Bytes, compared: Bytes, times: Longs, changes: Bytes) -> bool:
+    """Fill in nanoseconds since the hour, and where a compared byte differs from the row before."""
+    width, before = np.uint64(len(compared)), np.uint64(0)  # unsigned: no test for negative ones
+    for row in range(len(times)):
+        start, other, total = np.uint64(row) * width, np.uint8(0), 0
+        for i in range(width):
+            other |= (text[start + i] ^ text[before + i]) & compared[i]
+        changes[row], before = other, start
         for place, largest, unit in ((14, 5, 600), (15, 9, 60), (17, 5, 10), (18, 9, 1)):
             digit = int(text[start + np.uint64(place)]) - 48
             if digit < 0 or digit > largest:
-                return -1
+                return False
             total += unit * digit
         times[row] = total * 1_000_000_000
-        changed = length != width
-        if not changed:
-            other = text[start + np.uint64(16)] ^ text[before + np.uint64(16)]
-            for i in range(np.uint64(14)):
-                other |= text[start + i] ^ text[before + i]
-            for i in range(np.uint64(19), np.uint64(width)):
-                other |= text[start + i] ^ text[before + i]
-            changed = other != 0
-        if changed:
-            if runs == len(first):
-                return -1
-            first[runs] = row
-            runs += 1
-        before, width = start, length
-    return runs
+    return True
