@@ -14,12 +14,7 @@ Longs = NDArray[np.int64]
 def infer_period(times: Longs | None, samples: Longs | None, where: str) -> float:
     """Period in seconds: the mean of the steps near the median one, made round if it fits.
 
-    Parameters
-    ----------
-    times, samples
-        Nanoseconds of consecutive rows, and their sample numbers; None if rows are samples.
-    where
-        File and recording, for messages.
+    ``times`` are nanoseconds of consecutive rows, ``samples`` their numbers if they have any.
 
     Examples
     --------
@@ -42,14 +37,12 @@ def infer_period(times: Longs | None, samples: Longs | None, where: str) -> floa
         )
     steps, counts = steps[forward], counts[forward]
     each = steps / counts
-    # The lower of two middle steps: their mean may be a step that no row made.
-    median = np.sort(each)[(len(each) - 1) // 2]
+    median = np.quantile(each, 0.5, method="lower")  # a step that some row made
     near = np.abs(each - median) <= 0.1 * median
     length = float(counts[near].sum())
     mean = float(steps[near].sum()) / length
     # A round rate or period is taken if it explains these very times as well.
-    blur = (2.0 + float(np.abs(each[near] - mean).max())) / NANO
-    seconds = mean / NANO
+    blur, seconds = (2.0 + float(np.abs(each[near] - mean).max())) / NANO, mean / NANO
     round_ones = [1 / max(1, round(1 / seconds)), float(max(1, round(seconds)))]
     for rounded in round_ones + [round(seconds, digits) for digits in range(9)]:
         if rounded > 0 and abs(rounded - seconds) * length <= blur:

@@ -97,8 +97,7 @@ class ClockScan:
     # Where samples are not consecutive: numbers of rows, their samples, their numbers in the file.
     _runs: list[Longs] = field(default_factory=lambda: [np.zeros((3, 1), np.int64)])
     _offsets: list[tuple[int, int]] = field(default_factory=list)
-    _late: int = 0
-    _first_late: str = ""
+    _late: tuple[int, str] = (0, "")  # rows off the clock: how many, and the first
     _notes: list[str] = field(default_factory=list)
 
     def add(self, rows: ClockRows, last: bool = False) -> None:
@@ -107,8 +106,16 @@ class ClockScan:
         held = sum(len(part.row) for part in self._held)
         if not held or (self.period is None and held < _ENOUGH and not last):
             return
-        row, sample, time, offset = (_joined([part[i] for part in self._held]) for i in range(4))
-        if self._held[0].local:
+        *columns, local = zip(*self._held, strict=True)
+        if len({*local}) > 1:
+            other = self._held[local.index(not local[0])].row[0]
+            raise InputError(
+                f"{self.where}: row {other}: times of one kind expected; some have a UTC offset "
+                "and others none"
+            )
+        joined: list[Any] = [None if part[0] is None else np.concatenate(part) for part in columns]
+        row, sample, time, offset = joined
+        if local[0]:
             time, offset, notes = from_local(time, row, self.zone, self._last_local, self.where)
             if notes and not last:
                 return  # later rows tell
@@ -145,11 +152,10 @@ class ClockScan:
         new = np.diff(samples, prepend=self._last_sample) != 1
         self._runs.append(np.array([self._rows + np.flatnonzero(new), samples[new], row[new]]))
         off = np.abs(at - samples * step)
-        late = np.flatnonzero(off > tolerance)
-        if len(late) and not self._late:
+        if len(late := np.flatnonzero(off > tolerance)):
             i = late[0]
-            self._first_late = f"row {row[i]} is {off[i] / NANO:g} s off sample {samples[i]}"
-        self._late += len(late)
+            text = f"row {row[i]} is {off[i] / NANO:g} s off sample {samples[i]}"
+            self._late = self._late[0] + len(late), self._late[1] or text
         return samples
 
     def _check_order(self, row: Longs, times: NDArray[Any]) -> None:
@@ -162,7 +168,7 @@ class ClockScan:
         i = int(np.argmax(wrong))
         time, before = times[i] / NANO, (times[i] - steps[i]) / NANO
         told = f"time: {time:g} s after {before:g} s"
-        problem = f"unsorted {told}; {self._clock_set(-steps[i]) or self.unsorted}"
+        problem = f"unsorted {told}{self._clock_set(-steps[i]) or '; ' + self.unsorted}"
         if time == before:
             problem = (
                 f"duplicated {told}; say what counts (--duplicates first, last or mean), or leave "
@@ -175,12 +181,12 @@ class ClockScan:
         raise InputError(f"{self.where}: row {row[i]}: {problem}")
 
     def _clock_set(self, nanoseconds: float) -> str:
-        """What helps if local clocks were set by this much; nothing if they hardly were."""
+        """What to append to a message if local clocks were set by this much; or nothing."""
         away = min(abs(nanoseconds / NANO - shift) for shift in (1800, 3600))
         if self._last_local is None or away > 1.01 * (self.period or 0):
             return ""
         return (
-            "were clocks set there? Then name the zone in which times were written, such as "
+            "; were clocks set there? Then name the zone in which times were written, such as "
             f"--zone Europe/Berlin; {NEVER_SET}"
         )
 
@@ -194,11 +200,11 @@ class ClockScan:
         changes: OffsetChanges = ()
         if self.absolute and self._rows:
             start = _EPOCH + timedelta(microseconds=self._origin // 1000)
-            if self._offsets:
+            if not self._offsets:
+                start, changes, _ = start_in_zone(start, self.zone or "UTC", period, samples)
+            else:
                 start = start.astimezone(timezone(timedelta(seconds=self._offsets[0][1])))
                 changes = tuple(self._offsets[1:])
-            else:
-                start, changes = start_in_zone(start, self.zone or "UTC", period, samples)
         rows, firsts, places = np.concatenate(self._runs, axis=1)
         notes = (*self._notes, *self._irregular(period, samples, rows, firsts, places))
         return SampleClock(samples, period, start, changes, rows, firsts, len(rows) == 1, notes)
@@ -212,16 +218,14 @@ class ClockScan:
         problems, done = [], []
         if len(gaps):
             i = gaps[0]
-            hint = self._clock_set(missing[i] * period * NANO)
             problems.append(
                 f"{missing[gaps].sum():,} missing samples in {len(gaps):,} gaps, first "
                 f"{missing[i]} missing before row {places[i + 1]} (sample {firsts[i + 1]})"
-                + f"; {hint}"
-                * bool(hint)
+                f"{self._clock_set(missing[i] * period * NANO)}"
             )
             done.append("gaps were filled with missing values")
-        if self._late:
-            problems.append(f"{self._late:,} times off the regular clock, first {self._first_late}")
+        if self._late[0]:
+            problems.append("{:,} times off the regular clock, first {}".format(*self._late))
         if len(shared):
             problems.append(
                 f"{len(shared):,} rows share a sample with the row before, first row "
@@ -232,7 +236,7 @@ class ClockScan:
         if not problems:
             return []
         message = f"{self.where}: the clock is not regular at {period:g} s: {'; '.join(problems)}"
-        if not self.regular and (len(gaps) or self._late or self.duplicates == "error"):
+        if not self.regular and (len(gaps) or self._late[0] or self.duplicates == "error"):
             raise InputError(
                 f"{message}. Ask for a regular clock (regular=True, --regular) to fill gaps with "
                 "missing values, or give another period (--period)"
@@ -243,10 +247,3 @@ class ClockScan:
                 "or the time's unit right (--period, --unit)?"
             )
         return [f"{message}; {', '.join(done) or 'times were rounded to it'}"]
-
-
-def _joined(parts: list[Any]) -> Any:
-    """Arrays of consecutive rows as one; None if a part has none."""
-    if any(part is None for part in parts):
-        return None
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -107,10 +107,8 @@ def from_local(
     ----------
     local, row
         (n,) nanoseconds since 1970 on the local clock, and numbers of their rows in the file.
-    zone, before
-        The zone, and the UTC time of the row before the first, if there is one.
-    where
-        File and recording, for messages.
+    zone, before, where
+        The zone, the UTC time of the row before the first, and the recording, for messages.
 
     Examples
     --------
@@ -133,67 +131,50 @@ def from_local(
             f"{where}: row {row[i]}: {np.datetime64(int(seconds[i]), 's')} does not exist in "
             f"{zone}, where clocks were set forward; {NEVER_SET}"
         )
-    utc, notes = local - offsets * NANO, list[str]()
-    edges = np.flatnonzero(np.diff(offsets > late, prepend=False, append=False))
-    for first, last in edges.reshape(-1, 2):
+    utc, twice = local - offsets * NANO, offsets > late
+    for first, last in np.flatnonzero(np.diff(twice, prepend=False, append=False)).reshape(-1, 2):
         previous = utc[first - 1] if first else utc[0] if before is None else before
         back = np.flatnonzero(np.diff(utc[first:last], prepend=previous) < 0)
-        second = first + back[0] if len(back) else last
         if first == 0 and before is None and not len(back):
-            second = 0
             if last == len(local):
-                second = last
-                notes = [
-                    f"{where}: all times are in an hour that comes twice in {zone}; they were "
-                    "taken as the first, since no UTC offset tells"
-                ]
-        utc[second:last] += (offsets - late)[second:last] * NANO
-        offsets[second:last] = late[second:last]
-    return utc, offsets, notes
+                note = f"{where}: all times are in an hour that comes twice in {zone}; they were "
+                return utc, offsets, [note + "taken as the first, since no UTC offset tells"]
+            back = np.zeros(1, np.int64)
+        second = slice(first + back[0] if len(back) else last, last)
+        utc[second] += (offsets[second] - late[second]) * NANO
+        offsets[second] = late[second]
+    return utc, offsets, []
 
 
 def start_in_zone(
-    start: datetime | None, zone: str | None, period: float, samples: int
-) -> tuple[datetime | None, OffsetChanges]:
-    """The start of a recording with its UTC offset, and each ``(sample, offset)`` after it.
+    start: datetime | None, zone: str | None, period: float, samples: int, path: object = ""
+) -> tuple[datetime | None, OffsetChanges, tuple[str, ...]]:
+    """The start of a recording, each ``(sample, UTC offset)`` after it, and a note on a guess.
 
     Parameters
     ----------
     start, zone
-        Local time of sample 0, or one with an offset, and name of the zone; None if not known.
-    period, samples
-        Seconds between two samples, and length of the recording.
+        Time of sample 0, which is in the zone if it has no UTC offset; in UTC if that is unknown.
+    period, samples, path
+        Seconds between two samples, number of samples, and the file, for the note.
 
     Examples
     --------
-    >>> start, changes = start_in_zone(datetime(2018, 11, 4), "America/New_York", 1800.0, 9)
+    >>> start, changes, _ = start_in_zone(datetime(2018, 11, 4), "America/New_York", 1800.0, 9)
     >>> start.isoformat(), changes
     ('2018-11-04T00:00:00-04:00', ((4, -18000),))
     """
-    if start is None or zone is None:
-        return None, ()
-    start = start.replace(tzinfo=start.tzinfo or named_zone(zone))
-    first = start.timestamp()
-    instants, offsets = zone_changes(zone, int(first // 1), int(first + samples * period) + 1)
-    later = np.ceil((instants - first) / period - 1e-6).astype(np.int64)
-    changes = zip(later.tolist(), offsets[1:].tolist(), strict=True)
-    local = start.astimezone(timezone(timedelta(seconds=int(offsets[0]))))
-    return local, tuple(change for change in changes if change[0] < samples)
-
-
-def start_on_local_clock(
-    start: datetime | None, zone: str | None, period: float, samples: int, path: object
-) -> tuple[datetime | None, OffsetChanges, tuple[str, ...]]:
-    """The start of a file that tells only its local time, with a note if it is taken as UTC.
-
-    Examples
-    --------
-    >>> start_on_local_clock(datetime(2020, 1, 1), None, 1.0, 10, "a.edf")[2][0][:36]
-    'a.edf: its start has no time zone: l'
-    """
+    if start is None:
+        return None, (), ()
     note = (
         f"{path}: its start has no time zone: local times hold if clocks were not set meanwhile "
         "(name the zone by --zone Europe/Berlin)"
     )
-    guess = start is not None and zone is None
-    return *start_in_zone(start, zone or "UTC", period, samples), (note,) * guess
+    name = zone or "UTC"
+    start = start.replace(tzinfo=start.tzinfo or named_zone(name))
+    first = start.timestamp()
+    instants, offsets = zone_changes(name, int(first // 1), int(first + samples * period) + 1)
+    later = np.ceil((instants - first) / period - 1e-6).astype(np.int64).tolist()
+    changes = zip(later, offsets[1:].tolist(), strict=True)
+    local = start.astimezone(timezone(timedelta(seconds=int(offsets[0]))))
+    return local, tuple(each for each in changes if each[0] < samples), () if zone else (note,)
