@@ -22,7 +22,7 @@ from bdl.recording import Recording, Recordings
 
 
 def night(zone: str, start: datetime, hours: int = 48, id: str = "a") -> Recordings:
-    begin, changes = start_in_zone(start, zone, 60.0, 60 * hours)
+    begin, changes, _ = start_in_zone(start, zone, 60.0, 60 * hours)
     values = np.zeros(60 * hours)
     return Recordings.of(
         [Recording.of(values, id=id, period=60.0, start=begin, offset_changes=changes)]
@@ -204,6 +204,8 @@ def test_data_frames_of_any_kind() -> None:
          {"recordings": Recordings.of([Recording.of(np.zeros(9), id="a", period=1.0)])},
          "has no start time.*--zone Europe/Berlin"),
         ("recording,event,time\na,x,2024-10-26 13:00\na,x,soon\n", {}, "row 1: .*got 'soon'"),
+        ("recording,event,time\na,x,\na,x,2024-10-26 13:00\na,x,\na,x,soon\n", {},
+         "row 3: .*got 'soon'"),
         ("recording,event,time\na,x,1/2/2024 13:00\n", {}, "--date-order day-first"),
         ("who,what,when\na,x,1\n", {}, "--column time=NAME"),
         ("who,what,when\na,x,1\n", {"columns": {"time": "moment"}},

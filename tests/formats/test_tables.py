@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bdl.errors import BdlError, ConfigError, InputError
-from bdl.formats import iso_runs, read_recordings
+from bdl.formats import read_recordings, timestamps
 from bdl.formats.recordings.parquet import ParquetFile
 from naive import tables as naive
 
@@ -31,7 +31,7 @@ def scanned_as(request: pytest.FixtureRequest) -> Iterator[None]:
     """Tables are scanned as they are, and as if they had many rows: by compiled code."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "long":
-            patch.setattr(iso_runs, "LONG", 8)
+            patch.setattr(timestamps, "LONG", 8)
         yield
 
 
@@ -297,6 +297,21 @@ def test_text_without_offset_needs_a_zone(tmp_path: Path) -> None:
         info = read_recordings(file, zone=zone).infos[0]
         assert info.start == datetime(2019, 12, 31, 23, tzinfo=UTC)
         assert info.period == 4
+
+
+def test_times_of_two_kinds_in_scattered_rows(tmp_path: Path) -> None:
+    """Rows of a recording that are read apart, one with a UTC offset and one without."""
+    stamps = ("a,2020-01-01T00:00:00Z", "b,2020-01-01T00:00:00Z", "a,2020-01-01T00:00:01")
+    file = csv(tmp_path, "recording,time,x\n" + "".join(f"{stamp},1\n" for stamp in stamps))
+    with pytest.raises(InputError, match=r"recording 'a': row 2: .*a UTC offset and others none"):
+        read_recordings(file)
+
+
+def test_a_missing_timestamp_is_named(tmp_path: Path) -> None:
+    stamps = pa.array([0, 10**9, None], pa.timestamp("ns", "UTC"))
+    file = save(pa.table({"time": stamps, "x": np.zeros(3)}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"column 'time', row 2: a finite time expected"):
+        read_recordings(file)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from bdl.column_values import ColumnPlace
 from bdl.errors import InputError
-from bdl.formats import iso_runs
-from bdl.formats.timestamps import Longs, parse_times
+from bdl.formats import timestamps
+from bdl.formats.timestamps import Parsed, parse_times
 
 PLACE = ColumnPlace("a.csv", "t")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -21,10 +21,10 @@ zones = st.integers(-12 * 60, 14 * 60).map(lambda m: timezone(timedelta(minutes=
 moments = st.datetimes(datetime(1700, 1, 1), datetime(2260, 1, 1), timezones=zones)
 
 
-def long_times(array: pa.Array) -> tuple[Longs, Longs | None]:
+def long_times(array: pa.Array) -> Parsed:
     """Parse a column as if it were long: by runs of rows of one hour."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(iso_runs, "LONG", 1)
+        patch.setattr(timestamps, "LONG", 1)
         return parse_times(array, PLACE)
 
 

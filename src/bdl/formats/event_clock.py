@@ -15,12 +15,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bdl.arrow import from_numpy
 from bdl.column_names import TIME_UNITS, time_unit
 from bdl.column_values import ColumnPlace, decoded, is_text, numbers
 from bdl.errors import InputError
 from bdl.formats.time_texts import DateOrder
-from bdl.formats.time_zones import NANO, ZoneChanges, utc_offset
-from bdl.formats.timestamps import Longs, epoch_unit, nanoseconds, parse_times
+from bdl.formats.time_zones import NANO, Longs, early_and_late, utc_offset
+from bdl.formats.timestamps import epoch_unit, nanoseconds, parse_times
 from bdl.recording import RecordingInfo, Recordings
 
 Floats = NDArray[np.float64]
@@ -29,12 +30,17 @@ _DURATION = re.compile(r"\s*(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?\s*")
 _WALL_CLOCK = re.compile(r"\d[:/]\d|\d{4}-\d\d-\d\d|\d\.\d+\.\d")
 
 
+def _texts(array: pa.Array) -> list[str]:
+    """The first texts of a column of text."""
+    return [*filter(None, array[:50].to_pylist())] if is_text(array.type) else []
+
+
 def is_wall_clock(array: pa.Array) -> bool:
     """Whether a column holds dates and times rather than numbers."""
-    array = decoded(array)
-    if not is_text(array.type):
-        return bool(pa.types.is_timestamp(array.type))
-    return any(_WALL_CLOCK.search(text) for text in array.drop_null()[:50].to_pylist())
+    array = decoded(array).drop_null()
+    if pa.types.is_timestamp(array.type):
+        return True
+    return any(_WALL_CLOCK.search(text) for text in _texts(array))
 
 
 def since_1970(array: pa.Array, column: str, recordings: Recordings | None) -> str | None:
@@ -54,9 +60,8 @@ def since_1970(array: pa.Array, column: str, recordings: Recordings | None) -> s
 
 def is_time_of_day(array: pa.Array) -> bool:
     """Whether a column holds times of day without a date."""
-    array = decoded(array)
-    texts = array.drop_null()[:50].to_pylist() if is_text(array.type) else []
-    return bool(texts) and all(re.match(r"\s*\d{1,2}:\d\d", text) for text in texts if text)
+    texts = _texts(decoded(array).drop_null())
+    return bool(texts) and all(re.match(r"\s*\d{1,2}:\d\d", text) for text in texts)
 
 
 def dates_of(array: pa.Array) -> pa.Array:
@@ -85,21 +90,15 @@ def event_seconds(
 
     Parameters
     ----------
-    array
-        The column of times.
-    place
-        Where it is, for error messages.
-    ids
-        (n,) recording of each event.
-    recordings
-        The recordings; needed for dates and times only.
+    array, place
+        The column of times, and where it is, for error messages.
+    ids, recordings
+        (n,) recording of each event, and the recordings; needed for dates and times only.
     order
         Which number of a date is the day, if it is known.
-    after
+    after, next_day
         (n,) seconds that the times must follow: of two times that have one name the second is
-        taken if only it does.
-    next_day
-        Whether a time that does not follow is one of the day after.
+        taken if only it does; and whether a time that does not follow is one of the day after.
 
     Examples
     --------
@@ -107,20 +106,18 @@ def event_seconds(
     >>> from bdl.recording import Recording
     >>> start = datetime(2024, 1, 15, 22, tzinfo=UTC)
     >>> night = Recordings.of([Recording.of(np.zeros(9), id="a", period=3600.0, start=start)])
-    >>> times = pa.array(["15.1.2024 23:30", "2024-01-15T23:30:00+01:00"])
-    >>> place, ids = ColumnPlace("a.csv", "Bedtime"), np.array(["a"], object)
-    >>> [event_seconds(times[i : i + 1], place, ids, night).tolist() for i in (0, 1)]
-    [[5400.0], [1800.0]]
+    >>> times = pa.array(["2024-01-15T23:30:00+01:00"])
+    >>> event_seconds(times, ColumnPlace("a.csv", "Bedtime"), np.array(["a"], object), night)
+    array([1800.])
     """
     array = decoded(array)
     if not is_wall_clock(array):
         unit = since_1970(array, place.column, recordings)
-        counted = np.array(numbers(array, place), np.float64)
         if unit is None or recordings is None:
-            return counted * TIME_UNITS[time_unit(place.column) or "s"]
+            return _counted(array, place)
         starts = {info.id: info.start.timestamp() for info in recordings.infos if info.start}
-        begin = np.array([starts.get(id, 0.0) for id in ids], np.float64)
-        return counted * TIME_UNITS[unit] - begin
+        begins: Floats = np.array([starts.get(id, 0.0) for id in ids])
+        return _counted(array, place, unit) - begins
     if recordings is None:
         raise InputError(
             f"{place.path}: column {place.column!r} holds dates and times, which are placed on the "
@@ -128,30 +125,35 @@ def event_seconds(
             "--out events.csv` does it once for all commands"
         )
     seconds = np.full(len(array), np.nan)
-    known = np.flatnonzero(~np.array([text is None or text == "" for text in array.to_pylist()]))
+    known = np.array([text not in (None, "") for text in array.to_pylist()], np.bool_)
+    if not known.any():
+        return seconds
+    # Rows without a time repeat the one before, so that errors name the right row.
+    first = int(np.argmax(known))
+    filled = np.maximum.accumulate(np.where(known, np.arange(len(array)), 0))[first:]
+    times = np.zeros(len(array), np.int64)
+    given, begin = array.take(from_numpy(filled)), place.after(first)
     if pa.types.is_timestamp(array.type):
-        local = array.type.tz is None
-        times = nanoseconds(array.drop_null(), place, "ns")
+        times[first:], local = nanoseconds(given, begin, "ns"), array.type.tz is None
     else:
-        times, offsets = parse_times(array.take(pa.array(known)), place, order)
+        times[first:], offsets = parse_times(given, begin, order)
         local = offsets is None
     for id in dict.fromkeys(ids[known].tolist()):
-        rows = np.flatnonzero(ids[known] == id)
         if id not in recordings:
             continue  # checked with all events, where the unknown ones are counted
-        info = recordings.info(id)
+        rows, info = np.flatnonzero(known & (ids == id)), recordings.info(id)
         if info.start is None:
             raise place.error(
-                int(known[rows[0]]), "seconds", array[int(known[rows[0]])].as_py(),
+                int(rows[0]), "seconds", array[int(rows[0])].as_py(),
                 f"recording {id!r} has no start time on which to place it; does its file lack a "
                 "time zone (--zone Europe/Berlin)?",
             )  # fmt: skip
-        least = None if after is None else after[known[rows]]
-        found = _on_clock(times[rows], local, info, place, known[rows], least)
+        least = None if after is None else after[rows]
+        found = _on_clock(times[rows], local, info, place, rows, least)
         if next_day and least is not None and (found < least).any():
             later = times[rows] + np.where(found < least, _DAY, 0)
-            found = _on_clock(later, local, info, place, known[rows], least)
-        seconds[known[rows]] = found
+            found = _on_clock(later, local, info, place, rows, least)
+        seconds[rows] = found
     return seconds
 
 
@@ -165,21 +167,24 @@ def _on_clock(
 ) -> Floats:
     assert info.start is not None
     begin = info.start.timestamp()
+    seconds = (times - round(begin * 1e6) * 1000) / NANO
     if not local:
-        return (times - round(begin * 1e6) * 1000) / NANO
+        return seconds
     instants = begin + np.array([sample for sample, _ in info.offset_changes]) * info.period
-    offsets = [utc_offset(info.start), *(offset for _, offset in info.offset_changes)]
-    changes = ZoneChanges(instants, np.array(offsets, np.int64))
-    early, late = changes.early_and_late(times // NANO)
+    offsets = [utc_offset(begin, info.start.tzinfo), *(east for _, east in info.offset_changes)]
+    early, late = early_and_late(instants, np.array(offsets, np.int64), times // NANO)
     if (early < late).any():
         i = int(np.argmax(early < late))
         text = str(np.datetime64(int(times[i]) // NANO, "s"))
-        raise place.error(
-            int(rows[i]), "a time of the local clock", text,
-            f"clocks were set forward over it in recording {info.id!r}",
-        )  # fmt: skip
-    first, second = ((times - round(begin * 1e6) * 1000) / NANO - part for part in (early, late))
-    return first if after is None else np.where(first < after, second, first)
+        cause = f"clocks were set forward over it in recording {info.id!r}"
+        raise place.error(int(rows[i]), "a time of the local clock", text, cause)
+    first = seconds - early
+    return first if after is None else np.where(first < after, seconds - late, first)
+
+
+def _counted(array: pa.Array, place: ColumnPlace, unit: str | None = None) -> Floats:
+    """Numbers in seconds, from the unit given or that of the column's name."""
+    return numbers(array, place) * TIME_UNITS[unit or time_unit(place.column) or "s"]
 
 
 def duration_seconds(array: pa.Array, place: ColumnPlace) -> Floats:
@@ -195,15 +200,12 @@ def duration_seconds(array: pa.Array, place: ColumnPlace) -> Floats:
     """
     array = decoded(array)
     if not is_wall_clock(array):
-        return (
-            np.array(numbers(array, place), np.float64) * TIME_UNITS[time_unit(place.column) or "s"]
-        )
+        return _counted(array, place)
     seconds = np.full(len(array), np.nan)
     for row, text in enumerate(array.to_pylist()):
         if text and (parts := _DURATION.fullmatch(text)):
-            seconds[row] = sum(
-                float(n or 0) * size for n, size in zip(parts.groups(), (3600, 60, 1), strict=True)
-            )
+            hours, minutes, rest = (float(part or 0) for part in parts.groups())
+            seconds[row] = 3600 * hours + 60 * minutes + rest
         elif text:
             raise place.error(row, "a duration such as 7:35 or 7:35:00", text)
     return seconds

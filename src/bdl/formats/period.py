@@ -14,43 +14,35 @@ Longs = NDArray[np.int64]
 def infer_period(times: Longs | None, samples: Longs | None, where: str) -> float:
     """Period in seconds: the mean of the steps near the median one, made round if it fits.
 
-    Parameters
-    ----------
-    times
-        Nanoseconds of consecutive rows.
-    samples
-        Their sample numbers, or None if rows are samples.
-    where
-        File and recording, for messages.
+    ``times`` are nanoseconds of consecutive rows, ``samples`` their numbers if they have any.
 
     Examples
     --------
     >>> 1 / infer_period(np.array([0, 2_777_778, 5_555_556, 8_333_333]), None, "a.csv")
     360.0
     """
+    advice = "give the period in seconds (period=, --period)"
     if times is None:
         raise InputError(
-            f"{where}: no period and no time column to infer it from; give the period in seconds "
-            "(period=, --period) or name the column of times (time=, --time)"
+            f"{where}: no period and no time column to infer it from; {advice} or name the column "
+            "of times (time=, --time)"
         )
     steps = np.diff(times)
-    counts = np.ones(len(steps), np.int64) if samples is None else np.diff(samples)
+    counts = np.ones_like(steps) if samples is None else np.diff(samples)
     forward = (counts > 0) & (steps > 0)
     if not forward.any():
         raise InputError(
-            f"{where}: the period cannot be inferred from {len(steps) + 1} row(s) without a step "
-            "forward in time; give the period in seconds (period=, --period)"
+            f"{where}: the period cannot be inferred from {len(times)} row(s) without a step "
+            f"forward in time; {advice}"
         )
     steps, counts = steps[forward], counts[forward]
     each = steps / counts
-    # The lower of two middle steps: their mean may be a step that no row made.
-    median = float(np.sort(each)[(len(each) - 1) // 2])
+    median = np.quantile(each, 0.5, method="lower")  # a step that some row made
     near = np.abs(each - median) <= 0.1 * median
     length = float(counts[near].sum())
-    mean = float(steps[near].sum() / counts[near].sum())
+    mean = float(steps[near].sum()) / length
     # A round rate or period is taken if it explains these very times as well.
-    blur = (2.0 + float(np.abs(each[near] - mean).max())) / NANO
-    seconds = mean / NANO
+    blur, seconds = (2.0 + float(np.abs(each[near] - mean).max())) / NANO, mean / NANO
     round_ones = [1 / max(1, round(1 / seconds)), float(max(1, round(seconds)))]
     for rounded in round_ones + [round(seconds, digits) for digits in range(9)]:
         if rounded > 0 and abs(rounded - seconds) * length <= blur:

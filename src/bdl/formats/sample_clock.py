@@ -11,28 +11,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import InputError
-from bdl.formats.irregular_clock import Duplicates, Irregularities
 from bdl.formats.period import infer_period
-from bdl.formats.time_zones import (
-    NANO,
-    SKIPPED,
-    LocalTime,
-    OffsetChanges,
-    local_offsets,
-    start_in_zone,
-)
+from bdl.formats.time_zones import NANO, NEVER_SET, OffsetChanges, from_local, start_in_zone
 from bdl.sampling import nearest_sample
 
 Longs = NDArray[np.int64]
+Duplicates = Literal["error", "first", "last", "mean"]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TOLERANCE = 0.25  # of a period: well inside the half where the nearest sample is certain
 _ENOUGH = 4096  # rows from which a period is inferred
+_SPARSE = 100  # a regular clock may be this many times longer than the rows
 
 
 class ClockRows(NamedTuple):
@@ -56,7 +50,7 @@ class SampleClock:
     rows: Longs
     firsts: Longs
     exact: bool  # whether row i is sample i
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
 
     def samples_of(self, first: int, count: int) -> Longs:
         """The samples of some consecutive rows of the recording."""
@@ -71,22 +65,12 @@ class ClockScan:
 
     Parameters
     ----------
-    where
-        File and recording, for messages.
-    period
-        Seconds between two samples, or None to infer it.
+    where, unsorted
+        File and recording, and what helps if times run backwards, for messages.
     absolute
         Whether times are since 1970 (the first row's is the start) or since the start.
-    regular
-        Whether gaps and jitter are allowed, and noted.
-    duplicates
-        What becomes of rows with the time of the row before.
-    zone
-        Zone of local times, and of all others if no row has a UTC offset; UTC by default.
-    first_sample
-        Number of a recording's first sample.
-    unsorted
-        What helps if times run backwards, for messages.
+    period, regular, duplicates, zone, first_sample
+        As in `TableFormat`. If no time is local or has a UTC offset, the zone is that of the start.
 
     Examples
     --------
@@ -107,12 +91,13 @@ class ClockScan:
     _held: list[ClockRows] = field(default_factory=list)
     _rows: int = 0
     _origin: int = 0
-    _last_time: float = -1
+    _last_time: Any = -1  # nanoseconds from the origin
     _last_sample: int = -1
-    _local: LocalTime | None = None
-    _runs: list[tuple[Longs, Longs]] = field(default_factory=list)
+    _last_local: int | None = None  # UTC time of the last local time
+    # Where samples are not consecutive: numbers of rows, their samples, their numbers in the file.
+    _runs: list[Longs] = field(default_factory=lambda: [np.zeros((3, 1), np.int64)])
     _offsets: list[tuple[int, int]] = field(default_factory=list)
-    _irregular: Irregularities = field(default_factory=Irregularities)
+    _late: tuple[int, str] = (0, "")  # rows off the clock: how many, and the first
     _notes: list[str] = field(default_factory=list)
 
     def add(self, rows: ClockRows, last: bool = False) -> None:
@@ -121,87 +106,56 @@ class ClockScan:
         held = sum(len(part.row) for part in self._held)
         if not held or (self.period is None and held < _ENOUGH and not last):
             return
-        row, sample, time, offset = (_joined([part[i] for part in self._held]) for i in range(4))
-        if self._held[0].local:
-            offset = self._local_offsets(row, time, last)
-            if offset is None:
-                return
-            time = time - offset * NANO
+        *columns, local = zip(*self._held, strict=True)
+        if len({*local}) > 1:
+            other = self._held[local.index(not local[0])].row[0]
+            raise InputError(
+                f"{self.where}: row {other}: times of one kind expected; some have a UTC offset "
+                "and others none"
+            )
+        joined: list[Any] = [None if part[0] is None else np.concatenate(part) for part in columns]
+        row, sample, time, offset = joined
+        if local[0]:
+            time, offset, notes = from_local(time, row, self.zone, self._last_local, self.where)
+            if notes and not last:
+                return  # later rows tell
+            self._notes += notes
+            self._last_local = int(time[-1])
         self._held = []
         if self.period is None:
             self.period = infer_period(time, sample, self.where)
         samples = self._samples(row, sample, time, self.period * NANO)
-        new = np.diff(samples, prepend=self._last_sample if self._rows else -9) != 1
-        self._runs.append((self._rows + np.flatnonzero(new), samples[new]))
         if offset is not None:
-            known = self._offsets[-1][1] if self._offsets else offset[0] - 1
-            new = np.diff(offset, prepend=known) != 0
+            before = self._offsets[-1][1] if self._offsets else None
+            new = np.append(offset[0] != before, offset[1:] != offset[:-1])
             self._offsets += zip(samples[new].tolist(), offset[new].tolist(), strict=True)
         self._last_sample = int(samples[-1])
         self._rows += len(samples)
 
-    def _local_offsets(self, row: Longs, local: Longs, last: bool) -> Longs | None:
-        """UTC offsets of local times; None if later rows have to tell."""
-        if self.zone is None:
-            raise InputError(
-                f"{self.where}: row {row[0]}: the time has no UTC offset; give the zone in which "
-                "it was written, such as Europe/Berlin (zone=, --zone)"
-            )
-        offsets, certain = local_offsets(local, self.zone, self._local)
-        skipped = offsets == SKIPPED
-        if skipped.any():
-            i = int(np.argmax(skipped))
-            raise InputError(
-                f"{self.where}: row {row[i]}: {np.datetime64(int(local[i]) // NANO, 's')} does not "
-                f"exist in {self.zone}, where clocks were set forward; if the clock of the device "
-                "is never set, give its own UTC offset (--zone +HH:MM)"
-            )
-        if not certain and not last:
-            return None
-        if not certain:
-            self._notes.append(
-                f"{self.where}: all times are in an hour that comes twice in {self.zone}; they "
-                "were taken as the first, since no UTC offset tells"
-            )
-        self._local = LocalTime(int(local[-1]), int(offsets[-1]))
-        return offsets
-
     def _samples(self, row: Longs, number: Longs | None, time: Longs | None, step: float) -> Longs:
-        """The samples of some rows; what is irregular is noted."""
-        samples = np.arange(self._rows, self._rows + len(row))
-        if number is not None:
-            samples = number - self.first_sample
-        if time is not None:
-            if not self._rows:
-                first = int(time[0])
-                self._origin = first if self.absolute or abs(first) <= step / 2 else 0
-                if number is not None:
-                    self._origin = first - round(float(samples[0]) * step)
-            time = time - self._origin
-            # Most rows are consecutive samples on time.
-            expected = np.arange(self._last_sample + 1, self._last_sample + 1 + len(row))
-            early = expected * step
-            early -= time
-            late = max(early.max(), -early.min())
-            if late <= _TOLERANCE * step + 1 and np.array_equal(samples, expected):
-                self._last_time = time[-1]
-                return samples
-            if number is None:
-                samples = nearest_sample(time, step)
-        self._check_order(row, samples * step if number is not None or time is None else time)
-        jumps = np.diff(samples, prepend=self._last_sample)
-
-        def gap(i: int) -> str:
-            text = f"{jumps[i] - 1} missing before row {row[i]} (sample {samples[i]})"
-            return text + self._clock_set((jumps[i] - 1) * step)
-
-        self._irregular.note("gaps", jumps > 1, gap)
-        self._irregular.note("shared", jumps < 1, lambda i: f"row {row[i]}")
-        if time is not None:
-            late = np.abs(time - samples * step)
-            text = "row {} is {:g} s off sample {}".format
-            wrong = late > _TOLERANCE * step + 1
-            self._irregular.note("late", wrong, lambda i: text(row[i], late[i] / NANO, samples[i]))
+        """The samples of some rows; what is irregular is recorded."""
+        expected = np.arange(self._last_sample + 1, self._last_sample + 1 + len(row))
+        samples = expected if number is None else number - self.first_sample
+        at: NDArray[Any] = samples * step if time is None else time
+        if not self._rows and (number is not None or self.absolute or abs(at[0]) <= step / 2):
+            self._origin = int(at[0]) - round(float(samples[0]) * step)
+        at = at - self._origin
+        off, tolerance = expected * step, _TOLERANCE * step + 1
+        off -= at
+        # Most rows are consecutive samples on time.
+        if max(off.max(), -off.min()) <= tolerance and np.array_equal(samples, expected):
+            self._last_time = at[-1]
+            return samples
+        if number is None:
+            samples = nearest_sample(at, step)
+        self._check_order(row, at if number is None else samples * step)
+        new = np.diff(samples, prepend=self._last_sample) != 1
+        self._runs.append(np.array([self._rows + np.flatnonzero(new), samples[new], row[new]]))
+        off = np.abs(at - samples * step)
+        if len(late := np.flatnonzero(off > tolerance)):
+            i = late[0]
+            text = f"row {row[i]} is {off[i] / NANO:g} s off sample {samples[i]}"
+            self._late = self._late[0] + len(late), self._late[1] or text
         return samples
 
     def _check_order(self, row: Longs, times: NDArray[Any]) -> None:
@@ -213,13 +167,12 @@ class ClockScan:
             return
         i = int(np.argmax(wrong))
         time, before = times[i] / NANO, (times[i] - steps[i]) / NANO
-        problem = f"unsorted time: {time:g} s after {before:g} s" + (
-            self._clock_set(-steps[i]) or f"; {self.unsorted}"
-        )
+        told = f"time: {time:g} s after {before:g} s"
+        problem = f"unsorted {told}{self._clock_set(-steps[i]) or '; ' + self.unsorted}"
         if time == before:
             problem = (
-                f"duplicated time: {time:g} s after {before:g} s; say what counts (--duplicates "
-                "first, last or mean), or leave out the times and give the period (--period)"
+                f"duplicated {told}; say what counts (--duplicates first, last or mean), or leave "
+                "out the times and give the period (--period)"
             )
         if time < 0:
             problem = (
@@ -228,18 +181,13 @@ class ClockScan:
         raise InputError(f"{self.where}: row {row[i]}: {problem}")
 
     def _clock_set(self, nanoseconds: float) -> str:
-        """What a gap or step back by this much means if local clocks were set there; or nothing."""
+        """What to append to a message if local clocks were set by this much; or nothing."""
         away = min(abs(nanoseconds / NANO - shift) for shift in (1800, 3600))
-        if self._local is None or away > 1.01 * (self.period or 0):
+        if self._last_local is None or away > 1.01 * (self.period or 0):
             return ""
-        if "/" in (self.zone or ""):
-            return (
-                f"; is the clock of the device not that of {self.zone}? If it is never set, give "
-                "its own UTC offset (--zone +HH:MM)"
-            )
         return (
             "; were clocks set there? Then name the zone in which times were written, such as "
-            "--zone Europe/Berlin: nothing is missing or repeated in it"
+            f"--zone Europe/Berlin; {NEVER_SET}"
         )
 
     def finish(self) -> SampleClock:
@@ -252,23 +200,50 @@ class ClockScan:
         changes: OffsetChanges = ()
         if self.absolute and self._rows:
             start = _EPOCH + timedelta(microseconds=self._origin // 1000)
-            if self._offsets:
+            if not self._offsets:
+                start, changes, _ = start_in_zone(start, self.zone or "UTC", period, samples)
+            else:
                 start = start.astimezone(timezone(timedelta(seconds=self._offsets[0][1])))
                 changes = tuple(self._offsets[1:])
-            else:
-                start, changes = start_in_zone(start, self.zone or "UTC", period, samples)
-        rows, firsts = (_joined([run[i] for run in self._runs]) for i in range(2))
-        exact = samples == self._rows and not self._irregular.counts["shared"]
-        irregular = self._irregular.notes(
-            f"{self.where}: the clock is not regular at {period:g} s",
-            samples, self._rows, self.regular, self.duplicates,
-        )  # fmt: skip
-        notes = (*self._notes, *irregular)
-        return SampleClock(samples, period, start, changes, rows, firsts, exact, notes)
+        rows, firsts, places = np.concatenate(self._runs, axis=1)
+        notes = (*self._notes, *self._irregular(period, samples, rows, firsts, places))
+        return SampleClock(samples, period, start, changes, rows, firsts, len(rows) == 1, notes)
 
-
-def _joined(parts: list[Any]) -> Any:
-    """Arrays of consecutive rows as one; None if a part has none."""
-    if not parts or any(part is None for part in parts):
-        return None if parts else np.zeros(0, np.int64)
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    def _irregular(
+        self, period: float, samples: int, rows: Longs, firsts: Longs, places: Longs
+    ) -> list[str]:
+        """A note on what is irregular and was done; an error if that was not asked for."""
+        missing = np.diff(firsts) - np.diff(rows)
+        gaps, shared = np.flatnonzero(missing > 0), np.flatnonzero(missing < 0)
+        problems, done = [], []
+        if len(gaps):
+            i = gaps[0]
+            problems.append(
+                f"{missing[gaps].sum():,} missing samples in {len(gaps):,} gaps, first "
+                f"{missing[i]} missing before row {places[i + 1]} (sample {firsts[i + 1]})"
+                f"{self._clock_set(missing[i] * period * NANO)}"
+            )
+            done.append("gaps were filled with missing values")
+        if self._late[0]:
+            problems.append("{:,} times off the regular clock, first {}".format(*self._late))
+        if len(shared):
+            problems.append(
+                f"{len(shared):,} rows share a sample with the row before, first row "
+                f"{places[shared[0] + 1]}"
+            )
+            rule = "last" if self.duplicates == "error" else self.duplicates
+            done.append(f"the {rule} of the rows of a sample was taken")
+        if not problems:
+            return []
+        message = f"{self.where}: the clock is not regular at {period:g} s: {'; '.join(problems)}"
+        if not self.regular and (len(gaps) or self._late[0] or self.duplicates == "error"):
+            raise InputError(
+                f"{message}. Ask for a regular clock (regular=True, --regular) to fill gaps with "
+                "missing values, or give another period (--period)"
+            )
+        if samples > _SPARSE * self._rows + 1000:
+            raise InputError(
+                f"{message}. {self._rows:,} rows would become {samples:,} samples; is the period "
+                "or the time's unit right (--period, --unit)?"
+            )
+        return [f"{message}; {', '.join(done) or 'times were rounded to it'}"]

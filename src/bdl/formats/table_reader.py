@@ -209,8 +209,10 @@ class TableReader(ValueReader):
         about = self.table.about
         try:
             start = datetime.fromisoformat(about["start"])
+            zone = self.options.zone
             if start.tzinfo is None:  # on the local clock of a device
-                return start_in_zone(start, self.options.zone, clock.period, clock.samples)
+                known = start if zone else None
+                return start_in_zone(known, zone, clock.period, clock.samples)[:2]
             return start, tuple((int(a), int(b)) for a, b in about.get("offset_changes", ()))
         except (TypeError, ValueError) as error:
             raise InputError(f"{self.path}: invalid start time: {error}") from error

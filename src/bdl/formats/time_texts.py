@@ -22,6 +22,10 @@ DateOrder = Literal["day-first", "month-first"]
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?")
 _HALF_DAY = 12 * 3600 * 10**9
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAMED = (  # with the name of a month in place of {}
+    r"(?i)^(\d{{1,2}})[ .\-/]*{}[a-z]*[ .,\-/]*(\d{{4}}|\d\d)[ ,:T]*",
+    r"(?i)^(?:[a-z]+,? )?{}[a-z]*\.? (\d{{1,2}}),? (\d{{4}})[ ,]*",
+)
 _REWRITTEN = (
     (r"(?i)\s*[ap]\.?m\.?$", ""),
     (r"\b(\d)([/.:,\-])", r"0\1\2"),
@@ -34,8 +38,7 @@ _REWRITTEN = (
 
 def is_iso(array: pa.Array) -> bool:
     """Whether the first text that is there has the form of ISO 8601."""
-    first = array.drop_null()[:1].to_pylist()
-    return not first or _ISO.fullmatch(first[0]) is not None
+    return all(_ISO.fullmatch(first) for first in array.drop_null()[:1].to_pylist())
 
 
 def find_date_order(array: pa.Array, place: ColumnPlace) -> DateOrder | None:
@@ -52,23 +55,16 @@ def find_date_order(array: pa.Array, place: ColumnPlace) -> DateOrder | None:
     parts = parts.drop_null()
     if not len(parts) or not pc.all(pc.equal(parts.field("mark"), "/")).as_py():
         return "day-first"
-    first, second = (int(pc.max(parts.field(name).cast(pa.int64())).as_py()) for name in "ab")
-    if first > 12 and second > 12:
-        raise place.error(0, "dates of one order", f"{array[0].as_py()} and others", "")
-    return "day-first" if first > 12 else "month-first" if second > 12 else None
+    first, second = (pc.max(parts.field(name).cast(pa.int64())).as_py() > 12 for name in "ab")
+    if first and second:
+        raise place.error(0, "dates of one order", f"{array[0].as_py()} and others")
+    return "day-first" if first else "month-first" if second else None
 
 
 def rewrite(
     array: pa.Array, place: ColumnPlace, order: DateOrder | None
 ) -> tuple[pa.Array, NDArray[np.int64]]:
     """Texts as ISO 8601 without AM and PM, and the nanoseconds to add for those.
-
-    Parameters
-    ----------
-    array, place
-        The texts, and where they are, for error messages.
-    order
-        Which number of a date is the day, if it is known.
 
     Examples
     --------
@@ -78,7 +74,14 @@ def rewrite(
     """
     import pyarrow.compute as pc
 
-    texts = _with_numbers(pc.utf8_trim_whitespace(array))
+    texts = pc.utf8_trim_whitespace(array)
+    if re.search("|".join(_MONTHS), "".join(texts[:1].to_pylist()).lower()):
+        for number, month in enumerate(_MONTHS, 1):
+            for form in _NAMED:
+                texts = pc.replace_substring_regex(
+                    texts, form.format(month), rf"\1.{number:02}.\2 "
+                )
+        texts = pc.utf8_trim_whitespace(texts)
     order = order or find_date_order(texts, place)
     if order is None:
         raise InputError(
@@ -96,18 +99,3 @@ def rewrite(
     ):
         texts = pc.replace_substring_regex(texts, pattern, replacement)
     return texts, added * _HALF_DAY
-
-
-def _with_numbers(texts: pa.Array) -> pa.Array:
-    """Dates with the name of a month as day, month and year with dots between them."""
-    import pyarrow.compute as pc
-
-    if not re.search("|".join(_MONTHS), "".join(texts[:1].to_pylist()).lower()):
-        return texts
-    for number, month in enumerate(_MONTHS, 1):
-        for pattern in (
-            rf"(?i)^(\d{{1,2}})[ .\-/]*{month}[a-z]*[ .,\-/]*(\d{{4}}|\d\d)[ ,:T]*",
-            rf"(?i)^(?:[a-z]+,? )?{month}[a-z]*\.? (\d{{1,2}}),? (\d{{4}})[ ,]*",
-        ):
-            texts = pc.replace_substring_regex(texts, pattern, rf"\1.{number:02}.\2 ")
-    return pc.utf8_trim_whitespace(texts)

@@ -25,7 +25,7 @@ from bdl.formats.channel_names import channel_names, channel_units, chosen_chann
 from bdl.formats.edf_header import WHAT, EdfHeader, EdfSignal, read_header
 from bdl.formats.files import reading
 from bdl.formats.recordings.recording_format import GroupPattern, RecordingFormat, group_of
-from bdl.formats.time_zones import start_on_local_clock
+from bdl.formats.time_zones import start_in_zone
 from bdl.recording import RecordingInfo, Recordings
 from bdl.sampling import nearest_sample
 from bdl.value_readers import ValueReader, Values
@@ -108,9 +108,7 @@ class EdfRecordings(RecordingFormat):
                     f"{note}; ask for a regular clock (regular=True, --regular) to fill them"
                 )
             notes += (f"{note}, filled with missing values",)
-        start, changes, zone_note = start_on_local_clock(
-            header.start, self.zone, period, samples, path
-        )
+        start, changes, zone_note = start_in_zone(header.start, self.zone, period, samples, path)
         group = group_of(path.stem, self.group_pattern or _SUBJECT)
         units = channel_units(
             channels, [signal.unit for signal in chosen], self.channel_units, path

@@ -16,8 +16,8 @@ from pydantic import Field, model_validator
 
 from bdl.errors import ConfigError, InputError
 from bdl.formats.files import existing
-from bdl.formats.irregular_clock import Duplicates
 from bdl.formats.recordings.recording_format import GroupPattern, RecordingFormat
+from bdl.formats.sample_clock import Duplicates
 from bdl.formats.table_file import TableFile
 from bdl.formats.time_texts import DateOrder
 from bdl.recording import Recordings

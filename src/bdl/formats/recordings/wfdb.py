@@ -21,7 +21,7 @@ from bdl.errors import InputError, require
 from bdl.formats.channel_names import channel_names, channel_units, chosen_channels
 from bdl.formats.files import reading
 from bdl.formats.recordings.recording_format import GroupPattern, RecordingFormat, group_of
-from bdl.formats.time_zones import start_on_local_clock
+from bdl.formats.time_zones import start_in_zone
 from bdl.formats.wfdb_header import WHAT, read_header, signal_files
 from bdl.recording import RecordingInfo, Recordings
 from bdl.value_readers import Values, WholeReader
@@ -68,7 +68,7 @@ class WfdbRecordings(RecordingFormat):
         if header.base_date is not None and header.base_time is not None:
             local = datetime.combine(header.base_date, header.base_time)
         period, samples, id = 1.0 / header.fs, header.sig_len, path.stem
-        start, changes, zone_note = start_on_local_clock(local, self.zone, period, samples, path)
+        start, changes, zone_note = start_in_zone(local, self.zone, period, samples, path)
         group = group_of(id, self.group_pattern)
         known = getattr(header, "units", None) or [""] * len(names)
         units = channel_units(
