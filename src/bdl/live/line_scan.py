@@ -120,24 +120,18 @@ def _line(
     """Read a line; the place of its end, or -1 if it is not a plain sample, and its time."""
     timed = valued = False
     time = np.nan
-    while BLANK[text[at]]:
-        at += 1
+    at = _after_blanks(text, at)
     expected = OPEN
     while text[at] == expected:
-        at += 1
-        while BLANK[text[at]]:
-            at += 1
+        at = _after_blanks(text, at + 1)
         is_time = _has(text, at, TIME)
         if (timed if is_time else valued) or not (is_time or _has(text, at, VALUES)):
             return -1, np.nan
         at += len(TIME) if is_time else len(VALUES)
-        while BLANK[text[at]]:
-            at += 1
+        at = _after_blanks(text, at)
         if text[at] != COLON:
             return -1, np.nan
-        at += 1
-        while BLANK[text[at]]:
-            at += 1
+        at = _after_blanks(text, at + 1)
         if is_time:
             timed = True
             at, time = _number(text, at, powers, scratch, True)
@@ -149,28 +143,30 @@ def _line(
             for channel in range(len(values)):
                 if text[at] != before:
                     return -1, np.nan
-                at += 1
-                while BLANK[text[at]]:
-                    at += 1
+                at = _after_blanks(text, at + 1)
                 at, value = _number(text, at, powers, scratch, False)
                 if at < 0:
                     return -1, np.nan
                 values[channel] = value
-                while BLANK[text[at]]:
-                    at += 1
+                at = _after_blanks(text, at)
                 before = COMMA
             if text[at] != END:
                 return -1, np.nan
             at += 1
-        while BLANK[text[at]]:
-            at += 1
+        at = _after_blanks(text, at)
         expected = COMMA
     if not valued or text[at] != CLOSE:
         return -1, np.nan
-    at += 1
+    at = _after_blanks(text, at + 1)
+    return (at if text[at] == NEWLINE else -1), time
+
+
+@compiled
+def _after_blanks(text: Text, at: int) -> int:
+    """The next place without white space."""
     while BLANK[text[at]]:
         at += 1
-    return (at if text[at] == NEWLINE else -1), time
+    return at
 
 
 @compiled
