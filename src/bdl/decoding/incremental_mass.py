@@ -17,7 +17,7 @@ from bdl.compiled import compiled
 from bdl.decoding.candidates import steps
 from bdl.decoding.incremental import Arrays, BinClock
 from bdl.decoding.incremental_rows import DecoderRows, FinalRows, grown
-from bdl.decoding.mass_search import UNIT, Ints, SearchState, per_sample, remove, update
+from bdl.decoding.mass_search import UNIT, Ints, SearchState, per_sample, take_bin, update
 
 if TYPE_CHECKING:
     from bdl.decoding.forward_mass import ForwardMass
@@ -72,11 +72,11 @@ class MassRows(DecoderRows):
         return self._push(rows, counts, values, None)
 
     def finish(self, row: int, values: NDArray[np.float32], samples: int) -> FinalRows:
-        parts, one = [], np.array([row])
+        parts, rows = [], np.array([row])
         for first in range(0, max(len(values), 1), ROOM):
             part = values[first : first + ROOM]
             last = samples if first + ROOM >= len(values) else None
-            parts.append(self._push(one, np.array([len(part)]), part, last))
+            parts.append(self._push(rows, np.array([len(part)]), part, last))
         return FinalRows(*map(np.concatenate, zip(*parts, strict=True)))
 
     def _push(
@@ -159,9 +159,9 @@ def _advance_rows(
         if new == 0 and not last:
             continue
         for column in range(masses.shape[1]):
-            own = numbers[row, column]
-            size = own[3]
-            base, total = own[0] - size, size + new
+            state = numbers[row, column]
+            size = state[3]
+            base, total = state[0] - size, size + new
             new_start[:size] = start[row, column, :size]
             new_start[size:total] = masses[first : first + new, column]
             new_score[:size], new_score[size:total] = score[row, column, :size], 0
@@ -176,7 +176,7 @@ def _advance_rows(
             stage, latest, count, taken = _advance(
                 windows, widths, stride, end, new_start[:total], new_residual[:, :total],
                 new_inside[:, :total], new_score[:total], prefix, new_blocked[:total],
-                size, own[1] - base, own[2] - base, ahead, reach, distance, least, last,
+                size, state[1] - base, state[2] - base, ahead, reach, distance, least, last,
                 taken, count,
             )  # fmt: skip
             taken[0, before:count], taken[1, before:count] = place, column
@@ -184,7 +184,7 @@ def _advance_rows(
             taken[4, before:count] += base
             drop = max(total - keep, 0)
             left = total - drop
-            own[0], own[1], own[2], own[3] = own[0] + new, base + stage, base + latest, left
+            state[:] = (state[0] + new, base + stage, base + latest, left)
             start[row, column, :left] = new_start[drop:total]
             score[row, column, :left] = new_score[drop:total]
             blocked[row, column, :left] = new_blocked[drop:total]
@@ -225,16 +225,19 @@ def _advance(
     ``latest`` is the last bin in time that was taken. ``taken`` has ``count`` detections already.
     Returns the next bin to visit, the last that was taken, and the detections.
     """
-    total, widest = len(start), widths.max()
+    total, widest, first = len(start), widths.max(), position
     while True:
         # Bins 0 to position - 1 are known; their scores are complete up to ``complete``.
-        complete = total - 1 if last and position == total else position - 1 - widest
+        at_end = last and position == total
+        complete = total - 1 if at_end else position - 1 - widest
         end = min(position * stride, samples)
         state = SearchState(
             windows, widths, stride, end, start[:position], residual[:, :position],
             inside[:, :position], score[:position], prefix, blocked[:position], prefix,
         )  # fmt: skip
-        at_end = last and position == total
+        if position > first:
+            for k in range(len(windows)):
+                update(state, k, position - 1, position - 1)
         while stage + ahead <= complete or (at_end and stage < total):
             low, high = max(stage - ahead, 0), min(stage + ahead, complete)
             again = True
@@ -251,23 +254,15 @@ def _advance(
                         taken = more
                     taken[2, count], taken[3, count], taken[4, count] = c, score[c], position - 1
                     count += 1
-                    _take(state, c, distance)
+                    take_bin(state, c, distance)
                     latest = max(latest, c)
                     again = True
             stage += 1
         if position == total:
             return stage, latest, count, taken
-        end = min((position + 1) * stride, samples)
-        middle = position * stride + end
+        middle = position * stride + min((position + 1) * stride, samples)
         blocked[position] = middle - (2 * latest + 1) * stride < 2 * distance
-        known_bins = position + 1
-        grown = SearchState(
-            windows, widths, stride, end, start[:known_bins], residual[:, :known_bins],
-            inside[:, :known_bins], score[:known_bins], prefix, blocked[:known_bins], prefix,
-        )  # fmt: skip
-        for k in range(len(windows)):
-            update(grown, k, position, position)
-        position = known_bins
+        position += 1
 
 
 @compiled
@@ -288,20 +283,3 @@ def _is_best(
             if score[b] > score[c] or start[b] > start[c] or (start[b] == start[c] and b < c):
                 return False
     return True
-
-
-@compiled
-def _take(state: SearchState, c: int, distance: int) -> None:
-    """Remove the mass of a detection, and block the bins that are too close to it."""
-    stride, samples = state.stride, state.samples
-    for k in range(len(state.windows)):
-        if state.inside[k, c] > 0:
-            low, high = remove(state, k, c)
-            update(state, k, low, high)
-    if distance > 0:
-        centre = 2 * c * stride + min(stride, samples - c * stride)
-        away = distance // stride + 1
-        for b in range(max(c - away, 0), min(c + away + 1, len(state.blocked))):
-            other = 2 * b * stride + min(stride, samples - b * stride)
-            if abs(other - centre) < 2 * distance:
-                state.blocked[b] = True

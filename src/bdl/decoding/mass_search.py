@@ -110,7 +110,6 @@ def _search(
     scores: Ints,
 ) -> tuple[int, int]:
     """Take detections until ``taken`` is full; where to continue, and how many were taken."""
-    stride, samples = state.stride, state.samples
     start, score, blocked, path = state.start, state.score, state.blocked, state.path
     bins, count = len(start), 0
     if position == 0:
@@ -144,22 +143,29 @@ def _search(
                 return first, count
             taken[count], scores[count] = here, score[here]
             count += 1
-            for k in range(len(state.windows)):
-                if state.inside[k, here] > 0:
-                    low, high = remove(state, k, here)
-                    update(state, k, low, high)
-            if distance > 0:
-                centre = 2 * here * stride + min(stride, samples - here * stride)
-                away = distance // stride + 1
-                for b in range(max(here - away, 0), min(here + away + 1, bins)):
-                    other = 2 * b * stride + min(stride, samples - b * stride)
-                    if abs(other - centre) < 2 * distance:
-                        blocked[b] = True
+            take_bin(state, here, distance)
     return bins, count
 
 
 @compiled
-def remove(state: SearchState, k: int, b: int) -> tuple[int, int]:
+def take_bin(state: SearchState, c: int, distance: int) -> None:
+    """Remove the mass of a detection, and block the bins that are too close to it."""
+    stride, samples = state.stride, state.samples
+    for k in range(len(state.windows)):
+        if state.inside[k, c] > 0:
+            low, high = _remove(state, k, c)
+            update(state, k, low, high)
+    if distance > 0:
+        centre = 2 * c * stride + min(stride, samples - c * stride)
+        away = distance // stride + 1
+        for b in range(max(c - away, 0), min(c + away + 1, len(state.blocked))):
+            other = 2 * b * stride + min(stride, samples - b * stride)
+            if abs(other - centre) < 2 * distance:
+                state.blocked[b] = True
+
+
+@compiled
+def _remove(state: SearchState, k: int, b: int) -> tuple[int, int]:
     """Remove one unit, or all where there is less, from a window; its first and last bin."""
     stride, samples, residual = state.stride, state.samples, state.residual
     first, after = _span(b, state.windows[k], stride, samples)
