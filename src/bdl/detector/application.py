@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl import decoding, evaluation
+from bdl.binning import Binned, bin_features
 from bdl.decoding.candidates import ByType
 from bdl.density import Density
 from bdl.detector.model import Model
 from bdl.encoders.allocator import keep_buffers
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
-from bdl.features import Binned, bin_features
 from bdl.formats.polyphase import on_one_clock
 from bdl.recording import Recording, RecordingInfo, Recordings
 from bdl.rescoring.candidate_features import candidate_features

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from torch import nn
 
+from bdl.binning import Binned
 from bdl.density import Density
 from bdl.detector.application import Featured, densities_of
 from bdl.detector.encoder_steps import EncoderSteps
@@ -15,7 +16,6 @@ from bdl.detector.model import Model
 from bdl.detector.modelfile import all_weights, digest, write_model
 from bdl.detector.onnx_export import export_model
 from bdl.detector.streaming import Streaming
-from bdl.features import Binned
 
 
 class ModulePrediction(Streaming):

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.binning import Binned
 from bdl.detector.model import Model
 from bdl.detector.stream_steps import Ints, State, Steps
 from bdl.encoders.encoder import CARRIED
 from bdl.errors import require
-from bdl.features import Binned
 from bdl.onnx_graph import NEXT
 from bdl.windows import stitch, tile_shifts, tiles
 

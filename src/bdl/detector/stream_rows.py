@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.binning import bin_features
 from bdl.decoding import Decoder
 from bdl.decoding.incremental import BinClock
 from bdl.decoding.incremental_rows import FinalRows, grown, within
@@ -25,7 +26,6 @@ from bdl.detector.sample_intake import SampleIntake, Samples, Values
 from bdl.detector.stream_state import Parts, check_like
 from bdl.detector.stream_steps import Ints, StateRows, Steps
 from bdl.errors import InputError
-from bdl.features import bin_features
 from bdl.recording import Recording, RecordingInfo
 from bdl.recording_info import hour_and_weekday
 

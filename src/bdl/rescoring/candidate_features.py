@@ -25,9 +25,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.binning import Binned
 from bdl.decoding.candidates import ByType
 from bdl.density import Density
-from bdl.features import Binned, Features
+from bdl.features import Features
 from bdl.window_statistics import WindowStatistics
 
 Floats = NDArray[np.floating[Any]]

@@ -21,7 +21,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bdl.features import Binned, Features
+from bdl.binning import Binned
+from bdl.features import Features
 from bdl.labels import Labels
 from bdl.objectives import Objective
 from bdl.targets import Crop

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.binning import Binned
 from bdl.errors import OutputError
-from bdl.features import Binned
 
 SHARE = 4  # one part in this many of the memory that is available may hold features
 _ALIGNED = 64  # bytes

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from bdl.binning import bin_features
 from bdl.errors import ConfigError, InputError, some
 from bdl.events import Events
-from bdl.features import Features, bin_features
+from bdl.features import Features
 from bdl.intervals import IntervalType
 from bdl.labels import Labels, label
 from bdl.recording import RecordingInfo, Recordings
