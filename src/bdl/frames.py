@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bdl import column_values
+from bdl.arrays import Floats, Ints
 from bdl.arrow import from_numpy, from_texts
 from bdl.column_values import ColumnPlace, is_text
 from bdl.errors import InputError, MissingExtraError
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 Backend = Literal["pandas", "polars", "pyarrow"]
+Frame = Any  # a data frame of one of these
 _OPTIONAL: tuple[Backend, ...] = ("polars", "pandas")
-Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
+Codes = Ints
 
 
 def open_frame(frame: Any, names: Sequence[str], source: str) -> nw.DataFrame[Any]:

@@ -20,10 +20,10 @@ from bdl.cli.option_types import parse_pairs
 from bdl.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
+    from bdl.arrays import Floats
     from bdl.evaluation import Regions, Score, ScoringRules
     from bdl.events import Events
     from bdl.formats.table_file import TableFile
-    from bdl.frames import Floats
     from bdl.intervals import IntervalType
 
 

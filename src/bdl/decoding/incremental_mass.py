@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Flags, Longs, Singles
 from bdl.compiled import compiled
 from bdl.decoding.candidates import steps
 from bdl.decoding.incremental import Arrays, BinClock
 from bdl.decoding.incremental_rows import DecoderRows, FinalRows, grown
-from bdl.decoding.mass_search import UNIT, Ints, SearchState, per_sample, take_bin, update
+from bdl.decoding.mass_search import UNIT, SearchState, per_sample, take_bin, update
 
 if TYPE_CHECKING:
     from bdl.decoding.forward_mass import ForwardMass
@@ -45,7 +46,7 @@ class MassRows(DecoderRows):
         assert decoder.look_ahead is not None
         self.decoder, self.clock, self.types = decoder, clock, types
         self.windows = np.array([steps(2 * t, clock.period) for t in decoder.tolerances], np.int64)
-        self.widths: Ints = (self.windows // 2 + clock.stride) // clock.stride + 1
+        self.widths: Longs = (self.windows // 2 + clock.stride) // clock.stride + 1
         self.ahead = max(steps(decoder.look_ahead, clock.period * clock.stride), 0)
         self.distance = steps(decoder.separation, clock.period)
         count, widest = len(self.windows), int(self.widths.max())
@@ -68,10 +69,10 @@ class MassRows(DecoderRows):
     def clear(self, row: int) -> None:
         self.numbers[row] = (0, 0, -NEVER, 0)
 
-    def push(self, rows: Ints, counts: Ints, values: NDArray[np.float32]) -> FinalRows:
+    def push(self, rows: Longs, counts: Longs, values: Singles) -> FinalRows:
         return self._push(rows, counts, values, None)
 
-    def finish(self, row: int, values: NDArray[np.float32], samples: int) -> FinalRows:
+    def finish(self, row: int, values: Singles, samples: int) -> FinalRows:
         parts, rows = [], np.array([row])
         for first in range(0, max(len(values), 1), ROOM):
             part = values[first : first + ROOM]
@@ -79,9 +80,7 @@ class MassRows(DecoderRows):
             parts.append(self._push(rows, np.array([len(part)]), part, last))
         return FinalRows(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def _push(
-        self, rows: Ints, counts: Ints, values: NDArray[np.float32], samples: int | None
-    ) -> FinalRows:
+    def _push(self, rows: Longs, counts: Longs, values: Singles, samples: int | None) -> FinalRows:
         stride, count = self.clock.stride, len(self.windows)
         length = len(values) * stride
         if samples is not None:
@@ -119,22 +118,22 @@ class MassRows(DecoderRows):
 
 
 KEPT = ("start", "residual", "inside", "score", "blocked")
-Taken = tuple[Ints, Ints, Ints, Ints, Ints]  # place among the rows, output, bin, score, known
+Taken = tuple[Longs, Longs, Longs, Longs, Longs]  # place among the rows, output, bin, score, known
 
 
 @compiled
 def _advance_rows(
-    rows: Ints,
-    counts: Ints,
-    masses: Ints,
-    numbers: Ints,
-    start: Ints,
-    residual: Ints,
-    inside: Ints,
-    score: Ints,
-    blocked: NDArray[np.bool_],
-    windows: Ints,
-    widths: Ints,
+    rows: Longs,
+    counts: Longs,
+    masses: Longs,
+    numbers: Longs,
+    start: Longs,
+    residual: Longs,
+    inside: Longs,
+    score: Longs,
+    blocked: Flags,
+    windows: Longs,
+    widths: Longs,
     stride: int,
     samples: int,
     ahead: int,
@@ -199,16 +198,16 @@ def _advance_rows(
 
 @compiled
 def _advance(
-    windows: Ints,
-    widths: Ints,
+    windows: Longs,
+    widths: Longs,
     stride: int,
     samples: int,
-    start: Ints,
-    residual: Ints,
-    inside: Ints,
-    score: Ints,
-    prefix: Ints,
-    blocked: NDArray[np.bool_],
+    start: Longs,
+    residual: Longs,
+    inside: Longs,
+    score: Longs,
+    prefix: Longs,
+    blocked: Flags,
     position: int,
     stage: int,
     latest: int,
@@ -217,9 +216,9 @@ def _advance(
     distance: int,
     least: int,
     last: bool,
-    taken: Ints,
+    taken: Longs,
     count: int,
-) -> tuple[int, int, int, Ints]:
+) -> tuple[int, int, int, Longs]:
     """Add the bins from ``position`` on, and visit those from ``stage`` on that are due.
 
     ``latest`` is the last bin in time that was taken. ``taken`` has ``count`` detections already.
@@ -267,9 +266,9 @@ def _advance(
 
 @compiled
 def _is_best(
-    score: Ints,
-    start: Ints,
-    blocked: NDArray[np.bool_],
+    score: Longs,
+    start: Longs,
+    blocked: Flags,
     c: int,
     reach: int,
     low: int,

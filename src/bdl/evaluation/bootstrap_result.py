@@ -8,8 +8,8 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats
 from bdl.errors import require
 from bdl.evaluation.estimate import Estimate, plain
 from bdl.evaluation.matches import Matches
@@ -19,8 +19,6 @@ from bdl.text_tables import number_text, text_table
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

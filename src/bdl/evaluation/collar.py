@@ -12,15 +12,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Flags
 from bdl.errors import ConfigError
 from bdl.evaluation.rounding import is_nearer
 from bdl.evaluation.tally import Tally
 from bdl.events import Events
 from bdl.intervals import Intervals
-
-Floats = NDArray[np.float64]
 
 
 def collar_f(
@@ -95,7 +93,7 @@ def _largest_pairing(true: list[float], detected: list[float], collar: float) ->
     return hits
 
 
-def largest_matching(allowed: NDArray[np.bool_]) -> int:
+def largest_matching(allowed: Flags) -> int:
     """Most pairs of a row and a column that are allowed, each row and column used once.
 
     Each row in turn takes a free column, if need be by moving others along an alternating path.

@@ -22,20 +22,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Ints, Longs
 from bdl.errors import ConfigError
 from bdl.evaluation import replicates
 from bdl.evaluation.left_out import LeftOut
 from bdl.evaluation.precision_recall import BestThreshold, PrecisionRecall, mean
 from bdl.evaluation.ranking import tie_ends
-from bdl.evaluation.rounding import is_nearer
+from bdl.evaluation.rounding import find_tolerance, is_nearer
 from bdl.evaluation.tally import Tallies, Tally
 from bdl.intervals import IntervalType
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,9 +297,3 @@ class Matches:
                 f"{tolerance:g}"
             )
         return place
-
-
-def find_tolerance(tolerances: Sequence[float], tolerance: float) -> int | None:
-    """Place of a tolerance among others, to nine digits; None if it is not there."""
-    close = (k for k, known in enumerate(tolerances) if abs(known - tolerance) <= 1e-9 * known)
-    return next(close, None)

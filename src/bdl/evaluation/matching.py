@@ -18,8 +18,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Ints
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation.assignment import assign
 from bdl.evaluation.left_out import LeftOut
@@ -31,7 +31,6 @@ from bdl.intervals import IntervalType, likely_intervals
 
 EventFree = Literal["ignore", "count"]
 Unknown = Literal["error", "ignore", "event-free"]
-Ints = NDArray[np.int32]
 
 
 class MatchingRules(TypedDict, total=False):

@@ -26,11 +26,9 @@ from math import ceil, nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats
 from bdl.evaluation.estimate import Estimate, plain
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

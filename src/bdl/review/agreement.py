@@ -14,8 +14,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Longs
 from bdl.compiled import compiled
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation.matching import check_tolerances
@@ -25,8 +25,7 @@ from bdl.frames import Tabular
 from bdl.review.queue import Item, ReviewQueue
 from bdl.table_plots import Drawing
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
+Rows = Longs
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,13 +6,12 @@ from abc import abstractmethod
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import PositiveFloat
 
+from bdl.arrays import Floats, Ints
 from bdl.evaluation.matches import Matches
-from bdl.evaluation.metrics.metric import Floats, Metric
+from bdl.evaluation.metrics.metric import Metric
 
-Ints = NDArray[np.int32]
 _NONE: Ints = np.zeros(0, np.int32)
 
 
