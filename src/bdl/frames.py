@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 Frame = Any  # a data frame of one of these
+SHOWN = 20  # rows of a table in a notebook
 _OPTIONAL: tuple[Backend, ...] = ("polars", "pandas")
 Codes = Ints
 
@@ -169,8 +170,8 @@ def _arrow(column: Any) -> Any:
     return from_texts(values.tolist()) if values.dtype.kind in "OU" else from_numpy(values)
 
 
-def html_table(columns: dict[str, Any], most: int = 20) -> str:
-    """Columns as an HTML table for notebooks."""
+def html_table(columns: dict[str, Any]) -> str:
+    """Columns as an HTML table for notebooks, its first rows only."""
     size = len(next(iter(columns.values()), ()))
 
     def text(value: Any) -> str:
@@ -180,7 +181,7 @@ def html_table(columns: dict[str, Any], most: int = 20) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     rows = "".join(
         f"<tr>{''.join(f'<td>{text(column[row])}</td>' for column in columns.values())}</tr>"
-        for row in range(min(size, most))
+        for row in range(min(size, SHOWN))
     )
-    more = f"<p>{size:,} rows, {most} shown</p>" if size > most else ""
+    more = f"<p>{size:,} rows, {SHOWN} shown</p>" if size > SHOWN else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"

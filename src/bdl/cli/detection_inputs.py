@@ -20,12 +20,12 @@ def chosen_point(
     model: Model, all: bool, false_alarms_per_day: float | None, sensitivity: float | None
 ) -> OperatingPoint | None:
     """Return the operating point that the options ask for; None for the whole ranking."""
-    asked = {
+    options = {
         "--all": all or None,
         "--false-alarms-per-day": false_alarms_per_day,
         "--sensitivity": sensitivity,
     }
-    given = [flag for flag, value in asked.items() if value is not None]
+    given = [flag for flag, value in options.items() if value is not None]
     if len(given) > 1:
         raise ConfigError(f"{' and '.join(given)} contradict each other; give one of them")
     point = model.operating_point

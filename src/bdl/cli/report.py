@@ -81,7 +81,7 @@ def report(
             replicates=bootstrap,
             trust=trust_pickle,
         )
-        _told(write_report(study, target), json)
+        _print_path(write_report(study, target), json)
         return
     for name in sources:
         known_path(name)
@@ -117,10 +117,10 @@ def report(
         seed=seed,
         replicates=bootstrap,
     )
-    _told(write_report(content, target), json)
+    _print_path(write_report(content, target), json)
 
 
-def _told(page: Path, json: bool) -> None:
+def _print_path(page: Path, json: bool) -> None:
     if json:
         print_json({"out": str(page), "bytes": page.stat().st_size})
     else:

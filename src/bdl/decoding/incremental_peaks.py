@@ -131,10 +131,10 @@ class PeakRows(DecoderRows):
         columns = range(len(self.types))
         for column in columns:
             for name in KEPT:
-                saved, own = arrays[f"{column}.{name}"], getattr(self, name)[row, column]
-                if saved.shape != own.shape:
-                    raise ValueError(f"{name}: {own.shape} expected, got {saved.shape}")
-                own[...] = saved
+                saved, kept = arrays[f"{column}.{name}"], getattr(self, name)[row, column]
+                if saved.shape != kept.shape:
+                    raise ValueError(f"{name}: {kept.shape} expected, got {saved.shape}")
+                kept[...] = saved
         lengths = [[len(arrays[f"{column}.{name}"]) for name in PENDING] for column in columns]
         if any(len({*each}) > 1 for each in lengths):
             raise ValueError(f"maxima of lengths that do not fit each other: {lengths}")

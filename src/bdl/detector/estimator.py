@@ -256,12 +256,11 @@ class Detector(ModulePrediction, NestedParameters):
         1
         """
         self._check_fitted()
-        checked = preparation.check_events(events, recordings, unknown=unknown)
+        checked = preparation.events_of(events, recordings, unknown=unknown)
         before = FittedModel(self.model_, self.module_, self.rescorer_)
         shorter = shorter_training(self.model_, **training)
-        return copy.copy(self)._set(
-            fine_tune(before, recordings, checked, shorter, self._reporting)
-        )
+        tuned = fine_tune(before, recordings, checked, shorter, self._reporting)
+        return copy.copy(self)._set(tuned)
 
     @classmethod
     def load(cls, path: str | Path, *, module: nn.Module | None = None) -> Self:

@@ -125,5 +125,5 @@ def _check_types(model: Model, types: tuple[str, ...]) -> None:
     if unknown:
         raise InputError(
             f"the model has no event type {unknown[0]!r}; it knows {', '.join(model.types)}: "
-            "leave the others out, or fit anew"
+            "leave the others out, or fit a new model"
         )

@@ -41,8 +41,8 @@ class OnnxEncoder(Steps):
         self._session = runtime.InferenceSession(
             content, options, providers=["CPUExecutionProvider"]
         )
-        self._inputs = {each.name: each for each in self._session.get_inputs()}
-        shapes = {each.name: each.shape for each in self._session.get_outputs()}
+        self._inputs = {node.name: node for node in self._session.get_inputs()}
+        shapes = {node.name: node.shape for node in self._session.get_outputs()}
         self.outputs = int(shapes["density"][-1])
         self._states = [name for name in self._inputs if name + NEXT in shapes]
         self._results = ["density", *(name + NEXT for name in self._states)]
@@ -62,7 +62,7 @@ class OnnxEncoder(Steps):
     def initial_state(self) -> State:
         """State before the first bin: zeros, with a batch of one."""
         inputs = [self._inputs[name] for name in self._states]
-        return [np.zeros((1, *each.shape[1:]), dtype=_KINDS[each.type]) for each in inputs]
+        return [np.zeros((1, *node.shape[1:]), dtype=_KINDS[node.type]) for node in inputs]
 
     def step(
         self, values: Singles, hour: Longs | None, weekday: Longs | None, state: State

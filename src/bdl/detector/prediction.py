@@ -28,7 +28,7 @@ from bdl.evaluation import Metric, Regions
 from bdl.events import Events
 from bdl.recording import Recording, RecordingInfo, Recordings
 from bdl.rescoring import Rescorer
-from bdl.training.preparation import check_events
+from bdl.training.preparation import events_of
 
 Plain = Mapping[str, Any]
 
@@ -223,7 +223,7 @@ class Prediction(ABC):
             grid = grid if model.settings.lag is None else grid.forward()
         calibration = decoding.calibrate(
             self.densities(recordings),
-            check_events(events, recordings, unknown="ignore"),
+            events_of(events, recordings, unknown="ignore"),
             grid,
             tolerances=chosen,
             metric=metric,

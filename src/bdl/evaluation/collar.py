@@ -39,13 +39,13 @@ def collar_f(
     recordings = sorted({*truth.recordings, *detections.recordings})
     tallies = {}
     for kind in sorted({*truth.event, *detections.event}):
-        hits = wanted = detected = 0
+        hits = truths = detected = 0
         for recording in recordings:
             true, times = truth.times(recording, kind), detections.times(recording, kind)
             hits += _largest_pairing(true.tolist(), times.tolist(), float(collar))
-            wanted += len(true)
+            truths += len(true)
             detected += len(times)
-        tallies[kind] = Tally(hits, detected, wanted)
+        tallies[kind] = Tally(hits, detected, truths)
     return tallies
 
 

@@ -268,8 +268,8 @@ class Matches:
     def cuts(self, thresholds: Sequence[float]) -> Longs:
         """First row of each type whose score is below each threshold: (thresholds, types)."""
         bounds = zip(self.start[:-1], self.start[1:], strict=True)
-        wanted = -np.asarray(thresholds, dtype=np.float64)
-        rows = [a + np.searchsorted(-self.score[a:b], wanted, side="right") for a, b in bounds]
+        limits = -np.asarray(thresholds, dtype=np.float64)
+        rows = [a + np.searchsorted(-self.score[a:b], limits, side="right") for a, b in bounds]
         return np.stack(rows, axis=1).astype(np.int64)
 
     def hits_before(self, cut: Longs) -> Longs:

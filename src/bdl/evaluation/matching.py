@@ -156,10 +156,10 @@ class Matcher:
         code = _translate(truth.recordings, scored)[truth.recording_code]
         kind = _translate(truth.types, self.types)[truth.type_code]
         counted = (code >= 0) & (kind >= 0)
-        wanted = int(counted.sum())
+        truths = int(counted.sum())
         if regions is not None:
             counted &= regions.holds(scored, code, truth.time)
-        self.truths_outside = wanted - int(counted.sum())
+        self.truths_outside = truths - int(counted.sum())
         self.truths_without_time = truth.dropped
         code, kind, time = code[counted], kind[counted], truth.time[counted]
         if not len(time):

@@ -76,7 +76,7 @@ class Batch(NamedTuple):
 
 
 class Batches:
-    """The batches of the current epoch, drawn anew at every iteration.
+    """The batches of the current epoch, drawn again at every iteration.
 
     Parameters
     ----------

@@ -48,4 +48,6 @@ class MetricOfHits(Metric):
         truths = np.concatenate([_NONE, *(truths for _, truths in hits)])
         seconds, recording = self.seconds(matches, rows, truths), matches.recording[rows]
         samples = (np.repeat(seconds, row[recording]) for row in weights.astype(np.int64))
-        return np.array([self.statistic_of(each) if len(each) else np.nan for each in samples])
+        return np.array(
+            [self.statistic_of(sample) if len(sample) else np.nan for sample in samples]
+        )
