@@ -118,9 +118,10 @@ def learning() -> list[Growth]:
     """Features and targets, as samples and events grow; the recurrence, as bins and items do."""
     import torch
 
+    from bdl.binning import bin_features
     from bdl.encoders import Recurrent
     from bdl.encoders.allocator import keep_buffers
-    from bdl.features import Features, bin_features
+    from bdl.features import Features
     from bdl.kernels import Gaussian
     from bdl.recording import Recording
     from bdl.targets import Crop, event_targets

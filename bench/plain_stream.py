@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from bdl.encoders.fused.setting import use_fused
+from bench.row import best
 
 NEIGHBOURS = 5  # bins on either side of a peak
 LEAST = 0.05
@@ -48,16 +49,6 @@ class PlainStream:
         return [(self.bins - 1 - NEIGHBOURS, middle)]
 
 
-def best_processor(work, repeats: int = 5) -> float:
-    """Least processor time of several runs in seconds: what a busy machine disturbs least."""
-    times = []
-    for _ in range(repeats):
-        begin = process_time()
-        work()
-        times.append(process_time() - begin)
-    return min(times)
-
-
 def plain_seconds(detector, streams: int, stride: int, channels: int) -> dict[str, float]:
     """Processor seconds per stream and bin: encoder ``alone``, ``loop``, and ``json`` with it."""
     rng = np.random.default_rng(0)
@@ -82,6 +73,6 @@ def plain_seconds(detector, streams: int, stride: int, channels: int) -> dict[st
     use_fused(False)
     try:
         measured = {"alone": alone, "loop": loop, "json": from_json}
-        return {name: best_processor(work) / streams for name, work in measured.items()}
+        return {name: best(work, 5, process_time) / streams for name, work in measured.items()}
     finally:
         use_fused(True)

@@ -72,7 +72,8 @@ def make(file: Path, recordings: int, rows: int = ROWS, seed: int = 0) -> None:
 
 def ours(file: Path, out: Path) -> float:
     """Prepare a store and bin each recording; returns a checksum of all features."""
-    from bdl.features import Features, bin_features
+    from bdl.binning import bin_features
+    from bdl.features import Features
     from bdl.formats import prepare, read_recordings
 
     recordings = read_recordings(

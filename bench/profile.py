@@ -21,7 +21,7 @@ from pathlib import Path
 STAGES = {  # the end of a file's path, the function
     "simulating recordings": ("datasets/dataset.py", "simulate"),
     "reading recordings": ("datasets/dataset.py", "load"),
-    "binning features": ("bdl/features.py", "bin_features"),
+    "binning features": ("bdl/binning.py", "bin_features"),
     "training": ("training/loop.py", "train"),
     "of it, forward": ("training/lightning_module.py", "training_step"),
     "of it, backward": ("", "<method 'run_backward' of 'torch._C._EngineBase' objects>"),

@@ -85,8 +85,8 @@ def encoder_rows() -> list[Row]:
     import torch
 
     from bdl.batched_inference import batches, densities
+    from bdl.binning import Binned
     from bdl.encoders import Encoder
-    from bdl.features import Binned
     from bdl.inference import density
 
     rng = np.random.default_rng(0)

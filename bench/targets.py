@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bdl.features import Features, bin_features
+from bdl.binning import bin_features
+from bdl.features import Features
 from bdl.kernels import Gaussian
 from bdl.recording import Recording
 from bdl.targets import Crop, event_targets

@@ -16,9 +16,10 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
+from bdl.binning import Binned
 from bdl.encoders import Recurrent
 from bdl.encoders.allocator import keep_buffers
-from bdl.features import Binned, Features
+from bdl.features import Features
 from bdl.labels import Labels
 from bdl.objectives import BDL
 from bdl.training import Training, loop

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -133,10 +134,45 @@ def broker() -> Iterator[int]:
             process.terminate()
 
 
-def connects(client, port: int) -> bool:
-    """Whether a broker takes a client of paho."""
-    try:
-        client.connect("127.0.0.1", port)
-    except OSError:
-        return False
-    return True
+def through_mqtt(folder: Path, topic: str, lines: list[str], count: int) -> list[dict]:
+    """What `bdl live` publishes for samples of a topic: at least this many detections."""
+    pytest.importorskip("aiomqtt")
+    paho = pytest.importorskip("paho.mqtt.client")
+    published: list[dict] = []
+
+    def has_connected() -> bool:
+        try:
+            client.connect("127.0.0.1", port)
+        except OSError:
+            return False
+        return True
+
+    def has_answered() -> bool:  # samples that it already has are skipped
+        client.publish(topic, "\n".join(lines), qos=1)
+        time.sleep(0.3)
+        return len(published) >= count
+
+    with broker() as port:
+        client = paho.Client(paho.CallbackAPIVersion.VERSION2)
+        client.on_message = lambda _, __, message: published.append(json.loads(message.payload))
+        wait_for(has_connected)
+        client.subscribe(f"{topic}/detections", qos=1)
+        client.loop_start()
+        options = ("--reply", "--state", folder / "mqtt.state")
+        child = begin(folder, f"mqtt://127.0.0.1:{port}/{topic}", *options)
+        try:
+            wait_for(has_answered)
+        finally:
+            os.kill(child, signal.SIGTERM)
+        assert finished(child) == 0, (folder / "errors.txt").read_text()
+        client.loop_stop()
+        client.disconnect()
+    return published
+
+
+def await_consumer(outlet, child: int) -> None:
+    """Wait until `bdl live` reads a stream of the Lab Streaming Layer; skip if it never does."""
+    if not outlet.wait_for_consumers(25.0):
+        os.kill(child, signal.SIGKILL)
+        finished(child)
+        pytest.skip("streams of the Lab Streaming Layer are not found on this machine")

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bdl import Detector
+from bdl.binning import Binned
 from bdl.errors import ConfigError
-from bdl.features import Binned, Features
+from bdl.features import Features
 from bdl.intervals import IntervalType
 from bdl.kernels import Gaussian, Hard, RightGaussian
 from bdl.labels import Labels

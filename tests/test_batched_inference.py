@@ -15,10 +15,10 @@ from torch import nn
 
 from bdl import Detector, Events, Recording, Recordings
 from bdl.batched_inference import TOGETHER, batches, densities
+from bdl.binning import Binned
 from bdl.encoders import Ensemble, Recurrent, Transformer, Trees, UNet
 from bdl.encoders.fused import threads
 from bdl.encoders.fused.setting import use_fused
-from bdl.features import Binned
 from bdl.inference import density
 from learning import quick, spikes
 

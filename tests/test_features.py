@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from bdl import features as module
+from bdl import binning as module
 from bdl import value_readers
+from bdl.binning import bin_features
 from bdl.config import validate
 from bdl.errors import ConfigError, InputError
-from bdl.features import Features, bin_features
+from bdl.features import Features
 from bdl.recording import Recording, Recordings
 from bdl.scaling import Divisor, NoScaling, Robust
 from bdl.scaling.quartiles import quartiles

@@ -8,9 +8,9 @@ import torch
 from torch import nn
 
 from bdl import inference
+from bdl.binning import Binned
 from bdl.encoders import Recurrent, Transformer, UNet
 from bdl.errors import ConfigError
-from bdl.features import Binned
 from bdl.inference import density, logits
 
 

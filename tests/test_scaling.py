@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from bdl.binning import bin_features
 from bdl.errors import ConfigError
-from bdl.features import Features, bin_features
+from bdl.features import Features
 from bdl.recording import Recording, Recordings
 from bdl.scaling import AutomaticScaling, PerRecording, Robust
 

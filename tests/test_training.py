@@ -17,9 +17,10 @@ import pytest
 import torch
 from torch import nn
 
+from bdl.binning import Binned
 from bdl.encoders import Recurrent, Transformer
 from bdl.errors import BdlError, ConfigError, InputError, TrainingError
-from bdl.features import Binned, Features
+from bdl.features import Features
 from bdl.inference import logits
 from bdl.labels import Labels
 from bdl.objectives import BDL, EventClassifier

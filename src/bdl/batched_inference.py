@@ -14,8 +14,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from bdl.binning import Binned
 from bdl.encoders.encoder import WHOLE
-from bdl.features import Binned
 from bdl.inference import check_output, density, evaluating, linked, tensors
 
 TOGETHER = 1 << 13  # bins of short recordings, with their padding, that pass a module together

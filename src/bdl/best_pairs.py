@@ -13,14 +13,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Longs
 from bdl.compiled import compiled
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
+Rows = Longs
 
 
 def best_pairs(

@@ -124,8 +124,8 @@ class Density(Tabular):
                 x=self.times[bins], y=self.values[bins, column], mode="lines", name=escape(name)
             )
         if events is not None:
-            own = events.select(recordings=[self.recording])
-            for name, time in zip(own.event, own.time.tolist(), strict=True):
+            recorded = events.select(recordings=[self.recording])
+            for name, time in zip(recorded.event, recorded.time.tolist(), strict=True):
                 figure.add_vline(time, line_dash="dot", annotation_text=escape(str(name)))
         unit = "events per bin" if self.kind == "events" else "probability"
         figure.update_layout(

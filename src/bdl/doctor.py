@@ -122,15 +122,9 @@ def examine() -> Diagnosis:
     )
 
 
-def sizes(extra: str | None = None) -> dict[str, int]:
-    """Bytes of each installed library that the base needs, or an extra, with their own needs.
-
-    Parameters
-    ----------
-    extra
-        Name of an extra; None for the base.
-    """
-    left, installed = [*requirements().get(extra or "", ())], dict[str, int]()
+def sizes() -> dict[str, int]:
+    """Bytes of each installed library that the base needs, directly or indirectly."""
+    left, installed = [*requirements().get("", ())], dict[str, int]()
     while left:
         name = left.pop()
         if name.lower() in installed or version(name) == UNKNOWN:
@@ -183,7 +177,9 @@ def _torch() -> Torch | None:
         text = ""
     cuda = _CUDA.search(text)
     gpu = Path("/proc/driver/nvidia/version").exists() or shutil.which("nvidia-smi") is not None
-    names = {str(each.metadata["Name"]).lower() for each in metadata.distributions()}
+    names = {
+        str(distribution.metadata["Name"]).lower() for distribution in metadata.distributions()
+    }
     libraries = [name for name in names if name.startswith("nvidia-") or name == "triton"]
     megabytes = sum(map(_size, libraries)) // 1_000_000
     return Torch(version("torch"), cuda[1] if cuda else None, gpu, megabytes)

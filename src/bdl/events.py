@@ -17,13 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bdl import frames
-from bdl.column_names import TIME_UNITS, find_columns, guess_notes, time_unit
-from bdl.column_values import ColumnPlace
+from bdl.arrays import Floats
 from bdl.errors import InputError
-from bdl.frames import Backend, Codes, Floats, Tabular
+from bdl.event_columns import event_columns, incomplete_rows
+from bdl.frames import Backend, Codes, Tabular
 from bdl.table_plots import Drawing
-
-Frame = Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,19 +96,21 @@ class Events(Tabular):
         >>> Events.of(["a", "b"], "beat", [1.0, 2.0]).recordings
         ('a', 'b')
         """
-        times = np.array(time, dtype=np.float64, ndmin=1)
-        scores = None if score is None else np.array(score, dtype=np.float64, ndmin=1)
-        issue_time = None if issued is None else np.array(issued, dtype=np.float64, ndmin=1)
-        names = [[n] * len(times) if isinstance(n, str) else n for n in (recording, event)]
-        columns = {"recording": names[0], "event": names[1], "time": times, "score": scores}
-        columns["issued"] = issue_time
-        lengths = {name: len(column) for name, column in columns.items() if column is not None}
+        given = {"time": time, "score": score, "issued": issued}
+        numbers: dict[str, Any] = {
+            name: np.array(column, dtype=np.float64, ndmin=1)
+            for name, column in given.items()
+            if column is not None
+        }
+        rows = len(numbers["time"])
+        names = [[n] * rows if isinstance(n, str) else n for n in (recording, event)]
+        columns = {"recording": names[0], "event": names[1], **numbers}
+        lengths = {name: len(column) for name, column in columns.items()}
         if len(set(lengths.values())) != 1:
             raise InputError(f"events need columns of one length, got {lengths}")
         recordings, recording_code = frames.encode_names(names[0], "recording")
         types, type_code = frames.encode_names(names[1], "event")
-        codes = (recordings, types, recording_code, type_code)
-        events = cls(*codes, times, scores, issued=issue_time)
+        events = cls(recordings, types, recording_code, type_code, **numbers)
         return events._checked("error", "event table")
 
     @classmethod
@@ -122,22 +122,14 @@ class Events(Tabular):
         >>> len(Events.empty())
         0
         """
-        none = np.zeros(0, np.int32)
-        floats = np.zeros(0)
-        return cls(
-            (),
-            (),
-            none,
-            none.copy(),
-            floats,
-            floats.copy() if scored else None,
-            issued=floats.copy() if issued else None,
-        )
+        floats, codes = np.zeros((3, 0)), np.zeros((2, 0), np.int32)
+        events = cls((), (), codes[0], codes[1], floats[0], floats[1] if scored else None)
+        return replace(events, issued=floats[2]) if issued else events
 
     @classmethod
     def from_frame(
         cls,
-        frame: Frame,
+        frame: Any,
         *,
         recording: str | None = None,
         event: str | None = None,
@@ -171,59 +163,29 @@ class Events(Tabular):
         >>> Events.from_frame(frame).to_frame().columns
         ['recording', 'event', 'time']
         """
-        table = frames.open_frame(frame, (), source)
         named = {"recording": recording, "event": event, "time": time}
-        roles = (*named, "score") if score == "score" else tuple(named)
-        by_role = find_columns(table.columns, named, roles, source, needed=named)
-        score = by_role.get("score", score)
-        places = {role: ColumnPlace(source, column) for role, column in by_role.items()}
-        recordings, recording_code = frames.encode(table[by_role["recording"]], places["recording"])
-        types, type_code = frames.encode(table[by_role["event"]], places["event"])
-        times = frames.numbers(table[by_role["time"]], places["time"])
-        times = times * TIME_UNITS[time_unit(by_role["time"]) or "s"]
-        scores = None
-        if score is not None and score in table.columns:
-            scores = frames.numbers(table[score], ColumnPlace(source, score))
-        issue_times = None
-        if issued is not None and issued in table.columns:
-            issue_times = frames.numbers(table[issued], ColumnPlace(source, issued))
-            issue_times = issue_times * TIME_UNITS[time_unit(issued) or "s"]
-        backend = frames.backend_of(table)
-        note = guess_notes(by_role, named, source)
-        notes = (note,) if note else ()
-        names = (recordings, types, recording_code, type_code)
-        events = cls(*names, times, scores, 0, backend, notes, issue_times)
-        return events._checked(incomplete, source)
+        columns = event_columns(frame, named, score=score, issued=issued, source=source)
+        return cls(**columns)._checked(incomplete, source)
 
     def _checked(self, rule: Literal["error", "drop"], source: str) -> Events:
         """The same events, those without a finite time or a score refused or left out."""
-        incomplete = ~np.isfinite(self.time)
-        if self.score is not None:
-            incomplete |= np.isnan(self.score)
-        if self.issued is not None:
-            incomplete |= ~np.isfinite(self.issued)
+        incomplete = incomplete_rows(self._numbers(), rule, source)
         if not incomplete.any():
             return self
-        if rule == "error":
-            row = int(np.flatnonzero(incomplete)[0])
-            score = "" if self.score is None else f", score {self.score[row]}"
-            issued = "" if self.issued is None else f", issued {self.issued[row]}"
-            raise InputError(
-                f"{source}: row {row} has no finite time or no score "
-                f"(time {self.time[row]}{score}{issued}); {int(incomplete.sum())} such rows; leave "
-                "them out (incomplete='drop', --incomplete drop)"
-            )
         return replace(self._rows(~incomplete), dropped=int(incomplete.sum()))
 
-    def to_frame(self, backend: Backend | None = None) -> Frame:
+    def to_frame(self, backend: Backend | None = None) -> Any:
         """The table as a data frame of the kind it came from, or of ``backend``."""
         return super().to_frame(backend or self.backend)
 
     def columns(self) -> dict[str, Any]:
         """The columns of the table by name."""
-        columns = {"recording": self.recording, "event": self.event, "time": self.time}
-        optional = {"score": self.score, "issued": self.issued}
-        return columns | {name: values for name, values in optional.items() if values is not None}
+        return {"recording": self.recording, "event": self.event, **self._numbers()}
+
+    def _numbers(self) -> dict[str, Floats]:
+        """The columns of numbers that the table has."""
+        columns = {"time": self.time, "score": self.score, "issued": self.issued}
+        return {name: column for name, column in columns.items() if column is not None}
 
     @property
     def recording(self) -> NDArray[np.object_]:
@@ -264,12 +226,12 @@ class Events(Tabular):
         [2.0]
         """
         chosen = np.ones(len(self), dtype=bool)
-        for wanted, names, codes in (
+        for selected, names, codes in (
             (recordings, self.recordings, self.recording_code),
             (types, self.types, self.type_code),
         ):
-            if wanted is not None:
-                among = set(wanted)
+            if selected is not None:
+                among = set(selected)
                 chosen &= np.array([name in among for name in names], dtype=bool)[codes]
         return self._rows(chosen)
 
@@ -294,22 +256,21 @@ class Events(Tabular):
         """
         every = [*parts]
         listed = [part for part in every if len(part)]
+        tables = [part._numbers() for part in listed or every or [cls.empty()]]
+        numbers: dict[str, Any] = {
+            name: np.concatenate([table[name] for table in tables])
+            for name in ("time", "score", "issued")
+            if all(name in table for table in tables)
+        }
         if not listed:
-            scored = bool(every) and all(part.score is not None for part in every)
-            issued = bool(every) and all(part.issued is not None for part in every)
-            return cls.empty(scored=scored, issued=issued)
+            return cls.empty(scored="score" in numbers, issued="issued" in numbers)
         recordings, recording_code = frames.merge(
-            [(p.recordings, p.recording_code) for p in listed]
+            [(part.recordings, part.recording_code) for part in listed]
         )
-        types, type_code = frames.merge([(p.types, p.type_code) for p in listed])
-        scores = [p.score for p in listed if p.score is not None]
-        score = np.concatenate(scores) if len(scores) == len(listed) else None
-        issue_times = [p.issued for p in listed if p.issued is not None]
-        all_issued = np.concatenate(issue_times) if len(issue_times) == len(listed) else None
-        time = np.concatenate([p.time for p in listed])
-        notes = tuple(note for p in listed for note in p.notes)
-        more = (sum(p.dropped for p in listed), listed[0].backend, notes, all_issued)
-        return cls(recordings, types, recording_code, type_code, time, score, *more)
+        types, type_code = frames.merge([(part.types, part.type_code) for part in listed])
+        notes = tuple(note for part in listed for note in part.notes)
+        events = cls(recordings, types, recording_code, type_code, **numbers, notes=notes)
+        return replace(events, dropped=sum(p.dropped for p in listed), backend=listed[0].backend)
 
     def __len__(self) -> int:
         return len(self.time)
@@ -334,11 +295,6 @@ class Events(Tabular):
         return "\n".join([head, *rows])
 
     def _rows(self, keep: NDArray[Any]) -> Events:
-        return replace(
-            self,
-            recording_code=self.recording_code[keep],
-            type_code=self.type_code[keep],
-            time=self.time[keep],
-            score=None if self.score is None else self.score[keep],
-            issued=None if self.issued is None else self.issued[keep],
-        )
+        recording, event = self.recording_code[keep], self.type_code[keep]
+        numbers = {name: column[keep] for name, column in self._numbers().items()}
+        return replace(self, recording_code=recording, type_code=event, **numbers)

@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bdl import column_values
+from bdl.arrays import Floats, Ints
 from bdl.arrow import from_numpy, from_texts
 from bdl.column_values import ColumnPlace, is_text
 from bdl.errors import InputError, MissingExtraError
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 Backend = Literal["pandas", "polars", "pyarrow"]
+Frame = Any  # a data frame of one of these
+SHOWN = 20  # rows of a table in a notebook
 _OPTIONAL: tuple[Backend, ...] = ("polars", "pandas")
-Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
+Codes = Ints
 
 
 def open_frame(frame: Any, names: Sequence[str], source: str) -> nw.DataFrame[Any]:
@@ -168,8 +170,8 @@ def _arrow(column: Any) -> Any:
     return from_texts(values.tolist()) if values.dtype.kind in "OU" else from_numpy(values)
 
 
-def html_table(columns: dict[str, Any], most: int = 20) -> str:
-    """Columns as an HTML table for notebooks."""
+def html_table(columns: dict[str, Any]) -> str:
+    """Columns as an HTML table for notebooks, its first rows only."""
     size = len(next(iter(columns.values()), ()))
 
     def text(value: Any) -> str:
@@ -179,7 +181,7 @@ def html_table(columns: dict[str, Any], most: int = 20) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     rows = "".join(
         f"<tr>{''.join(f'<td>{text(column[row])}</td>' for column in columns.values())}</tr>"
-        for row in range(min(size, most))
+        for row in range(min(size, SHOWN))
     )
-    more = f"<p>{size:,} rows, {most} shown</p>" if size > most else ""
+    more = f"<p>{size:,} rows, {SHOWN} shown</p>" if size > SHOWN else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"

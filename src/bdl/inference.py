@@ -25,11 +25,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from bdl.binning import Binned
 from bdl.encoders.encoder import CARRIED, WHOLE
 from bdl.encoders.fused.elementwise import elementwise
 from bdl.encoders.fused.threads import suited
 from bdl.errors import ConfigError
-from bdl.features import Binned
 from bdl.windows import Tile, stitch, tile_shifts, tiles
 
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bdl.arrays import Floats, Ints
 from bdl.errors import ConfigError, InputError, require
 from bdl.frames import Tabular
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-Floats = NDArray[np.float64]
 ENDS = (("onset", "offset"), ("onset", "wakeup"), ("start", "end"), ("begin", "end"), ("on", "off"))
 
 
@@ -129,8 +129,8 @@ class Intervals(Tabular):
 
     recordings: tuple[str, ...]
     names: tuple[str, ...]
-    recording_code: NDArray[np.int32] = field(repr=False)
-    name_code: NDArray[np.int32] = field(repr=False)
+    recording_code: Ints = field(repr=False)
+    name_code: Ints = field(repr=False)
     start: Floats = field(repr=False)
     end: Floats = field(repr=False)
     score: Floats | None = field(default=None, repr=False)

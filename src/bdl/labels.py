@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Flags, Floats, Longs
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.intervals import Intervals, IntervalType
@@ -21,8 +21,7 @@ from bdl.pairing import pair
 from bdl.recording import RecordingInfo
 from bdl.sampling import bin_count, nearest_sample
 
-Samples = NDArray[np.int64]
-Floats = NDArray[np.float64]
+Samples = Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +43,7 @@ class Labels:
     # (n, 2) samples of the spans in which all events are annotated; None for the whole recording.
     annotated: Samples | None = None
 
-    def annotated_bins(self, stride: int) -> NDArray[np.bool_] | None:
+    def annotated_bins(self, stride: int) -> Flags | None:
         """Return which bins have their middle in an annotated span; None if all are annotated."""
         if self.annotated is None:
             return None
@@ -203,9 +202,9 @@ def common_period(labels: Sequence[Labels]) -> float:
     return periods.pop()
 
 
-def _within(samples: Samples, spans: Samples | None) -> NDArray[np.bool_]:
+def _within(samples: Samples, spans: Samples | None) -> Flags:
     """Return which samples are in one of some spans; all without spans."""
-    inside: NDArray[np.bool_] = np.full(len(samples), spans is None)
+    inside: Flags = np.full(len(samples), spans is None)
     for first, last in () if spans is None else spans.tolist():
         inside |= (samples >= first) & (samples < last)
     return inside

@@ -137,10 +137,10 @@ def _endpoints(
     names = np.array(events.types, dtype=object)
     side_of = np.where(names == kind.onset, 1, np.where(names == kind.offset, 0, -1))
     side = side_of[events.type_code] if len(names) else np.zeros(0, np.int64)
-    wanted = side >= 0
+    usable = side >= 0
     if events.score is not None:
-        wanted &= events.score >= threshold
-    rows = np.flatnonzero(wanted)
+        usable &= events.score >= threshold
+    rows = np.flatnonzero(usable)
     rows = rows[np.lexsort((side[rows], events.time[rows], events.recording_code[rows]))]
     return rows, side[rows] == 1
 

@@ -4,7 +4,7 @@ A *family* (kernels, objectives, encoders, decoders, metrics, formats, data sets
 subclass of `Variant` that names the package its variants live in. A *variant* is a concrete
 subclass whose field ``kind`` is its name. Nothing else lists the variants of a family: its
 registry is read from the modules of the package and from the entry points of the group of the
-same name, the first time that somebody asks for it. To add a variant, add one file to the
+same name, the first time that it is requested. To add a variant, add one file to the
 package, or declare an entry point in a package of your own::
 
     [project.entry-points."bdl.kernels"]

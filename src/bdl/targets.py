@@ -24,15 +24,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Longs
 from bdl.compiled import compiled
 from bdl.errors import InputError
 from bdl.kernels import Kernel, cumulative
 from bdl.sampling import bin_count
 
-Samples = NDArray[np.int64]
-Floats = NDArray[np.float64]
+Samples = Longs
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 Texts are compared as files write them: ``µV`` is ``uV``, ``m/s²`` and ``m/s^2`` are ``m/s2``,
 ``°C`` is ``degC``. In a recording ``g`` is the acceleration of gravity, not a mass. An empty text
-is an unknown unit, which is taken as the one that is wanted.
+is an unknown unit, which is taken as the target unit.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def is_unit(text: str) -> bool:
     return plain_unit(text) in _SIZES
 
 
-def conversion(unit: str, wanted: str) -> tuple[float, float] | None:
+def conversion(unit: str, target: str) -> tuple[float, float] | None:
     """What to multiply by, and then add, to go from one unit to another.
 
     None if they are of other quantities, or not known.
@@ -98,7 +98,7 @@ def conversion(unit: str, wanted: str) -> tuple[float, float] | None:
     >>> conversion("°F", "°C")
     (0.5555555555555556, -17.77777777777778)
     """
-    old, new = plain_unit(unit), plain_unit(wanted)
+    old, new = plain_unit(unit), plain_unit(target)
     if not old or not new or old == new:
         return 1.0, 0.0
     if old not in _SIZES or new not in _SIZES or _SIZES[old].quantity != _SIZES[new].quantity:
@@ -177,23 +177,23 @@ def in_units(
     for info in recordings.infos:
         changed = dict(zip(info.channels, info.units, strict=False))
         for channel, unit in changed.items():
-            wanted = units.get(channel, "")
-            if not wanted or plain_unit(unit) == plain_unit(wanted):
+            target = units.get(channel, "")
+            if not target or plain_unit(unit) == plain_unit(target):
                 continue
-            change = conversion(unit, wanted)
+            change = conversion(unit, target)
             if change is None and not strict:
                 continue
             if change is None:
                 raise InputError(
                     f"recording {info.id!r}: channel {channel!r} is in {unit}, and {what} has it "
-                    f"in {wanted}, to which it cannot be converted; leave the recording out or, "
+                    f"in {target}, to which it cannot be converted; leave the recording out or, "
                     f"if its file names a wrong unit, give the right one (channel_units=, "
-                    f"--channel-unit '{channel}={wanted}')"
+                    f"--channel-unit '{channel}={target}')"
                 )
-            changed[channel] = wanted
+            changed[channel] = target
             if unit:
                 changes.setdefault(info.id, {})[channel] = change
-                conversions[channel, f"{unit} converted to {wanted}"] += 1
+                conversions[channel, f"{unit} converted to {target}"] += 1
         infos.append(replace(info, units=tuple(changed.values())))
     if not changes:
         return replace(recordings, infos=tuple(infos))
@@ -219,10 +219,10 @@ class Conversion:
 
     def __call__(self, info: RecordingInfo, values: Values) -> Values:
         """The values in the new units."""
-        own = self.changes.get(info.id)
-        if own is None:
+        changes = self.changes.get(info.id)
+        if changes is None:
             return values
-        pairs = [own.get(name, (1.0, 0.0)) for name in info.channels]
+        pairs = [changes.get(name, (1.0, 0.0)) for name in info.channels]
         scale, zero = np.array(pairs, np.float32).T
         scaled: Values = values * scale
         return scaled + zero if zero.any() else scaled

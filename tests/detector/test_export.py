@@ -19,12 +19,12 @@ from bdl import (
     load,
     read_events,
 )
+from bdl.binning import bin_features
 from bdl.detector.exported import ExportedDetector
 from bdl.detector.onnx_file import sealed
 from bdl.detector.stream import push_many
 from bdl.encoders import Ensemble, Recurrent, Trees, UNet
 from bdl.errors import ConfigError, InputError
-from bdl.features import bin_features
 from calling import call
 from exporting import TREES, assert_same_events, without_torch, write_example
 from learning import bouts, quick, spikes

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,15 @@ import pytest
 
 from bdl import Detector, Recording
 from bdl.datasets import HAPT
-from live_commands import before_the_end, begin, broker, connects, detections, finished, wait_for
+from live_commands import (
+    await_consumer,
+    before_the_end,
+    begin,
+    detections,
+    finished,
+    through_mqtt,
+    wait_for,
+)
 
 DATA = Path(__file__).parents[2] / "../shared/data/hapt"
 pytestmark = [
@@ -50,9 +57,9 @@ def replay(tmp_path_factory) -> tuple[Path, Recording, list[dict]]:
     found = detector.detect(part)
     rows = zip(found.event, found.time, found.score, found.issued, strict=True)
     names = ("event", "time", "score", "issued")
-    told = [{"recording": "live", **dict(zip(names, row, strict=True))} for row in rows]
+    expected = [{"recording": "live", **dict(zip(names, row, strict=True))} for row in rows]
     end = (SAMPLES - 1) * part.info.period
-    return folder, part, before_the_end(told, end)
+    return folder, part, before_the_end(expected, end)
 
 
 def same(ours: list[dict], theirs: list[dict]) -> bool:
@@ -60,33 +67,13 @@ def same(ours: list[dict], theirs: list[dict]) -> bool:
 
 
 def test_through_mqtt(replay) -> None:
-    pytest.importorskip("aiomqtt")
-    paho = pytest.importorskip("paho.mqtt.client")
     folder, part, expected = replay
     lines = [
         json.dumps({"time": i * part.info.period, "values": row})
         for i, row in enumerate(part.values.astype(float).tolist())
     ]
-    told: list[dict] = []
-    with broker() as port:
-        client = paho.Client(paho.CallbackAPIVersion.VERSION2)
-        client.on_message = lambda _, __, message: told.append(json.loads(message.payload))
-        wait_for(lambda: connects(client, port))
-        client.subscribe("hapt/detections", qos=1)
-        client.loop_start()
-        state = folder / "hapt.state"
-        child = begin(folder, f"mqtt://127.0.0.1:{port}/hapt", "--reply", "--state", state)
-        for _ in range(100):  # until it has subscribed: samples it has are skipped
-            client.publish("hapt", "\n".join(lines), qos=1)
-            time.sleep(0.3)
-            if len(told) >= len(expected):
-                break
-        os.kill(child, signal.SIGTERM)
-        assert finished(child) == 0, (folder / "errors.txt").read_text()
-        client.loop_stop()
-        client.disconnect()
     assert len(expected) > 3
-    assert same(told, expected)
+    assert same(through_mqtt(folder, "hapt", lines, len(expected)), expected)
 
 
 def test_through_the_lab_streaming_layer(replay) -> None:
@@ -96,10 +83,7 @@ def test_through_the_lab_streaming_layer(replay) -> None:
     child = begin(folder, f"lsl:{name}", out="lsl.ndjson")
     count = len(part.info.channels)
     outlet = lsl.StreamOutlet(lsl.StreamInfo(name, "ACC", count, rate, "float32", name))
-    if not outlet.wait_for_consumers(25.0):
-        os.kill(child, signal.SIGKILL)
-        finished(child)
-        pytest.skip("streams of the Lab Streaming Layer are not found on this machine")
+    await_consumer(outlet, child)
     jitter = np.random.default_rng(0).uniform(0, 0.1, SAMPLES)
     begun = lsl.local_clock()
     for i, row in enumerate(part.values.tolist()):

@@ -14,10 +14,9 @@ import pytest
 from bdl.errors import ConfigError
 from bdl.live.transports import open_transport
 from live_commands import (
+    await_consumer,
     before_the_end,
     begin,
-    broker,
-    connects,
     detections,
     finished,
     free_port,
@@ -25,6 +24,7 @@ from live_commands import (
     model,
     ndjson,
     signal_values,
+    through_mqtt,
     wait_for,
 )
 
@@ -72,32 +72,10 @@ def test_nobody_answers(folder: Path) -> None:
 
 
 def test_an_mqtt_topic(folder: Path) -> None:
-    pytest.importorskip("aiomqtt")
-    paho = pytest.importorskip("paho.mqtt.client")
     lines = ndjson(signal_values())
     expected = live(folder, "\n".join(lines), "--all", out="expected.ndjson")
-    told: list[dict] = []
-    with broker() as port:
-        client = paho.Client(paho.CallbackAPIVersion.VERSION2)
-        client.on_message = lambda _, __, message: told.append(json.loads(message.payload))
-        wait_for(lambda: connects(client, port))
-        client.subscribe("ward/3/detections", qos=1)
-        client.loop_start()
-        state = folder / "ward.state"
-        child = begin(folder, f"mqtt://127.0.0.1:{port}/ward/3", "--reply", "--state", state)
-        ended = False
-        for _ in range(60):  # until it has subscribed: samples it has are skipped
-            client.publish("ward/3", "\n".join(lines), qos=1)
-            time.sleep(0.3)
-            if len(told) >= len(before_the_end(expected)):
-                ended = True
-                break
-        assert ended, (folder / "errors.txt").read_text()
-        os.kill(child, signal.SIGTERM)
-        assert finished(child) == 0
-        client.loop_stop()
-        client.disconnect()
-    assert told == before_the_end(expected)  # a topic has no end
+    known = before_the_end(expected)  # a topic has no end
+    assert through_mqtt(folder, "ward/3", lines, len(known)) == known
     assert "stopped" in (folder / "errors.txt").read_text()
 
 
@@ -111,10 +89,7 @@ def test_a_stream_of_the_lab_streaming_layer(folder: Path) -> None:
     channels = about.desc().append_child("channels")
     channels.append_child("channel").append_child_value("label", "channel_0")
     outlet = lsl.StreamOutlet(about, max_buffered=3600)
-    if not outlet.wait_for_consumers(25.0):
-        os.kill(child, signal.SIGKILL)
-        finished(child)
-        pytest.skip("streams of the Lab Streaming Layer are not found on this machine")
+    await_consumer(outlet, child)
     begun = lsl.local_clock()
     for first in range(0, len(values), 10):
         part = values[first : first + 10].tolist()

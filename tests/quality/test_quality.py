@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bdl import Detector, Recording, Recordings, Workers
+from bdl.binning import bin_features
 from bdl.errors import ConfigError, InputError
-from bdl.features import Features, bin_features
+from bdl.features import Features
 from bdl.formats import inspect, open_store, prepare
 from bdl.quality import USUAL, NonWear, Quality
 from bdl.quality.repeats import LOOK_BACK

@@ -10,9 +10,8 @@ import typer
 from bdl.cli.console import err, out, print_json
 from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption
 from bdl.cli.numbers import COUNT, INTERVALS, SHARE
-from bdl.cli.options import Json, Quiet, takes
-from bdl.cli.recording_options import EVENT_OPTIONS, RECORDING_OPTIONS
-from bdl.cli.sources import SourceOptions, find_source
+from bdl.cli.options import Json, Quiet, TableOut, takes
+from bdl.cli.sources import TRAINING_OPTIONS, TrainingOptions, find_training_source
 from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -22,16 +21,9 @@ commands = typer.Typer()
 
 
 @commands.command(epilog="Example: `bdl curve --config mine/bdl.yaml --out curve.csv`")
-@takes(
-    source_options=SourceOptions,
-    layout=RECORDING_OPTIONS,
-    event_options=EVENT_OPTIONS,
-    detector=DETECTOR_OPTIONS,
-)
+@takes(source_options=TRAINING_OPTIONS, detector=DETECTOR_OPTIONS)
 def curve(
-    target: Annotated[Path | None, typer.Option("--out", help="Table to write.")] = None,
-    events: Annotated[str | None, typer.Option(help="Table of events.")] = None,
-    config: Annotated[Path | None, typer.Option(help="YAML file with data and settings.")] = None,
+    target: TableOut = None,
     preset: PresetOption = None,
     from_: Annotated[
         Path | None, typer.Option("--from", help="Model file to fine-tune, instead of new models.")
@@ -53,9 +45,7 @@ def curve(
     quiet: Quiet = False,
     json: Json = False,
     *,
-    source_options: SourceOptions,
-    layout: dict[str, Any],
-    event_options: dict[str, Any],
+    source_options: TrainingOptions,
     detector: dict[str, Any],
 ) -> None:
     """Score over the number of labelled recordings: would more labels help?
@@ -68,14 +58,7 @@ def curve(
 
     if target is not None:
         check_table_output(target)
-    source = find_source(
-        source_options,
-        layout,
-        events=events,
-        event_options=event_options,
-        config=config,
-        need_events=True,
-    )
+    source = find_training_source(source_options)
     training = detector.get("training", {})
     if from_ is not None:
         if [*detector] not in ([], ["training"]) or preset is not None:

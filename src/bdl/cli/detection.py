@@ -15,8 +15,8 @@ from bdl.cli.detection_inputs import chosen_point, done_files, open_recordings
 from bdl.cli.event_conversion import written_formats
 from bdl.cli.numbers import ALARMS, COUNT, SENSITIVITY
 from bdl.cli.options import Json, Quiet, Strict, advance, takes
-from bdl.cli.recording_options import RECORDING_OPTIONS, recording_formats
-from bdl.cli.sources import SourceOptions
+from bdl.cli.recording_options import recording_formats
+from bdl.cli.sources import SOURCE_OPTIONS, SourceOptions
 from bdl.detector.model import Model
 from bdl.detector.operating_point import OperatingPoint
 from bdl.errors import ConfigError
@@ -29,12 +29,7 @@ commands = typer.Typer()
 
 
 @commands.command(epilog="Example: `bdl detect model.safetensors new/ --out found.csv --update`")
-@takes(
-    source_options=SourceOptions,
-    layout=RECORDING_OPTIONS,
-    format_options=WRITING_OPTIONS,
-    workers=Workers,
-)
+@takes(source_options=SOURCE_OPTIONS, format_options=WRITING_OPTIONS, workers=Workers)
 def detect(
     model: Annotated[Path, typer.Argument(help="Model file written by fit or export.")],
     source: Annotated[
@@ -117,7 +112,6 @@ def detect(
     quiet: Quiet = False,
     json: Json = False,
     source_options: SourceOptions,
-    layout: dict[str, Any],
     format_options: dict[str, Any],
     workers: dict[str, Any],
 ) -> None:
@@ -163,7 +157,7 @@ def detect(
     done = done_files(model, out, point, paired) if update else None
     options = replace(source_options, format=recordings_format)
     where = Workers(**workers)
-    recordings = open_recordings(detector.model_, source, options, layout, config, done, where)
+    recordings = open_recordings(detector.model_, source, options, config, done, where)
     converted = in_units(recordings, detector.model_.units_by_channel, "the model", strict=False)
     for note in () if quiet or json else converted.notes:
         if not note.startswith(LEFT_OUT):

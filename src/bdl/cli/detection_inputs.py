@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bdl.cli.sources import SourceOptions, find_source
 from bdl.detector.model import Model
@@ -20,12 +20,12 @@ def chosen_point(
     model: Model, all: bool, false_alarms_per_day: float | None, sensitivity: float | None
 ) -> OperatingPoint | None:
     """Return the operating point that the options ask for; None for the whole ranking."""
-    asked = {
+    options = {
         "--all": all or None,
         "--false-alarms-per-day": false_alarms_per_day,
         "--sensitivity": sensitivity,
     }
-    given = [flag for flag, value in asked.items() if value is not None]
+    given = [flag for flag, value in options.items() if value is not None]
     if len(given) > 1:
         raise ConfigError(f"{' and '.join(given)} contradict each other; give one of them")
     point = model.operating_point
@@ -45,19 +45,18 @@ def open_recordings(
     model: Model,
     source: str | None,
     options: SourceOptions,
-    layout: dict[str, Any],
     config: Path | None,
     done: DoneFiles | None,
     workers: Workers,
 ) -> Recordings:
     """Open the recordings that the arguments name; with a record of done files the others."""
-    if all(each is None for each in (source, options.dataset, options.recordings, config)):
+    if all(place is None for place in (source, options.dataset, options.recordings, config)):
         raise ConfigError(
             "the recordings are missing: give a file or folder as second argument, or "
             "--recordings, --dataset or --config"
         )
     if source is None:
-        recordings = find_source(options, layout, config=config, invalid="skip").recordings
+        recordings = find_source(options, config=config, invalid="skip").recordings
         return recordings if done is None else done.new(recordings)
     from bdl.formats.polyphase import on_one_clock
     from bdl.formats.reading import Reading
@@ -75,7 +74,7 @@ def open_recordings(
     reading = reading.replace(
         format=options.format or reading.format,
         pattern=options.pattern or reading.pattern,
-        layout={**reading.layout, **layout},
+        layout={**reading.layout, **options.layout},
     )
     if done is None:
         recordings = reading.open(source, invalid="skip", workers=workers)

@@ -45,7 +45,7 @@ def named_options() -> Iterator[None]:
         yield
     except ConfigError as error:
         text = re.sub(r"^(?:(?:Row|Tables|DetectorSettings|detector): )+", "", str(error))
-        flags = dict(DETECTOR_OPTIONS.names())
+        flags = DETECTOR_OPTIONS.flags()
         inner = re.sub(rf"^(?:(?:detector|{'|'.join(DETECTOR_OPTIONS.inner)}): )+", "", text)
         place, _, rest = inner.partition(": ")
         name = place.partition(".")[0]  # without the number of an entry

@@ -15,7 +15,8 @@ commands = typer.Typer()
 @commands.command(epilog="Example: `bdl doctor --json`")
 def doctor(
     sizes: Annotated[
-        bool, typer.Option("--sizes", help="Also tell what the libraries of the base weigh.")
+        bool,
+        typer.Option("--sizes", help="Also show the installed size of the libraries of the base."),
     ] = False,
     json: Json = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""The command that scores a detector on one's own data."""
+"""The command that scores a detector on the user's own data."""
 
 from __future__ import annotations
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from bdl.cli.console import err
-from bdl.cli.labelled_data import LabelOptions, find_labelled
-from bdl.cli.numbers import PORT, SCORE, TOLERANCE
-from bdl.cli.options import takes
-from bdl.cli.recording_options import EVENT_OPTIONS, RECORDING_OPTIONS
-from bdl.cli.sources import SourceOptions
+from bdl.cli.labelled_data import LABEL_OPTIONS, LabelOptions, find_labelled
+from bdl.cli.numbers import PORT, TOLERANCE
+from bdl.cli.options import Cutoff, takes
 from bdl.errors import ConfigError
 
 commands = typer.Typer()
@@ -21,25 +19,15 @@ commands = typer.Typer()
 @commands.command(
     epilog="Example: `bdl explore --recordings store --events events.csv --detections found.csv`"
 )
-@takes(
-    source_options=SourceOptions,
-    labels=LabelOptions,
-    layout=RECORDING_OPTIONS,
-    event_options=EVENT_OPTIONS,
-)
+@takes(labels=LABEL_OPTIONS)
 def explore(
-    source: Annotated[
-        Path | None, typer.Argument(help="Project of bdl new, or run directory of a study.")
-    ] = None,
     tolerance: Annotated[
         float | None,
         typer.Option(
             parser=TOLERANCE, help="Seconds within which labels and model agree. Default: proposed."
         ),
     ] = None,
-    cutoff: Annotated[
-        float, typer.Option(parser=SCORE, help="Score from which a detection counts.")
-    ] = 0.5,
+    cutoff: Cutoff = 0.5,
     journal: Annotated[
         Path | None, typer.Option(help="File of the edits. Default: beside the table of labels.")
     ] = None,
@@ -60,10 +48,7 @@ def explore(
         bool, typer.Option("--browser/--no-browser", help="Open the default browser.")
     ] = True,
     *,
-    source_options: SourceOptions,
     labels: LabelOptions,
-    layout: dict[str, Any],
-    event_options: dict[str, Any],
 ) -> None:
     """Look at recordings, correct labels, work through a review queue.
 
@@ -73,7 +58,7 @@ def explore(
     """
     from bdl.explore import export, open_session, serve
 
-    data = find_labelled(source, source_options, labels, layout, event_options)
+    data = find_labelled(labels)
     if data.recordings is None:
         raise ConfigError(
             "one of a project or run directory, --recordings and --dataset expected, got none"

@@ -41,8 +41,8 @@ class FitConfig(DataFiles):
 
     def tables(self) -> Tables:
         """Return the data as a data set."""
-        own = {name: getattr(self, name) for name in DataFiles.model_fields}
-        return Tables(**own, tolerances=self.detector.get("tolerances", ()))
+        files = {name: getattr(self, name) for name in DataFiles.model_fields}
+        return Tables(**files, tolerances=self.detector.get("tolerances", ()))
 
 
 def read_config(path: Path) -> FitConfig:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from inspect import Parameter
-from typing import Annotated, Any, get_origin
+from inspect import Parameter, signature
+from typing import Annotated, Any, get_origin, get_type_hints
 
 import typer
 
@@ -60,13 +60,6 @@ class Fields:
             if name not in self.without and not ("" not in kinds and name == "kind")
         }
 
-    def names(self) -> Iterator[tuple[str, str]]:
-        """Each field and its option."""
-        for name, parameter in self.parameters().items():
-            option = parameter.annotation.__metadata__[0]  # which typer has not completed yet
-            flag = option.param_decls[0] if option.param_decls else option.default
-            yield name, flag.partition("/")[0]
-
     def _parameter(
         self, name: str, owners: dict[str, type[Value]], kinds: dict[str, type[Value]]
     ) -> Parameter:
@@ -114,35 +107,57 @@ class Fields:
 
 @dataclass(frozen=True)
 class NestedFields:
-    """Options of a `Value` and of values in its fields, which arrive as one nested dictionary.
+    """Options of a group and of the values in its fields.
 
     Parameters
     ----------
     outer
-        Options of the value itself.
+        Options of the group itself: `Fields`, which arrive as a nested dictionary, or a dataclass,
+        which arrives as an instance.
     inner
         Options of the values that it holds, by field.
     """
 
-    outer: Fields
+    outer: Callable[..., Any]
     inner: Mapping[str, Fields]
 
     def parameters(self) -> dict[str, Parameter]:
         """The parameters of all groups."""
-        groups = (self.outer, *self.inner.values())
-        return {name: each for group in groups for name, each in group.parameters().items()}
+        parameters = {
+            name: parameter
+            for name, parameter in parameters_of(self.outer).items()
+            if name not in self.inner
+        }
+        for group in self.inner.values():
+            parameters |= group.parameters()
+        return parameters
 
-    def names(self) -> Iterator[tuple[str, str]]:
-        """Each field and its option."""
-        for group in (self.outer, *self.inner.values()):
-            yield from group.names()
+    def flags(self) -> dict[str, str]:
+        """The option of each field."""
+        flags = {}
+        for name, parameter in self.parameters().items():
+            option = parameter.annotation.__metadata__[0]  # which typer has not completed yet
+            flag = option.param_decls[0] if option.param_decls else option.default
+            flags[name] = flag.partition("/")[0]
+        return flags
 
-    def __call__(self, **options: Any) -> dict[str, Any]:
+    def __call__(self, **options: Any) -> Any:
         """The values that were given on the command line; groups without any are left out."""
-        nested = {
-            field: group(
+        for field_name, group in self.inner.items():
+            given = group(
                 **{name: options.pop(name) for name in group.parameters() if name in options}
             )
-            for field, group in self.inner.items()
-        }
-        return self.outer(**options) | {field: given for field, given in nested.items() if given}
+            if given:
+                options[field_name] = given
+        return self.outer(**options)
+
+
+def parameters_of(group: Callable[..., Any]) -> Mapping[str, Parameter]:
+    """Keyword parameters of a group of options: a dataclass, `Fields` or `NestedFields`."""
+    if isinstance(group, Fields | NestedFields):
+        return group.parameters()
+    types = get_type_hints(group, include_extras=True)  # also of fields inherited from elsewhere
+    return {
+        name: parameter.replace(annotation=types[name])
+        for name, parameter in signature(group).parameters.items()
+    }

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bdl.cli.generated_options import NestedFields
 from bdl.cli.options import Intervals, interval_types
-from bdl.cli.recording_options import read_given_events
+from bdl.cli.recording_options import EVENT_OPTIONS, RECORDING_OPTIONS, read_given_events
 from bdl.cli.sources import FitSource, SourceOptions, find_source
 from bdl.errors import ConfigError
 
@@ -24,9 +25,12 @@ Plain = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class LabelOptions:
-    """Options that name labels and the outputs of a model."""
+class LabelOptions(SourceOptions):
+    """Options that name recordings, labels and the outputs of a model."""
 
+    source: Annotated[
+        Path | None, typer.Argument(help="Project of bdl new, or run directory of a study.")
+    ] = None
     events: Annotated[
         list[Path] | None,
         typer.Option(help="Table of labels; further ones are those of other annotators."),
@@ -36,6 +40,12 @@ class LabelOptions:
         Path | None, typer.Option(help="Folder of densities, as bdl detect writes it.")
     ] = None
     interval: Intervals = None
+    event_options: Plain = field(default_factory=dict)  # what was given of `EVENT_OPTIONS`
+
+
+LABEL_OPTIONS = NestedFields(
+    LabelOptions, {"layout": RECORDING_OPTIONS, "event_options": EVENT_OPTIONS}
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,71 +64,65 @@ class LabelledData:
     notes: tuple[str, ...] = ()
 
 
-def find_labelled(
-    place: Path | None,
-    source: SourceOptions,
-    labels: LabelOptions,
-    layout: Plain,
-    event_options: Plain,
-) -> LabelledData:
+def find_labelled(options: LabelOptions) -> LabelledData:
     """Read what is named: a project, a run directory, a data set, or recordings and tables."""
-    named = [flag for flag, value in _sources(place, source).items() if value is not None]
+    sources = {
+        "a project or run directory": options.source,
+        "--recordings": options.recordings,
+        "--dataset": options.dataset,
+    }
+    named = [flag for flag, value in sources.items() if value is not None]
     if len(named) > 1:
         raise ConfigError(
             f"one of a project or run directory, --recordings and --dataset expected, got "
             f"{' and '.join(named)}"
         )
-    source_data = _find(place, source, layout)
-    recordings = source_data.recordings
-    tables = [*(labels.events or ())]
-    read = [_read(path, recordings, event_options, layout) for path in tables]
+    source_data = _find(options)
+    recordings, layout = source_data.recordings, options.layout
+    paths = [*(options.events or ())]
+    tables = [read_given_events(path, recordings, options.event_options, layout) for path in paths]
     changes: Plain = {}
-    if read:
-        changes = {"events": read[0], "table": tables[0], "others": _named(tables[1:], read[1:])}
+    if tables:
+        changes = {"events": tables[0], "table": paths[0], "others": _named(paths[1:], tables[1:])}
     if recordings is None and tables:
-        changes["home"] = tables[0]
-    if labels.detections is not None:
-        changes["detections"] = _read(labels.detections, recordings, {}, layout, incomplete="drop")
-        if changes["detections"].score is None:
-            raise ConfigError(f"--detections {labels.detections}: a column 'score' is missing")
-    if labels.densities is not None:
+        changes["home"] = paths[0]
+    if options.detections is not None:
+        detections = read_given_events(
+            options.detections, recordings, {}, layout, incomplete="drop"
+        )
+        if detections.score is None:
+            raise ConfigError(f"--detections {options.detections}: a column 'score' is missing")
+        changes["detections"] = detections
+    if options.densities is not None:
         from bdl.explore import DensityFolder
 
-        changes["densities"] = DensityFolder(labels.densities)
-    if labels.interval:
-        changes["intervals"] = interval_types(labels.interval)
-    notes = tuple(note for table in read for note in table.notes)
+        changes["densities"] = DensityFolder(options.densities)
+    if options.interval:
+        changes["intervals"] = interval_types(options.interval)
+    notes = tuple(note for table in tables for note in table.notes)
     return LabelledData(**{**vars(source_data), **changes, "notes": (*source_data.notes, *notes)})
 
 
-def _sources(place: Path | None, source: SourceOptions) -> dict[str, Any]:
-    return {
-        "a project or run directory": place,
-        "--recordings": source.recordings,
-        "--dataset": source.dataset,
-    }
-
-
-def _find(place: Path | None, source: SourceOptions, layout: Plain) -> LabelledData:
+def _find(options: LabelOptions) -> LabelledData:
+    place = options.source
     if place is not None:
-        config = place / "bdl.yaml" if place.is_dir() else place
-        if config.is_file():
-            return _project(config, source, layout)
-        return _study(place, source)
-    if source.dataset is not None:
-        source_data = find_source(source, layout)
-        assert source.data is not None  # checked there
-        return _of(source_data, source_data.events, None, source.data)
-    if source.recordings is not None:
-        source_data = find_source(source, layout)
-        return _of(source_data, None, None, _home(source.recordings))
+        from bdl.cli.fit_config import CONFIG
+
+        config = place / CONFIG if place.is_dir() else place
+        return _project(config, options) if config.is_file() else _study(place, options)
+    if options.dataset is not None:
+        source_data = find_source(options)
+        assert options.data is not None  # checked there
+        return _of(source_data, source_data.events, None, options.data)
+    if options.recordings is not None:
+        return _of(find_source(options), None, None, _home(options.recordings))
     return LabelledData(None, None, None, Path("labels"))
 
 
-def _project(config: Path, source: SourceOptions, layout: Plain) -> LabelledData:
+def _project(config: Path, options: SourceOptions) -> LabelledData:
     from bdl.cli.fit_config import read_config
 
-    source_data = find_source(source, layout, config=config)
+    source_data = find_source(options, config=config)
     given = read_config(config)
     table = None if given.events is None else Path(given.events)
     tolerances = tuple(given.detector.get("tolerances") or ())
@@ -126,7 +130,7 @@ def _project(config: Path, source: SourceOptions, layout: Plain) -> LabelledData
     return _of(source_data, events, table, _home(given.recordings), tolerances)
 
 
-def _study(place: Path, source: SourceOptions) -> LabelledData:
+def _study(place: Path, options: SourceOptions) -> LabelledData:
     from bdl.study.study_reader import StudyReader
 
     if not place.is_dir():
@@ -137,7 +141,7 @@ def _study(place: Path, source: SourceOptions) -> LabelledData:
             f"{place}: neither a project of `bdl new` nor a run directory of `bdl evaluate` or "
             "`bdl study run`; a folder of recordings is named by --recordings"
         )
-    benchmark = study.benchmark(source.data)
+    benchmark = study.benchmark(options.data)
     row = next(row.name for row in study.protocol.rows if row.name in study.outputs.rows)
     test = study.outputs.test
     return LabelledData(
@@ -171,17 +175,6 @@ def _of(
         tolerances=tolerances,
         notes=source_data.notes,
     )
-
-
-def _read(
-    path: Path, recordings: Recordings | None, options: Plain, layout: Plain, **defaults: Any
-) -> Events:
-    from bdl.formats import read_events
-
-    if defaults:
-        shared = {name: layout.get(name) for name in ("period", "date_order")}
-        return read_events(path, recordings=recordings, defaults={**shared, **defaults})
-    return read_given_events(path, recordings, options, layout)
 
 
 def _named(paths: list[Path], tables: list[Events]) -> dict[str, Events]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,8 +13,7 @@ from bdl.cli.console import err, print_json
 from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption
 from bdl.cli.fit_config import find_config, written_config
 from bdl.cli.options import Json, Quiet, takes
-from bdl.cli.recording_options import EVENT_OPTIONS, RECORDING_OPTIONS
-from bdl.cli.sources import FitSource, SourceOptions, find_source
+from bdl.cli.sources import TRAINING_OPTIONS, FitSource, TrainingOptions, find_training_source
 from bdl.detector.cross_validation import CrossValidation
 from bdl.detector.detector_settings import DetectorSettings, merge
 from bdl.detector.model import Model
@@ -25,16 +25,9 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 
-CONFIG = Annotated[Path | None, typer.Option(help="YAML file with data and settings.")]
-
 
 @commands.command()
-@takes(
-    source_options=SourceOptions,
-    layout=RECORDING_OPTIONS,
-    event_options=EVENT_OPTIONS,
-    detector=DETECTOR_OPTIONS,
-)
+@takes(source_options=TRAINING_OPTIONS, detector=DETECTOR_OPTIONS)
 def fit(
     project: Annotated[
         Path | None, typer.Argument(help="Folder made by `bdl new`, or its bdl.yaml.")
@@ -44,8 +37,6 @@ def fit(
         Path | None,
         typer.Option(help="Model file to write. Default: model.safetensors, in the project."),
     ] = None,
-    events: Annotated[str | None, typer.Option(help="Table of events.")] = None,
-    config: CONFIG = None,
     evaluation: Annotated[
         Path | None,
         typer.Option(
@@ -72,9 +63,7 @@ def fit(
     tensorboard: Annotated[bool, typer.Option(help="Log for TensorBoard to --log.")] = False,
     quiet: Quiet = False,
     json: Json = False,
-    source_options: SourceOptions,
-    layout: dict[str, Any],
-    event_options: dict[str, Any],
+    source_options: TrainingOptions,
     detector: dict[str, Any],
 ) -> None:
     """Train a detector and write it to one file.
@@ -88,10 +77,12 @@ def fit(
     from bdl.formats.addresses import address_of
     from bdl.formats.outputs import check_output
 
+    config: Path | None = None
     if project is not None:
-        if config is not None:
+        if source_options.config is not None:
             raise ConfigError(f"--config has no effect beside the project {project}")
         config = find_config(project)
+        source_options = replace(source_options, config=config)
         out = out or config.parent / "model.safetensors"
     if out is None:
         raise ConfigError("--out is missing: the model file to write")
@@ -102,14 +93,7 @@ def fit(
         check_output(log, folder=True, flag="--log")
     if tensorboard and log is None:
         raise ConfigError("--tensorboard needs --log, the folder to log to")
-    source = find_source(
-        source_options,
-        layout,
-        events=events,
-        event_options=event_options,
-        config=config,
-        need_events=True,
-    )
+    source = find_training_source(source_options)
     # Checkpoints are local, also of a model that is written to an address.
     directory = log or (out if address_of(out) is None else Path(out.name)).with_name(
         f"{out.name}.run"
@@ -128,7 +112,7 @@ def fit(
         raise ConfigError("--page has no effect without --from")
     settings = source.detector_settings(preset, detector)
     known, reason = None, ""
-    if project is not None and config is not None:
+    if config is not None:
         known, reason = _known_score(config, preset, detector, evaluation)
     for note in (*source.notes, *_open_settings(settings, source)) if not quiet else ():
         err.print(f"note: {note}")

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import typer
 
 from bdl import plain_data
-from bdl.cli.generated_options import Fields, NestedFields
-from bdl.cli.numbers import SECONDS
+from bdl.cli.generated_options import Fields, parameters_of
+from bdl.cli.numbers import SCORE, SECONDS
 from bdl.cli.option_types import parse_yaml
 from bdl.config import Value, read_yaml
 from bdl.errors import ConfigError
@@ -46,6 +46,8 @@ Strict = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option(help="No progress display.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
+TableOut = Annotated[Path | None, typer.Option("--out", help="Table to write.")]
+Cutoff = Annotated[float, typer.Option(parser=SCORE, help="Score from which a detection counts.")]
 Intervals = Annotated[
     list[str] | None,
     typer.Option(
@@ -65,7 +67,7 @@ def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Com
         receives an instance of it. For a `Value`, or `Fields` of some, it receives a dictionary of
         those fields only that were given, so that they can be merged with a configuration file
         before they are validated. A field with the name of a parameter of the command, such as one
-        of somebody else's format, has no option there.
+        of a third-party format, has no option there.
 
     Examples
     --------
@@ -82,19 +84,17 @@ def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Com
         name: Fields(group) if isinstance(group, type) and issubclass(group, Value) else group
         for name, group in groups.items()
     }
-    options = {
-        name: maker.parameters()
-        if isinstance(maker, Fields | NestedFields)
-        else signature(maker, eval_str=True).parameters
-        for name, maker in makers.items()
-    }
 
     def decorate(command: Command) -> Command:
-        own_names = signature(command).parameters
-        for name in options:
-            options[name] = {
-                key: each for key, each in options[name].items() if key not in own_names
+        command_parameters = signature(command, eval_str=True).parameters
+        options = {
+            name: {
+                key: parameter
+                for key, parameter in parameters_of(maker).items()
+                if key not in command_parameters
             }
+            for name, maker in makers.items()
+        }
 
         @wraps(command)
         def run(**arguments: Any) -> None:
@@ -103,9 +103,9 @@ def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Com
             command(**arguments)
 
         parameters = [
-            each.replace(kind=Parameter.KEYWORD_ONLY)
-            for name, own in signature(command, eval_str=True).parameters.items()
-            for each in options.get(name, {name: own}).values()
+            option.replace(kind=Parameter.KEYWORD_ONLY)
+            for name, parameter in command_parameters.items()
+            for option in options.get(name, {name: parameter}).values()
         ]
         vars(run)["__signature__"] = Signature(parameters)  # what typer reads
         return run

@@ -1,4 +1,4 @@
-"""The command that starts a project on one's own data."""
+"""The command that starts a project on the user's own data."""
 
 from __future__ import annotations
 

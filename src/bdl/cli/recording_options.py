@@ -44,7 +44,9 @@ def read_given_events(
     recordings: Recordings | None,
     options: dict[str, Any],
     layout: dict[str, Any],
-    **more: Any,
+    *,
+    format: str | None = None,
+    **defaults: Any,
 ) -> Events:
     """Events as the options of a command say.
 
@@ -58,10 +60,12 @@ def read_given_events(
         What was given of `EVENT_OPTIONS`.
     layout
         What was given of `RECORDING_OPTIONS`; the period and the order of dates hold for both.
-    **more
-        Further arguments of `bdl.formats.read_events`.
+    format
+        Name of the format, if it is given.
+    **defaults
+        Further options that are used if the format has them.
     """
     from bdl.formats import read_events
 
-    shared = {name: layout.get(name) for name in ("period", "date_order")}
-    return read_events(path, recordings=recordings, defaults=shared, **options, **more)
+    defaults |= {name: layout.get(name) for name in ("period", "date_order")}
+    return read_events(path, format=format, recordings=recordings, defaults=defaults, **options)

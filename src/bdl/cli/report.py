@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bdl.cli.console import out, print_json
 from bdl.cli.fit_config import CONFIG
-from bdl.cli.generated_options import Fields
 from bdl.cli.numbers import REPLICATES, SECONDS, SEED, TOLERANCE
 from bdl.cli.options import EventFreeRule, Json, TrustPickle, takes
-from bdl.cli.sources import SourceOptions, find_source
+from bdl.cli.sources import SOURCE_OPTIONS, SourceOptions, find_source
 from bdl.errors import ConfigError, InputError
-from bdl.formats.recordings import RecordingFormat
 
 if TYPE_CHECKING:
     from bdl.report import System
@@ -25,7 +24,7 @@ commands = typer.Typer()
 @commands.command(
     epilog="Example: `bdl report mine.csv theirs.csv --truth truth.csv --tolerance 60`"
 )
-@takes(signals=SourceOptions, layout=Fields(RecordingFormat, without=("period",)))
+@takes(signals=SOURCE_OPTIONS)
 def report(
     sources: Annotated[
         list[str],
@@ -63,7 +62,6 @@ def report(
     json: Json = False,
     *,
     signals: SourceOptions,
-    layout: dict[str, Any],
 ) -> None:
     """Write a report: one HTML page that works offline."""
     from bdl.formats import read_events
@@ -83,7 +81,7 @@ def report(
             replicates=bootstrap,
             trust=trust_pickle,
         )
-        _told(write_report(study, target), json)
+        _print_path(write_report(study, target), json)
         return
     for name in sources:
         known_path(name)
@@ -94,9 +92,9 @@ def report(
             )
     source = None
     if signals.recordings is not None and period is not None:
-        layout = {**layout, "period": period}
+        signals = replace(signals, layout={**signals.layout, "period": period})
     if signals.dataset is not None or signals.recordings is not None:
-        source = find_source(signals, layout)
+        source = find_source(signals)
     if truth is not None:
         annotated = read_events(truth, defaults={"period": period})
     elif source is not None and source.benchmark is not None:
@@ -119,10 +117,10 @@ def report(
         seed=seed,
         replicates=bootstrap,
     )
-    _told(write_report(content, target), json)
+    _print_path(write_report(content, target), json)
 
 
-def _told(page: Path, json: bool) -> None:
+def _print_path(page: Path, json: bool) -> None:
     if json:
         print_json({"out": str(page), "bytes": page.stat().st_size})
     else:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bdl.cli.console import err, out, print_json
-from bdl.cli.labelled_data import LabelledData, LabelOptions, find_labelled
-from bdl.cli.numbers import DURATION, SCORE, TOLERANCE
-from bdl.cli.options import Json, takes
-from bdl.cli.recording_options import EVENT_OPTIONS, RECORDING_OPTIONS
-from bdl.cli.sources import SourceOptions
+from bdl.cli.labelled_data import LABEL_OPTIONS, LabelledData, LabelOptions, find_labelled
+from bdl.cli.numbers import DURATION, TOLERANCE
+from bdl.cli.options import Cutoff, Json, TableOut, takes
 from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -26,17 +23,9 @@ commands = typer.Typer()
 @commands.command(
     epilog="Example: `bdl review --events labels.csv --densities densities --tolerance 60`"
 )
-@takes(
-    source_options=SourceOptions,
-    labels=LabelOptions,
-    layout=RECORDING_OPTIONS,
-    event_options=EVENT_OPTIONS,
-)
+@takes(labels=LABEL_OPTIONS)
 def review(
-    source: Annotated[
-        Path | None, typer.Argument(help="Project of bdl new, or run directory of a study.")
-    ] = None,
-    target: Annotated[Path | None, typer.Option("--out", help="Table to write.")] = None,
+    target: TableOut = None,
     tolerance: Annotated[
         list[float] | None,
         typer.Option(
@@ -52,9 +41,7 @@ def review(
             help="Seconds within which they may mean the same. Default: 5 tolerances.",
         ),
     ] = None,
-    cutoff: Annotated[
-        float, typer.Option(parser=SCORE, help="Score from which a detection counts.")
-    ] = 0.5,
+    cutoff: Cutoff = 0.5,
     margin: Annotated[
         float | None,
         typer.Option(
@@ -64,10 +51,7 @@ def review(
     ] = None,
     json: Json = False,
     *,
-    source_options: SourceOptions,
     labels: LabelOptions,
-    layout: dict[str, Any],
-    event_options: dict[str, Any],
 ) -> None:
     """List doubtful labels, the most likely errors first.
 
@@ -78,7 +62,7 @@ def review(
 
     if target is not None:
         check_table_output(target)
-    data = find_labelled(source, source_options, labels, layout, event_options)
+    data = find_labelled(labels)
     tolerances = tuple(tolerance or ()) or data.tolerances[-1:]
     if data.events is None:
         raise ConfigError("--events is missing: the table of labels")

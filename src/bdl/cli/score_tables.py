@@ -20,10 +20,10 @@ from bdl.cli.option_types import parse_pairs
 from bdl.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
+    from bdl.arrays import Floats
     from bdl.evaluation import Regions, Score, ScoringRules
     from bdl.events import Events
     from bdl.formats.table_file import TableFile
-    from bdl.frames import Floats
     from bdl.intervals import IntervalType
 
 
@@ -49,7 +49,7 @@ class Rules:
     ] = None
     unknown: Annotated[
         Literal["error", "ignore"],
-        typer.Option(help="Detections in recordings or of types nobody named."),
+        typer.Option(help="Detections in recordings, or of types, that no option or table names."),
     ] = "error"
     undetected: Annotated[
         Literal["count", "ignore"] | None,
@@ -205,13 +205,13 @@ def read(
     return events, "steps" if format.kind == "kaggle" else "seconds"
 
 
-def convert(events: Events, unit: str, wanted: str, period: float | None, path: Path) -> Events:
-    """Events with their times in the wanted unit; two units need the period of a step."""
-    if unit == wanted:
+def convert(events: Events, unit: str, target: str, period: float | None, path: Path) -> Events:
+    """Events with their times in the target unit; two units need the period of a step."""
+    if unit == target:
         return events
     if period is None:
         raise ConfigError(
-            f"mixed units: {path} is in {unit}, the tolerances or the other table in {wanted}; "
+            f"mixed units: {path} is in {unit}, the tolerances or the other table in {target}; "
             "give --period, the seconds of one step"
         )
     if not period > 0:
@@ -219,7 +219,7 @@ def convert(events: Events, unit: str, wanted: str, period: float | None, path: 
 
     # Nine digits: a quotient such as 0.3 / 0.1 must not miss its step by the last bit.
     def converted(times: Floats) -> Floats:
-        return times * period if wanted == "seconds" else (times / period).round(9)
+        return times * period if target == "seconds" else (times / period).round(9)
 
     issued = None if events.issued is None else converted(events.issued)
     return replace(events, time=converted(events.time), issued=issued)
@@ -255,10 +255,10 @@ def _regions(path: Path) -> Regions:
     return Regions.from_frame(table, recording=key, source=str(path))
 
 
-def _rows(path: Path, wanted: tuple[str, ...]) -> list[tuple[str, dict[str, str]]]:
-    """Recording and the wanted columns of each row, as text, as far as they exist."""
+def _rows(path: Path, names: tuple[str, ...]) -> list[tuple[str, dict[str, str]]]:
+    """Recording and the named columns of each row, as text, as far as they exist."""
     source, key = _open(path)
-    columns = [name for name in wanted if name in source.columns]
+    columns = [name for name in names if name in source.columns]
     rows = []
     for batch in source.batches([key, *columns]):
         for row in batch.to_pylist():

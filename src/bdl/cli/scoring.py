@@ -62,7 +62,7 @@ def score(
     as_json: Json = False,
 ) -> None:
     """Score a table of detections against annotated events."""
-    from bdl.evaluation.matches import find_tolerance
+    from bdl.evaluation.rounding import find_tolerance
 
     kind = other.kind_with(delay)
     if kind != "events":

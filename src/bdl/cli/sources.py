@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
+from bdl.cli.generated_options import NestedFields
 from bdl.cli.options import Pattern
-from bdl.cli.recording_options import FormatName
+from bdl.cli.recording_options import EVENT_OPTIONS, RECORDING_OPTIONS, FormatName
 from bdl.errors import ConfigError
 from bdl.events import Events
 from bdl.formats.data_files import DataFiles
@@ -41,6 +42,22 @@ class SourceOptions:
     ] = None
     format: FormatName = None
     pattern: Pattern = None
+    layout: Plain = field(default_factory=dict)  # what was given of `RECORDING_OPTIONS`
+
+
+@dataclass(frozen=True)
+class TrainingOptions(SourceOptions):
+    """Options that name the data and the settings of a training."""
+
+    events: Annotated[str | None, typer.Option(help="Table of events.")] = None
+    config: Annotated[Path | None, typer.Option(help="YAML file with data and settings.")] = None
+    event_options: Plain = field(default_factory=dict)  # what was given of `EVENT_OPTIONS`
+
+
+SOURCE_OPTIONS = NestedFields(SourceOptions, {"layout": RECORDING_OPTIONS})
+TRAINING_OPTIONS = NestedFields(
+    TrainingOptions, {"layout": RECORDING_OPTIONS, "event_options": EVENT_OPTIONS}
+)
 
 
 @dataclass(frozen=True)
@@ -82,9 +99,19 @@ class FitSource:
             return DetectorSettings.preset(preset or self.preset, **fields)
 
 
+def find_training_source(options: TrainingOptions) -> FitSource:
+    """Read the one source that the options of a training name, with its events."""
+    return find_source(
+        options,
+        events=options.events,
+        event_options=options.event_options,
+        config=options.config,
+        need_events=True,
+    )
+
+
 def find_source(
     options: SourceOptions,
-    layout: Plain,
     *,
     events: str | None = None,
     event_options: Plain | None = None,
@@ -105,7 +132,12 @@ def find_source(
     if columns and options.recordings is None:
         flags = " and ".join(f"--{singular(name)}" for name in event_options or {})
         raise ConfigError(f"{flags} has no effect with {named[0]}")
-    files = {**layout, "format": options.format, "pattern": options.pattern, "events": events}
+    files = {
+        **options.layout,
+        "format": options.format,
+        "pattern": options.pattern,
+        "events": events,
+    }
     without_effect = {
         "--dataset": files,
         "--recordings": {"data": options.data, "option": options.option},
@@ -134,7 +166,7 @@ def find_source(
             recordings=options.recordings,
             format=options.format,
             pattern=options.pattern,
-            layout=layout,
+            layout=options.layout,
             events=events,
             **columns,
         ),

@@ -26,10 +26,10 @@ def contents(folder: Path) -> str:
     return first_of(sorted(entry.name for entry in folder.iterdir())) or "nothing"
 
 
-def first_of(names: Sequence[str], count: int = 4) -> str:
+def first_of(names: Sequence[str]) -> str:
     """The first of many names, for messages."""
-    rest = len(names) - count
-    return ", ".join(names[:count]) + (f" and {rest} more" if rest > 0 else "")
+    rest = len(names) - 4
+    return ", ".join(names[:4]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def check_columns(present: Sequence[str], needed: Sequence[str], file: Path) -> None:

@@ -73,12 +73,14 @@ class Calibration(Tabular):
     def columns(self) -> dict[str, Any]:
         """The columns of the table by name: one row per setting that was tried."""
         plain = [trial.decoder.model_dump(mode="json") for trial in self.tried]
-        names = dict.fromkeys(name for each in plain for name in each if name != "kind")
-        differing = [name for name in names if len({str(each.get(name)) for each in plain}) > 1]
+        names = dict.fromkeys(name for settings in plain for name in settings if name != "kind")
+        differing = [
+            name for name in names if len({str(settings.get(name)) for settings in plain}) > 1
+        ]
         return {
             "setting": [*range(1, len(plain) + 1)],
-            "decoder": [each["kind"] for each in plain],
-            **{name: [str(each.get(name, "")) for each in plain] for name in differing},
+            "decoder": [settings["kind"] for settings in plain],
+            **{name: [str(settings.get(name, "")) for settings in plain] for name in differing},
             "score": [trial.score for trial in self.tried],
         }
 

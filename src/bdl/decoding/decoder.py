@@ -16,7 +16,7 @@ from pydantic import NonNegativeFloat
 from bdl.decoding.alternation import alternate
 from bdl.decoding.candidates import ByType, above, to_events, unique
 from bdl.decoding.incremental import BinClock, IncrementalDecoder
-from bdl.decoding.incremental_rows import DecoderRows, SeparateRows
+from bdl.decoding.incremental_rows import DecoderRows, SeparateRows, SingleRow
 from bdl.density import Density, Kind
 from bdl.errors import ConfigError
 from bdl.events import Events
@@ -67,7 +67,8 @@ class Decoder(Variant):
     def looks_ahead(self) -> str | None:
         """Why a detection may have to wait for the end of the recording; None if it never does.
 
-        Where it is None, the decoder has an incremental form.
+        Where it is None, the decoder has an incremental form: it defines `incremental` or
+        `incremental_rows`, from which the other one follows.
         """
         return "it has no incremental form"
 
@@ -89,6 +90,8 @@ class Decoder(Variant):
         intervals
             Interval types, for densities of kind ``state``.
         """
+        if type(self).incremental_rows is not Decoder.incremental_rows:
+            return SingleRow(self.incremental_rows(clock, types, intervals))
         raise ConfigError(f"the decoder {self.kind!r} cannot be used on a stream")
 
     def incremental_rows(

@@ -24,8 +24,8 @@ from pydantic import Field
 from bdl.config import Seconds
 from bdl.decoding.candidates import ByType, Candidates
 from bdl.decoding.decoder import Decoder
-from bdl.decoding.incremental import BinClock, FinalByType, IncrementalDecoder
-from bdl.decoding.incremental_rows import DecoderRows, SingleRow
+from bdl.decoding.incremental import BinClock, FinalByType
+from bdl.decoding.incremental_rows import DecoderRows
 from bdl.decoding.mass_decoder import MassDecoder, MassGrid
 from bdl.density import Density
 from bdl.intervals import IntervalType
@@ -63,11 +63,6 @@ class ForwardMass(MassDecoder):
 
     def forward(self) -> Self:
         return self.replace(alternate=False)
-
-    def incremental(
-        self, clock: BinClock, types: tuple[str, ...], intervals: tuple[IntervalType, ...] = ()
-    ) -> IncrementalDecoder:
-        return SingleRow(self.incremental_rows(clock, types))
 
     def incremental_rows(
         self, clock: BinClock, types: tuple[str, ...], intervals: tuple[IntervalType, ...] = ()

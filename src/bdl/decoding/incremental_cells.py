@@ -74,5 +74,5 @@ def nested(parts: Mapping[str, Any]) -> Arrays:
 def restore_nested(parts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Continue all parts from the state that `nested` made."""
     for name, part in parts.items():
-        own = f"{name}."
-        part.restore({key[len(own) :]: a for key, a in arrays.items() if key.startswith(own)})
+        prefix = f"{name}."
+        part.restore({key[len(prefix) :]: a for key, a in arrays.items() if key.startswith(prefix)})

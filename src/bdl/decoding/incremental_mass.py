@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Flags, Longs, Singles
 from bdl.compiled import compiled
 from bdl.decoding.candidates import steps
 from bdl.decoding.incremental import Arrays, BinClock
 from bdl.decoding.incremental_rows import DecoderRows, FinalRows, grown
-from bdl.decoding.mass_search import UNIT, Ints, SearchState, per_sample, remove, update
+from bdl.decoding.mass_search import UNIT, SearchState, per_sample, take_bin, update
 
 if TYPE_CHECKING:
     from bdl.decoding.forward_mass import ForwardMass
@@ -45,7 +46,7 @@ class MassRows(DecoderRows):
         assert decoder.look_ahead is not None
         self.decoder, self.clock, self.types = decoder, clock, types
         self.windows = np.array([steps(2 * t, clock.period) for t in decoder.tolerances], np.int64)
-        self.widths: Ints = (self.windows // 2 + clock.stride) // clock.stride + 1
+        self.widths: Longs = (self.windows // 2 + clock.stride) // clock.stride + 1
         self.ahead = max(steps(decoder.look_ahead, clock.period * clock.stride), 0)
         self.distance = steps(decoder.separation, clock.period)
         count, widest = len(self.windows), int(self.widths.max())
@@ -68,20 +69,18 @@ class MassRows(DecoderRows):
     def clear(self, row: int) -> None:
         self.numbers[row] = (0, 0, -NEVER, 0)
 
-    def push(self, rows: Ints, counts: Ints, values: NDArray[np.float32]) -> FinalRows:
+    def push(self, rows: Longs, counts: Longs, values: Singles) -> FinalRows:
         return self._push(rows, counts, values, None)
 
-    def finish(self, row: int, values: NDArray[np.float32], samples: int) -> FinalRows:
-        parts, one = [], np.array([row])
+    def finish(self, row: int, values: Singles, samples: int) -> FinalRows:
+        parts, rows = [], np.array([row])
         for first in range(0, max(len(values), 1), ROOM):
             part = values[first : first + ROOM]
             last = samples if first + ROOM >= len(values) else None
-            parts.append(self._push(one, np.array([len(part)]), part, last))
+            parts.append(self._push(rows, np.array([len(part)]), part, last))
         return FinalRows(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def _push(
-        self, rows: Ints, counts: Ints, values: NDArray[np.float32], samples: int | None
-    ) -> FinalRows:
+    def _push(self, rows: Longs, counts: Longs, values: Singles, samples: int | None) -> FinalRows:
         stride, count = self.clock.stride, len(self.windows)
         length = len(values) * stride
         if samples is not None:
@@ -119,22 +118,22 @@ class MassRows(DecoderRows):
 
 
 KEPT = ("start", "residual", "inside", "score", "blocked")
-Taken = tuple[Ints, Ints, Ints, Ints, Ints]  # place among the rows, output, bin, score, known
+Taken = tuple[Longs, Longs, Longs, Longs, Longs]  # place among the rows, output, bin, score, known
 
 
 @compiled
 def _advance_rows(
-    rows: Ints,
-    counts: Ints,
-    masses: Ints,
-    numbers: Ints,
-    start: Ints,
-    residual: Ints,
-    inside: Ints,
-    score: Ints,
-    blocked: NDArray[np.bool_],
-    windows: Ints,
-    widths: Ints,
+    rows: Longs,
+    counts: Longs,
+    masses: Longs,
+    numbers: Longs,
+    start: Longs,
+    residual: Longs,
+    inside: Longs,
+    score: Longs,
+    blocked: Flags,
+    windows: Longs,
+    widths: Longs,
     stride: int,
     samples: int,
     ahead: int,
@@ -159,9 +158,9 @@ def _advance_rows(
         if new == 0 and not last:
             continue
         for column in range(masses.shape[1]):
-            own = numbers[row, column]
-            size = own[3]
-            base, total = own[0] - size, size + new
+            state = numbers[row, column]
+            size = state[3]
+            base, total = state[0] - size, size + new
             new_start[:size] = start[row, column, :size]
             new_start[size:total] = masses[first : first + new, column]
             new_score[:size], new_score[size:total] = score[row, column, :size], 0
@@ -176,7 +175,7 @@ def _advance_rows(
             stage, latest, count, taken = _advance(
                 windows, widths, stride, end, new_start[:total], new_residual[:, :total],
                 new_inside[:, :total], new_score[:total], prefix, new_blocked[:total],
-                size, own[1] - base, own[2] - base, ahead, reach, distance, least, last,
+                size, state[1] - base, state[2] - base, ahead, reach, distance, least, last,
                 taken, count,
             )  # fmt: skip
             taken[0, before:count], taken[1, before:count] = place, column
@@ -184,7 +183,7 @@ def _advance_rows(
             taken[4, before:count] += base
             drop = max(total - keep, 0)
             left = total - drop
-            own[0], own[1], own[2], own[3] = own[0] + new, base + stage, base + latest, left
+            state[:] = (state[0] + new, base + stage, base + latest, left)
             start[row, column, :left] = new_start[drop:total]
             score[row, column, :left] = new_score[drop:total]
             blocked[row, column, :left] = new_blocked[drop:total]
@@ -199,16 +198,16 @@ def _advance_rows(
 
 @compiled
 def _advance(
-    windows: Ints,
-    widths: Ints,
+    windows: Longs,
+    widths: Longs,
     stride: int,
     samples: int,
-    start: Ints,
-    residual: Ints,
-    inside: Ints,
-    score: Ints,
-    prefix: Ints,
-    blocked: NDArray[np.bool_],
+    start: Longs,
+    residual: Longs,
+    inside: Longs,
+    score: Longs,
+    prefix: Longs,
+    blocked: Flags,
     position: int,
     stage: int,
     latest: int,
@@ -217,24 +216,27 @@ def _advance(
     distance: int,
     least: int,
     last: bool,
-    taken: Ints,
+    taken: Longs,
     count: int,
-) -> tuple[int, int, int, Ints]:
+) -> tuple[int, int, int, Longs]:
     """Add the bins from ``position`` on, and visit those from ``stage`` on that are due.
 
     ``latest`` is the last bin in time that was taken. ``taken`` has ``count`` detections already.
     Returns the next bin to visit, the last that was taken, and the detections.
     """
-    total, widest = len(start), widths.max()
+    total, widest, first = len(start), widths.max(), position
     while True:
         # Bins 0 to position - 1 are known; their scores are complete up to ``complete``.
-        complete = total - 1 if last and position == total else position - 1 - widest
+        at_end = last and position == total
+        complete = total - 1 if at_end else position - 1 - widest
         end = min(position * stride, samples)
         state = SearchState(
             windows, widths, stride, end, start[:position], residual[:, :position],
             inside[:, :position], score[:position], prefix, blocked[:position], prefix,
         )  # fmt: skip
-        at_end = last and position == total
+        if position > first:
+            for k in range(len(windows)):
+                update(state, k, position - 1, position - 1)
         while stage + ahead <= complete or (at_end and stage < total):
             low, high = max(stage - ahead, 0), min(stage + ahead, complete)
             again = True
@@ -251,30 +253,22 @@ def _advance(
                         taken = more
                     taken[2, count], taken[3, count], taken[4, count] = c, score[c], position - 1
                     count += 1
-                    _take(state, c, distance)
+                    take_bin(state, c, distance)
                     latest = max(latest, c)
                     again = True
             stage += 1
         if position == total:
             return stage, latest, count, taken
-        end = min((position + 1) * stride, samples)
-        middle = position * stride + end
+        middle = position * stride + min((position + 1) * stride, samples)
         blocked[position] = middle - (2 * latest + 1) * stride < 2 * distance
-        known_bins = position + 1
-        grown = SearchState(
-            windows, widths, stride, end, start[:known_bins], residual[:, :known_bins],
-            inside[:, :known_bins], score[:known_bins], prefix, blocked[:known_bins], prefix,
-        )  # fmt: skip
-        for k in range(len(windows)):
-            update(grown, k, position, position)
-        position = known_bins
+        position += 1
 
 
 @compiled
 def _is_best(
-    score: Ints,
-    start: Ints,
-    blocked: NDArray[np.bool_],
+    score: Longs,
+    start: Longs,
+    blocked: Flags,
     c: int,
     reach: int,
     low: int,
@@ -288,20 +282,3 @@ def _is_best(
             if score[b] > score[c] or start[b] > start[c] or (start[b] == start[c] and b < c):
                 return False
     return True
-
-
-@compiled
-def _take(state: SearchState, c: int, distance: int) -> None:
-    """Remove the mass of a detection, and block the bins that are too close to it."""
-    stride, samples = state.stride, state.samples
-    for k in range(len(state.windows)):
-        if state.inside[k, c] > 0:
-            low, high = remove(state, k, c)
-            update(state, k, low, high)
-    if distance > 0:
-        centre = 2 * c * stride + min(stride, samples - c * stride)
-        away = distance // stride + 1
-        for b in range(max(c - away, 0), min(c + away + 1, len(state.blocked))):
-            other = 2 * b * stride + min(stride, samples - b * stride)
-            if abs(other - centre) < 2 * distance:
-                state.blocked[b] = True

@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Flags, Floats, Longs
 from bdl.compiled import compiled
 from bdl.decoding.incremental import Arrays
 from bdl.decoding.maxima import Keep
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-FinalMaxima = tuple[Ints, Floats, Ints]  # place, height and the cell that made it final
+FinalMaxima = tuple[Longs, Floats, Longs]  # place, height and the cell that made it final
 
 NEVER = 1 << 62  # beyond any place
 
@@ -74,10 +73,10 @@ class MaximaStream:
 
     def decided(
         self,
-        place: Ints,
+        place: Longs,
         height: Floats,
-        is_maximum: NDArray[np.bool_],
-        horizon: Ints,
+        is_maximum: Flags,
+        horizon: Longs,
         first: int,
         *,
         last: bool,
@@ -136,12 +135,12 @@ class MaximaStream:
 def find(
     values: Floats,
     width: int,
-    run: Ints,
+    run: Longs,
     value: Floats,
-    place: Ints,
+    place: Longs,
     height: Floats,
-    is_maximum: NDArray[np.bool_],
-    horizon: Ints,
+    is_maximum: Flags,
+    horizon: Longs,
 ) -> None:
     """Mark the cells at which a maximum becomes known; ``run`` and ``value`` are carried on."""
     for i in range(len(values)):
@@ -163,19 +162,19 @@ def find(
 
 @compiled(small_in_python=True)
 def decide(
-    place: Ints,
+    place: Longs,
     height: Floats,
-    is_maximum: NDArray[np.bool_],
-    horizon: Ints,
+    is_maximum: Flags,
+    horizon: Longs,
     distance: int,
     earlier: bool,
-    pending_place: Ints,
+    pending_place: Longs,
     pending_height: Floats,
-    kept: NDArray[np.bool_],
+    kept: Flags,
     count: int,
-    final_place: Ints,
+    final_place: Longs,
     final_height: Floats,
-    final_cell: Ints,
+    final_cell: Longs,
 ) -> tuple[int, int]:
     """Decide maxima cell by cell; the number that is pending, and the number that is final."""
     final = 0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Flags, Floats, Longs, Singles
 from bdl.compiled import compiled
 from bdl.decoding.candidates import steps
 from bdl.decoding.incremental import Arrays, BinClock
@@ -22,9 +23,7 @@ from bdl.decoding.smoothing import trailing_weights
 if TYPE_CHECKING:
     from bdl.decoding.peaks import Peaks
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+Bools = Flags
 KEPT = ("before", "run", "value")
 PENDING = ("place", "height", "kept")
 
@@ -80,15 +79,13 @@ class PeakRows(DecoderRows):
         for name in (*KEPT, "count"):
             getattr(self, name)[row] = 0
 
-    def push(self, rows: Ints, counts: Ints, values: NDArray[np.float32]) -> FinalRows:
+    def push(self, rows: Longs, counts: Longs, values: Singles) -> FinalRows:
         return self._push(rows, counts, values, None)
 
-    def finish(self, row: int, values: NDArray[np.float32], samples: int) -> FinalRows:
+    def finish(self, row: int, values: Singles, samples: int) -> FinalRows:
         return self._push(np.array([row]), np.array([len(values)]), values, samples)
 
-    def _push(
-        self, rows: Ints, counts: Ints, values: NDArray[np.float32], samples: int | None
-    ) -> FinalRows:
+    def _push(self, rows: Longs, counts: Longs, values: Singles, samples: int | None) -> FinalRows:
         missing = 0 if samples is None or not len(values) else -samples % self.per_bin
         final, height, left, *pending = _advance_rows(
             rows, counts, values, self.weights, self.width, self.distance,
@@ -104,7 +101,7 @@ class PeakRows(DecoderRows):
         peaks = FinalRows(row, column, time, height, cell // self.per_bin)
         return peaks.select(height >= self.decoder.threshold)
 
-    def _keep(self, rows: Ints, left: Ints, pending: Sequence[NDArray[Any]]) -> None:
+    def _keep(self, rows: Longs, left: Longs, pending: Sequence[NDArray[Any]]) -> None:
         """Keep the maxima that are not decided, of which each row and output has ``left``."""
         self.count[rows] = left
         each = left.ravel()
@@ -134,10 +131,10 @@ class PeakRows(DecoderRows):
         columns = range(len(self.types))
         for column in columns:
             for name in KEPT:
-                saved, own = arrays[f"{column}.{name}"], getattr(self, name)[row, column]
-                if saved.shape != own.shape:
-                    raise ValueError(f"{name}: {own.shape} expected, got {saved.shape}")
-                own[...] = saved
+                saved, kept = arrays[f"{column}.{name}"], getattr(self, name)[row, column]
+                if saved.shape != kept.shape:
+                    raise ValueError(f"{name}: {kept.shape} expected, got {saved.shape}")
+                kept[...] = saved
         lengths = [[len(arrays[f"{column}.{name}"]) for name in PENDING] for column in columns]
         if any(len({*each}) > 1 for each in lengths):
             raise ValueError(f"maxima of lengths that do not fit each other: {lengths}")
@@ -149,9 +146,9 @@ class PeakRows(DecoderRows):
 
 @compiled
 def _advance_rows(
-    rows: Ints,
-    counts: Ints,
-    values: NDArray[np.float32],
+    rows: Longs,
+    counts: Longs,
+    values: Singles,
     weights: Floats,
     width: int,
     distance: int,
@@ -159,13 +156,13 @@ def _advance_rows(
     last: bool,
     missing: int,
     before: Floats,
-    run: Ints,
+    run: Longs,
     value: Floats,
-    count: Ints,
-    pending_place: Ints,
+    count: Longs,
+    pending_place: Longs,
     pending_height: Floats,
     pending_kept: Bools,
-) -> tuple[Ints, Floats, Ints, Ints, Floats, Bools]:
+) -> tuple[Longs, Floats, Longs, Longs, Floats, Bools]:
     """Take the next bins of each row; ``before``, ``run`` and ``value`` are changed in place.
 
     ``missing`` is the number of cells that the last bin of a single row lacks. Returns the maxima

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Longs, Singles
 from bdl.decoding.incremental import (
     Arrays,
     FinalByType,
@@ -21,17 +22,15 @@ from bdl.decoding.incremental import (
     IncrementalDecoder,
 )
 
-Ints = NDArray[np.int64]
-
 
 class FinalRows(NamedTuple):
     """Detections of several rows that are final."""
 
-    place: Ints  # which of the given rows each belongs to
-    type: Ints  # its event type
-    time: NDArray[np.float64]  # seconds
-    score: NDArray[np.float64]
-    known: Ints  # the bin whose density made each final
+    place: Longs  # which of the given rows each belongs to
+    type: Longs  # its event type
+    time: Floats  # seconds
+    score: Floats
+    known: Longs  # the bin whose density made each final
 
     def select(self, rows: NDArray[Any]) -> FinalRows:
         """The rows of a mask or of an index array."""
@@ -58,7 +57,7 @@ class DecoderRows(ABC):
         """Begin a recording."""
 
     @abstractmethod
-    def push(self, rows: Ints, counts: Ints, values: NDArray[np.float32]) -> FinalRows:
+    def push(self, rows: Longs, counts: Longs, values: Singles) -> FinalRows:
         """Detections that the next bins make final.
 
         Parameters
@@ -70,7 +69,7 @@ class DecoderRows(ABC):
         """
 
     @abstractmethod
-    def finish(self, row: int, values: NDArray[np.float32], samples: int) -> FinalRows:
+    def finish(self, row: int, values: Singles, samples: int) -> FinalRows:
         """Detections that the last bins and the end of a recording of ``samples`` make final."""
 
     @abstractmethod
@@ -110,13 +109,13 @@ class SeparateRows(DecoderRows):
     def clear(self, row: int) -> None:
         self.decoders[row] = self.make()
 
-    def push(self, rows: Ints, counts: Ints, values: NDArray[np.float32]) -> FinalRows:
+    def push(self, rows: Longs, counts: Longs, values: Singles) -> FinalRows:
         parts = np.split(values, np.cumsum(counts)[:-1])
         return _in_rows(
             [self.decoders[row].push(part) for row, part in zip(rows, parts, strict=True)]
         )
 
-    def finish(self, row: int, values: NDArray[np.float32], samples: int) -> FinalRows:
+    def finish(self, row: int, values: Singles, samples: int) -> FinalRows:
         return _in_rows([self.decoders[row].finish(values, samples)])
 
     def save(self, row: int) -> Arrays:
@@ -134,10 +133,10 @@ class SingleRow(IncrementalDecoder):
         rows.grow(1)
         rows.clear(0)
 
-    def push(self, values: NDArray[np.float32]) -> FinalByType:
+    def push(self, values: Singles) -> FinalByType:
         return self._by_type(self.rows.push(np.zeros(1, np.int64), np.array([len(values)]), values))
 
-    def finish(self, values: NDArray[np.float32], samples: int) -> FinalByType:
+    def finish(self, values: Singles, samples: int) -> FinalByType:
         return self._by_type(self.rows.finish(0, values, samples))
 
     def save(self) -> Arrays:
@@ -162,14 +161,14 @@ def grown(array: NDArray[Any], rows: int) -> NDArray[Any]:
     return more
 
 
-def within(counts: Ints) -> Ints:
+def within(counts: Longs) -> Longs:
     """Numbers from 0 on for each count, one after the other.
 
     >>> within(np.array([2, 3])).tolist()
     [0, 1, 0, 1, 2]
     """
     numbers = np.arange(int(counts.sum()))
-    starts: Ints = np.repeat(np.cumsum(counts) - counts, counts)
+    starts: Longs = np.repeat(np.cumsum(counts) - counts, counts)
     return numbers - starts
 
 

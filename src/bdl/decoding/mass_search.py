@@ -23,18 +23,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Flags, Floats, Longs
 from bdl.compiled import compiled
 
 UNIT = 1 << 40
 CHUNK = 4096  # detections per call of the compiled search
 
-Ints = NDArray[np.int64]
 Masses = NDArray[np.floating[Any]]
 
 
 def take(
-    values: Masses, windows: Ints, *, stride: int, samples: int, least: int, distance: int
-) -> tuple[Ints, NDArray[np.float64]]:
+    values: Masses, windows: Longs, *, stride: int, samples: int, least: int, distance: int
+) -> tuple[Longs, Floats]:
     """Bins that are taken, in order, and the score of each.
 
     ``windows`` are twice the tolerances in samples: a sample is inside the window of a bin when
@@ -70,7 +70,7 @@ def take(
     return all_bins[order], all_scores[order] / (UNIT * len(windows))
 
 
-def per_sample(values: Masses, windows: Ints, *, stride: int, samples: int) -> Ints:
+def per_sample(values: Masses, windows: Longs, *, stride: int, samples: int) -> Longs:
     """Mass of each bin (its row of values) per sample, in units of 2**-40, rounded down.
 
     The mass of a bin is limited (to thousands of units for any real window) where sums over a
@@ -86,17 +86,17 @@ def per_sample(values: Masses, windows: Ints, *, stride: int, samples: int) -> I
 class SearchState(NamedTuple):
     """Arrays that the search reads and changes; masses and scores in units of 2**-40."""
 
-    windows: Ints  # (tolerances,) twice the tolerance in samples
-    widths: Ints  # (tolerances,) most bins between a bin and the last one its window touches
+    windows: Longs  # (tolerances,) twice the tolerance in samples
+    widths: Longs  # (tolerances,) most bins between a bin and the last one its window touches
     stride: int
     samples: int
-    start: Ints  # (bins,) mass per sample at the start
-    residual: Ints  # (tolerances, bins) mass per sample that is left
-    inside: Ints  # (tolerances, bins) mass inside the window of each bin
-    score: Ints  # (bins,) sum over tolerances of the mass inside, each at most one unit
-    prefix: Ints  # (bins + 1,) memory for sums of masses
-    blocked: NDArray[np.bool_]  # (bins,) too close to a bin that was taken
-    path: Ints  # (bins + 1,) memory for the bins of a climb
+    start: Longs  # (bins,) mass per sample at the start
+    residual: Longs  # (tolerances, bins) mass per sample that is left
+    inside: Longs  # (tolerances, bins) mass inside the window of each bin
+    score: Longs  # (bins,) sum over tolerances of the mass inside, each at most one unit
+    prefix: Longs  # (bins + 1,) memory for sums of masses
+    blocked: Flags  # (bins,) too close to a bin that was taken
+    path: Longs  # (bins + 1,) memory for the bins of a climb
 
 
 @compiled
@@ -106,11 +106,10 @@ def _search(
     reach: int,
     least: int,
     distance: int,
-    taken: Ints,
-    scores: Ints,
+    taken: Longs,
+    scores: Longs,
 ) -> tuple[int, int]:
     """Take detections until ``taken`` is full; where to continue, and how many were taken."""
-    stride, samples = state.stride, state.samples
     start, score, blocked, path = state.start, state.score, state.blocked, state.path
     bins, count = len(start), 0
     if position == 0:
@@ -144,22 +143,29 @@ def _search(
                 return first, count
             taken[count], scores[count] = here, score[here]
             count += 1
-            for k in range(len(state.windows)):
-                if state.inside[k, here] > 0:
-                    low, high = remove(state, k, here)
-                    update(state, k, low, high)
-            if distance > 0:
-                centre = 2 * here * stride + min(stride, samples - here * stride)
-                away = distance // stride + 1
-                for b in range(max(here - away, 0), min(here + away + 1, bins)):
-                    other = 2 * b * stride + min(stride, samples - b * stride)
-                    if abs(other - centre) < 2 * distance:
-                        blocked[b] = True
+            take_bin(state, here, distance)
     return bins, count
 
 
 @compiled
-def remove(state: SearchState, k: int, b: int) -> tuple[int, int]:
+def take_bin(state: SearchState, c: int, distance: int) -> None:
+    """Remove the mass of a detection, and block the bins that are too close to it."""
+    stride, samples = state.stride, state.samples
+    for k in range(len(state.windows)):
+        if state.inside[k, c] > 0:
+            low, high = _remove(state, k, c)
+            update(state, k, low, high)
+    if distance > 0:
+        centre = 2 * c * stride + min(stride, samples - c * stride)
+        away = distance // stride + 1
+        for b in range(max(c - away, 0), min(c + away + 1, len(state.blocked))):
+            other = 2 * b * stride + min(stride, samples - b * stride)
+            if abs(other - centre) < 2 * distance:
+                state.blocked[b] = True
+
+
+@compiled
+def _remove(state: SearchState, k: int, b: int) -> tuple[int, int]:
     """Remove one unit, or all where there is less, from a window; its first and last bin."""
     stride, samples, residual = state.stride, state.samples, state.residual
     first, after = _span(b, state.windows[k], stride, samples)

@@ -32,8 +32,8 @@ from bdl.config import Seconds
 from bdl.decoding.candidates import ByType, Candidates, steps
 from bdl.decoding.decoder import Decoder
 from bdl.decoding.grid import Grid, GridSettings, NonNegatives
-from bdl.decoding.incremental import BinClock, IncrementalDecoder
-from bdl.decoding.incremental_rows import DecoderRows, SingleRow
+from bdl.decoding.incremental import BinClock
+from bdl.decoding.incremental_rows import DecoderRows
 from bdl.decoding.maxima import Keep, local_maxima, separate
 from bdl.decoding.refinement import Refine, refine
 from bdl.decoding.smoothed_maxima import smoothed_maxima
@@ -111,11 +111,6 @@ class Peaks(Decoder):
 
     def forward(self) -> Self:
         return self.replace(smoothing="trailing", refine="none", alternate=False)
-
-    def incremental(
-        self, clock: BinClock, types: tuple[str, ...], intervals: tuple[IntervalType, ...] = ()
-    ) -> IncrementalDecoder:
-        return SingleRow(self.incremental_rows(clock, types))
 
     def incremental_rows(
         self, clock: BinClock, types: tuple[str, ...], intervals: tuple[IntervalType, ...] = ()

@@ -8,13 +8,12 @@ at once.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Flags, Floats, Longs
 from bdl.compiled import compiled
-from bdl.decoding.smoothing import BLOCK, Floats, Side, polyphase_filter, smooth_block
+from bdl.decoding.smoothing import BLOCK, Side, polyphase_filter, smooth_block
 
-Places = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+Places = Longs
 
 
 def smoothed_maxima(

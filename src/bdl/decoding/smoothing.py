@@ -21,11 +21,10 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats
 from bdl.compiled import compiled
 
-Floats = NDArray[np.float64]
 Side = Literal["centred", "trailing"]
 
 TRUNCATE = 4.0

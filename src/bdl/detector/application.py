@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl import decoding, evaluation
+from bdl.binning import Binned, bin_features
 from bdl.decoding.candidates import ByType
 from bdl.density import Density
 from bdl.detector.model import Model
 from bdl.encoders.allocator import keep_buffers
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
-from bdl.features import Binned, bin_features
 from bdl.formats.polyphase import on_one_clock
 from bdl.recording import Recording, RecordingInfo, Recordings
 from bdl.rescoring.candidate_features import candidate_features
-from bdl.training.preparation import check_events, check_like, same_period
+from bdl.training.preparation import check_like, events_of, same_period
 from bdl.units import in_units
 
 # Torch is imported where it computes, so that an exported model is applied without it.
@@ -153,7 +153,7 @@ def validator(
     if not model.tolerances:
         raise ConfigError("validation needs tolerances in seconds")
     recordings, events = validation
-    truth = check_events(events, recordings, unknown="ignore").select(types=model.types)
+    truth = events_of(events, recordings, unknown="ignore").select(types=model.types)
     if not len(truth):
         raise InputError("the validation part has no events of the trained types")
     features: list[Featured] = []

@@ -1,6 +1,6 @@
-"""Features of bins as ONNX operators, by the arithmetic of `bdl.features`.
+"""Features of bins as ONNX operators, by the arithmetic of `bdl.binning`.
 
-Sums over the samples of a bin are running sums, in the order of `bdl.features`, so that a feature
+Sums over the samples of a bin are running sums, in the order of `bdl.binning`, so that a feature
 has the same bits (up to those of a logarithm).
 """
 

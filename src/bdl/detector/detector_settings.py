@@ -89,7 +89,7 @@ class DetectorSettings(Value):
             check_forward(self.encoder, self.features, self.selection, self.decoder)
         kind = self.objective.density_kind
         if self.decoder is not None and self.decoder.reads != kind:
-            fitting = [name for name, each in Decoder.kinds().items() if each.reads == kind]
+            fitting = [name for name, variant in Decoder.kinds().items() if variant.reads == kind]
             raise ValueError(
                 f"decoder {self.decoder.kind!r} reads densities of kind {self.decoder.reads!r}, "
                 f"but objective {self.objective.kind!r} gives kind {kind!r}; "

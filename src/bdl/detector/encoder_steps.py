@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from bdl.detector.stream_steps import Ints, State, Steps
+from bdl.arrays import Longs, Singles
+from bdl.detector.stream_steps import State, Steps
 from bdl.inference import check_output, evaluating, linked, tensors
 
 
@@ -46,8 +45,8 @@ class EncoderSteps(Steps):
         return self._arrays(self._shape)
 
     def step(
-        self, values: NDArray[np.float32], hour: Ints | None, weekday: Ints | None, state: State
-    ) -> tuple[NDArray[np.float32], State]:
+        self, values: Singles, hour: Longs | None, weekday: Longs | None, state: State
+    ) -> tuple[Singles, State]:
         given, hours, weekdays = tensors(self.module, values, hour, weekday)
         before = (
             torch.from_numpy(part).to(given.device).movedim(0, axis)

@@ -25,14 +25,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from torch import Tensor, nn
+from torch import nn
 
 from bdl import pretrained
 from bdl.decoding import Decoder
 from bdl.detector.detector_settings import DetectorSettings
-from bdl.detector.fine_tuning import check_types, fine_tune, shorter_training
+from bdl.detector.fine_tuning import fine_tune, shorter_training
 from bdl.detector.fitting import fit_model, restore
-from bdl.detector.model_training import FittedModel, Reporting, TrainingData
+from bdl.detector.model_training import FittedModel, Reporting
 from bdl.detector.module_prediction import ModulePrediction
 from bdl.detector.nested_parameters import NestedParameters
 from bdl.detector.selection import Selection
@@ -44,8 +44,6 @@ from bdl.intervals import IntervalType
 from bdl.objectives import Objective
 from bdl.recording import Recordings
 from bdl.training import Training, preparation
-from bdl.training.history import Epoch
-from bdl.units import in_units
 
 Plain = Mapping[str, Any]
 DEFAULT = DetectorSettings()  # the preset ``fast``; values are immutable
@@ -111,10 +109,6 @@ class Detector(ModulePrediction, NestedParameters):
         Weights of the kept epochs by epoch.
     """
 
-    history_: list[Epoch]
-    best_epoch_: int
-    checkpoints_: dict[int, dict[str, Tensor]]
-
     def __init__(
         self,
         *,
@@ -154,6 +148,11 @@ class Detector(ModulePrediction, NestedParameters):
         names = DetectorSettings.model_fields
         return DetectorSettings(**{name: getattr(self, name) for name in names})
 
+    @property
+    def _reporting(self) -> Reporting:
+        folder = None if self.directory is None else Path(self.directory)
+        return Reporting(folder, self.tensorboard, self.progress)
+
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:
         """Return a detector with the settings of a preset, with changes.
@@ -170,10 +169,9 @@ class Detector(ModulePrediction, NestedParameters):
         >>> Detector.preset("best", training={"seed": 1}).selection.folds
         3
         """
-        names = DetectorSettings.model_fields
-        settings = {key: value for key, value in changes.items() if key in names}
-        others = {key: value for key, value in changes.items() if key not in names}
-        return cls(**dict(DetectorSettings.preset(name, **settings)), **others)
+        names = [key for key in changes if key in DetectorSettings.model_fields]
+        settings = DetectorSettings.preset(name, **{key: changes.pop(key) for key in names})
+        return cls(**dict(settings), **changes)
 
     def fit(
         self,
@@ -216,11 +214,7 @@ class Detector(ModulePrediction, NestedParameters):
             types=types,
             event_free=event_free,
             unknown=unknown,
-            reporting=Reporting(
-                None if self.directory is None else Path(self.directory),
-                self.tensorboard,
-                self.progress,
-            ),
+            reporting=self._reporting,
         )
         return self._set(trained)
 
@@ -231,7 +225,7 @@ class Detector(ModulePrediction, NestedParameters):
         *,
         unknown: Literal["error", "ignore"] = "error",
         **training: Any,
-    ) -> Detector:
+    ) -> Self:
         """Return a copy that was trained a little further, on other or on corrected labels.
 
         Features with their scaling, decoder and threshold stay; see `bdl.detector.fine_tuning`.
@@ -262,31 +256,11 @@ class Detector(ModulePrediction, NestedParameters):
         1
         """
         self._check_fitted()
-        checked = preparation.check_events(events, recordings, unknown=unknown)
-        check_types(self.model_, checked.types)
-        model = self.model_
-        recordings = in_units(recordings, model.units_by_channel, "the model")
-        data = TrainingData(recordings, checked, model.types, model.intervals, "ignore")
-        before = FittedModel(model, self.module_, self.rescorer_)
-        folder = None if self.directory is None else Path(self.directory)
-        reporting = Reporting(folder, self.tensorboard, self.progress)
-        tuned = fine_tune(before, data, shorter_training(model, **training), reporting)
-        detector = type(self)(**self.get_params(deep=False))
-        return detector._set(tuned)
-
-    def checkpoint(self, epoch: int) -> Detector:
-        """Return the detector with the weights of one of the kept epochs."""
-        self._check_fitted()
-        if epoch not in self.checkpoints_:
-            kept = ", ".join(map(str, self.checkpoints_)) or "none"
-            raise ConfigError(f"no weights of epoch {epoch} were kept; kept are {kept}")
-        module = copy.deepcopy(self.module_)
-        module.load_state_dict(self.checkpoints_[epoch])
-        detector = type(self)(**self.get_params(deep=False))
-        model = self.model_.replace(epoch=epoch)
-        return detector._set(
-            FittedModel(model, module, self.rescorer_, self.history_, self.checkpoints_)
-        )
+        checked = preparation.events_of(events, recordings, unknown=unknown)
+        before = FittedModel(self.model_, self.module_, self.rescorer_)
+        shorter = shorter_training(self.model_, **training)
+        tuned = fine_tune(before, recordings, checked, shorter, self._reporting)
+        return copy.copy(self)._set(tuned)
 
     @classmethod
     def load(cls, path: str | Path, *, module: nn.Module | None = None) -> Self:
@@ -324,12 +298,3 @@ class Detector(ModulePrediction, NestedParameters):
             known = ", ".join(pretrained.names())
             raise ConfigError(f"no model {name!r} comes with the package; there are {known}")
         return cls.load(pretrained.FOLDER / f"{name}.safetensors")
-
-    def _set(self, trained: FittedModel) -> Self:
-        self.model_ = trained.model
-        self.module_ = trained.module
-        self.rescorer_ = trained.rescorer
-        self.history_ = trained.history
-        self.best_epoch_ = trained.model.epoch
-        self.checkpoints_ = trained.checkpoints
-        return self

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import ClassVar, NoReturn
 
+from bdl.binning import Binned
 from bdl.density import Density
 from bdl.detector.application import Featured, density_from
 from bdl.detector.onnx_encoder import OnnxEncoder
 from bdl.detector.onnx_file import SUFFIX, read_metadata, read_sealed
 from bdl.detector.streaming import Streaming
 from bdl.errors import ConfigError, InputError
-from bdl.features import Binned
 from bdl.formats.atomic_files import atomic
 
 

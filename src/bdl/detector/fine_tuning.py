@@ -11,20 +11,26 @@ import copy
 from typing import Any
 
 from bdl.detector.model import Model
-from bdl.detector.model_training import FittedModel, Reporting, TrainingData, provenance_of
+from bdl.detector.model_training import FittedModel, Reporting, provenance_of
 from bdl.errors import InputError
+from bdl.events import Events
+from bdl.recording import Recordings
 from bdl.sampling import bin_count
 from bdl.training import Training, preparation
 from bdl.training.hyperparameters import UPDATES
 from bdl.training.task import TrainingTask
-from bdl.windows import lag_bins
+from bdl.units import in_units
 
 STEPS = 0.1  # of the first training
 RATE = 0.1  # of its learning rate
 
 
 def fine_tune(
-    fitted: FittedModel, data: TrainingData, training: Training, reporting: Reporting
+    fitted: FittedModel,
+    recordings: Recordings,
+    events: Events,
+    training: Training,
+    reporting: Reporting,
 ) -> FittedModel:
     """Train a copy of a fitted model further.
 
@@ -32,27 +38,31 @@ def fine_tune(
     ----------
     fitted
         The model to start at; it is not changed.
-    data
-        Recordings like those of the model, and their events.
+    recordings
+        Recordings with the channels and the period of the model.
+    events
+        Their annotations, of event types that the model knows.
     training
         Optimizer, budget and device of this training.
     reporting
         Where files are kept, and what is shown.
     """
     model = fitted.model
-    for info in data.recordings.infos:
+    _check_types(model, events.types)
+    recordings = in_units(recordings, model.units_by_channel, "the model")
+    for info in recordings.infos:
         preparation.check_like(info, model.channels, model.period, "the model")
     stride = model.features.bin_samples
     prepared = preparation.prepare(
-        data.recordings,
-        data.events,
+        recordings,
+        events,
         model.features,
         types=model.types,
         intervals=model.intervals,
-        lag=lag_bins(model.settings.lag, period=model.period, stride=stride),
+        lag=model.lag,
     )
     preparation.check_labels([recording.labels for recording in prepared], model.types)
-    longest = max(bin_count(info.samples, stride) for info in data.recordings.infos)
+    longest = max(bin_count(info.samples, stride) for info in recordings.infos)
     module = copy.deepcopy(fitted.module).train()
     provenance = provenance_of(prepared, before=model.provenance)
     task = TrainingTask(
@@ -109,11 +119,11 @@ def shorter_training(model: Model, **changes: Any) -> Training:
     return first.replace(**{**unset, "learning_rate": RATE * rate, **steps, **changes})
 
 
-def check_types(model: Model, types: tuple[str, ...]) -> None:
+def _check_types(model: Model, types: tuple[str, ...]) -> None:
     """Refuse event types that the model does not know: its outputs are fixed."""
     unknown = [name for name in types if name not in model.types]
     if unknown:
         raise InputError(
             f"the model has no event type {unknown[0]!r}; it knows {', '.join(model.types)}: "
-            "leave the others out, or fit anew"
+            "leave the others out, or fit a new model"
         )

@@ -63,7 +63,7 @@ def fit_model(
             in_units(validation[0], common_units(recordings), "the training part"),
             validation[1],
         )
-    events = preparation.check_events(events, recordings, unknown=unknown)
+    events = preparation.events_of(events, recordings, unknown=unknown)
     if intervals is None:
         names = types if types is not None else [events.types[i] for i in {*events.type_code}]
         intervals = likely_intervals(sorted(names))
@@ -90,7 +90,7 @@ def fit_model(
     if validation is not None:
         if selection.rescoring is not None:
             raise ConfigError("rescoring is trained across folds: leave out validation")
-        held = preparation.check_events(validation[1], validation[0], unknown="ignore")
+        held = preparation.events_of(validation[1], validation[0], unknown="ignore")
         others = TrainingData(validation[0], held, chosen_types, intervals, event_free)
         parts = [(data, others)]
     else:
@@ -147,13 +147,13 @@ def _trained_once(
 
 def _finished(fitted: FittedModel, settings: DetectorSettings, data: TrainingData) -> FittedModel:
     """Return the model with a decoder in its settings only if one was given, and durations."""
-    own = fitted.model.settings.replace(decoder=settings.decoder)
+    chosen = fitted.model.settings.replace(decoder=settings.decoder)
     durations = {}
     for interval in data.intervals:
         seconds = pair(data.events, interval).seconds
         if len(seconds):
             durations[interval.name] = (float(seconds.min()), float(seconds.max()))
-    return replace(fitted, model=fitted.model.replace(settings=own, durations=durations))
+    return replace(fitted, model=fitted.model.replace(settings=chosen, durations=durations))
 
 
 def _divide(data: TrainingData, holdout: HeldOutPart) -> tuple[TrainingData, TrainingData]:

@@ -3,7 +3,7 @@
 A share of the groups is held out. Of the others, growing numbers of recordings are learned from,
 each set containing the smaller ones, whole groups as far as the number allows. Intervals are those
 of a bootstrap over the held-out groups; they say how much a score would differ with other test
-recordings, not with other training recordings, for which ``repeats`` draws the order anew.
+recordings, not with other training recordings, for which ``repeats`` draws the order again.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def _estimates(
     """Score of each size, and the gain of the last."""
     some = next(iter(matches.values()))[0]
     if len({groups[id] for id in some.recordings}) < 2:
-        means = [fmean(m.mean_average_precision() for m in each) for each in matches.values()]
+        means = [fmean(m.mean_average_precision() for m in of_size) for of_size in matches.values()]
         gain = Estimate(means[-1] - means[-2]) if len(means) > 1 else None
         return tuple(Estimate(mean) for mean in means), gain
     result = bootstrap(

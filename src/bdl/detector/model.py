@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from bdl.config import Value
@@ -110,6 +112,16 @@ class Model(Value):
     def tolerances(self) -> tuple[float, ...]:
         """Matching tolerances in seconds."""
         return self.settings.tolerances
+
+    def issue_times(self, known: NDArray[np.int64], samples: int | None) -> NDArray[np.float64]:
+        """Times in seconds of the last samples that were needed for the densities of some bins.
+
+        ``samples`` is the length of a recording that has ended.
+        """
+        end = (known + self.lag + 1) * self.features.bin_samples
+        last = np.minimum(end, end if samples is None else samples) - 1
+        times: NDArray[np.float64] = last * self.period
+        return times
 
     def build(self, encoder: Encoder | None = None) -> nn.Module:
         """Return a new module with random weights, of the model's or another encoder."""

@@ -186,8 +186,8 @@ def provenance_of(
     labels = [recording.labels for recording in prepared]
     return Provenance(
         recordings=len(labels),
-        hours=round(sum(each.samples * each.period for each in labels) / 3600, 3),
-        events=sum(len(samples) for each in labels for samples in each.events),
+        hours=round(sum(label.samples * label.period for label in labels) / 3600, 3),
+        events=sum(len(samples) for label in labels for samples in label.events),
         digest=preparation.data_digest(prepared),
         before=before,
     )

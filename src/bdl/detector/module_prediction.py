@@ -1,21 +1,25 @@
-"""What a detector does with its trained torch module: densities, streams, and its files."""
+"""What a detector does with its trained torch module: densities, streams, checkpoints, files."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
-from torch import nn
+from torch import Tensor, nn
 
+from bdl.binning import Binned
 from bdl.density import Density
 from bdl.detector.application import Featured, densities_of
 from bdl.detector.encoder_steps import EncoderSteps
 from bdl.detector.model import Model
+from bdl.detector.model_training import FittedModel
 from bdl.detector.modelfile import all_weights, digest, write_model
 from bdl.detector.onnx_export import export_model
 from bdl.detector.streaming import Streaming
-from bdl.features import Binned
+from bdl.errors import ConfigError
+from bdl.training.history import Epoch
 
 
 class ModulePrediction(Streaming):
@@ -24,6 +28,9 @@ class ModulePrediction(Streaming):
     suffix: ClassVar[str] = ".safetensors"
 
     module_: nn.Module
+    history_: list[Epoch]
+    best_epoch_: int
+    checkpoints_: dict[int, dict[str, Tensor]]
 
     def save(self, path: str | Path) -> None:
         """Write the fitted detector to one file; see `bdl.detector.modelfile`."""
@@ -43,6 +50,27 @@ class ModulePrediction(Streaming):
         """
         self._check_fitted()
         export_model(path, self.model_, self.module_.state_dict(), self.rescorer_, self._digest())
+
+    def checkpoint(self, epoch: int) -> Self:
+        """Return the detector with the weights of one of the kept epochs."""
+        self._check_fitted()
+        if epoch not in self.checkpoints_:
+            kept = ", ".join(map(str, self.checkpoints_)) or "none"
+            raise ConfigError(f"no weights of epoch {epoch} were kept; kept are {kept}")
+        module = copy.deepcopy(self.module_)
+        module.load_state_dict(self.checkpoints_[epoch])
+        model = self.model_.replace(epoch=epoch)
+        fitted = FittedModel(model, module, self.rescorer_, self.history_, self.checkpoints_)
+        return copy.copy(self)._set(fitted)
+
+    def _set(self, trained: FittedModel) -> Self:
+        self.model_ = trained.model
+        self.module_ = trained.module
+        self.rescorer_ = trained.rescorer
+        self.history_ = trained.history
+        self.best_epoch_ = trained.model.epoch
+        self.checkpoints_ = trained.checkpoints
+        return self
 
     def _encode(self, features: Iterable[Featured]) -> Iterator[tuple[Binned, Density]]:
         return densities_of(self.module_, self.model_, features)

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Longs, Singles
+from bdl.binning import Binned
 from bdl.detector.model import Model
-from bdl.detector.stream_steps import Ints, State, Steps
+from bdl.detector.stream_steps import State, Steps
 from bdl.encoders.encoder import CARRIED
 from bdl.errors import require
-from bdl.features import Binned
 from bdl.onnx_graph import NEXT
 from bdl.windows import stitch, tile_shifts, tiles
 
@@ -40,8 +41,8 @@ class OnnxEncoder(Steps):
         self._session = runtime.InferenceSession(
             content, options, providers=["CPUExecutionProvider"]
         )
-        self._inputs = {each.name: each for each in self._session.get_inputs()}
-        shapes = {each.name: each.shape for each in self._session.get_outputs()}
+        self._inputs = {node.name: node for node in self._session.get_inputs()}
+        shapes = {node.name: node.shape for node in self._session.get_outputs()}
         self.outputs = int(shapes["density"][-1])
         self._states = [name for name in self._inputs if name + NEXT in shapes]
         self._results = ["density", *(name + NEXT for name in self._states)]
@@ -61,11 +62,11 @@ class OnnxEncoder(Steps):
     def initial_state(self) -> State:
         """State before the first bin: zeros, with a batch of one."""
         inputs = [self._inputs[name] for name in self._states]
-        return [np.zeros((1, *each.shape[1:]), dtype=_KINDS[each.type]) for each in inputs]
+        return [np.zeros((1, *node.shape[1:]), dtype=_KINDS[node.type]) for node in inputs]
 
     def step(
-        self, values: NDArray[np.float32], hour: Ints | None, weekday: Ints | None, state: State
-    ) -> tuple[NDArray[np.float32], State]:
+        self, values: Singles, hour: Longs | None, weekday: Longs | None, state: State
+    ) -> tuple[Singles, State]:
         given = {
             "samples": np.zeros((len(values), 0, 1, self._channels), np.float32),
             "values": values,
@@ -78,14 +79,14 @@ class OnnxEncoder(Steps):
         density, *after = self._session.run(self._results, present)
         return density, after
 
-    def _part(self, binned: Binned, state: State) -> tuple[NDArray[np.float32], State]:
+    def _part(self, binned: Binned, state: State) -> tuple[Singles, State]:
         """Density (bins, outputs) of the next bins of one recording, and the state after them."""
         hour = None if binned.hour is None else binned.hour[None]
         weekday = None if binned.weekday is None else binned.weekday[None]
         density, after = self.step(binned.values[None], hour, weekday, state)
         return density[0], after
 
-    def density(self, binned: Binned, model: Model) -> NDArray[np.float32]:
+    def density(self, binned: Binned, model: Model) -> Singles:
         """Density (bins, outputs) of one recording; see `bdl.inference.density`."""
         bins = len(binned)
         state = self.initial_state()

@@ -76,7 +76,7 @@ def metadata_of(model: Model, rescorer: Rescorer | None, source: str) -> dict[st
     """
     second = None
     if rescorer is not None:
-        arrays = {each.name: getattr(rescorer.trees, each.name) for each in fields(TreeEnsemble)}
+        arrays = {field.name: getattr(rescorer.trees, field.name) for field in fields(TreeEnsemble)}
         second = {
             name: base64.b64encode(array.tobytes()).decode() for name, array in arrays.items()
         }

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 from bdl import decoding
+from bdl.binning import Binned
 from bdl.decoding import Calibration, Decoder, Grid
 from bdl.decoding.candidates import ByType, above, to_events
 from bdl.decoding.incremental import BinClock
@@ -25,10 +26,9 @@ from bdl.detector.stream import final_candidates
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation import Metric, Regions
 from bdl.events import Events
-from bdl.features import Binned
 from bdl.recording import Recording, RecordingInfo, Recordings
 from bdl.rescoring import Rescorer
-from bdl.training.preparation import check_events
+from bdl.training.preparation import events_of
 
 Plain = Mapping[str, Any]
 
@@ -223,7 +223,7 @@ class Prediction(ABC):
             grid = grid if model.settings.lag is None else grid.forward()
         calibration = decoding.calibrate(
             self.densities(recordings),
-            check_events(events, recordings, unknown="ignore"),
+            events_of(events, recordings, unknown="ignore"),
             grid,
             tolerances=chosen,
             metric=metric,

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bdl.arrays import Floats, Longs, Singles
 from bdl.compiled import compiled
 from bdl.decoding.incremental_rows import grown
 from bdl.encoders.encoder import CARRIED
@@ -22,16 +23,15 @@ from bdl.limits import SAMPLES
 from bdl.recording import RecordingInfo
 from bdl.sampling import nearest_sample
 
-Values = NDArray[np.float32]
-Ints = NDArray[np.int64]
+Values = Singles
 
 
 class Samples(NamedTuple):
     """Samples of several streams, one after the other."""
 
-    counts: Ints  # samples of each stream
+    counts: Longs  # samples of each stream
     values: Values  # (samples, channels)
-    times: NDArray[np.float64]  # seconds of each sample; NaN in a stream whose samples have none
+    times: Floats  # seconds of each sample; NaN in a stream whose samples have none
 
 
 class SampleIntake:
@@ -62,7 +62,7 @@ class SampleIntake:
         """Begin a stream."""
         self.samples[row] = self.late[row] = 0
 
-    def in_order(self, rows: Ints, given: Samples) -> bool:
+    def in_order(self, rows: Longs, given: Samples) -> bool:
         """Whether no sample is late or after a gap, and no stream has too many to take at once."""
         if given.counts.max(initial=0) > CARRIED * self.stride:
             return False
@@ -75,7 +75,7 @@ class SampleIntake:
         return bool(((places == expected) | untimed).all())
 
     def place(
-        self, row: int, values: Values, times: NDArray[np.float64], longest: float, name: str
+        self, row: int, values: Values, times: Floats, longest: float, name: str
     ) -> tuple[int, list[int], list[Values]]:
         """Samples that are late, missing places before each run of neighbours, and the runs.
 
@@ -111,7 +111,7 @@ class SampleIntake:
             for first in range(0, len(run), most):
                 yield run[first : first + most]
 
-    def gather(self, rows: Ints, counts: Ints, values: Values) -> tuple[Ints, Values]:
+    def gather(self, rows: Longs, counts: Longs, values: Values) -> tuple[Longs, Values]:
         """Number of bins that samples in order complete in each row, and the samples of all."""
         bins = (self.samples[rows] % self.stride + counts) // self.stride
         whole = np.empty((int(bins.sum()) * self.stride, values.shape[1]), np.float32)
@@ -140,7 +140,7 @@ class SampleIntake:
 
 @compiled
 def _gather(
-    rows: Ints, counts: Ints, values: Values, samples: Ints, pending: Values, whole: Values
+    rows: Longs, counts: Longs, values: Values, samples: Longs, pending: Values, whole: Values
 ) -> None:
     """Fill in the samples of whole bins; the others are pending."""
     stride = pending.shape[1]
@@ -179,7 +179,7 @@ def sample_rows(values: ArrayLike, info: RecordingInfo) -> Values:
     return array.reshape(-1, channels)
 
 
-def sample_times(times: ArrayLike | None, samples: int, info: RecordingInfo) -> NDArray[np.float64]:
+def sample_times(times: ArrayLike | None, samples: int, info: RecordingInfo) -> Floats:
     """Seconds of each sample of one stream; NaN without times."""
     if times is None:
         return np.full(samples, np.nan)

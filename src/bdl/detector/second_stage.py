@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bdl.binning import bin_features
 from bdl.decoding import Decoder
 from bdl.decoding.candidates import ByType, to_events
 from bdl.density import Density
@@ -12,7 +13,6 @@ from bdl.detector.application import accept, describe
 from bdl.detector.choices import HeldOut
 from bdl.detector.model import Model
 from bdl.evaluation import Matches
-from bdl.features import bin_features
 from bdl.recording import Recordings
 from bdl.rescoring import Rescorer, Rescoring, hit_shares
 

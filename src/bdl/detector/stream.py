@@ -26,7 +26,6 @@ from bdl.detector.stream_rows import (
     StreamDetections,
     StreamRows,
     StreamSettings,
-    issue_times,
 )
 from bdl.detector.stream_state import STATE, pack, unpack
 from bdl.errors import ConfigError, InputError
@@ -210,8 +209,8 @@ def push_many(pushes: Sequence[Push]) -> list[Events]:
                 streams[place].density = np.concatenate(parts)
         for place in np.unique(part.detections.place).tolist():
             chosen = part.detections.place == place
-            own = StreamDetections(*(column[chosen] for column in part.detections))
-            detections.setdefault(place, []).append(own)
+            selected = StreamDetections(*(column[chosen] for column in part.detections))
+            detections.setdefault(place, []).append(selected)
     empty = Events.empty(scored=True, issued=True)
     return [
         stream._events(detections[place]) if place in detections else empty
@@ -224,6 +223,6 @@ def final_candidates(final: FinalByType, model: Model, samples: int) -> ByType:
     candidates = {}
     for event, part in final.items():
         order = np.lexsort((-part.score, part.time))
-        issued = issue_times(part.known, model, samples)
+        issued = model.issue_times(part.known, samples)
         candidates[event] = Candidates(part.time, part.score, issued).select(order)
     return candidates

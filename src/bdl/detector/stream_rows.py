@@ -15,17 +15,17 @@ from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Longs, Singles
+from bdl.binning import bin_features
 from bdl.decoding import Decoder
 from bdl.decoding.incremental import BinClock
 from bdl.decoding.incremental_rows import FinalRows, grown, within
 from bdl.detector.model import Model
 from bdl.detector.sample_intake import SampleIntake, Samples, Values
 from bdl.detector.stream_state import Parts, check_like
-from bdl.detector.stream_steps import Ints, StateRows, Steps
+from bdl.detector.stream_steps import StateRows, Steps
 from bdl.errors import InputError
-from bdl.features import bin_features
 from bdl.recording import Recording, RecordingInfo
 from bdl.recording_info import hour_and_weekday
 
@@ -35,20 +35,20 @@ FIRST = 8  # rows for which there is room at first
 class StreamDetections(NamedTuple):
     """Final detections of several streams, by stream, each in the order in which it became so."""
 
-    place: Ints  # which of the given streams each belongs to
-    type: Ints  # its event type
-    time: NDArray[np.float64]  # seconds
-    score: NDArray[np.float64]
-    issued: NDArray[np.float64]  # time in seconds of the last sample that was needed
+    place: Longs  # which of the given streams each belongs to
+    type: Longs  # its event type
+    time: Floats  # seconds
+    score: Floats
+    issued: Floats  # time in seconds of the last sample that was needed
 
 
 class Advanced(NamedTuple):
     """What some samples gave."""
 
     detections: StreamDetections
-    places: Ints  # streams that had samples
-    counts: Ints  # bins of each whose density is complete
-    density: NDArray[np.float32]  # (bins, outputs) of all, one stream after the other
+    places: Longs  # streams that had samples
+    counts: Longs  # bins of each whose density is complete
+    density: Singles  # (bins, outputs) of all, one stream after the other
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class StreamRows:
         self.settings[row] = None
         self.free.append(row)
 
-    def push(self, rows: Ints, given: Samples) -> list[Advanced]:
+    def push(self, rows: Longs, given: Samples) -> list[Advanced]:
         """Take samples of streams, each at most once; what they gave, in order.
 
         Everything is checked first: an error changes no stream.
@@ -142,8 +142,8 @@ class StreamRows:
                 return [self._advance(np.arange(len(rows)), rows, given.counts, given.values)]
             cuts = np.cumsum(given.counts)[:-1]
             placed = [
-                self.intake.place(row, values, times, own.longest_gap, own.info.id)
-                for row, own, values, times in zip(
+                self.intake.place(row, values, times, settings.longest_gap, settings.info.id)
+                for row, settings, values, times in zip(
                     rows.tolist(),
                     self._settings(rows),
                     np.split(given.values, cuts),
@@ -155,10 +155,11 @@ class StreamRows:
             pieces = [self.intake.pieces(gaps, runs) for _, gaps, runs in placed]
             return [self._round(rows, parts) for parts in zip_longest(*pieces)]
 
-    def _settings(self, rows: Ints) -> list[StreamSettings]:
-        return [own for row in rows.tolist() if (own := self.settings[row]) is not None]
+    def _settings(self, rows: Longs) -> list[StreamSettings]:
+        known = (self.settings[row] for row in rows.tolist())
+        return [settings for settings in known if settings is not None]
 
-    def _check_finite(self, rows: Ints, given: Samples) -> None:
+    def _check_finite(self, rows: Longs, given: Samples) -> None:
         infinite = np.isinf(given.values)
         if not infinite.any():
             return
@@ -172,14 +173,14 @@ class StreamRows:
             "a missing sample is NaN"
         )
 
-    def _round(self, rows: Ints, parts: Sequence[Values | None]) -> Advanced:
+    def _round(self, rows: Longs, parts: Sequence[Values | None]) -> Advanced:
         """Take the next piece of each stream that has one."""
         places = np.array([place for place, part in enumerate(parts) if part is not None])
         values = [part for part in parts if part is not None]
         counts = np.array([len(part) for part in values])
         return self._advance(places, rows[places], counts, np.concatenate(values))
 
-    def _advance(self, places: Ints, rows: Ints, counts: Ints, values: Values) -> Advanced:
+    def _advance(self, places: Longs, rows: Longs, counts: Longs, values: Values) -> Advanced:
         """Take samples in order."""
         before = self.intake.samples[rows] // self.stride
         bins, whole = self.intake.gather(rows, counts, values)
@@ -213,8 +214,8 @@ class StreamRows:
         return Recording(info, values)
 
     def _step(
-        self, rows: Ints, before: Ints, bins: Ints, samples: Recording, *, blank: int
-    ) -> NDArray[np.float32]:
+        self, rows: Longs, before: Longs, bins: Longs, samples: Recording, *, blank: int
+    ) -> Singles:
         """Step the encoder over the new bins of each row; their outputs, one row after the other.
 
         ``before`` is the number of bins before them.
@@ -232,25 +233,25 @@ class StreamRows:
         for size in np.unique(bins[bins > 0]).tolist():
             members = np.flatnonzero(bins == size)
             for group in self.states.groups(rows[members]):
-                own = members[group]
-                at = (ends[own] - size)[:, None] + np.arange(size)
+                chosen = members[group]
+                at = (ends[chosen] - size)[:, None] + np.arange(size)
                 density[at], after = self.steps.step(
                     binned.values[at],
                     None if hour is None else hour[at],
                     None if weekday is None else weekday[at],
-                    self.states.get(rows[own]),
+                    self.states.get(rows[chosen]),
                 )
-                self.states.put(rows[own], after)
+                self.states.put(rows[chosen], after)
         return density
 
     def _detections(
-        self, places: Ints, rows: Ints, final: FinalRows, samples: int | None = None
+        self, places: Longs, rows: Longs, final: FinalRows, samples: int | None = None
     ) -> StreamDetections:
         """Detections that reach the threshold; ``samples`` is the length of a finished stream."""
         kept = final.score >= self.thresholds[rows[final.place]]
         order = np.lexsort((final.time, final.type, final.known, final.place))
         final = final.select(order[kept[order]])
-        issued = issue_times(final.known, self.model, samples)
+        issued = self.model.issue_times(final.known, samples)
         return StreamDetections(places[final.place], final.type, final.time, final.score, issued)
 
     def save(self, row: int) -> Parts:
@@ -269,13 +270,13 @@ class StreamRows:
             check_like(parts, self.save(row))
             self.intake.restore(row, parts["intake"])
             self.decoder.restore(row, parts["decoder"])
-            encoder, one = parts["encoder"], np.array([row])
+            encoder, rows = parts["encoder"], np.array([row])
             state = [np.array(encoder[str(i)]) for i in range(len(encoder))]
-            self.states.put(one, state)
+            self.states.put(rows, state)
             blank = np.full((self.stride, len(self.model.channels)), np.nan, np.float32)
             bins = np.ones(1, np.int64)
-            self._step(one, bins, bins, self._recording(blank), blank=0)  # whether it fits
-            self.states.put(one, state)
+            self._step(rows, bins, bins, self._recording(blank), blank=0)  # whether it fits
+            self.states.put(rows, state)
 
 
 _KNOWN: WeakValueDictionary[tuple[int, Any], StreamRows] = WeakValueDictionary()
@@ -288,14 +289,3 @@ def stream_rows(model: Model, steps: Steps, decoder: Decoder) -> StreamRows:
     if known is None or known.model is not model:
         known = _KNOWN[key] = StreamRows(model, steps, decoder)
     return known
-
-
-def issue_times(known: Ints, model: Model, samples: int | None) -> NDArray[np.float64]:
-    """Times in seconds of the last samples that were needed for the densities of some bins.
-
-    ``samples`` is the length of a recording that has ended.
-    """
-    end = (known + model.lag + 1) * model.features.bin_samples
-    last = np.minimum(end, end if samples is None else samples) - 1
-    times: NDArray[np.float64] = last * model.period
-    return times

@@ -77,10 +77,10 @@ def check_like(saved: Parts, fresh: Parts) -> None:
     ValueError: ('pending', 'float64', 2) expected in intake, got ('pending', 'float64', 1)
     """
     for part, arrays in fresh.items():
-        wanted, given = (
+        expected, given = (
             sorted((name, str(array.dtype), array.ndim) for name, array in each.items())
             for each in (arrays, saved[part])
         )
-        for ours, theirs in zip(wanted, given, strict=True):
+        for ours, theirs in zip(expected, given, strict=True):
             if ours != theirs:
                 raise ValueError(f"{ours} expected in {part}, got {theirs}")

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Longs, Singles
 from bdl.decoding.incremental_rows import grown
 
 State = list[NDArray[Any]]  # the first axis of each array is that of the streams
-Ints = NDArray[np.int64]
 
 
 class Steps(ABC):
@@ -26,8 +26,8 @@ class Steps(ABC):
 
     @abstractmethod
     def step(
-        self, values: NDArray[np.float32], hour: Ints | None, weekday: Ints | None, state: State
-    ) -> tuple[NDArray[np.float32], State]:
+        self, values: Singles, hour: Longs | None, weekday: Longs | None, state: State
+    ) -> tuple[Singles, State]:
         """Densities (streams, bins, outputs) of the next bins, and the state after them.
 
         Parameters
@@ -69,7 +69,7 @@ class StateRows:
         """Set the state before the first bin."""
         self.put(np.array([row]), self.initial)
 
-    def groups(self, rows: Ints) -> Iterator[Ints]:
+    def groups(self, rows: Longs) -> Iterator[Longs]:
         """Places of rows, in groups whose states have equal shapes."""
         if not self.others:
             yield np.arange(len(rows))
@@ -80,14 +80,14 @@ class StateRows:
             places.setdefault(shapes, []).append(place)
         yield from map(np.array, places.values())
 
-    def get(self, rows: Ints) -> State:
+    def get(self, rows: Longs) -> State:
         """States of rows, which are of one group."""
         if int(rows[0]) in self.others:
             states = [self.others[row] for row in rows.tolist()]
             return [np.concatenate(parts) for parts in zip(*states, strict=True)]
         return [array[rows] for array in self.arrays]
 
-    def put(self, rows: Ints, state: State) -> None:
+    def put(self, rows: Longs, state: State) -> None:
         """Set the states of rows."""
         shared = all(
             part.shape[1:] == array.shape[1:]

@@ -149,14 +149,14 @@ class Ensemble(Encoder):
         from bdl.encoders.networks.ensemble import EnsembleEncoder
 
         assert isinstance(module, EnsembleEncoder)
-        own = {
+        members = {
             j: partial(member.fine_tune, module.members[j])
             for j, member in enumerate(self.members)
             if member.fine_tunes
         }
-        if not own:
+        if not members:
             return self.members[0].fine_tune(module, task)  # says why not
-        return self._train_members(module, task, own)
+        return self._train_members(module, task, members)
 
     def _train_members(
         self,
@@ -199,8 +199,8 @@ class Ensemble(Encoder):
         shares = self.shares
         total: str | None = None
         for j, (member, share) in enumerate(zip(self.members, shares, strict=True)):
-            own = part_of(weights, f"members.{j}.")
-            density = member.export(graph, own, inputs, f"{prefix}member{j}.")
+            member_weights = part_of(weights, f"members.{j}.")
+            density = member.export(graph, member_weights, inputs, f"{prefix}member{j}.")
             weighted = graph.add("Mul", density, graph.constant(share / sum(shares), np.float32))
             total = weighted if total is None else graph.add("Add", total, weighted)
         assert total is not None

@@ -16,15 +16,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Longs
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError, require
 from bdl.evaluation.counts import Counts, count_events
 from bdl.evaluation.groups import group_codes
 from bdl.events import Events
 
-Floats = NDArray[np.float64]
 _LEAST = 1e-6  # a density that sums to less than this says nothing about a count
 
 
@@ -92,7 +91,7 @@ def adapt(
     return Adaptation(counts, after, factors)
 
 
-def _places(names: tuple[str, ...], among: tuple[str, ...]) -> NDArray[np.int64]:
+def _places(names: tuple[str, ...], among: tuple[str, ...]) -> Longs:
     place = {name: i for i, name in enumerate(among)}
     for name in names:
         if name not in place:
@@ -104,7 +103,7 @@ def _cross_fit(
     features: Floats,
     predicted: Floats,
     observed: Floats,
-    group: NDArray[np.int64],
+    group: Longs,
     folds: int,
     strength: float,
 ) -> Floats:

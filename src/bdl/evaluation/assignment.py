@@ -14,14 +14,10 @@ truth on the left and one to the right, so dense truths cost no more than sparse
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Ints, Longs
 from bdl.compiled import compiled
 from bdl.evaluation.rounding import is_nearer
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def assign(

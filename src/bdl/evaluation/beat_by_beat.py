@@ -27,8 +27,8 @@ from bdl.evaluation.beat_pairing import pair_beats
 from bdl.evaluation.estimate import plain
 from bdl.evaluation.given_events import as_events
 from bdl.evaluation.tally import ratio
-from bdl.events import Events, Frame
-from bdl.frames import Tabular
+from bdl.events import Events
+from bdl.frames import Frame, Tabular
 from bdl.table_plots import Drawing
 from bdl.text_tables import number_text, text_table
 

@@ -8,8 +8,8 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats
 from bdl.errors import require
 from bdl.evaluation.estimate import Estimate, plain
 from bdl.evaluation.matches import Matches
@@ -19,8 +19,6 @@ from bdl.text_tables import number_text, text_table
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,14 +97,17 @@ class BootstrapResult(Tabular):
         if self.differences:
             number = len(self.differences)
             table = self._estimates("difference", self.differences)
-            table["p"] = [number_text(each.p, ".4f") for each in self.differences.values()]
+            table["p"] = [
+                number_text(difference.p, ".4f") for difference in self.differences.values()
+            ]
             if number > 1:
                 lines.append(f"Holm: adjusted for {number} differences")
                 table["Holm interval"] = [
-                    each.adjusted.interval_text() for each in self.differences.values()
+                    difference.adjusted.interval_text() for difference in self.differences.values()
                 ]
                 table["Holm p"] = [
-                    number_text(each.adjusted_p, ".4f") for each in self.differences.values()
+                    number_text(difference.adjusted_p, ".4f")
+                    for difference in self.differences.values()
                 ]
             lines += text_table(table, width=width)
             needed = needed_replicates(number, self.level)
@@ -123,7 +124,7 @@ class BootstrapResult(Tabular):
         return {
             head: [*rows],
             self.metric: [number_text(estimate.value, "z.4f") for estimate in rows.values()],
-            f"{self.level:.0%} interval": [each.interval_text() for each in rows.values()],
+            f"{self.level:.0%} interval": [estimate.interval_text() for estimate in rows.values()],
         }
 
     def plot(self) -> Figure:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Floats
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation.bootstrap_result import BootstrapResult, compared_pairs
 from bdl.evaluation.estimate import Estimate
@@ -21,8 +22,6 @@ from bdl.evaluation.groups import group_codes
 from bdl.evaluation.matches import Matches
 from bdl.evaluation.metrics import Metric
 from bdl.evaluation.multiplicity import differences
-
-Floats = NDArray[np.float64]
 
 
 def bootstrap(

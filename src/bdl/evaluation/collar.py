@@ -12,15 +12,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Flags
 from bdl.errors import ConfigError
 from bdl.evaluation.rounding import is_nearer
 from bdl.evaluation.tally import Tally
 from bdl.events import Events
 from bdl.intervals import Intervals
-
-Floats = NDArray[np.float64]
 
 
 def collar_f(
@@ -41,13 +39,13 @@ def collar_f(
     recordings = sorted({*truth.recordings, *detections.recordings})
     tallies = {}
     for kind in sorted({*truth.event, *detections.event}):
-        hits = wanted = detected = 0
+        hits = truths = detected = 0
         for recording in recordings:
             true, times = truth.times(recording, kind), detections.times(recording, kind)
             hits += _largest_pairing(true.tolist(), times.tolist(), float(collar))
-            wanted += len(true)
+            truths += len(true)
             detected += len(times)
-        tallies[kind] = Tally(hits, detected, wanted)
+        tallies[kind] = Tally(hits, detected, truths)
     return tallies
 
 
@@ -95,7 +93,7 @@ def _largest_pairing(true: list[float], detected: list[float], collar: float) ->
     return hits
 
 
-def largest_matching(allowed: NDArray[np.bool_]) -> int:
+def largest_matching(allowed: Flags) -> int:
     """Most pairs of a row and a column that are allowed, each row and column used once.
 
     Each row in turn takes a free column, if need be by moving others along an alternating path.

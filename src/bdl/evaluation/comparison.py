@@ -12,7 +12,8 @@ from bdl.evaluation.coverage import ScoringRules, matching_rules, warn_of_undete
 from bdl.evaluation.given_events import as_events
 from bdl.evaluation.matching import all_recordings, match
 from bdl.evaluation.metrics import Metric
-from bdl.events import Events, Frame
+from bdl.events import Events
+from bdl.frames import Frame
 
 
 def compare(

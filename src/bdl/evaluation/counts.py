@@ -13,16 +13,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.frames import Tabular
 from bdl.sampling import nearest_sample
 from bdl.table_plots import Drawing
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

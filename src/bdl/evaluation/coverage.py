@@ -48,8 +48,8 @@ def matching_rules(
         raise ConfigError(f"undetected: 'count' or 'ignore' expected, got {undetected!r}")
     if undetected != "ignore":
         return cast(MatchingRules, rest), frozenset()
-    wanted = rest.get("recordings")
-    scored = set(truth.recordings if wanted is None else wanted)
+    listed = rest.get("recordings")
+    scored = set(truth.recordings if listed is None else listed)
     with_truths = scored & _used(truth)
     lost = frozenset().union(*(with_truths - _used(table) for table in tables))
     if with_truths and lost == with_truths:

@@ -56,7 +56,10 @@ class DelayTable(Tabular):
         return {
             "event": [event for event, _ in self.rows],
             "tolerance": [tolerance for _, tolerance in self.rows],
-            **{name: [each.value for each in column] for name, column in self.values.items()},
+            **{
+                name: [estimate.value for estimate in column]
+                for name, column in self.values.items()
+            },
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -73,7 +76,7 @@ class DelayTable(Tabular):
             "type": [event for event, _ in self.rows],
             "tolerance": [number(tolerance) for _, tolerance in self.rows],
             **{
-                name: [each.text(1 if name in ("median", "95 %") else 3) for each in column]
+                name: [estimate.text(1 if name in ("median", "95 %") else 3) for estimate in column]
                 for name, column in self.values.items()
             },
         }

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Flags, Floats, Ints, Longs
 from bdl.errors import ConfigError, require
 from bdl.evaluation.assignment import assign
 from bdl.evaluation.matches import Matches
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 KINDS = ("hit", "early", "late", "missed", "duplicate", "false")
-Longs = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,12 +235,12 @@ def _count_kinds(matches: Matches, j: int, k: int, cut: int, reach: float) -> Lo
 
 
 def _near_any(
-    times: NDArray[np.float64],
+    times: Floats,
     bounds: Longs,
-    recording: NDArray[np.int32],
-    time: NDArray[np.float64],
+    recording: Ints,
+    time: Floats,
     tolerance: float,
-) -> NDArray[np.bool_]:
+) -> Flags:
     """Whether each detection is within the tolerance of any truth of its recording."""
     near = np.zeros(len(time), np.bool_)
     order = np.argsort(recording, kind="stable")

@@ -28,8 +28,8 @@ from bdl.evaluation.matching import match
 from bdl.evaluation.metrics import Metric
 from bdl.evaluation.metrics.metric import number
 from bdl.evaluation.timing import timing
-from bdl.events import Events, Frame
-from bdl.frames import Tabular
+from bdl.events import Events
+from bdl.frames import Frame, Tabular
 from bdl.text_tables import number_text, text_table
 
 if TYPE_CHECKING:

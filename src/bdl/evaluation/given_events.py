@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bdl.events import Events, Frame
+from bdl.events import Events
+from bdl.frames import Frame
 
 
 def as_events(table: Events | Frame, source: str) -> Events:

@@ -112,9 +112,9 @@ def event_overlap(
 
 
 def sample_overlap(
-    truth: Intervals, detections: Intervals, durations: Mapping[str, float], *, rate: int = 1
+    truth: Intervals, detections: Intervals, durations: Mapping[str, float]
 ) -> Overlap:
-    """Sample scoring, ``rate`` samples per second: every sample counts for itself.
+    """Sample scoring, one sample per second: every sample counts for itself.
 
     Examples
     --------
@@ -126,14 +126,14 @@ def sample_overlap(
     _check(truth, detections, durations)
     hits = truths = false = samples = 0
     for name, duration in durations.items():
-        size = round(duration * rate)
-        wanted = _mask(_listed(truth, name), size, rate)
-        detected = _mask(_listed(detections, name), size, rate)
-        hits += int((wanted & detected).sum())
-        truths += int(wanted.sum())
-        false += int((~wanted & detected).sum())
+        size = round(duration)
+        annotated = _mask(_listed(truth, name), size)
+        detected = _mask(_listed(detections, name), size)
+        hits += int((annotated & detected).sum())
+        truths += int(annotated.sum())
+        false += int((~annotated & detected).sum())
         samples += size
-    return Overlap(hits, hits + false, truths, samples / rate)
+    return Overlap(hits, hits + false, truths, float(samples))
 
 
 def _listed(intervals: Intervals, name: str) -> list[Span]:
@@ -165,7 +165,7 @@ def _split(spans: Iterable[Span], longest: float | None) -> list[Span]:
     return pieces
 
 
-def _mask(spans: Iterable[Span], size: int, rate: int) -> NDArray[np.bool_]:
+def _mask(spans: Iterable[Span], size: int, rate: int = 1) -> NDArray[np.bool_]:
     mask = np.zeros(size, dtype=bool)
     for start, end in spans:
         mask[max(round(start * rate), 0) : max(round(end * rate), 0)] = True

@@ -22,20 +22,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Ints, Longs
 from bdl.errors import ConfigError
 from bdl.evaluation import replicates
 from bdl.evaluation.left_out import LeftOut
 from bdl.evaluation.precision_recall import BestThreshold, PrecisionRecall, mean
 from bdl.evaluation.ranking import tie_ends
-from bdl.evaluation.rounding import is_nearer
+from bdl.evaluation.rounding import find_tolerance, is_nearer
 from bdl.evaluation.tally import Tallies, Tally
 from bdl.intervals import IntervalType
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,8 +268,8 @@ class Matches:
     def cuts(self, thresholds: Sequence[float]) -> Longs:
         """First row of each type whose score is below each threshold: (thresholds, types)."""
         bounds = zip(self.start[:-1], self.start[1:], strict=True)
-        wanted = -np.asarray(thresholds, dtype=np.float64)
-        rows = [a + np.searchsorted(-self.score[a:b], wanted, side="right") for a, b in bounds]
+        limits = -np.asarray(thresholds, dtype=np.float64)
+        rows = [a + np.searchsorted(-self.score[a:b], limits, side="right") for a, b in bounds]
         return np.stack(rows, axis=1).astype(np.int64)
 
     def hits_before(self, cut: Longs) -> Longs:
@@ -301,9 +297,3 @@ class Matches:
                 f"{tolerance:g}"
             )
         return place
-
-
-def find_tolerance(tolerances: Sequence[float], tolerance: float) -> int | None:
-    """Place of a tolerance among others, to nine digits; None if it is not there."""
-    close = (k for k, known in enumerate(tolerances) if abs(known - tolerance) <= 1e-9 * known)
-    return next(close, None)

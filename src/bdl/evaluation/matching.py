@@ -18,8 +18,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Ints
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation.assignment import assign
 from bdl.evaluation.left_out import LeftOut
@@ -31,7 +31,6 @@ from bdl.intervals import IntervalType, likely_intervals
 
 EventFree = Literal["ignore", "count"]
 Unknown = Literal["error", "ignore", "event-free"]
-Ints = NDArray[np.int32]
 
 
 class MatchingRules(TypedDict, total=False):
@@ -157,10 +156,10 @@ class Matcher:
         code = _translate(truth.recordings, scored)[truth.recording_code]
         kind = _translate(truth.types, self.types)[truth.type_code]
         counted = (code >= 0) & (kind >= 0)
-        wanted = int(counted.sum())
+        truths = int(counted.sum())
         if regions is not None:
             counted &= regions.holds(scored, code, truth.time)
-        self.truths_outside = wanted - int(counted.sum())
+        self.truths_outside = truths - int(counted.sum())
         self.truths_without_time = truth.dropped
         code, kind, time = code[counted], kind[counted], truth.time[counted]
         if not len(time):

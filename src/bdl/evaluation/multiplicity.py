@@ -26,11 +26,9 @@ from math import ceil, nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats
 from bdl.evaluation.estimate import Estimate, plain
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -85,9 +83,11 @@ def differences(values: Floats, replicates: Floats, level: float) -> list[Differ
     adjusted, levels = holm(p), holm_levels(p, 1 - level)
     listed = []
     for i, value in enumerate(values.tolist()):
-        own = Estimate.of_replicates(value, replicates[:, i], level)
+        estimate = Estimate.of_replicates(value, replicates[:, i], level)
         wide = Estimate.of_replicates(value, replicates[:, i], 1 - levels[i])
-        listed.append(Difference(value, own.low, own.high, wide, float(p[i]), float(adjusted[i])))
+        listed.append(
+            Difference(value, estimate.low, estimate.high, wide, float(p[i]), float(adjusted[i]))
+        )
     return listed
 
 

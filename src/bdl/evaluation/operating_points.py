@@ -90,7 +90,7 @@ class OperatingPoints(Tabular):
             "event": [name for name, _, _ in rows],
             "tolerance": [tolerance for _, tolerance, _ in rows],
             **{
-                key: [np.nan if each[key] is None else each[key] for each in rates]
+                key: [np.nan if rate[key] is None else rate[key] for rate in rates]
                 for key in rates[0]
             },
         }

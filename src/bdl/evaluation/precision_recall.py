@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats
 from bdl.frames import Tabular
 from bdl.table_plots import Drawing
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,11 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Ints, Longs
 from bdl.compiled import compiled
-
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _SIGN = np.uint64(1 << 63)
 _BELOW_SIGN = np.uint64((1 << 63) - 1)
@@ -92,7 +89,7 @@ def _sort(
     new_keys: NDArray[np.uint64],
     now: Ints,
     new: Ints,
-    counts: NDArray[np.int64],
+    counts: Longs,
     start: Longs,
 ) -> tuple[Ints, bool]:
     """Radix sort of the keys' bits; all arrays from ``now_keys`` on are overwritten."""

@@ -16,16 +16,15 @@ from itertools import pairwise
 from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
+from bdl.arrays import Floats
 from bdl.compiled import compiled
 from bdl.config import Value
 from bdl.density import Density
 from bdl.errors import InputError, require
 from bdl.intervals import IntervalType
 
-Floats = NDArray[np.float64]
 Probability = Annotated[float, Field(ge=0, le=1)]
 
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from bdl.column_values import ColumnPlace
 from bdl.errors import InputError
-from bdl.events import Frame
-from bdl.frames import encode, numbers, open_frame
+from bdl.frames import Frame, encode, numbers, open_frame
 from bdl.recording_info import RecordingInfo
 
 Span = tuple[float, float]

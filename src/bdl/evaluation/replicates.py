@@ -16,15 +16,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Ints, Longs
 from bdl.compiled import compiled
 
 if TYPE_CHECKING:
     from bdl.evaluation.matches import Matches
 
 LANES = 8
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def average_precision(matches: Matches, weights: NDArray[np.number]) -> Floats:

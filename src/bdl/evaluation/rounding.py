@@ -9,6 +9,7 @@ exactly the tolerance.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 _LAST_PLACES = 4 * 2.0**-52
@@ -30,3 +31,9 @@ def is_nearer(distance: Any, other: Any, at: Any) -> Any:
     (False, True)
     """
     return distance < other - (1e-9 * other + _LAST_PLACES * abs(at))
+
+
+def find_tolerance(tolerances: Sequence[float], tolerance: float) -> int | None:
+    """Place of a tolerance among others, to nine digits; None if it is not there."""
+    close = (k for k, known in enumerate(tolerances) if abs(known - tolerance) <= 1e-9 * known)
+    return next(close, None)

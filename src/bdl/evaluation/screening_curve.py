@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from bdl.arrays import Floats
 from bdl.evaluation.matches import Matches
 from bdl.frames import Tabular
 from bdl.table_plots import Drawing
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

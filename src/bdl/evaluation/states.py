@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation.estimate import plain
@@ -24,7 +24,6 @@ from bdl.intervals import Intervals, IntervalType
 from bdl.pairing import pair
 from bdl.sampling import nearest_sample
 
-Floats = NDArray[np.float64]
 StateMetric = Literal["F1", "IoU", "Brier"]
 
 

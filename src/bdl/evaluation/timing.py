@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats
 from bdl.evaluation.matches import Matches
 
-Floats = NDArray[np.float64]
 Statistic = Literal["bias", "median", "p95"]
 
 

@@ -90,11 +90,11 @@ def draw_figures(
             notes.append("tolerance: no run has several encoders with both kinds of rows")
     files: list[Path] = []
     for name, draw in figures.items():
-        for each in (LIGHT, DARK):
-            if theme in (each.name, "both"):
-                with themed(each):
-                    suffix = "-dark" if each is DARK else ""
-                    files += save(draw(each), Path(folder), name + suffix)
+        for colours in (LIGHT, DARK):
+            if theme in (colours.name, "both"):
+                with themed(colours):
+                    suffix = "-dark" if colours is DARK else ""
+                    files += save(draw(colours), Path(folder), name + suffix)
     return DrawnFigures(tuple(files), tuple(notes))
 
 

@@ -17,8 +17,8 @@ def draw_window(window: Window, theme: Theme) -> Figure:
     outputs = [output for kind in ("state", "events") if (output := window.row_of_kind(kind))]
     figure = new_figure(1.15 * (1 + len(outputs)) + 0.35)
     axes = figure.subplots(1 + len(outputs), 1, sharex=True)
-    for each in axes:
-        tracks.mark_events(each, window, theme)
+    for axis in axes:
+        tracks.mark_events(axis, window, theme)
     tracks.draw_signal(axes[0], window, theme)
     for place, (name, row) in enumerate(outputs, start=1):
         tracks.draw_output(axes[place], window, row, theme)
@@ -27,6 +27,6 @@ def draw_window(window: Window, theme: Theme) -> Figure:
         panel(axes[place], "", f"{name}: {evidence}{schematic}")
     tracks.name_events(axes[0], window, theme)
     tracks.time_axis(axes[-1], window)
-    for each in axes[:-1]:
-        each.tick_params(axis="x", length=0)
+    for axis in axes[:-1]:
+        axis.tick_params(axis="x", length=0)
     return figure

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats
 from bdl.study.cell_values import cell_value
 from bdl.study.paper_tables import TableCell
 from bdl.study.study_reader import StudyReader
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ import tempfile
 
 import numpy as np
 
+from bdl.arrays import Floats
 from bdl.datasets import Sleep
-from bdl.figures.window import HOUR, Floats, RowOutput, Window, signal_means
+from bdl.figures.window import HOUR, RowOutput, Window, signal_means
 
 
 def simulated_window(seed: int = 0) -> Window:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from bdl.arrays import Floats
 from bdl.datasets import Benchmark
 from bdl.decoding.transitions import difference
 from bdl.density import Density
 from bdl.errors import InputError
-from bdl.figures.window import Floats, RowOutput, Window, signal_means
+from bdl.figures.window import RowOutput, Window, signal_means
 from bdl.pairing import pair
 from bdl.study.study_reader import StudyReader
 

@@ -118,10 +118,10 @@ def themed(theme: Theme) -> Iterator[None]:
         yield
 
 
-def new_figure(height: float, width: float = PAGE) -> Figure:
-    """An empty figure of a size in inches, whose parts make room for each other."""
+def new_figure(height: float) -> Figure:
+    """An empty figure as wide as a page, of a height in inches; its parts do not overlap."""
     figure: Figure = require("matplotlib.figure", "figures").Figure(
-        figsize=(width, height), layout="constrained"
+        figsize=(PAGE, height), layout="constrained"
     )
     return figure
 

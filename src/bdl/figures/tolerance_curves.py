@@ -49,7 +49,7 @@ def row_colours(curves: Sequence[RowCurve], theme: Theme) -> dict[str, str]:
 
 def _earlier(curves: Sequence[RowCurve], curve: RowCurve, colours: Mapping[str, str]) -> int:
     """How many rows before this one have its colour."""
-    same = [each.name for each in curves if colours[each.name] == colours[curve.name]]
+    same = [other.name for other in curves if colours[other.name] == colours[curve.name]]
     return same.index(curve.name)
 
 
@@ -131,5 +131,5 @@ def _spread(values: Sequence[float], most: int) -> list[float]:
     [1.0, 5.0, 30.0]
     """
     logs = np.log(values)
-    wanted = np.linspace(logs.min(), logs.max(), most)
-    return sorted({values[int(np.argmin(np.abs(logs - each)))] for each in wanted})
+    targets = np.linspace(logs.min(), logs.max(), most)
+    return sorted({values[int(np.argmin(np.abs(logs - target)))] for target in targets})

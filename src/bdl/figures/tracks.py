@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bdl.arrays import Floats
 from bdl.figures.style import Theme
-from bdl.figures.window import Floats, RowOutput, Window
+from bdl.figures.window import RowOutput, Window
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats
 from bdl.recording import Recording
 
-Floats = NDArray[np.float64]
 # Channels of the signal.
 CHANNELS = 2
 HOUR = 3600.0

@@ -194,20 +194,20 @@ def version_of(about: Mapping[str, Any]) -> str:
 
 def listed(path: str | Path, suffixes: Iterable[str], pattern: str | None) -> list[Path]:
     """The files of an address, a folder or a glob, sorted; see `bdl.formats.files.matching`."""
-    wanted = tuple(suffixes)
+    endings = tuple(suffixes)
     with access(path) as (fs, name):
         fs.invalidate_cache()
         if any(mark in name for mark in "*?["):
             names = fs.glob(name)
         elif fs.isdir(name):
-            found = fs.glob(f"{name}/{pattern}") if pattern else fs.ls(name, detail=False)
-            names = [each for each in found if pattern or fnmatch_any(each, wanted)]
+            entries = fs.glob(f"{name}/{pattern}") if pattern else fs.ls(name, detail=False)
+            names = [entry for entry in entries if pattern or fnmatch_any(entry, endings)]
         else:
             names = [name]
-        files = [Path(fs.unstrip_protocol(each)) for each in names if fs.isfile(each)]
+        files = [Path(fs.unstrip_protocol(entry)) for entry in names if fs.isfile(entry)]
     files = [file for file in files if not file.name.startswith(".")]
     if not files:
-        expected = pattern or f"a suffix among {', '.join(wanted)}"
+        expected = pattern or f"a suffix among {', '.join(endings)}"
         raise InputError(f"{address_of(path)}: no file there matches {expected} (--pattern)")
     return sorted(files)
 

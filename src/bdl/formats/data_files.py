@@ -1,4 +1,4 @@
-"""Where one's own recordings and events are, and how they are read."""
+"""Where the user's own recordings and events are, and how they are read."""
 
 from __future__ import annotations
 

@@ -184,14 +184,14 @@ def _signals(file: Path, raw: bytes, parsed: Any) -> tuple[EdfSignal, ...]:
     return tuple(signals)
 
 
-def _records(file: Path, held: int, each: int, claimed: int) -> int:
-    if claimed == -1 and held % each == 0:
-        return held // each
-    if held != claimed * each or claimed < 0:
-        short = claimed >= 0 and held < claimed * each
+def _records(file: Path, held: int, record_size: int, claimed: int) -> int:
+    if claimed == -1 and held % record_size == 0:
+        return held // record_size
+    if held != claimed * record_size or claimed < 0:
+        short = claimed >= 0 and held < claimed * record_size
         raise InputError(
-            f"{file}: its header claims {claimed} data records of {each} bytes, the file holds "
-            f"{held / each:.2f}; "
+            f"{file}: its header claims {claimed} data records of {record_size} bytes, the file "
+            f"holds {held / record_size:.2f}; "
             + ("it is truncated" if short else "the header does not fit the file's length")
         )
     return claimed

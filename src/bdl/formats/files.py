@@ -16,8 +16,6 @@ from bdl.errors import BdlError, ConfigError, InputError
 from bdl.formats.addresses import address_of, file_size, listed, version
 from bdl.formats.local_copies import fetch
 
-BLOCK = 1 << 20
-
 
 def safe_name(id: str) -> str:
     """An id that can be a file name in any folder; any other is an error.
@@ -168,9 +166,9 @@ def matching(path: str | Path, suffixes: Iterable[str], pattern: str | None = No
         Pattern of the files of a folder, instead of suffixes; it may hold ``**``. Hidden files
         are left out.
     """
-    wanted = tuple(suffixes)
+    endings = tuple(suffixes)
     if address_of(path) is not None:
-        return listed(path, wanted, pattern)
+        return listed(path, endings, pattern)
     place = known_path(path)
     if place.is_dir():
         try:
@@ -182,9 +180,9 @@ def matching(path: str | Path, suffixes: Iterable[str], pattern: str | None = No
             ) from error
         files = [file for file in entries if file.is_file() and not file.name.startswith(".")]
         if pattern is None:
-            files = [file for file in files if file.suffix.lower() in wanted]
+            files = [file for file in files if file.suffix.lower() in endings]
         if not files:
-            expected = pattern or f"a suffix among {', '.join(wanted)}"
+            expected = pattern or f"a suffix among {', '.join(endings)}"
             raise InputError(
                 f"{place}: the folder has no file matching {expected}; give a pattern such as "
                 "'**/*.parquet' for files below it (--pattern)"

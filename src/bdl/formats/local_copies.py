@@ -64,13 +64,13 @@ def fetch_folder(path: Path, suffixes: Iterable[str]) -> Path:
     with access(path) as (fs, name):
         fs.invalidate_cache()
         known = fs.find(name, detail=True)
-        wanted = {each: known[each] for each in sorted(known) if fnmatch_any(each, suffixes)}
-        if not wanted:
+        files = {file: known[file] for file in sorted(known) if fnmatch_any(file, suffixes)}
+        if not files:
             raise InputError(
                 f"{address_of(path)}: no file there has a suffix among {', '.join(suffixes)}"
             )
-        versions = {each: version_of(about) for each, about in wanted.items()}
-        below = {each: each.removeprefix(f"{name.rstrip('/')}/") for each in wanted}
+        versions = {file: version_of(about) for file, about in files.items()}
+        below = {file: file.removeprefix(f"{name.rstrip('/')}/") for file in files}
         return _copy(path, versions, fs, lambda: below)
 
 

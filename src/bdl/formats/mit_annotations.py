@@ -78,7 +78,7 @@ def read_annotation_file(path: str | Path) -> MitAnnotations:
     """
     file = existing(path)
     rows = _rows(file.read_bytes(), file)
-    rate, own = _definitions(rows)
+    rate, names = _definitions(rows)
     events = [row for row in rows if row.code and not _is_definition(row)]
     samples = np.array([row.sample for row in events], dtype=np.int64)
     if len(samples) and (samples[0] < 0 or (np.diff(samples) < 0).any()):
@@ -86,7 +86,7 @@ def read_annotation_file(path: str | Path) -> MitAnnotations:
     symbols = []
     for row in events:
         standard = _SYMBOLS[row.code] if row.code < len(_SYMBOLS) else " "
-        symbol = own.get(row.code, standard)
+        symbol = names.get(row.code, standard)
         if symbol == " ":
             raise InputError(
                 f"{file}: annotation code {row.code} at sample {row.sample} has no meaning; the "
@@ -196,7 +196,7 @@ def _is_definition(row: _Row) -> bool:
 
 def _definitions(rows: list[_Row]) -> tuple[float | None, dict[int, str]]:
     """Sampling rate and labels that the file defines."""
-    rate, own, inside = None, {}, False
+    rate, names, inside = None, {}, False
     for row in rows:
         if not _is_definition(row):
             continue
@@ -207,5 +207,5 @@ def _definitions(rows: list[_Row]) -> tuple[float | None, dict[int, str]]:
         elif row.note == "## end of definitions":
             inside = False
         elif inside and (match := _OWN.match(row.note)) and int(match[1]) < _SKIP:
-            own[int(match[1])] = unquote(match[3]) if match[2] == f"#{match[1]}" else match[2]
-    return rate, own
+            names[int(match[1])] = unquote(match[3]) if match[2] == f"#{match[1]}" else match[2]
+    return rate, names

@@ -64,8 +64,8 @@ def check_output(path: str | Path, *, folder: bool = False, flag: str = "--out")
         return
     try:
         if target.exists() and target.is_dir() != folder:
-            wanted, other = ("folder", "file") if folder else ("file", "folder")
-            raise OutputError(f"{flag} {target}: a {other}; the name of a {wanted} expected")
+            expected, other = ("folder", "file") if folder else ("file", "folder")
+            raise OutputError(f"{flag} {target}: a {other}; the name of a {expected} expected")
         place = target if folder else target.absolute().parent
         while not place.exists():
             place = place.absolute().parent

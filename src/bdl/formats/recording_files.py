@@ -72,8 +72,8 @@ def read_recordings(
         if is_folder(place) and pattern is None and chosen.recognises(place):
             return chosen.read(place)
         files = matching(path, chosen.suffixes, pattern)
-        some = [(file, chosen) for file in files if only(file)]
-        return _joined(some, invalid, workers, len(files))
+        formatted = [(file, chosen) for file in files if only(file)]
+        return _joined(formatted, invalid, workers, len(files))
     if is_folder(place) and pattern is None:
         for name, kind in kinds.items():
             if kind.recognises(place):
@@ -86,16 +86,16 @@ def read_recordings(
     }
     formats = {name: RecordingFormat.parse(name) for name in names.values() if name}
     # Options must mean the same for all files, so formats may be mixed only if they share them.
-    if "" in names.values() or len({option_names(type(each)) for each in formats.values()}) > 1:
+    if "" in names.values() or len({option_names(type(kind)) for kind in formats.values()}) > 1:
         raise InputError(
             f"{path}: files of one format expected, got "
             f"{', '.join(sorted({file.suffix.lower() or file.name for file in files}))}; known are "
             f"{', '.join(suffixes)}; choose by a pattern such as '*.parquet' (--pattern) or name "
             "the format (--format)"
         )
-    formats = {name: with_options(each, options) for name, each in formats.items()}
-    wanted = [(file, formats[name]) for file, name in names.items() if only(file)]
-    return _joined(wanted, invalid, workers, len(files))
+    formats = {name: with_options(format, options) for name, format in formats.items()}
+    formatted = [(file, formats[name]) for file, name in names.items() if only(file)]
+    return _joined(formatted, invalid, workers, len(files))
 
 
 def _is_bids(place: Path) -> bool:
@@ -110,11 +110,7 @@ def _all_invalid(reasons: Sequence[str]) -> InputError:
     return InputError(f"{reasons[0].removeprefix(LEFT_OUT)}{more}")
 
 
-def read_files(
-    files: Iterable[Path],
-    format: RecordingFormat,
-    invalid: Literal["error", "skip"] = "error",
-) -> Recordings:
+def read_files(files: Iterable[Path], format: RecordingFormat) -> Recordings:
     """Open files of one format as one collection.
 
     Parameters
@@ -125,7 +121,7 @@ def read_files(
         Their format, with its options.
     """
     given = [(file, format) for file in files]
-    return _joined(given, invalid, None, len(given))
+    return _joined(given, "error", None, len(given))
 
 
 Formatted = tuple[Path, RecordingFormat]
@@ -171,7 +167,7 @@ def _joined(
     workers: Workers | None,
     opened: int,
 ) -> Recordings:
-    """The recordings of some of the files that were ``found``."""
+    """The recordings of files that were chosen from as many as ``opened`` says."""
     parts: list[Recordings] = []
     origin: dict[str, Path] = {}
     notes: dict[str, list[str]] = {}

@@ -130,7 +130,7 @@ def _missing(
     occupied = local and folder.exists() and any(e.name[0] != "." for e in folder.iterdir())
     existing = [folder / name for name in (PARTIAL, MANIFEST) if exists(folder / name)]
     names = sorted(files)
-    stamps = [[file.name, told] for file, told in zip(names, versions(names), strict=True)]
+    stamps = [[file.name, version] for file, version in zip(names, versions(names), strict=True)]
     if existing:
         try:
             other = load_manifest(existing[-1])

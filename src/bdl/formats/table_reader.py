@@ -279,8 +279,8 @@ class TableReader(ValueReader):
                 np.add.at(sums[0], samples, np.where(known, part, 0.0))
                 np.add.at(sums[1], samples, known)
             else:
-                wanted = np.diff(samples, prepend=last) > 0 if rule == "first" else slice(None)
-                values[samples[wanted]] = part[wanted]
+                kept = np.diff(samples, prepend=last) > 0 if rule == "first" else slice(None)
+                values[samples[kept]] = part[kept]
             done, last = done + len(batch), int(samples[-1])
         if rule == "mean":
             np.divide(sums[0], sums[1], out=values, where=sums[1] > 0, casting="same_kind")

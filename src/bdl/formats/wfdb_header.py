@@ -77,8 +77,8 @@ def signal_files(file: Path, header: Any) -> list[Path]:
     """The signal files of a record, each at least as long as the header says."""
     if not hasattr(header, "file_name"):
         segments = _segments(file, header)
-        files = [each for path in segments for each in signal_files(path, read_header(path))]
-        held = sum(each.stat().st_size for each in files)
+        files = [file for path in segments for file in signal_files(path, read_header(path))]
+        held = sum(file.stat().st_size for file in files)
         check_expansion(8 * header.sig_len * header.n_sig, held, file)
         return segments
     names = list(dict.fromkeys(header.file_name))
@@ -91,8 +91,8 @@ def signal_files(file: Path, header: Any) -> list[Path]:
                 f"{file}: storage format {unknown[0]} is not known; expected one of "
                 f"{', '.join(_BYTES)}"
             )
-        each = [_BYTES[str(header.fmt[i])] * (header.samps_per_frame[i] or 1) for i in rows]
-        needed = (header.byte_offset[rows[0]] or 0) + math.floor(sum(each) * header.sig_len)
+        sizes = [_BYTES[str(header.fmt[i])] * (header.samps_per_frame[i] or 1) for i in rows]
+        needed = (header.byte_offset[rows[0]] or 0) + math.floor(sum(sizes) * header.sig_len)
         held = signal_file.stat().st_size
         if held < needed:
             raise InputError(

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Flags, Floats, Longs, Singles
 from bdl.compiled import compiled
 
 POWERS = np.array([float(10**power) for power in range(23)])  # exact in double precision
@@ -32,15 +33,14 @@ VALUES = np.frombuffer(b'"values"', np.uint8)
 NULL = np.frombuffer(b"null", np.uint8)
 
 Text = NDArray[np.uint8]
-Ints = NDArray[np.int64]
 
 
 class Scanned(NamedTuple):
     """Lines of a text."""
 
-    read: NDArray[np.bool_]  # (lines,) whether each was read
-    values: NDArray[np.float32]  # (lines, channels)
-    times: NDArray[np.float64]  # (lines,) seconds, or NaN
+    read: Flags  # (lines,) whether each was read
+    values: Singles  # (lines, channels)
+    times: Floats  # (lines,) seconds, or NaN
 
     def part(self, first: int, stop: int) -> Scanned:
         """Some of the lines; a view, which changes with the whole."""
@@ -48,7 +48,7 @@ class Scanned(NamedTuple):
         return Scanned(self.read[lines], self.values[lines], self.times[lines])
 
 
-def scan(texts: Sequence[bytes], channels: int) -> tuple[Ints, Scanned]:
+def scan(texts: Sequence[bytes], channels: int) -> tuple[Longs, Scanned]:
     """Read all lines of some texts: how many each has, and the lines of all.
 
     Parameters
@@ -76,7 +76,7 @@ def scan(texts: Sequence[bytes], channels: int) -> tuple[Ints, Scanned]:
 
 
 @compiled
-def _count_lines(text: Text, lines: Ints) -> int:
+def _count_lines(text: Text, lines: Longs) -> int:
     """Replace the lengths of texts, each followed by a line feed, by their numbers of lines."""
     first = total = 0
     for i in range(len(lines)):
@@ -93,11 +93,11 @@ def _count_lines(text: Text, lines: Ints) -> int:
 @compiled
 def _scan(
     text: Text,
-    powers: NDArray[np.float64],
-    read: NDArray[np.bool_],
-    values: NDArray[np.float32],
-    times: NDArray[np.float64],
-    scratch: NDArray[np.float64],
+    powers: Floats,
+    read: Flags,
+    values: Singles,
+    times: Floats,
+    scratch: Floats,
 ) -> None:
     place = 0
     for line in range(len(read)):
@@ -113,31 +113,25 @@ def _scan(
 def _line(
     text: Text,
     at: int,
-    powers: NDArray[np.float64],
-    values: NDArray[np.float32],
-    scratch: NDArray[np.float64],
+    powers: Floats,
+    values: Singles,
+    scratch: Floats,
 ) -> tuple[int, float]:
     """Read a line; the place of its end, or -1 if it is not a plain sample, and its time."""
     timed = valued = False
     time = np.nan
-    while BLANK[text[at]]:
-        at += 1
+    at = _after_blanks(text, at)
     expected = OPEN
     while text[at] == expected:
-        at += 1
-        while BLANK[text[at]]:
-            at += 1
+        at = _after_blanks(text, at + 1)
         is_time = _has(text, at, TIME)
         if (timed if is_time else valued) or not (is_time or _has(text, at, VALUES)):
             return -1, np.nan
         at += len(TIME) if is_time else len(VALUES)
-        while BLANK[text[at]]:
-            at += 1
+        at = _after_blanks(text, at)
         if text[at] != COLON:
             return -1, np.nan
-        at += 1
-        while BLANK[text[at]]:
-            at += 1
+        at = _after_blanks(text, at + 1)
         if is_time:
             timed = True
             at, time = _number(text, at, powers, scratch, True)
@@ -149,28 +143,30 @@ def _line(
             for channel in range(len(values)):
                 if text[at] != before:
                     return -1, np.nan
-                at += 1
-                while BLANK[text[at]]:
-                    at += 1
+                at = _after_blanks(text, at + 1)
                 at, value = _number(text, at, powers, scratch, False)
                 if at < 0:
                     return -1, np.nan
                 values[channel] = value
-                while BLANK[text[at]]:
-                    at += 1
+                at = _after_blanks(text, at)
                 before = COMMA
             if text[at] != END:
                 return -1, np.nan
             at += 1
-        while BLANK[text[at]]:
-            at += 1
+        at = _after_blanks(text, at)
         expected = COMMA
     if not valued or text[at] != CLOSE:
         return -1, np.nan
-    at += 1
+    at = _after_blanks(text, at + 1)
+    return (at if text[at] == NEWLINE else -1), time
+
+
+@compiled
+def _after_blanks(text: Text, at: int) -> int:
+    """The next place without white space."""
     while BLANK[text[at]]:
         at += 1
-    return (at if text[at] == NEWLINE else -1), time
+    return at
 
 
 @compiled
@@ -183,9 +179,7 @@ def _has(text: Text, at: int, word: Text) -> bool:
 
 
 @compiled
-def _number(
-    text: Text, at: int, powers: NDArray[np.float64], scratch: NDArray[np.float64], exact: bool
-) -> tuple[int, float]:
+def _number(text: Text, at: int, powers: Floats, scratch: Floats, exact: bool) -> tuple[int, float]:
     """Read a number, or null as NaN: the place after it, or -1, and the number.
 
     It has the bits of the nearest double if ``exact``, otherwise those which round to the same

@@ -118,7 +118,7 @@ class LiveSession:
         if not self._known:
             return samples
         end = (self._known - 0.5) * self.stream.info.period
-        new = (i for i, each in enumerate(samples) if each.time is None or each.time >= end)
+        new = (i for i, sample in enumerate(samples) if sample.time is None or sample.time >= end)
         return samples[next(new, len(samples)) :]
 
     def _write(self, detections: Events) -> None:

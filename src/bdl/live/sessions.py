@@ -133,9 +133,9 @@ class Sessions:
         scanned.read[~np.repeat(allowed, lines)] = False
         if not scanned.read.all() or any(session.ending for session in busy):
             for i in np.flatnonzero(allowed).tolist():
-                own = scanned.part(starts[i], starts[i] + lines[i])
-                if busy[i].ending or not own.read.all():
-                    self._read(busy[i], texts[i], own)
+                part = scanned.part(starts[i], starts[i] + lines[i])
+                if busy[i].ending or not part.read.all():
+                    self._read(busy[i], texts[i], part)
         counts = np.add.reduceat(scanned.read, starts, dtype=np.int64)
         self._push_lines(busy, counts, scanned)
         news, self.news = self.news, set()

@@ -131,15 +131,15 @@ class Quality(Value):
                     repeats[channel].add(samples)
             if still:
                 still.add(np.ascontiguousarray(chunk[:, axes], np.float32))
-        for each in runs:
-            each.finish()
+        for channel_runs in runs:
+            channel_runs.finish()
         by_kind: dict[Kind, tuple[Intervals, ...]] = {}
         if self.flat is not None:
-            by_kind["flat"] = tuple(each.flat_stretches() for each in runs)
+            by_kind["flat"] = tuple(channel_runs.flat_stretches() for channel_runs in runs)
         if self.clipped is not None:
-            by_kind["clipped"] = tuple(each.clipped_stretches() for each in runs)
+            by_kind["clipped"] = tuple(channel_runs.clipped_stretches() for channel_runs in runs)
         if repeats:
-            by_kind["repeated"] = tuple(each.stretches() for each in repeats)
+            by_kind["repeated"] = tuple(channel_repeats.stretches() for channel_repeats in repeats)
         if still:
             by_kind["non_wear"] = (still.stretches(),) * channels
         return Stretches(info, by_kind)

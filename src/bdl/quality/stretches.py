@@ -59,7 +59,7 @@ class Stretches:
     def _intervals(self) -> list[Intervals]:
         """Stretches of all kinds of each channel, in no order."""
         return [
-            np.concatenate([each[channel] for each in self.found.values()])
+            np.concatenate([stretches[channel] for stretches in self.found.values()])
             for channel in range(len(self.info.channels))
         ]
 

@@ -1,4 +1,4 @@
-"""Rescoring: a second stage that scores detections anew, from their context.
+"""Rescoring: a second stage that scores detections again, from their context.
 
 A decoder scores a detection by the density near it. What else is known about it, such as how it
 compares with the other detections of its recording, how the density is shaped around it and what

@@ -25,9 +25,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.binning import Binned
 from bdl.decoding.candidates import ByType
 from bdl.density import Density
-from bdl.features import Binned, Features
+from bdl.features import Features
 from bdl.window_statistics import WindowStatistics
 
 Floats = NDArray[np.floating[Any]]
@@ -73,17 +74,17 @@ def candidate_features(
     tables = []
     for column, event in enumerate(density.types):
         time, score, _ = candidates[event]
-        own = [np.full(len(time), float(column)), np.log(score + TINY)]
-        own += _ranks(score, density.values[:, column])
-        own += _masses(density, column, time, tolerances)
-        own += _neighbours(time, score, longest)
-        own += _others(
+        columns = [np.full(len(time), float(column)), np.log(score + TINY)]
+        columns += _ranks(score, density.values[:, column])
+        columns += _masses(density, column, time, tolerances)
+        columns += _neighbours(time, score, longest)
+        columns += _others(
             time, score, [candidates[name][:2] for name in density.types if name != event]
         )
-        own.append(time / max(density.samples * density.period, TINY))
+        columns.append(time / max(density.samples * density.period, TINY))
         bins = np.clip((time / density.period / density.stride).astype(np.int64), 0, len(binned))
         bins = np.minimum(bins, len(density.values) - 1)
-        tables.append(np.concatenate([np.stack(own, axis=1), signal[bins]], axis=1))
+        tables.append(np.concatenate([np.stack(columns, axis=1), signal[bins]], axis=1))
     return np.concatenate(tables).astype(np.float32)
 
 
@@ -138,8 +139,8 @@ def _neighbours(time: Floats, score: Floats, unit: float) -> list[Floats]:
 
 def _others(time: Floats, score: Floats, others: Sequence[tuple[Floats, Floats]]) -> list[Floats]:
     """Distance to, and score of, the nearest detections of any other type before and after."""
-    times = np.concatenate([each[0] for each in others]) if others else np.zeros(0)
-    scores = np.concatenate([each[1] for each in others]) if others else np.zeros(0)
+    times = np.concatenate([other[0] for other in others]) if others else np.zeros(0)
+    scores = np.concatenate([other[1] for other in others]) if others else np.zeros(0)
     order = np.argsort(times, kind="stable")
     times = np.concatenate([[np.nan], times[order], [np.nan]])
     scores = np.concatenate([[np.nan], scores[order], [np.nan]])

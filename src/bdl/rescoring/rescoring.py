@@ -17,7 +17,7 @@ from bdl.evaluation import Matches
 
 
 class Rescoring(Value):
-    """Settings of the trees that score detections anew.
+    """Settings of the trees that score detections again.
 
     Parameters
     ----------
@@ -141,8 +141,8 @@ def hit_shares(
             rows = block[matches.recording[block] == index[id]] if id in index else block[:0]
             # Matches are ordered by score, candidates by time.
             rows = rows[np.lexsort((-matches.score[rows], matches.time[rows]))]
-            own = np.zeros(len(part.time))
-            own[np.lexsort((-part.score, part.time))[: len(rows)]] = shares[rows]
-            parts.append(own)
+            scores = np.zeros(len(part.time))
+            scores[np.lexsort((-part.score, part.time))[: len(rows)]] = shares[rows]
+            parts.append(scores)
         result.append(np.concatenate(parts) if parts else np.zeros(0))
     return result

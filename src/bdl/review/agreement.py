@@ -14,8 +14,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Longs
 from bdl.compiled import compiled
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation.matching import check_tolerances
@@ -25,8 +25,7 @@ from bdl.frames import Tabular
 from bdl.review.queue import Item, ReviewQueue
 from bdl.table_plots import Drawing
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
+Rows = Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +85,8 @@ def agreement(tables: Mapping[str, Events], tolerances: Sequence[float]) -> Agre
     if len(tables) < 2:
         raise ConfigError(f"agreement needs two or more tables, got {len(tables)}")
     rows = []
-    for one, other in combinations(tables, 2):
-        first, second, types = _common(tables[one], tables[other], f"{one} and {other}")
+    for name, other in combinations(tables, 2):
+        first, second, types = _common(tables[name], tables[other], f"{name} and {other}")
         for tolerance in check_tolerances(tolerances):
             parts = {event: _compare(first, second, event, tolerance) for event in types}
             for event in ["all", *types]:
@@ -97,7 +96,7 @@ def agreement(tables: Mapping[str, Events], tolerances: Sequence[float]) -> Agre
                 absolute = np.abs(difference)
                 rows.append(
                     {
-                        "first": one,
+                        "first": name,
                         "second": other,
                         "event": event,
                         "tolerance": tolerance,
@@ -147,21 +146,32 @@ def disagreements(
     items = []
     for recording in sorted({*first.recordings} & {*second.recordings}):
         for event in types:
-            one, other = (table.times(recording, event) for table in (first, second))
-            near = pairs(one, other, tolerance)
-            one, other = np.delete(one, near[0]), np.delete(other, near[1])
-            far = pairs(one, other, reach)
+            first_times, second_times = (table.times(recording, event) for table in (first, second))
+            near = pairs(first_times, second_times, tolerance)
+            first_times, second_times = (
+                np.delete(first_times, near[0]),
+                np.delete(second_times, near[1]),
+            )
+            far = pairs(first_times, second_times, reach)
             items += [
-                Item("displaced", recording, event, float(one[i]), float(other[j]), 1.0, source)
+                Item(
+                    "displaced",
+                    recording,
+                    event,
+                    float(first_times[i]),
+                    float(second_times[j]),
+                    1.0,
+                    source,
+                )
                 for i, j in zip(*far, strict=True)
             ]
             items += [
                 Item("unsupported", recording, event, float(time), None, 1.0, source)
-                for time in np.delete(one, far[0])
+                for time in np.delete(first_times, far[0])
             ]
             items += [
                 Item("unlabelled", recording, event, None, float(time), 1.0, source)
-                for time in np.delete(other, far[1])
+                for time in np.delete(second_times, far[1])
             ]
     return ReviewQueue.of(items)
 
@@ -215,10 +225,10 @@ def _compare(
     """Numbers of events, and differences in time of the pairs, of one type."""
     differences, sizes = [np.zeros(0)], np.zeros(2, np.int64)
     for recording in {*first.recordings} & {*second.recordings}:
-        one, other = (table.times(recording, event) for table in (first, second))
-        left, right = pairs(one, other, tolerance)
-        differences.append(other[right] - one[left])
-        sizes += (len(one), len(other))
+        first_times, second_times = (table.times(recording, event) for table in (first, second))
+        left, right = pairs(first_times, second_times, tolerance)
+        differences.append(second_times[right] - first_times[left])
+        sizes += (len(first_times), len(second_times))
     return int(sizes[0]), int(sizes[1]), np.concatenate(differences)
 
 

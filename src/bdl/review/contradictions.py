@@ -24,8 +24,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Flags, Floats
 from bdl.decoding import default_decoder
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
@@ -34,8 +34,6 @@ from bdl.evaluation.assignment import assign
 from bdl.events import Events
 from bdl.recording import Recordings
 from bdl.review.queue import Item, ReviewQueue
-
-Floats = NDArray[np.float64]
 
 
 class _Found(NamedTuple):
@@ -247,8 +245,8 @@ def _compare(
 def _pair(
     labels: Floats,
     candidates: _Found,
-    free_label: NDArray[np.bool_],
-    free_found: NDArray[np.bool_],
+    free_label: Flags,
+    free_found: Flags,
     within: float,
 ) -> list[tuple[int, int]]:
     """Pair free labels and free detections; those that are paired are free no more."""

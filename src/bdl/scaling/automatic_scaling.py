@@ -67,9 +67,11 @@ class AutomaticScaling(Scaling):
             return common
         assert common.median is not None
         assert common.spread is not None
-        own = [PerRecording(unit=unit).affine(recording) for recording in recordings]
-        level = np.array([(shift - common.median) / common.spread for shift, _ in own]).std(axis=0)
-        gain = np.log([scale / np.array(common.spread) for _, scale in own]).std(axis=0)
+        per_recording = [PerRecording(unit=unit).affine(recording) for recording in recordings]
+        level = np.array(
+            [(shift - common.median) / common.spread for shift, _ in per_recording]
+        ).std(axis=0)
+        gain = np.log([scale / np.array(common.spread) for _, scale in per_recording]).std(axis=0)
         different = float(np.median(np.maximum(level, gain))) > DIFFERENT
         return PerRecording(unit=unit) if different else common
 

@@ -1,8 +1,8 @@
 """Exact quantiles of every channel over any amount of data, in bounded memory.
 
 Floats sort as integers once their sign is folded in. One pass counts the high halves of all
-values, which gives the high half of every wanted rank; a second pass counts the low halves of the
-values that share it. The counts of three quantiles take 3 MiB per channel for any number of
+values, which gives the high half of every requested rank; a second pass counts the low halves of
+the values that share it. The counts of three quantiles take 3 MiB per channel for any number of
 samples.
 """
 
@@ -70,20 +70,20 @@ def quantiles(recordings: Recordings, shares: Sequence[float]) -> NDArray[np.flo
     # (first pass) and its low half (second pass).
     exact = np.array(shares) * (present[:, None] - 1)
     ranks = np.stack([np.floor(exact), np.ceil(exact)], axis=2).astype(np.int64)
-    wanted_ranks = 2 * len(shares)
-    ranks = ranks.reshape(len(names), wanted_ranks)
+    rank_count = 2 * len(shares)
+    ranks = ranks.reshape(len(names), rank_count)
     sums = np.cumsum(counts, axis=1)
     high = np.stack([np.searchsorted(s, r, side="right") for s, r in zip(sums, ranks, strict=True)])
     before = np.take_along_axis(sums - counts, high, axis=1)
     slot = np.full((len(names), 1 << 16), -1, dtype=np.int8)
-    for channel, wanted in enumerate(high):
-        slot[channel, wanted] = np.arange(wanted_ranks)
-    low_counts = np.zeros((len(names), wanted_ranks, 1 << 16), dtype=np.int64)
+    for channel, buckets in enumerate(high):
+        slot[channel, buckets] = np.arange(rank_count)
+    low_counts = np.zeros((len(names), rank_count, 1 << 16), dtype=np.int64)
     for part in _chunks(recordings):
         _count_low(part, slot, low_counts)
-    ranked = np.empty((len(names), wanted_ranks))
-    for channel, wanted in enumerate(high):
-        for i, bucket in enumerate(wanted):
+    ranked = np.empty((len(names), rank_count))
+    for channel, buckets in enumerate(high):
+        for i, bucket in enumerate(buckets):
             inner = np.cumsum(low_counts[channel, slot[channel, bucket]])
             low = np.searchsorted(inner, ranks[channel, i] - before[channel, i], side="right")
             ranked[channel, i] = _from_key(int(bucket) << 16 | int(low))

@@ -125,10 +125,10 @@ def _interval(results: Results, cell: TableCell, row: str) -> tuple[float | None
     if cell.seed is not None or cell.fold is not None:
         return None, None
     if cell.minus is not None:
-        wanted = (row, cell.minus, cell.stage, cell.metric)
+        expected = (row, cell.minus, cell.stage, cell.metric)
         for difference in results.differences:
             key = (difference.row, difference.minus, difference.stage, difference.metric)
-            if key == wanted:
+            if key == expected:
                 return difference.low, difference.high
     elif len(results.values(row, cell.stage, cell.metric, seed=None, fold=None)) == 1:
         for estimate in results.estimates:

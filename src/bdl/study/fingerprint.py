@@ -75,11 +75,11 @@ class DataFingerprint(Value):
         ["the values of recording 'a'"]
         """
         changes = [] if self.settings == other.settings else ["the settings of the data set"]
-        for mine, theirs, what in (
+        for ours, theirs, what in (
             (self.recordings, other.recordings, "values"),
             (self.events, other.events, "labels"),
         ):
-            ids = sorted(id for id in mine.keys() | theirs.keys() if mine.get(id) != theirs.get(id))
+            ids = sorted(id for id in ours.keys() | theirs.keys() if ours.get(id) != theirs.get(id))
             if ids:
                 more = f" and {len(ids) - 1} more" if len(ids) > 1 else ""
                 changes.append(f"the {what} of recording {ids[0]!r}{more}")

@@ -49,17 +49,17 @@ def known_score(
     row = protocol.rows[0]
     if row.preset is None or not isinstance(protocol.data, Tables):
         raise StudyError(f"{run}: a study of another kind")
-    wanted = Row.of_preset(row.name, preset, detector)
-    if _without_seed(row) != _without_seed(wanted) or protocol.settings != dict(settings):
+    expected = Row.of_preset(row.name, preset, detector)
+    if _without_seed(row) != _without_seed(expected) or protocol.settings != dict(settings):
         raise StudyError(f"{run}: an evaluation with other settings")
     _check_data(study, protocol.data, data, folder)
     scores: dict[str, CrossValidated] = {}
     chosen: dict[str, CrossValidated] = {}
     names = {(metric, stage) for metric, stage, _ in reported(protocol.data.tolerances)}
-    for each in results.estimates:
-        if each.row == row.name and (each.metric, each.stage) in names:
-            cross_validated = CrossValidated(value=each.value, low=each.low, high=each.high)
-            (chosen if each.stage == OPERATING_POINT else scores)[each.metric] = cross_validated
+    for record in results.estimates:
+        if record.row == row.name and (record.metric, record.stage) in names:
+            cross_validated = CrossValidated(value=record.value, low=record.low, high=record.high)
+            (chosen if record.stage == OPERATING_POINT else scores)[record.metric] = cross_validated
     groups = study.benchmark(folder).recordings.groups
     tested = study.outputs.test
     return CrossValidation(

@@ -43,10 +43,10 @@ class LabelVault:
 
     def labels(self, ids: Iterable[str]) -> Events:
         """Labels of recordings, none of which may be sealed."""
-        wanted = [*ids]
-        for id in wanted:
+        listed = [*ids]
+        for id in listed:
             if id not in self._readable:
                 raise StudyError(
                     f"the labels of {id!r} are sealed: this step selects or trains without it"
                 )
-        return self._events.select(recordings=wanted)
+        return self._events.select(recordings=listed)

@@ -122,13 +122,13 @@ def _baseline(
 ) -> Row:
     settings = benchmark.settings
     if name == preset or name not in get_args(Baseline):
-        known = [each for each in get_args(Baseline) if each != preset]
+        known = [baseline for baseline in get_args(Baseline) if baseline != preset]
         raise ConfigError(f"--baseline {name}: one of {', '.join(known)} expected")
     if name == "paper":
-        own = {key: changes[key] for key in ("tolerances", "window") if key in changes}
+        kept = {key: changes[key] for key in ("tolerances", "window") if key in changes}
         given = changes.get("features", {})
         features = {key: given[key] for key in ("stride", "calendar") if key in given}
-        return Row.of_preset(name, "paper", {**own, "features": features})
+        return Row.of_preset(name, "paper", {**kept, "features": features})
     peaks = {"kind": "peaks", "clock": "bins", "separation": max(settings.tolerances)}
     differing: dict[str, dict[str, Any]] = {
         "segmentation": {"objective": "seg-ce" if benchmark.intervals else "classifier"},

@@ -117,22 +117,20 @@ class Results(Tabular):
 
     def columns(self) -> dict[str, Any]:
         """The columns of the table by name: one row per pooled score with its interval."""
-        estimates = [each.estimate for each in self.estimates]
+        estimates = [record.estimate for record in self.estimates]
         return {
-            "row": [each.row for each in self.estimates],
-            "stage": [each.stage for each in self.estimates],
-            "metric": [each.metric for each in self.estimates],
-            "value": [each.value for each in estimates],
-            "low": [each.low for each in estimates],
-            "high": [each.high for each in estimates],
+            "row": [record.row for record in self.estimates],
+            "stage": [record.stage for record in self.estimates],
+            "metric": [record.metric for record in self.estimates],
+            "value": [estimate.value for estimate in estimates],
+            "low": [estimate.low for estimate in estimates],
+            "high": [estimate.high for estimate in estimates],
         }
 
     def estimate(self, row: str, stage: str, metric: str) -> Estimate | None:
         """A pooled score with its confidence interval; None if it was not computed."""
-        wanted = (row, stage, metric)
-        return next(
-            (e.estimate for e in self.estimates if (e.row, e.stage, e.metric) == wanted), None
-        )
+        key = (row, stage, metric)
+        return next((e.estimate for e in self.estimates if (e.row, e.stage, e.metric) == key), None)
 
     def values(
         self, row: str, stage: str, metric: str, *, seed: int | None, fold: int | None

@@ -97,9 +97,9 @@ class Row(Value):
         The device is that of ``training``, the training of the protocol.
         """
         assert self.preset is not None
-        own = {"objective": self.objective, "encoder": self.encoder}
+        parts = {"objective": self.objective, "encoder": self.encoder}
         device = {name: getattr(training, name) for name in ("accelerator", "devices", "precision")}
-        fields = merge({"training": device}, {**self.detector, **own})
+        fields = merge({"training": device}, {**self.detector, **parts})
         settings = DetectorSettings.of(data, self.preset, **fields)
         return settings if self.detector.get("decoder") else settings.replace(decoder=None)
 

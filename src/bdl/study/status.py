@@ -84,8 +84,8 @@ def _seconds_left(
     left = 0.0
     for kind, count in total.items():
         unknown = training if kind == "final" else 1.0
-        each = mean(seconds[kind].values()) if kind in seconds else unknown
-        left += each * (count - done[kind])
+        seconds_per_step = mean(seconds[kind].values()) if kind in seconds else unknown
+        left += seconds_per_step * (count - done[kind])
     return left / (jobs[-1] if jobs else 1)
 
 

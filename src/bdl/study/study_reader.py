@@ -77,8 +77,8 @@ class StudyReader(RunReader):
             simulated into its own directory is trusted.
         """
         folder = Path(data or self.outputs.data)
-        own = folder.resolve() == Path(self.root).resolve() / "data"
-        return DataSource.of(self.protocol, folder, trust=trust or own)
+        is_inside = folder.resolve() == Path(self.root).resolve() / "data"
+        return DataSource.of(self.protocol, folder, trust=trust or is_inside)
 
     def _required(self, name: str, problem: str) -> Any:
         content = self.get_json(name)

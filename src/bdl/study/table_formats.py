@@ -126,8 +126,8 @@ def notes_of(protocol: Protocol, results: Results) -> list[str]:
     """What must be known below a table: the regime, what the paper leaves open, what failed."""
     development = [DEVELOPMENT] if protocol.regime == "validation" else []
     failed = [f"Failed: {text}." for text in results.failed]
-    own = [protocol.notes] if protocol.notes else []
-    return [*development, *protocol.paper.notes, *own, *failed]
+    notes = [protocol.notes] if protocol.notes else []
+    return [*development, *protocol.paper.notes, *notes, *failed]
 
 
 def written(protocol: Protocol, results: Results) -> dict[str, str]:

@@ -21,7 +21,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bdl.features import Binned, Features
+from bdl.binning import Binned
+from bdl.features import Features
 from bdl.labels import Labels
 from bdl.objectives import Objective
 from bdl.targets import Crop
@@ -75,7 +76,7 @@ class Batch(NamedTuple):
 
 
 class Batches:
-    """The batches of the current epoch, drawn anew at every iteration.
+    """The batches of the current epoch, drawn again at every iteration.
 
     Parameters
     ----------

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.binning import Binned
 from bdl.errors import OutputError
-from bdl.features import Binned
 
 SHARE = 4  # one part in this many of the memory that is available may hold features
 _ALIGNED = 64  # bytes
@@ -66,7 +66,7 @@ def keep(features: Iterable[Binned], memory: int | None = None) -> list[Binned]:
                 ) from error
         file.flush()
         whole = np.memmap(file, np.uint8, "r") if file.tell() else None
-    return [each if isinstance(each, Binned) else _mapped(whole, each) for each in kept]
+    return [entry if isinstance(entry, Binned) else _mapped(whole, entry) for entry in kept]
 
 
 def _append(file: Any, array: NDArray[Any] | None) -> _Place | None:

@@ -68,7 +68,7 @@ def train(encoder: nn.Module, task: TrainingTask) -> TrainingResult:
             if resume is not None and not checkpointing.result.history:
                 raise InputError(
                     f"{resume}: cannot be resumed from ({type(error).__name__}: {error}); "
-                    "remove the directory to start anew"
+                    "remove the directory to start again"
                 ) from error
             raise
     encoder.load_state_dict(module.result.state_dict())

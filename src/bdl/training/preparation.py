@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from bdl.binning import bin_features
 from bdl.errors import ConfigError, InputError, some
 from bdl.events import Events
-from bdl.features import Features, bin_features
+from bdl.features import Features
 from bdl.intervals import IntervalType
 from bdl.labels import Labels, label
 from bdl.recording import RecordingInfo, Recordings
@@ -97,17 +98,16 @@ def same_period(period: float, other: float) -> bool:
     return abs(period - other) <= SAME * other
 
 
-def check_events(
+def events_of(
     events: Events, recordings: Recordings, *, unknown: Literal["error", "ignore"]
 ) -> Events:
     """Return the events of the given recordings; events of others are an error, or left out."""
     used = {events.recordings[code] for code in np.unique(events.recording_code)}
     others = sorted(used - set(recordings.ids))
     if others and unknown == "error":
-        shown = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
         raise InputError(
             f"events of {len(others)} recordings that are not among the {len(recordings)} given "
-            f"({shown}): do the ids agree? To train on a part, select its events, or pass "
+            f"({some(others)}): do the ids agree? To train on a part, select its events, or pass "
             "unknown='ignore'"
         )
     return events.select(recordings=recordings.ids) if others else events

@@ -122,8 +122,8 @@ class CHBMIT(Dataset):
             "kaggle": f"{TABLE} with {FOLDER}/ (Kaggle)",
             "physionet": "chbNN-summary.txt with .edf files (PhysioNet)",
         }
-        wanted = " or ".join(forms.values()) if self.source is None else forms[self.source]
-        raise InputError(f"{path}: {wanted} expected; the folder contains {contents(path)}")
+        expected = " or ".join(forms.values()) if self.source is None else forms[self.source]
+        raise InputError(f"{path}: {expected} expected; the folder contains {contents(path)}")
 
     def simulator(self) -> Simulator:
         """Simulated EEG; an hour per recording by default."""

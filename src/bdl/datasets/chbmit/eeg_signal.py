@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.signal import lfilter
 
+from bdl.arrays import Floats, Singles
 from bdl.datasets.chbmit.eeg_files import CHANNELS, RATE
 from bdl.datasets.chbmit.patient import FRONTAL, POSTERIOR, TEMPORAL, Patient
 
-Floats = NDArray[np.float32]
 APART = 240
 
 
 def draw(
     rng: Generator, person: Patient, seconds: int, *, least: int = 0
-) -> tuple[Floats, list[tuple[int, int]]]:
+) -> tuple[Singles, list[tuple[int, int]]]:
     """Values of shape (samples, 21) in microvolts, and (onset, offset) of seizures in seconds."""
     values = _background(rng, person, seconds)
     _artefacts(rng, person, values)
@@ -49,7 +48,7 @@ def _schedule(
     return seizures
 
 
-def _background(rng: Generator, person: Patient, seconds: int) -> Floats:
+def _background(rng: Generator, person: Patient, seconds: int) -> Singles:
     """Noise that falls with frequency, a posterior alpha rhythm, and periods of slow-wave sleep."""
     samples = seconds * RATE
     white = rng.standard_normal((8, samples), dtype=np.float32)
@@ -70,12 +69,12 @@ def _background(rng: Generator, person: Patient, seconds: int) -> Floats:
             12 * np.abs(person.sources[:2].sum(axis=0)) + 4,
         ]
     )
-    values: Floats = sources.T @ mixing.astype(np.float32)
+    values: Singles = sources.T @ mixing.astype(np.float32)
     values += rng.standard_normal(values.shape, dtype=np.float32) * np.float32(1.5)
     return values
 
 
-def _artefacts(rng: Generator, person: Patient, values: Floats) -> None:
+def _artefacts(rng: Generator, person: Patient, values: Singles) -> None:
     """Add blinks, muscle bursts, chewing, slipping electrodes and short discharges."""
     hours = len(values) / RATE / 3600
     blink = np.sin(np.linspace(0, np.pi, int(0.35 * RATE))) ** 2
@@ -100,7 +99,7 @@ def _artefacts(rng: Generator, person: Patient, values: Floats) -> None:
         _add(values, rng.uniform() * len(values), wave * rng.uniform(0.3, 1.0), person.focus)
 
 
-def _seizure(rng: Generator, person: Patient, values: Floats, onset: float, length: float) -> None:
+def _seizure(rng: Generator, person: Patient, values: Singles, onset: float, length: float) -> None:
     """Add one seizure and attenuate the signal after it."""
     count = int(length * RATE)
     time = np.arange(count) / RATE
@@ -115,19 +114,17 @@ def _seizure(rng: Generator, person: Patient, values: Floats, onset: float, leng
     after *= np.linspace(0.45, 1, len(after), dtype=np.float32)[:, None]
 
 
-def _rhythm(rng: Generator, person: Patient, length: float) -> NDArray[np.float64]:
+def _rhythm(rng: Generator, person: Patient, length: float) -> Floats:
     """A slowing oscillation with harmonics, in microvolts."""
     count = int(length * RATE)
     course = np.geomspace(person.fast, person.slow, count) * rng.lognormal(0, 0.1)
     wobble = 1 + 0.08 * lfilter([0.05], [1, -0.99], rng.normal(size=count))
     phase = 2 * np.pi * np.cumsum(course * wobble) / RATE + rng.uniform(0, 2 * np.pi)
-    wave: NDArray[np.float64] = np.sin(phase) + person.sharp * np.sin(2 * phase + 0.8)
+    wave: Floats = np.sin(phase) + person.sharp * np.sin(2 * phase + 0.8)
     return wave * person.size
 
 
-def _add(
-    values: Floats, first: float, wave: NDArray[np.float64], weight: NDArray[np.float64]
-) -> None:
+def _add(values: Singles, first: float, wave: Floats, weight: Floats) -> None:
     """Add a weighted wave to the channels, cut at the end of the recording."""
     begin = int(first)
     target = values[begin : begin + len(wave)]

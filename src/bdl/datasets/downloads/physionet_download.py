@@ -35,10 +35,10 @@ class PhysioNet(Download):
         pooch = require("pooch", "fetch")
         base = (url or f"https://physionet.org/files/{self.project}").rstrip("/") + "/"
         sums = checksums(_read_text(base + "SHA256SUMS.txt"), base)
-        wanted = [name for name in sums if matches(name, self.files) and matches(name, only)]
-        if not wanted:
+        chosen = [name for name in sums if matches(name, self.files) and matches(name, only)]
+        if not chosen:
             raise InputError(f"{base}: none of its {len(sums)} files matches {only or self.files}")
-        for name in wanted:
+        for name in chosen:
             target = folder / name
             try:
                 pooch.retrieve(
@@ -51,7 +51,7 @@ class PhysioNet(Download):
             except ValueError as error:
                 # pooch has deleted the download: no wrong file is left behind.
                 raise InputError(f"{base}{name}: {error}") from error
-        return [folder / name for name in wanted]
+        return [folder / name for name in chosen]
 
 
 def checksums(text: str, where: str) -> dict[str, str]:

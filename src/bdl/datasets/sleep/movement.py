@@ -13,17 +13,17 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
+from bdl.arrays import Longs, Singles
 from bdl.datasets.sleep.day_course import ASLEEP, BED, EVENING, HOUR, UP, DayCourse
 from bdl.datasets.sleep.wall_clock import DAY, PERIOD, WallClock
 from bdl.datasets.sleep.wearer import Wearer
 
-Floats = NDArray[np.float32]
 MINUTE = 60 // PERIOD
 
 
 def draw(
     rng: Generator, person: Wearer, clock: WallClock, course: DayCourse
-) -> tuple[Floats, Floats]:
+) -> tuple[Singles, Singles]:
     """Draw angle and ENMO, float32 of shape (samples,) each."""
     state = course.state
     samples = len(state)
@@ -56,7 +56,7 @@ def draw(
     return degrees, enmo
 
 
-def _hazard(person: Wearer, state: NDArray[np.int8]) -> Floats:
+def _hazard(person: Wearer, state: NDArray[np.int8]) -> Singles:
     """Probability per sample that a bout ends."""
     table = np.zeros(4, np.float32)
     table[[UP, EVENING, BED]] = 1 / (1.5 * MINUTE), 1 / (7 * MINUTE), 1 / (4 * MINUTE)
@@ -64,7 +64,7 @@ def _hazard(person: Wearer, state: NDArray[np.int8]) -> Floats:
     return table[state] * (1 + 2 * _lightness(state))
 
 
-def _lightness(state: NDArray[np.int8]) -> Floats:
+def _lightness(state: NDArray[np.int8]) -> Singles:
     """How light sleep is, 0 to 1; 0 outside sleep."""
     asleep = state == ASLEEP
     edges = np.flatnonzero(np.diff(asleep.astype(np.int8), prepend=0, append=0))
@@ -82,8 +82,8 @@ def _bouts(
     person: Wearer,
     clock: WallClock,
     kind: NDArray[np.int8],
-    starts: NDArray[np.int64],
-) -> tuple[Floats, Floats, Floats]:
+    starts: Longs,
+) -> tuple[Singles, Singles, Singles]:
     """Angle (degrees), tremor (degrees) and movement (g) of every bout."""
     count = len(kind)
     hour = clock.local(starts) % DAY / 3600
@@ -110,14 +110,14 @@ def _bouts(
     return angle.astype(np.float32), tremor.astype(np.float32), energy.astype(np.float32)
 
 
-def _fold(angle: Floats) -> Floats:
+def _fold(angle: Singles) -> Singles:
     """Reflect at the poles, as an angle to a plane does."""
-    folded: Floats = np.float32(90) - np.abs(np.mod(angle + 90, 360) - 180)
+    folded: Singles = np.float32(90) - np.abs(np.mod(angle + 90, 360) - 180)
     return folded
 
 
 def _take_off(
-    rng: Generator, degrees: Floats, enmo: Floats, first: int, stop: int, repeated: bool
+    rng: Generator, degrees: Singles, enmo: Singles, first: int, stop: int, repeated: bool
 ) -> None:
     """Replace a period by a resting device, or by repetitions of the day before it."""
     if repeated:

@@ -8,9 +8,8 @@ pass: the gates, one more number per unit and bin, and the outputs, which is les
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from itertools import groupby
 from typing import Any
 
 import torch
@@ -20,10 +19,8 @@ from torch.autograd.function import once_differentiable
 
 from bdl.encoders.fused import recurrent_kernels as kernels
 from bdl.encoders.fused import threads
+from bdl.encoders.fused.item_blocks import joined_blocks, most_joined
 from bdl.encoders.fused.products import address, column_sum, multiply, outer_sum, real_of
-
-MOST_ITEMS = 4
-JOBS = 4  # jobs per thread, of which a slower thread does fewer
 
 
 class Run:
@@ -67,9 +64,7 @@ class Run:
                 address(scratch),
             )
 
-        # Many short jobs would take longer to prepare than to do.
-        joined = -(-self.batch // (MOST_ITEMS * JOBS * torch.get_num_threads()))
-        self._run(job, joined)
+        self._run(job, most_joined(self.batch))
         self._clear(out)
 
     def backward(
@@ -112,9 +107,7 @@ class Run:
     ) -> None:
         """Do all blocks, up to ``joined`` neighbours of one size in one job."""
         jobs, alive = [], []  # the kernels get addresses only: their memory must outlive them
-        for d, first, items, blocks, steps in _joined(
-            _blocks(self.lengths, self.directions), joined
-        ):
+        for d, first, items, blocks, steps in joined_blocks(self.lengths, self.directions, joined):
             # Each job has its own scratch, with a spare cache line that no other thread writes to.
             size = items * self.gates * self.width + 32
             scratch = torch.empty(size, dtype=getattr(torch, self.real))
@@ -210,47 +203,6 @@ class Recurrence(Function):
 def _rows(x: Tensor) -> Tensor:
     """(batch, bins, columns) → (1, batch · bins, columns), contiguous."""
     return x.reshape(1, -1, x.shape[2]).contiguous()
-
-
-def _blocks(lengths: list[int], directions: int) -> list[tuple[int, int, int, int]]:
-    """(direction, first item, items, steps): a few neighbours of equal length per block.
-
-    There are fewer items per block where there would be less than one block per thread. Results do
-    not depend on the blocks.
-    """
-    most = MOST_ITEMS
-    while most > 1 and directions * len(lengths) < most * torch.get_num_threads():
-        most //= 2
-    blocks = []
-    for steps, run in groupby(range(len(lengths)), key=lengths.__getitem__):
-        first, *more = run
-        left, items = 1 + len(more), most
-        while left and steps:
-            while items > left:
-                items //= 2
-            blocks += [(d, first, items, steps) for d in range(directions)]
-            first, left = first + items, left - items
-    return blocks
-
-
-def _joined(
-    blocks: list[tuple[int, int, int, int]], most: int
-) -> Iterator[tuple[int, int, int, int, int]]:
-    """(direction, first item, items per block, blocks, steps): neighbours of one size together.
-
-    Examples
-    --------
-    >>> [*_joined([(0, 0, 4, 9), (0, 4, 4, 9), (0, 8, 4, 9), (0, 12, 1, 9)], 2)]
-    [(0, 0, 4, 2, 9), (0, 8, 4, 1, 9), (0, 12, 1, 1, 9)]
-    """
-    for (d, items, steps), run in groupby(sorted(blocks), key=lambda b: (b[0], *b[2:])):
-        firsts = [first for _, first, _, _ in run]
-        while firsts:
-            count = 1
-            while count < min(most, len(firsts)) and firsts[count] == firsts[0] + count * items:
-                count += 1
-            yield d, firsts[0], items, count, steps
-            firsts = firsts[count:]
 
 
 def _bias(run: Run, read: Tensor | None, state: Tensor | None, like: Tensor) -> Tensor:

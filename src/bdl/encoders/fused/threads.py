@@ -83,9 +83,9 @@ def run(jobs: Sequence[Job]) -> None:
     if worth < 2 or len(jobs) < 2:
         _all([work for _, work in jobs])
         return
-    own, *others = shares(jobs, worth)
+    first, *others = shares(jobs, worth)
     waiting = [_pool(os.cpu_count() or 1).submit(_all, share) for share in others]
-    _all(own)
+    _all(first)
     for future in waiting:
         future.result()
 

@@ -59,7 +59,9 @@ def fit_tree_encoder(encoder: TreeEncoder, task: TrainingTask) -> TrainingResult
     )
     for epoch in task.length.kept:
         trees = max(1, round(settings.trees * epoch / task.length.epochs))
-        encoder.set_trees([first(each, trees) for each in ensembles], bernoulli=loss == "bernoulli")
+        encoder.set_trees(
+            [first(ensemble, trees) for ensemble in ensembles], bernoulli=loss == "bernoulli"
+        )
         task.keep(
             result,
             encoder,
@@ -84,32 +86,32 @@ def training_rows(
     """
     recordings, stride = task.recordings, task.features.bin_samples
     targets = [
-        task.objective.target(each.labels, Crop(0, each.labels.samples, stride))
-        for each in recordings
+        task.objective.target(recording.labels, Crop(0, recording.labels.samples, stride))
+        for recording in recordings
     ]
     distances = [_distance(target.sum(axis=1) > 0) for target in targets]
     distance = np.concatenate(distances)
     reach = max(encoder.settings.widths)
-    wanted = int(NEAR_SHARE * encoder.settings.rows)
+    near_rows = int(NEAR_SHARE * encoder.settings.rows)
     nearest = np.sort(distance[distance <= reach])
-    radius = nearest[min(wanted, len(nearest)) - 1] if len(nearest) else -1
+    radius = nearest[min(near_rows, len(nearest)) - 1] if len(nearest) else -1
     others = int((distance > radius).sum())
-    share = min(1.0, max(encoder.settings.rows - wanted, 1) / max(others, 1))
+    share = min(1.0, max(encoder.settings.rows - near_rows, 1) / max(others, 1))
     rng = np.random.default_rng(task.training.seed)
     tables, chosen_targets, weights = [], [], []
-    for each, target, gap in zip(recordings, targets, distances, strict=True):
+    for recording, target, gap in zip(recordings, targets, distances, strict=True):
         near = gap <= radius
         keep = near | (rng.random(len(gap)) < share)
-        if each.annotated is not None:
-            keep &= each.annotated
-        binned = each.binned
+        if recording.annotated is not None:
+            keep &= recording.annotated
+        binned = recording.binned
         rows = encoder.table(binned.values, binned.hour, binned.weekday)
         for begin in range(0, len(gap), CHUNK):
             part = slice(begin, begin + CHUNK)
             if keep[part].any():
                 # The target of a bin is learned from the table of the bin ``lag`` later.
                 stop = min(begin + CHUNK, len(gap))
-                tables.append(rows(begin + each.lag, stop + each.lag)[keep[part]])
+                tables.append(rows(begin + recording.lag, stop + recording.lag)[keep[part]])
         chosen_targets.append(target[keep])
         weights.append(np.where(near, 1.0, 1.0 / share)[keep])
     masses = np.concatenate(chosen_targets).astype(np.float64)

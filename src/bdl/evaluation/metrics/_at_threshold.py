@@ -7,8 +7,9 @@ from abc import abstractmethod
 import numpy as np
 from pydantic import PositiveFloat
 
+from bdl.arrays import Floats
 from bdl.evaluation.matches import Matches
-from bdl.evaluation.metrics.metric import Floats, Metric
+from bdl.evaluation.metrics.metric import Metric
 from bdl.evaluation.tally import Tallies, Tally
 
 

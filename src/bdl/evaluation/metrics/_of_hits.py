@@ -6,13 +6,12 @@ from abc import abstractmethod
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import PositiveFloat
 
+from bdl.arrays import Floats, Ints
 from bdl.evaluation.matches import Matches
-from bdl.evaluation.metrics.metric import Floats, Metric
+from bdl.evaluation.metrics.metric import Metric
 
-Ints = NDArray[np.int32]
 _NONE: Ints = np.zeros(0, np.int32)
 
 
@@ -49,4 +48,6 @@ class MetricOfHits(Metric):
         truths = np.concatenate([_NONE, *(truths for _, truths in hits)])
         seconds, recording = self.seconds(matches, rows, truths), matches.recording[rows]
         samples = (np.repeat(seconds, row[recording]) for row in weights.astype(np.int64))
-        return np.array([self.statistic_of(each) if len(each) else np.nan for each in samples])
+        return np.array(
+            [self.statistic_of(sample) if len(sample) else np.nan for sample in samples]
+        )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from bdl.arrays import Floats
 from bdl.errors import ConfigError
 from bdl.evaluation import replicates
 from bdl.evaluation.matches import Matches
-from bdl.evaluation.metrics.metric import Floats, MeanMetric
+from bdl.evaluation.metrics.metric import MeanMetric
 
 
 class AveragePrecision(MeanMetric):

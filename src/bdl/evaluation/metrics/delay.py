@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from bdl.arrays import Floats, Ints
 from bdl.evaluation.matches import Matches
-from bdl.evaluation.metrics._of_hits import Ints, MetricOfHits
-from bdl.evaluation.metrics.metric import Floats
+from bdl.evaluation.metrics._of_hits import MetricOfHits
 
 
 class Delay(MetricOfHits):

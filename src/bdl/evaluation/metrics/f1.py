@@ -6,11 +6,12 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
+from bdl.arrays import Floats
 from bdl.errors import ConfigError
 from bdl.evaluation import replicates
 from bdl.evaluation.matches import Matches
 from bdl.evaluation.metrics._at_threshold import tally_at
-from bdl.evaluation.metrics.metric import Floats, MeanMetric
+from bdl.evaluation.metrics.metric import MeanMetric
 
 
 class F1(MeanMetric):

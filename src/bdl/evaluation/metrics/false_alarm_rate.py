@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from bdl.arrays import Floats
 from bdl.evaluation.alarms import false_alarms
 from bdl.evaluation.matches import Matches
 from bdl.evaluation.metrics._at_threshold import MetricAtThreshold
-from bdl.evaluation.metrics.metric import Floats
 from bdl.evaluation.tally import Tallies, ratio
 
 

@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import NonNegativeFloat, PositiveFloat
 
+from bdl.arrays import Floats
 from bdl.errors import ConfigError
-from bdl.evaluation.matches import Matches, find_tolerance
+from bdl.evaluation.matches import Matches
+from bdl.evaluation.rounding import find_tolerance
 from bdl.registry import Variant
 
-Floats = NDArray[np.float64]
 _FORM = re.compile(
     r"(?P<name>[^@:<>=]+)(?:@(?P<tolerance>[^:<>=]+))?(?:>=(?P<threshold>[^:<]+))?"
     r"(?:<=(?P<delay>[^:]+))?(?::(?P<type>.+))?"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from bdl.arrays import Floats
 from bdl.evaluation.matches import Matches
 from bdl.evaluation.metrics._at_threshold import MetricAtThreshold
-from bdl.evaluation.metrics.metric import Floats
 from bdl.evaluation.tally import Tallies
 
 

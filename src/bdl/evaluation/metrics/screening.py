@@ -7,8 +7,9 @@ from typing import Literal
 import numpy as np
 from pydantic import NonNegativeFloat, PositiveFloat
 
+from bdl.arrays import Floats
 from bdl.evaluation.matches import Matches
-from bdl.evaluation.metrics.metric import Floats, Metric
+from bdl.evaluation.metrics.metric import Metric
 
 BLOCK = 1 << 22  # numbers that are computed at once
 

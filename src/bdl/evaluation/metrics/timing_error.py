@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from bdl.arrays import Floats, Ints
 from bdl.evaluation.matches import Matches
-from bdl.evaluation.metrics._of_hits import Ints, MetricOfHits
-from bdl.evaluation.metrics.metric import Floats
+from bdl.evaluation.metrics._of_hits import MetricOfHits
 from bdl.evaluation.timing import Statistic, error_statistic
 
 

@@ -152,9 +152,11 @@ class EventFormat(Variant):
                     "rename one"
                 )
         if recordings is not None and address_of(path) is None:
-            own = {file.resolve() for id in recordings.ids for file in recordings.files(id)}
+            recording_files = {
+                file.resolve() for id in recordings.ids for file in recordings.files(id)
+            }
             for file in files.values():
-                if file.resolve() in own:
+                if file.resolve() in recording_files:
                     raise InputError(f"{file}: holds a recording; write to another folder")
         return files
 

@@ -80,20 +80,20 @@ class EdfRecordings(RecordingFormat):
         chosen_places = chosen_channels(names, labels, self.channels, path)
         named = {name: signals[place] for name, place in chosen_places.items()}
         channels, chosen = tuple(named), tuple(named.values())
-        each = max(signal.samples for signal in chosen)
+        samples_per_record = max(signal.samples for signal in chosen)
         if header.duration == 0 or any(signal.samples == 0 for signal in chosen):
             rates = [f"{name} {named[name].samples}/{header.duration:g} s" for name in channels]
             raise InputError(
                 f"{path}: sampling rates expected, got {', '.join(rates[:30])}; choose the "
                 "channels that have one (--channel)"
             )
-        period = header.duration / each
+        period = header.duration / samples_per_record
         if self.period is not None and abs(self.period - period) > 1e-9 * period:
             raise InputError(
                 f"{path}: a period of {self.period} s asked for, the file has {period}"
             )
-        samples, places = header.records * each, None
-        slow = [name for name in channels if named[name].samples < each]
+        samples, places = header.records * samples_per_record, None
+        slow = [name for name in channels if named[name].samples < samples_per_record]
         notes: tuple[str, ...] = ()
         if slow:
             rates = [f"{name} ({named[name].samples / header.duration:g} Hz)" for name in slow]
@@ -101,7 +101,7 @@ class EdfRecordings(RecordingFormat):
                 f"{path}: signals slower than {1 / period:g} Hz repeat their samples: "
                 f"{', '.join(rates)}",
             )
-        if header.discontinuous and (gaps := _gaps(header, each, period)):
+        if header.discontinuous and (gaps := _gaps(header, samples_per_record, period)):
             places, samples, note = gaps
             if not self.regular:
                 raise InputError(
@@ -164,8 +164,8 @@ class EdfReader(ValueReader):
         """Some records in physical units: (records, samples, channels)."""
         with reading(self.header.path, WHAT):
             digital = _digital(self.header)[records]
-            each = max(signal.samples for signal in self.signals)
-            values = np.empty((len(digital), each, len(self.signals)), np.float32)
+            samples_per_record = max(signal.samples for signal in self.signals)
+            values = np.empty((len(digital), samples_per_record, len(self.signals)), np.float32)
             for i, signal in enumerate(self.signals):
                 part = digital[:, signal.first : signal.first + signal.samples]
                 if self.header.bdf:
@@ -173,7 +173,9 @@ class EdfReader(ValueReader):
                     part = wide[..., 0] | (wide[..., 1] << 8) | (wide[..., 2] << 16)
                     part = (part ^ 0x800000) - 0x800000
                 physical = part.astype(np.float64) * signal.gain + signal.offset
-                values[:, :, i] = physical[:, np.arange(each) * signal.samples // each]
+                values[:, :, i] = physical[
+                    :, np.arange(samples_per_record) * signal.samples // samples_per_record
+                ]
         return values
 
 
@@ -186,7 +188,9 @@ def _digital(header: EdfHeader) -> NDArray[np.generic]:
     return np.memmap(header.path, kind, "r", header.size, shape)
 
 
-def _gaps(header: EdfHeader, each: int, period: float) -> tuple[NDArray[np.int64], int, str] | None:
+def _gaps(
+    header: EdfHeader, samples_per_record: int, period: float
+) -> tuple[NDArray[np.int64], int, str] | None:
     """First sample of every data record of an EDF+D file, its length and a note; None if regular.
 
     The first annotation of each record is its time.
@@ -202,18 +206,18 @@ def _gaps(header: EdfHeader, each: int, period: float) -> tuple[NDArray[np.int64
         raise InputError(f"{header.path}: damaged times of the data records")
     places = nearest_sample(away, period)
     steps = np.diff(places)
-    if (steps < each).any():
-        record = int(np.argmax(steps < each)) + 1
+    if (steps < samples_per_record).any():
+        record = int(np.argmax(steps < samples_per_record)) + 1
         raise InputError(
             f"{header.path}: data record {record} begins at {times[record]} s, before the one "
             "before ends"
         )
-    gaps = steps > each
+    gaps = steps > samples_per_record
     if not gaps.any():
         return None
-    missing = int((steps[gaps] - each).sum())
+    missing = int((steps[gaps] - samples_per_record).sum())
     note = f"{header.path}: EDF+D: {missing:,} missing samples in {int(gaps.sum()):,} gaps"
-    samples = int(places[-1]) + each
-    if samples > 100 * header.records * each:
+    samples = int(places[-1]) + samples_per_record
+    if samples > 100 * header.records * samples_per_record:
         raise InputError(f"{note}, more than 99 of 100; are the times right?")
     return places, samples, note

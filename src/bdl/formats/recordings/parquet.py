@@ -61,7 +61,7 @@ class ParquetFile(TableFile):
         return path if address_of(path) is None else RangeFile(path)
 
     def _open(self) -> Any:
-        """The file, opened anew: thousands of tables may be known, few are read at a time."""
+        """The file, opened again: thousands of tables may be known, few are read at a time."""
         import pyarrow.parquet as pq
 
         buffer = _BUFFER if address_of(self.path) is None else _REQUEST

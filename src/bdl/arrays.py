@@ -1,0 +1,12 @@
+"""Names of the types of arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Longs = NDArray[np.int64]
+Ints = NDArray[np.int32]
+Flags = NDArray[np.bool_]
