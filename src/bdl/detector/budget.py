@@ -66,7 +66,7 @@ def _measure(settings: DetectorSettings, data: TrainingData, trainings: int, bud
     members = settings.encoder.parts
     distinct, kernels = settings.encoder.distinct.parts, len(settings.objective.candidates)
     # Kernels are tried with distinct members; if those are all, the best is not trained again.
-    trials = kernels if 1 < kernels and len(distinct) < len(members) else kernels - 1
+    trials = kernels if kernels > 1 and len(distinct) < len(members) else kernels - 1
     fixed, per_update = 0.0, 0.0
     for member in distinct:
         once, step = _member_seconds(settings, member, data)
