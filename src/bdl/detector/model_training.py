@@ -142,6 +142,7 @@ def untrained_model(
     assert settings.decoder is not None
     channels, period = preparation.check_recordings(data.recordings)
     types, intervals = data.types, data.intervals
+    settings.objective.outputs(types, intervals)  # an error if it cannot learn these
     window = choose_window(settings, data.recordings)
     features = settings.features.fit(data.recordings)
     stride = features.bin_samples

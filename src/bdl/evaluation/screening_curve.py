@@ -29,6 +29,7 @@ class Screening(Tabular):
 
         Examples
         --------
+        >>> import numpy as np
         >>> curve = Screening(np.array([0.9, 0.5]), np.array([0.5, 1.0]), np.array([0.0, 3.0]))
         >>> curve.sensitivity_at(1.0), curve.sensitivity_at(3.0)
         (0.5, 1.0)
@@ -41,6 +42,7 @@ class Screening(Tabular):
 
         Examples
         --------
+        >>> import numpy as np
         >>> curve = Screening(np.array([0.9, 0.5]), np.array([0.5, 1.0]), np.array([0.0, 3.0]))
         >>> curve.threshold_at(1.0), curve.threshold_at(3.0)
         (0.9, 0.5)
