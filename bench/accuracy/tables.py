@@ -3,7 +3,9 @@
     python -m bench.accuracy.tables [DATASET ...] [--rows ROW ...] [--reference best]
 
 A table has the folds that all its rows have. Detections of these folds are pooled, the metrics are
-averaged over seeds, and the intervals are those of a paired bootstrap over groups.
+averaged over seeds, and the intervals are those of a paired bootstrap over groups. Scores of the
+models of different folds may have different scales, which pooling ranks together: the mean of the
+mAPs of single folds is beside it.
 """
 
 from __future__ import annotations
@@ -25,10 +27,14 @@ FIRST = ("best", "fast", "paper", "segmentation", "boosting", "peaks", "xqrs", "
 
 @dataclass(frozen=True)
 class RowMatches:
-    """Matches of a row, one per seed: ranked detections and reported ones; CPU seconds per fold."""
+    """Matches of a row, one per seed: ranked detections and reported ones.
+
+    Beside them the mean of the mAPs of single folds, and CPU seconds per fold.
+    """
 
     ranked: list[Matches]
     reported: list[Matches]
+    mean_of_folds: float
     cpu: float
 
 
@@ -65,11 +71,12 @@ def table(folder: Path, rows: Sequence[str] | None, reference: str, replicates: 
     columns = measured(truth, matches, {id: truth.groups[id] for id in ids}, replicates)
     compared = [name for name, result in columns.items() if len(result.replicates) > 1]
     differences = [f"{reference} minus row, {name}" for name in compared]
-    head = ["row", *columns, *differences, "CPU s per fold", "seeds"]
+    head = ["row", *columns, "mAP, mean of folds", *differences, "CPU s per fold", "seeds"]
     lines = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
     for name in names:
         cells = [f"{result.systems[name].value:.3f}" for result in columns.values()]
         found = matches[name]
+        cells.append(f"{found.mean_of_folds:.3f}")
         cells += [difference(columns[each], name) for each in compared]
         cells += [f"{found.cpu:.0f}", str(len(found.ranked))]
         lines.append("| " + " | ".join([name, *cells]) + " |")
@@ -103,15 +110,18 @@ def read_row(
     """Matches of the seeds of which all these folds are kept."""
     seeds = [s for s in sorted({s for s, _ in runs}) if all((s, f) in runs for f in folds)]
     ids = [id for fold in folds for id in truth.folds[fold]]
-    ranked, reported, cpu = [], [], []
+    ranked, reported, single, cpu = [], [], [], []
     for seed in seeds:
         kept = [read_run(run_file(folder, name, seed, fold)) for fold in folds]
         both = zip(*(detected for detected, _ in kept), strict=True)
         pooled = [truth.scoring.match(truth.events, _scored(parts), ids) for parts in both]
+        for fold, (detected, _) in zip(folds, kept, strict=True):
+            part = truth.scoring.match(truth.events, detected.ranked, truth.folds[fold])
+            single.append(part.mean_average_precision())
         ranked.append(pooled[0])
         reported.append(pooled[1])
         cpu += [about["cpu"] for _, about in kept]
-    return RowMatches(ranked, reported, float(np.mean(cpu)))
+    return RowMatches(ranked, reported, float(np.mean(single)), float(np.mean(cpu)))
 
 
 def measured(
