@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ from pydantic import Field, field_validator
 from bdl.arrow import from_numpy, from_texts
 from bdl.column_names import find_columns, guess_notes
 from bdl.column_values import ColumnPlace, numbers
-from bdl.errors import ConfigError, InputError, some
+from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.formats.event_clock import (
     Floats,
@@ -34,6 +34,7 @@ from bdl.formats.event_clock import (
 from bdl.formats.events.annotation_format import Annotation, IntervalTypes, to_events
 from bdl.formats.events.event_format import EventFormat
 from bdl.formats.recordings.table_format import open_table
+from bdl.formats.row_recordings import of_recordings, only_recording, texts_of
 from bdl.formats.table_writing import write_table
 from bdl.formats.time_texts import DateOrder
 from bdl.formats.timestamps import joined_texts
@@ -141,14 +142,16 @@ class EventTable(EventFormat):
                 "(columns=, --column time=NAME, or start=NAME and end=NAME)"
             )
         if "recording" not in roles:
-            id = _only_recording(recordings, table, source)
+            id = only_recording(recordings, table, source)
             columns["recording"] = from_texts([id] * len(table))
             notes.append(f"{source}: all events are taken as those of recording {id!r}")
         elif recordings is not None:
-            columns, more_notes = self._of_recordings(columns, recordings, source)
+            columns, more_notes = of_recordings(
+                columns, recordings, source, incomplete=self.incomplete
+            )
             notes += more_notes
         if self.codes and "event" in roles:
-            texts = _texts(columns["event"])
+            texts = texts_of(columns["event"])
             columns["event"] = from_texts([self.codes.get(text, text) for text in texts])
         if ends:
             events = self._intervals(columns, roles, source, recordings)
@@ -174,41 +177,6 @@ class EventTable(EventFormat):
             notes.append(f"{source}: {events.dropped:,} rows without a time or score are left out")
         return replace(events, backend=None, notes=tuple(filter(None, notes)))
 
-    def _of_recordings(
-        self, columns: dict[str, pa.Array], recordings: Recordings, source: object
-    ) -> tuple[dict[str, pa.Array], list[str]]:
-        """The columns with ids as those of the recordings, and notes.
-
-        An id may be the name of the recording's file. Rows of other recordings are left out if
-        they are to be dropped; those with dates and times cannot be placed otherwise.
-        """
-        ids = _texts(columns["recording"])
-        names = {id: id for id in dict.fromkeys(ids) if id is not None}
-        if all(id in recordings for id in names):
-            return columns, []
-        names |= {id: Path(id).stem for id in names if id not in recordings}
-        files = [id for id, name in names.items() if id != name and name in recordings]
-        notes = (
-            [f"{source}: recording {files[0]!r} is taken as {names[files[0]]!r}"] if files else []
-        )
-        known = [names[id] if id in files else id for id in ids]
-        columns = {**columns, "recording": from_texts(known)}
-        unknown = [*dict.fromkeys(id for id in known if id is not None and id not in recordings)]
-        if not unknown:
-            return columns, notes
-        what = f"{len(unknown)} of its recordings are none of the {len(recordings)} given"
-        if self.incomplete == "drop":
-            kept = pa.array([id is None or id in recordings for id in known])
-            notes.append(f"{source}: {what} and are left out: {some(unknown)}")
-            return {role: column.filter(kept) for role, column in columns.items()}, notes
-        if any(is_wall_clock(columns[role]) for role in ("time", "start") if role in columns):
-            raise InputError(
-                f"{source}: {what} ({some(recordings.ids)}): {some(unknown)}; is another column "
-                "their name (--column recording=NAME)? To leave these rows out: incomplete='drop', "
-                "--incomplete drop"
-            )
-        return columns, notes
-
     def _seconds(
         self,
         role: str,
@@ -229,7 +197,7 @@ class EventTable(EventFormat):
             date = dates_of(columns["start"])
         if date is not None and is_wall_clock(column):
             column = joined_texts([date, column])
-        ids = np.array(_texts(columns["recording"]), dtype=object)
+        ids = np.array(texts_of(columns["recording"]), dtype=object)
         return event_seconds(
             column, place, ids, recordings, self.date_order, after, next_day=date is not None
         )
@@ -248,10 +216,10 @@ class EventTable(EventFormat):
         else:
             place = ColumnPlace(source, roles["duration"])
             end = start + duration_seconds(columns["duration"], place)
-        ids = _texts(columns["recording"])
+        ids = texts_of(columns["recording"])
         types = self.intervals
         if "event" in columns:
-            labels = _texts(columns["event"])
+            labels = texts_of(columns["event"])
         else:
             types = types or (IntervalType("interval", "onset", "offset"),)
             labels = [types[0].name] * len(ids)
@@ -275,22 +243,6 @@ class EventTable(EventFormat):
         write_table(
             table.rename_columns([self.columns.get(n, n) for n in table.column_names]), path
         )
-
-
-def _texts(column: pa.Array) -> list[Any]:
-    # Casting loads the compute functions of Arrow, which takes longer than most tables.
-    texts = column if pa.types.is_string(column.type) else column.cast(pa.string())
-    listed: list[Any] = texts.to_pylist()
-    return listed
-
-
-def _only_recording(recordings: Recordings | None, table: pa.Table, source: object) -> str:
-    if recordings is not None and len(recordings) == 1:
-        return recordings.ids[0]
-    raise InputError(
-        f"{source}: no column of recordings; it has {', '.join(table.column_names)}; name it "
-        "(columns=, --column recording=NAME)"
-    )
 
 
 def _overlap(events: Events, source: object) -> str:

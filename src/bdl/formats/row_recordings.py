@@ -1,0 +1,69 @@
+"""Which recording each row of an event table belongs to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from bdl.arrow import from_texts
+from bdl.errors import InputError, some
+from bdl.formats.event_clock import is_wall_clock
+from bdl.recording import Recordings
+
+
+def of_recordings(
+    columns: dict[str, pa.Array],
+    recordings: Recordings,
+    source: object,
+    *,
+    incomplete: Literal["error", "drop"],
+) -> tuple[dict[str, pa.Array], list[str]]:
+    """The columns with ids as those of the recordings, and notes.
+
+    An id may be the name of the recording's file. Rows of other recordings are left out if
+    they are to be dropped; those with dates and times cannot be placed otherwise.
+    """
+    ids = texts_of(columns["recording"])
+    names = {id: id for id in dict.fromkeys(ids) if id is not None}
+    if all(id in recordings for id in names):
+        return columns, []
+    names |= {id: Path(id).stem for id in names if id not in recordings}
+    files = [id for id, name in names.items() if id != name and name in recordings]
+    notes = [f"{source}: recording {files[0]!r} is taken as {names[files[0]]!r}"] if files else []
+    known = [names[id] if id in files else id for id in ids]
+    columns = {**columns, "recording": from_texts(known)}
+    unknown = [*dict.fromkeys(id for id in known if id is not None and id not in recordings)]
+    if not unknown:
+        return columns, notes
+    what = f"{len(unknown)} of its recordings are none of the {len(recordings)} given"
+    if incomplete == "drop":
+        kept = pa.array([id is None or id in recordings for id in known])
+        notes.append(f"{source}: {what} and are left out: {some(unknown)}")
+        return {role: column.filter(kept) for role, column in columns.items()}, notes
+    if any(is_wall_clock(columns[role]) for role in ("time", "start") if role in columns):
+        raise InputError(
+            f"{source}: {what} ({some(recordings.ids)}): {some(unknown)}; is another column "
+            "their name (--column recording=NAME)? To leave these rows out: incomplete='drop', "
+            "--incomplete drop"
+        )
+    return columns, notes
+
+
+def texts_of(column: pa.Array) -> list[Any]:
+    """The texts of a column; None where there is none."""
+    # Casting loads the compute functions of Arrow, which takes longer than most tables.
+    texts = column if pa.types.is_string(column.type) else column.cast(pa.string())
+    listed: list[Any] = texts.to_pylist()
+    return listed
+
+
+def only_recording(recordings: Recordings | None, table: pa.Table, source: object) -> str:
+    """The id of the only recording, for a table without a column of recordings."""
+    if recordings is not None and len(recordings) == 1:
+        return recordings.ids[0]
+    raise InputError(
+        f"{source}: no column of recordings; it has {', '.join(table.column_names)}; name it "
+        "(columns=, --column recording=NAME)"
+    )
