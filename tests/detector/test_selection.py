@@ -334,6 +334,12 @@ def test_without_refit_the_detector_is_the_mean_of_the_models_of_all_parts(tmp_p
     assert Detector.load(tmp_path / "m.bdl").detect(recordings) == detector.detect(recordings)
 
 
+def test_weights_of_kept_epochs_stay_with_an_ensemble_that_is_trained_once():
+    detector = fitted({"folds": 1, "refit": False}, checkpoints=2)
+    assert [*detector.checkpoints_] == [2, 4]
+    assert detector.checkpoint(2).model_.epoch == 2
+
+
 def test_models_of_parts_share_scaling_prior_and_window():
     recordings, events = spikes(8)
     longer = Recording.of(np.tile(recordings["r0"].values, (3, 1)), id="long", period=1.0)

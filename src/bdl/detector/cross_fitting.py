@@ -34,6 +34,7 @@ from bdl.detector.operating_curve import OperatingCurve
 from bdl.detector.operating_point import OperatingPoint
 from bdl.detector.second_stage import train_second_stage
 from bdl.encoders.ensemble import Ensemble
+from bdl.encoders.networks.ensemble import EnsembleEncoder
 from bdl.evaluation import Matches
 
 Part = tuple[TrainingData, TrainingData]  # to train on, and held out
@@ -125,8 +126,15 @@ def cross_fit(
         final = settings.replace(encoder=with_weights(settings.encoder, weights))
         epoch = median_low(part_fit.model.epoch for part_fit in fits)
         fitted = train_model(final.stopping_at(epoch), data, reporting.inside("all"))
-    elif len(fits) > 1 or isinstance(settings.encoder, Ensemble):
+    elif len(fits) > 1:
         fitted = mean_model(fits, settings, weights, data)
+    elif isinstance(settings.encoder, Ensemble):
+        assert isinstance(fitted.module, EnsembleEncoder)
+        fitted.module.weights = [weight / sum(weights) for weight in weights]
+        encoder = settings.encoder.replace(weights=weights)
+        fitted = replace(
+            fitted, model=fitted.model.replace(settings=settings.replace(encoder=encoder))
+        )
     model = fitted.model.replace(decoder=decoder, operating_point=point, choices=choices)
     return replace(fitted, model=model, rescorer=helpful.rescorer if helpful else None)
 

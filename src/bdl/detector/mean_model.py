@@ -71,11 +71,8 @@ def mean_model(
     encoder = with_weights(
         Ensemble(members=settings.encoder.parts * len(fits)), [*weights] * len(fits)
     )
-    if len(fits) == 1:
-        model = fits[0].model.replace(settings=settings.replace(encoder=encoder))
-    else:
-        model, _ = untrained_model(settings.replace(encoder=encoder), data)
-        model = model.replace(window=fits[0].model.window, tile=fits[0].model.tile)
+    model, _ = untrained_model(settings.replace(encoder=encoder), data)
+    model = model.replace(window=fits[0].model.window, tile=fits[0].model.tile)
     built = model.build()
     assert isinstance(built, EnsembleEncoder)
     for module, trained in zip(built.members, modules, strict=True):
