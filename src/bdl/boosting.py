@@ -36,6 +36,11 @@ class TreeEnsemble:
     # What happens to NaN, int8: 0 it counts as zero, 1 it goes left, 2 it goes right.
     missing: NDArray[np.int8]
 
+    @classmethod
+    def empty(cls) -> TreeEnsemble:
+        """Return an ensemble of no trees, whose raw scores are zero."""
+        return cls(*(np.zeros(0, kind) for kind in TYPES))
+
     def raw_scores(self, table: NDArray[np.float32]) -> NDArray[np.float64]:
         """Sum over the trees for each row of a table (rows, columns)."""
         arrays = (getattr(self, field.name) for field in fields(self))
@@ -82,10 +87,13 @@ def fit_trees(
     least_rows: int,
     seed: int,
     threads: int,
+    l2: float = 1.0,
+    start: NDArray[np.float64] | None = None,
 ) -> list[TreeEnsemble]:
     """Fit an ensemble for each column of the targets (rows, outputs).
 
-    The same arguments give the same trees for any number of threads.
+    ``start`` has raw scores to which the trees are added, one per row. The same arguments give the
+    same trees for any number of threads.
     """
     lightgbm = require("lightgbm", "train")
     settings = {
@@ -96,7 +104,7 @@ def fit_trees(
         "bagging_fraction": rows_per_tree,
         "bagging_freq": int(rows_per_tree < 1),
         "min_data_in_leaf": least_rows,
-        "lambda_l2": 1.0,
+        "lambda_l2": l2,
         "max_bin": 63,
         "seed": seed,
         "num_threads": threads,
@@ -105,7 +113,7 @@ def fit_trees(
         "verbose": -1,
     }
     # Sorting the table into bins takes as long as fitting: it is done once for all targets.
-    data = lightgbm.Dataset(table, targets[:, 0], weight=weight, params=settings)
+    data = lightgbm.Dataset(table, targets[:, 0], weight=weight, init_score=start, params=settings)
     ensembles = []
     for target in targets.T:
         data.construct().set_label(np.ascontiguousarray(target))

@@ -101,7 +101,6 @@ def cross_fit(
             held,
             seed=settings.training.seed,
         )
-    helpful = stage if stage is not None and stage.after > stage.before + MARGIN else None
     choices = Choices(
         groups=len({id for _, others in parts for id in others.recordings.groups.values()}),
         recordings=len(densities),
@@ -109,7 +108,7 @@ def cross_fit(
         weights=tuple(tried),
         decoders={each.decoder.kind: each.score for each in calibrations},
         rescoring=None if stage is None else (stage.before, stage.after),
-        score=helpful.after if helpful else score,
+        score=stage.matches.mean_average_precision() if stage else score,
     )
     decoders = [each.decoder for each in calibrations] or [decoder]
     ids = [density.recording for density in densities]
@@ -117,8 +116,8 @@ def cross_fit(
     for each in decoders:
         matches = held.match(decoding.decode(densities, each, held.intervals), ids)
         points.append((_operating_point(each, matches), matches))
-    if helpful:
-        points.append((_operating_point(decoder, helpful.matches, rescored=True), helpful.matches))
+    if stage:
+        points.append((_operating_point(decoder, stage.matches, rescored=True), stage.matches))
     point, matches = max(points, key=lambda each: each[0].f1)
     point = point.replace(curve=OperatingCurve.of(matches, including=[point.threshold]))
     fitted = fits[0]
@@ -136,7 +135,7 @@ def cross_fit(
             fitted, model=fitted.model.replace(settings=settings.replace(encoder=encoder))
         )
     model = fitted.model.replace(decoder=decoder, operating_point=point, choices=choices)
-    return replace(fitted, model=model, rescorer=helpful.rescorer if helpful else None)
+    return replace(fitted, model=model, rescorer=stage.rescorer if stage else None)
 
 
 def _fit_part(settings: DetectorSettings, part: Part, reporting: Reporting, refit: bool) -> PartFit:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from bdl.boosting import TreeEnsemble
 from bdl.config import validate
 from bdl.detector.model import Model
 from bdl.errors import ConfigError, InputError
@@ -32,6 +30,7 @@ from bdl.formats.files import existing
 from bdl.plain_data import parse_json
 from bdl.pretrained import model_file
 from bdl.rescoring import Rescorer
+from bdl.rescoring.rescoring import CALIBRATION, TREE_ARRAYS
 
 FORMAT = 3
 SECOND_STAGE = "@second-stage."  # no attribute of a module has such a name
@@ -102,9 +101,8 @@ def read_model(path: str | Path) -> tuple[Model, dict[str, Tensor]]:
 def all_weights(module: nn.Module, rescorer: Rescorer | None) -> dict[str, Tensor]:
     """Return the weights of a module and of its second stage by name."""
     weights = dict(module.state_dict())
-    for array in fields(rescorer.trees) if rescorer else ():
-        values = np.array(getattr(rescorer.trees, array.name))  # type: ignore[union-attr]
-        weights[SECOND_STAGE + array.name] = torch.from_numpy(values)
+    for name, values in rescorer.arrays.items() if rescorer else ():
+        weights[SECOND_STAGE + name] = torch.from_numpy(np.array(values))
     return weights
 
 
@@ -115,16 +113,17 @@ def split_weights(
     module = {name: value for name, value in weights.items() if not name.startswith(SECOND_STAGE)}
     if len(module) == len(weights):
         return module, None
-    names = [array.name for array in fields(TreeEnsemble)]
-    missing = [name for name in names if SECOND_STAGE + name not in weights]
-    if missing or len(weights) - len(module) != len(names):
+    arrays = {
+        name.removeprefix(SECOND_STAGE): value.numpy()
+        for name, value in weights.items()
+        if name not in module
+    }
+    if not {*TREE_ARRAYS} <= {*arrays} <= {*TREE_ARRAYS, CALIBRATION}:
         raise InputError(f"{path}: the arrays of its second stage are not complete")
-    trees = TreeEnsemble(**{name: weights[SECOND_STAGE + name].numpy() for name in names})
     try:
-        trees.check()
-    except InputError as error:
+        return module, Rescorer.from_arrays(arrays)
+    except (InputError, ValueError) as error:
         raise InputError(f"{path}: second stage: {error}") from error
-    return module, Rescorer(trees)
 
 
 def check_size(path: str | Path, module: nn.Module, weights: Mapping[str, Tensor]) -> None:

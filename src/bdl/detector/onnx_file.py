@@ -2,9 +2,10 @@
 
 The metadata has the entry ``bdl``, a JSON object: ``format``, the number of the format; ``model``,
 the configuration (`bdl.detector.model.Model`); ``source``, the digest of the weights and the
-configuration that were exported; and ``second_stage``, the trees of the second stage, if there is
-one. Other entries repeat parts of it for readers without this package. The last entry of the file,
-``bdl.digest``, is the SHA-256 digest of all bytes before it. Nothing that is read can run code.
+configuration that were exported; and ``second_stage``, the arrays of the second stage, if there
+is one. Other entries repeat parts of it for readers without this package. The last entry of the
+file, ``bdl.digest``, is the SHA-256 digest of all bytes before it. Nothing that is read can run
+code.
 """
 
 from __future__ import annotations
@@ -13,19 +14,19 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bdl.boosting import TreeEnsemble
+from bdl.boosting import TYPES
 from bdl.config import validate
 from bdl.detector.model import Model
 from bdl.errors import ConfigError, InputError
 from bdl.formats.files import existing
 from bdl.plain_data import parse_json
 from bdl.rescoring import Rescorer
+from bdl.rescoring.rescoring import CALIBRATION, TREE_ARRAYS
 
 FORMAT = 1
 SUFFIX = ".onnx"
@@ -76,9 +77,9 @@ def metadata_of(model: Model, rescorer: Rescorer | None, source: str) -> dict[st
     """
     second = None
     if rescorer is not None:
-        arrays = {field.name: getattr(rescorer.trees, field.name) for field in fields(TreeEnsemble)}
         second = {
-            name: base64.b64encode(array.tobytes()).decode() for name, array in arrays.items()
+            name: base64.b64encode(array.tobytes()).decode()
+            for name, array in rescorer.arrays.items()
         }
     header = {
         "format": FORMAT,
@@ -124,12 +125,14 @@ def read_metadata(metadata: Mapping[str, str], file: str | Path) -> tuple[Model,
 
 
 def _second_stage(second: Mapping[str, str]) -> Rescorer:
-    kinds = (np.int32, np.int32, np.float64, np.int32, np.int32, np.int8)
-    arrays: dict[str, Any] = {
-        each.name: np.frombuffer(base64.b64decode(second[each.name]), dtype=kind)
-        for each, kind in zip(fields(TreeEnsemble), kinds, strict=True)
-    }
-    return Rescorer(TreeEnsemble(**arrays))
+    kinds = {**dict(zip(TREE_ARRAYS, TYPES, strict=True)), CALIBRATION: "float64"}
+    return Rescorer.from_arrays(
+        {
+            name: np.frombuffer(base64.b64decode(second[name]), dtype=kind)
+            for name, kind in kinds.items()
+            if name in second or name != CALIBRATION
+        }
+    )
 
 
 def _text(value: object) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from bdl.binning import bin_features
 from bdl.decoding import Decoder
@@ -24,12 +26,13 @@ class SecondStage:
     Parameters
     ----------
     rescorer
-        Trained on the detections of all held-out recordings.
+        Trained on the detections of all held-out recordings; without trees if they do not help.
     before, after
-        Event mAP of these detections by their own scores, and by those of rescorers that were
-        trained on the detections of the other parts.
+        Event mAP of these detections, calibrated alone and rescored, by rescorers that were trained
+        on the detections of the other parts: the mean over parts, because each part has a rescorer
+        of its own.
     matches
-        Matches of the latter.
+        Matches of the detections as such rescorers score them, with or without trees.
     """
 
     rescorer: Rescorer
@@ -87,20 +90,34 @@ def train_second_stage(
             return None
         return rescoring.fit([tables[i] for i in rows], [shares[i] for i in rows], seed)
 
-    crossed: list[tuple[str, ByType]] = []
+    calibrated, rescored = list[tuple[str, ByType]](), list[tuple[str, ByType]]()
     for number in range(len(parts)):
         rescorer = fit([i for i in known if part_of[i] != number])
         if rescorer is None:
             return None
-        crossed += [
-            (id, rescorer.apply(candidates, tables[i]))
-            for i, (id, candidates) in enumerate(detected)
-            if part_of[i] == number
-        ]
+        for i, (id, candidates) in enumerate(detected):
+            if part_of[i] == number:
+                calibrated.append((id, rescorer.without_trees().apply(candidates, tables[i])))
+                rescored.append((id, rescorer.apply(candidates, tables[i])))
     final = fit(known)
-    after = held.match(to_events(crossed), ids)
     if final is None:
         return None
+
+    def mean_ap(scored: Sequence[tuple[str, ByType]]) -> float:
+        means = []
+        for _, recordings in parts:
+            part = [(id, candidates) for id, candidates in scored if id in recordings.ids]
+            truth = held.truth.select(recordings=recordings.ids)
+            if len(truth):
+                matches = replace(held, truth=truth).match(to_events(part), recordings.ids)
+                means.append(matches.mean_average_precision())
+        return float(np.mean(means))
+
+    before, after = mean_ap(calibrated), mean_ap(rescored)
+    helps = after > before
     return SecondStage(
-        final, matches.mean_average_precision(), after.mean_average_precision(), after
+        final if helps else final.without_trees(),
+        before,
+        after,
+        held.match(to_events(rescored if helps else calibrated), ids),
     )

@@ -32,6 +32,7 @@ from bdl.features import Features
 from bdl.window_statistics import WindowStatistics
 
 Floats = NDArray[np.floating[Any]]
+TYPE, LOG_SCORE = 0, 1  # columns
 TINY = 1e-9  # mass whose logarithm is still told apart from none
 
 

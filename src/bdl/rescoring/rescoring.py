@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from bdl.boosting import TreeEnsemble, fit_trees
 from bdl.config import Value
 from bdl.decoding.candidates import ByType, Candidates
+from bdl.errors import InputError
 from bdl.evaluation import Matches
+from bdl.rescoring.candidate_features import LOG_SCORE, TYPE
+
+CALIBRATION = "calibration"
+TREE_ARRAYS = tuple(array.name for array in fields(TreeEnsemble))
+LEAST_SLOPE = 0.01
+PENALTY = 0.1  # on the squared distance of a curve from the scores as they are
 
 
 class Rescoring(Value):
     """Settings of the trees that score detections again.
+
+    Scores are calibrated first: by type, a logistic curve of the logarithm of the score gives the
+    share of the tolerances at which a detection hits an event. The trees are added to it.
 
     Parameters
     ----------
@@ -29,6 +39,8 @@ class Rescoring(Value):
         Factor on the values of each tree.
     least_rows
         Smallest number of detections in a leaf.
+    l2
+        Penalty on the squared values of the leaves.
 
     Examples
     --------
@@ -36,10 +48,11 @@ class Rescoring(Value):
     8
     """
 
-    trees: PositiveInt = 100
+    trees: PositiveInt = 60
     leaves: Annotated[int, Field(ge=2)] = 8
     learning_rate: PositiveFloat = 0.05
     least_rows: PositiveInt = 20
+    l2: NonNegativeFloat = 10.0
 
     def fit(
         self,
@@ -59,6 +72,7 @@ class Rescoring(Value):
             Seed of the trees.
         """
         table, target = np.concatenate(tables), np.concatenate(shares)
+        calibrated = Rescorer(fit_calibration(table, target))
         (trees,) = fit_trees(
             table,
             target[:, None],
@@ -72,22 +86,66 @@ class Rescoring(Value):
             least_rows=self.least_rows,
             seed=seed,
             threads=1,
+            l2=self.l2,
+            start=calibrated.raw_scores(table),
         )
-        return Rescorer(trees)
+        return replace(calibrated, trees=trees)
 
 
 @dataclass(frozen=True, eq=False)
 class Rescorer:
-    """Trees that give the expected share of tolerances at which a detection hits an event."""
+    """The expected share of tolerances at which a detection hits an event.
 
-    trees: TreeEnsemble
+    Parameters
+    ----------
+    calibration
+        Intercept and slope of the logistic curve over the logarithm of the score, (types, 2).
+    trees
+        Added to it, before the logistic function; none of them if they do not help.
+    """
+
+    calibration: NDArray[np.float64]
+    trees: TreeEnsemble = field(default_factory=TreeEnsemble.empty)
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Rescorer:
+        """Return the rescorer of these arrays; see `arrays`."""
+        trees = TreeEnsemble(**{name: arrays[name] for name in TREE_ARRAYS})
+        # Files of older models have trees alone.
+        calibration = arrays.get(CALIBRATION, np.zeros((1, 2))).reshape(-1, 2)
+        return cls(calibration, trees).check()
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything that a file must keep, by name."""
+        trees = {name: getattr(self.trees, name) for name in TREE_ARRAYS}
+        return {CALIBRATION: self.calibration, **trees}
+
+    def check(self) -> Rescorer:
+        """Refuse damaged arrays."""
+        good = self.calibration.dtype == np.float64 and len(self.calibration) > 0
+        if not good or not np.all(np.isfinite(self.calibration)):
+            raise InputError(f"the array {CALIBRATION!r} is not one of finite float64 pairs")
+        self.trees.check()
+        return self
+
+    def without_trees(self) -> Rescorer:
+        """Return the calibration alone, which keeps the order of the detections of a type."""
+        return Rescorer(self.calibration)
+
+    def raw_scores(self, table: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the logit of the score of each detection."""
+        self.trees.check(table.shape[1])
+        kind = np.minimum(table[:, TYPE].astype(np.int64), len(self.calibration) - 1)
+        intercept, slope = self.calibration[kind].T
+        raw: NDArray[np.float64] = intercept + slope * table[:, LOG_SCORE]
+        return raw + self.trees.raw_scores(table)
 
     def scores(self, table: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the score of each detection, in (0, 1)."""
-        self.trees.check(table.shape[1])
         if not len(table):
             return np.zeros(0)
-        scores: NDArray[np.float64] = 1 / (1 + np.exp(-self.trees.raw_scores(table)))
+        scores: NDArray[np.float64] = 1 / (1 + np.exp(-self.raw_scores(table)))
         return scores
 
     def apply(self, candidates: ByType, table: NDArray[np.float32]) -> ByType:
@@ -97,6 +155,51 @@ class Rescorer:
             rescored[event] = Candidates(part.time, scores[first : first + len(part.time)])
             first += len(part.time)
         return rescored
+
+
+def fit_calibration(table: NDArray[np.float32], share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Fit a logistic curve of the logarithm of the score for each type.
+
+    Parameters
+    ----------
+    table
+        Features of detections, (rows, columns).
+    share
+        Share of the tolerances at which each hits an event.
+
+    Returns
+    -------
+    ndarray
+        Intercept and slope, (types, 2). Slopes are positive, so that the order of scores stays; a
+        weak penalty draws them to one, the slope of scores that are calibrated already.
+
+    Examples
+    --------
+    >>> table = np.log([[1.0, 0.1], [1.0, 0.9]] * 50).astype(np.float32)
+    >>> fit_calibration(table, np.array([0.1, 0.9] * 50)).round(1).tolist()
+    [[2.3, 2.0]]
+    """
+    from scipy.optimize import minimize
+
+    kinds = table[:, TYPE].astype(np.int64)
+    curves = []
+    for kind in range(int(kinds.max(initial=0)) + 1):
+        x, y = table[kinds == kind, LOG_SCORE].astype(np.float64), share[kinds == kind]
+
+        def loss(
+            curve: NDArray[np.float64],
+            x: NDArray[np.float64] = x,
+            y: NDArray[np.float64] = y,
+        ) -> tuple[float, NDArray[np.float64]]:
+            raw = curve[0] + curve[1] * x
+            error = 1 / (1 + np.exp(-raw)) - y
+            away = np.array([curve[0], curve[1] - 1])
+            value = np.sum(np.logaddexp(0, raw) - y * raw) + PENALTY / 2 * away @ away
+            return float(value), np.array([error.sum(), error @ x]) + PENALTY * away
+
+        start, bounds = np.array([0.0, 1.0]), [(None, None), (LEAST_SLOPE, None)]
+        curves.append(minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x)
+    return np.array(curves)
 
 
 def hit_shares(
