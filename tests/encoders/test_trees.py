@@ -59,6 +59,23 @@ def test_densities_have_the_unit_of_the_objective(objective):
     assert total == pytest.approx(len(events), rel=0.3)
 
 
+def test_no_density_of_trees_is_above_the_most_events_of_a_bin():
+    encoder = Trees(trees=200, leaves=31, learning_rate=0.5, least_rows=2, widths=(1,), rows=500)
+    recordings, events = data()
+    fitted = detector(encoder, objective="bdl-hard").fit(recordings, events)
+    others, _ = data(seed=1)
+    densities = [fitted.density(each).values for each in others]
+    assert max(values.max() for values in densities) == 1.0
+    weights = {k: v for k, v in fitted.module_.state_dict().items() if k != "largest"}
+    fitted.module_.load_state_dict(weights)  # as files of older models have them
+    unlimited = [fitted.density(each).values for each in others]
+    assert max(values.max() for values in unlimited) > 1.0
+    assert all(
+        np.array_equal(np.minimum(free, 1.0), limited)
+        for free, limited in zip(unlimited, densities, strict=True)
+    )
+
+
 def test_objectives_without_a_loss_for_trees_are_refused():
     with pytest.raises(ConfigError, match="no loss like"):
         detector(SMALL, objective="mse-hard").fit(*data())

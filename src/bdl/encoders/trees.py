@@ -25,7 +25,8 @@ class Trees(Encoder):
     """Boosted trees that read means and spreads of windows before and after each bin.
 
     The trees are fitted by LightGBM on the objective's own targets: with a Poisson loss on event
-    mass, with a Bernoulli loss where the density is a probability. They see every bin near an
+    mass, with a Bernoulli loss where the density is a probability. No density is above the largest
+    target of a bin in training, or above one event if that is more. They see every bin near an
     event and a weighted sample of the others. Checkpoints of a training with ``epochs`` epochs are
     the first trees in proportion: after half of the epochs, half of the trees.
 

@@ -217,6 +217,8 @@ def _ensembles(graph: Graph, weights: Weights, table: str, outputs: int) -> str:
             density = graph.add("Sigmoid", raw)
         else:
             density = graph.add("Exp", raw)
+        if np.isfinite(largest := weights["largest"]).all():
+            density = graph.add("Min", density, graph.constant(largest, np.float64))
         densities.append(graph.cast(density, np.float32))
     joined = densities[0] if outputs == 1 else graph.add("Concat", *densities, axis=1)
     head = graph.slice(shape, 0, 0, 2)

@@ -43,6 +43,8 @@ def fit_tree_encoder(encoder: TreeEncoder, task: TrainingTask) -> TrainingResult
     started = time.perf_counter()
     settings, seed = encoder.settings, task.training.seed
     table, target, weight = training_rows(encoder, task)
+    # The exponential of a sum of trees has no limit of its own: rare rows would outrank all events.
+    largest = max(1.0, float(target.max(initial=0.0)))
     ensembles = fit_trees(
         table,
         target,
@@ -60,7 +62,9 @@ def fit_tree_encoder(encoder: TreeEncoder, task: TrainingTask) -> TrainingResult
     for epoch in task.length.kept:
         trees = max(1, round(settings.trees * epoch / task.length.epochs))
         encoder.set_trees(
-            [first(ensemble, trees) for ensemble in ensembles], bernoulli=loss == "bernoulli"
+            [first(ensemble, trees) for ensemble in ensembles],
+            bernoulli=loss == "bernoulli",
+            largest=largest,
         )
         task.keep(
             result,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,7 @@ class TreeEncoder(EncoderModule):
         self.channels = inputs // len(settings.statistics)
         self.others = inputs % len(settings.statistics)  # columns that belong to no channel
         self.register_buffer("probability", torch.zeros(1, dtype=torch.bool))
+        self.register_buffer("largest", torch.full((1,), torch.inf, dtype=torch.float64))
         for j in range(outputs):
             for name, kind in zip(FIELDS, TYPES, strict=True):
                 self.register_buffer(f"{name}_{j}", torch.zeros(0, dtype=kind))
@@ -54,9 +56,12 @@ class TreeEncoder(EncoderModule):
         per_channel = statistics_per_channel(len(self.settings.widths), causal=self.settings.causal)
         return self.channels * per_channel + self.others + (2 if self.calendar else 0)
 
-    def set_trees(self, ensembles: list[TreeEnsemble], *, bernoulli: bool) -> None:
-        """Use these ensembles, one per output."""
+    def set_trees(
+        self, ensembles: list[TreeEnsemble], *, bernoulli: bool, largest: float = math.inf
+    ) -> None:
+        """Use these ensembles, one per output, for densities up to the largest."""
         self.probability = torch.tensor([bernoulli])
+        self.largest = torch.tensor([largest], dtype=torch.float64)
         for j, ensemble in enumerate(ensembles):
             for name in FIELDS:
                 setattr(self, f"{name}_{j}", torch.from_numpy(np.array(getattr(ensemble, name))))
@@ -172,6 +177,7 @@ class TreeEncoder(EncoderModule):
                 for j, ensemble in enumerate(ensembles):
                     raw = ensemble.raw_scores(rows)
                     part = 1 / (1 + np.exp(-raw)) if bool(self.probability) else np.exp(raw)
+                    part = np.minimum(part, self.largest.item())
                     density[item, first:stop, j] = torch.from_numpy(part.astype(np.float32))
             carried.append(statistics.carry())
         return density, carried
@@ -180,6 +186,8 @@ class TreeEncoder(EncoderModule):
         return self.forward(x)
 
     def _load_from_state_dict(self, state: Mapping[str, Any], prefix: str, *rest: Any) -> None:
+        # Files of older models have no limit.
+        state = {f"{prefix}largest": torch.full_like(self.largest, torch.inf), **state}
         # Ensembles differ in size, so the buffers take the size of what is loaded.
         for j in range(self.outputs):
             for name in FIELDS:
