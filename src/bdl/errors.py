@@ -50,15 +50,16 @@ class CoverageWarning(UserWarning):
 
 
 def some(names: Iterable[str], most: int = 3) -> str:
-    """The first few of many names, for a message.
+    """The first few of many names and how many more there are, for a message.
 
     Examples
     --------
     >>> some("abcd"), some(())
-    ('a, b, c, ...', 'none')
+    ('a, b, c and 1 more', 'none')
     """
     listed = [*names]
-    return ", ".join(listed[:most]) + (", ..." if len(listed) > most else "") or "none"
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + more or "none"
 
 
 def require(module: str, extra: str) -> ModuleType:

@@ -108,11 +108,11 @@ class Recording:
     def __repr__(self) -> str:
         info = self.info
         channels = "channel" if len(info.channels) == 1 else "channels"
-        names = ", ".join(info.channels[:4]) + (", ..." if len(info.channels) > 4 else "")
         group = f", group {info.group}" if info.group else ""
         return (
             f"Recording {info.id!r}: {info.samples:,} samples x {len(info.channels)} {channels} "
-            f"({names}), every {info.period:g} s, {info.duration / 3600:.2f} h{group}"
+            f"({some(info.channels, most=4)}), every {info.period:g} s, "
+            f"{info.duration / 3600:.2f} h{group}"
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bdl.errors import InputError
+from bdl.errors import InputError, some
 
 
 def published_files(folder: Path, *names: str, what: str) -> list[Path]:
@@ -23,13 +23,7 @@ def published_files(folder: Path, *names: str, what: str) -> list[Path]:
 
 def contents(folder: Path) -> str:
     """The first names in a folder, for error messages."""
-    return first_of(sorted(entry.name for entry in folder.iterdir())) or "nothing"
-
-
-def first_of(names: Sequence[str]) -> str:
-    """The first of many names, for messages."""
-    rest = len(names) - 4
-    return ", ".join(names[:4]) + (f" and {rest} more" if rest > 0 else "")
+    return some(sorted(entry.name for entry in folder.iterdir()), most=4)
 
 
 def check_columns(present: Sequence[str], needed: Sequence[str], file: Path) -> None:

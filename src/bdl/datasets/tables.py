@@ -11,7 +11,7 @@ from pydantic import PositiveFloat
 
 from bdl.datasets.benchmark import Benchmark, Settings
 from bdl.datasets.dataset import Dataset
-from bdl.errors import InputError
+from bdl.errors import InputError, some
 from bdl.events import Events
 from bdl.formats.data_files import DataFiles
 from bdl.formats.event_checks import outside
@@ -100,7 +100,7 @@ def _known(events: Events, recordings: Recordings, source: str) -> tuple[Events,
         raise InputError(
             f"{source}: events of {len(unknown)} recordings that are not among the "
             f"{len(recordings)} given, such as {unknown[0]!r} (there are "
-            f"{', '.join(recordings.ids[:3])}, ...): do the names agree? To leave such rows out: "
+            f"{some(recordings.ids)}): do the names agree? To leave such rows out: "
             "event_incomplete: drop (--incomplete drop)"
         )
     out = outside(events, recordings)

@@ -14,7 +14,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from bdl.errors import ConfigError, CoverageWarning
+from bdl.errors import ConfigError, CoverageWarning, some
 from bdl.evaluation.matches import Matches
 from bdl.evaluation.matching import MatchingRules
 from bdl.events import Events
@@ -89,10 +89,10 @@ def undetected_text(matches: Matches) -> str:
     truths = matches.truths.sum(axis=1)
     missed = int(truths[[matches.recordings.index(name) for name in names]].sum())
     verb, whose = ("has", "its") if len(names) == 1 else ("have", "their")
-    some = ", ".join(map(repr, names[:3])) + ", ..." * (len(names) > 3)
     return (
         f"{len(names):,} of {int((truths > 0).sum()):,} recordings with truths {verb} no detection "
-        f"({some}): {whose} {missed:,} truth{'' if missed == 1 else 's'} count as missed"
+        f"({some(map(repr, names))}): {whose} {missed:,} truth{'' if missed == 1 else 's'} count "
+        "as missed"
     )
 
 

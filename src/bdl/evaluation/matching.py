@@ -20,7 +20,7 @@ from typing import Literal, TypedDict, Unpack
 import numpy as np
 
 from bdl.arrays import Ints
-from bdl.errors import ConfigError, InputError
+from bdl.errors import ConfigError, InputError, some
 from bdl.evaluation.assignment import assign
 from bdl.evaluation.left_out import LeftOut
 from bdl.evaluation.matches import Matches
@@ -267,10 +267,9 @@ class Matcher:
             ):
                 if rows.any():
                     unknown = [names[code] for code in np.unique(codes[rows])]
-                    some = ", ".join(repr(n) for n in unknown[:3]) + ", ..." * (len(unknown) > 3)
                     raise InputError(
                         f"{int(rows.sum()):,} detections in {len(unknown)} {what} that the truth "
-                        f"table does not know: {some}; {cure}"
+                        f"table does not know: {some(map(repr, unknown))}; {cure}"
                     )
         return int(in_foreign.sum()), int(of_odd.sum())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bdl.errors import InputError
+from bdl.errors import InputError, some
 from bdl.events import Events
 from bdl.recording import Recordings
 from bdl.sampling import nearest_sample
@@ -36,7 +36,7 @@ def check_events(events: Events, recordings: Recordings, source: str = "events")
     if unknown:
         raise InputError(
             f"{source}: events name {len(unknown)} unknown recording(s), first {unknown[0]!r}; "
-            f"there are {len(recordings)} ({', '.join(recordings.ids[:3])}, ...); do the ids "
+            f"there are {len(recordings)} ({some(recordings.ids)}); do the ids "
             "differ by a suffix?"
         )
     out = outside(events, recordings)

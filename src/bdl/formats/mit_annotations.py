@@ -22,7 +22,7 @@ from urllib.parse import quote, unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from bdl.errors import InputError
+from bdl.errors import InputError, some
 from bdl.formats.files import existing
 
 # Symbol of every code in order; codes without a meaning have a blank.
@@ -153,7 +153,7 @@ def encode_annotations(
     if len(names) > len(_FREE):
         raise InputError(
             f"a WFDB annotation file has room for {len(_FREE)} names that are no symbols of WFDB, "
-            f"got {len(names)}: {', '.join(names[:12])}, ..."
+            f"got {len(names)}: {some(names, most=12)}"
         )
     codes = dict(zip(names, _FREE, strict=False))
     raw = _definition(f"## time resolution: {_decimal(rate)}")

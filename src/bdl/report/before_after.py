@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bdl.errors import some
 from bdl.events import Events
 from bdl.recording import Recordings
 from bdl.report.content import Content, System
@@ -34,8 +35,6 @@ def before_and_after(
         systems=tuple(systems),
         tolerances=after.model_.tolerances,
         recordings=recordings,
-        note=f"Held-out recordings: {', '.join(recordings.ids[:20])}"
-        + (", ..." if len(recordings) > 20 else ".")
-        + " Fine-tuning has not seen them. If the training before it has, "
-        "both scores are too high.",
+        note=f"Held-out recordings: {some(recordings.ids, most=20)}. Fine-tuning has not seen "
+        "them. If the training before it has, both scores are too high.",
     )

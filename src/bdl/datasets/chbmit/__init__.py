@@ -30,9 +30,9 @@ from bdl.datasets.chbmit.seizure_lists import Seizures, read_summary, read_table
 from bdl.datasets.chbmit.snapshot_checksums import compare_feathers, compare_table
 from bdl.datasets.dataset import Dataset, Simulator
 from bdl.datasets.downloads import Download, Kaggle, PhysioNet
-from bdl.datasets.raw_files import contents, first_of
+from bdl.datasets.raw_files import contents
 from bdl.datasets.study_scale import Scale
-from bdl.errors import InputError
+from bdl.errors import InputError, some
 from bdl.events import Events
 from bdl.intervals import IntervalType
 from bdl.recording import Recordings
@@ -184,10 +184,10 @@ class CHBMIT(Dataset):
         notes = []
         unlisted = [id for id in files if id not in seizures]
         if unlisted:
-            notes.append(f"left out, not in any summary: {first_of(unlisted)}")
+            notes.append(f"left out, not in any summary: {some(unlisted, most=4)}")
         without_file = sorted(seizures.keys() - files.keys())
         if without_file:
-            notes.append(f"in a summary but without a file: {first_of(without_file)}")
+            notes.append(f"in a summary but without a file: {some(without_file, most=4)}")
         listed = [
             file
             for id, file in files.items()
@@ -200,7 +200,7 @@ class CHBMIT(Dataset):
             )
         recordings, channel_notes = read_edfs(listed, strict=self.strict)
         if not len(recordings):
-            raise InputError(f"{path}: no .edf file has any of {first_of(CHANNELS)}")
+            raise InputError(f"{path}: no .edf file has any of {some(CHANNELS, most=4)}")
         if self.positive_only:
             left_out = sum(id in files and not spans for id, spans in seizures.items())
             notes.append(f"left out, without a seizure: {left_out} recordings")

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bdl.datasets.raw_files import first_of
-from bdl.errors import InputError
+from bdl.errors import InputError, some
 from bdl.formats.edf_header import read_header
 from bdl.formats.recording_files import read_files
 from bdl.formats.recordings import ArrowRecordings, EdfRecordings
@@ -59,7 +58,7 @@ def read_edfs(files: Sequence[Path], *, strict: bool) -> tuple[Recordings, list[
     if lacking:
         notes.append(f"{lacking} recordings lack some of the 21 channels, which are zero there")
     if foreign:
-        notes.append(f"left out, another montage: {first_of(foreign)}")
+        notes.append(f"left out, another montage: {some(foreign, most=4)}")
 
     def montage(info: RecordingInfo, rows: Values) -> Values:
         values = np.zeros((len(rows), len(CHANNELS)), np.float32)
