@@ -28,7 +28,7 @@ from bdl.plain_data import parse_json
 from bdl.rescoring import Rescorer
 from bdl.rescoring.rescoring import CALIBRATION, TREE_ARRAYS
 
-FORMAT = 1
+FORMAT = 2  # since 2 a second stage has a calibration; 1 is still read
 SUFFIX = ".onnx"
 _KEY = b"bdl.digest"
 # An entry of ``ModelProto.metadata_props`` (field 14): its tag and size, then key and value.
@@ -111,10 +111,10 @@ def read_metadata(metadata: Mapping[str, str], file: str | Path) -> tuple[Model,
         number = int(header["format"])
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{file}: its metadata are not understood ({error!r})") from error
-    if number != FORMAT:
+    if not 1 <= number <= FORMAT:
         raise InputError(
-            f"{file}: written in export format {number}, and this version reads {FORMAT}; export "
-            "the model again with this version"
+            f"{file}: written in export format {number}, and this version reads 1 to {FORMAT}; "
+            "export the model again with this version"
         )
     try:
         model: Model = validate(Model, parse_json(header["model"], file), str(file))
