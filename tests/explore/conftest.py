@@ -13,7 +13,7 @@ import pytest
 
 from bdl import Events, Recordings, write_events
 from bdl.explore import open_session
-from bdl.explore.launch import _listen
+from bdl.listening import listening_socket
 from explore_sessions import TOKEN, Client, make_events, make_model, make_recordings
 
 
@@ -48,7 +48,7 @@ def served(tmp_path: Path) -> Iterator[Callable[..., Client]]:
                     **{"tolerance": 0.5, "index": tmp_path / "tiles", **options},
                 )
             )  # fmt: skip
-            listener = _listen(0)
+            listener = listening_socket("127.0.0.1", 0, backlog=128, advice="")
             port = listener.getsockname()[1]
             config = uvicorn.Config(
                 application(session, token=TOKEN, port=port), log_level="error", lifespan="off"

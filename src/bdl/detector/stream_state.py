@@ -62,8 +62,8 @@ def unpack(saved: bytes, source: str) -> tuple[dict[str, Any], Parts]:
         arrays = load(payload[8 + size :])
     parts: Parts = {}
     for name, array in arrays.items():
-        part, _, own = name.partition("/")
-        parts.setdefault(part, {})[own] = array
+        part, _, array_name = name.partition("/")
+        parts.setdefault(part, {})[array_name] = array
     return header, parts
 
 

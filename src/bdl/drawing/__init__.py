@@ -37,8 +37,8 @@ def bundle(entry: str, folder: Traversable) -> str:
     parts: dict[str, str] = {}
 
     def add(name: str) -> None:
-        own = folder / name
-        text = (own if own.is_file() else FOLDER / name).read_text("utf-8")
+        local = folder / name
+        text = (local if local.is_file() else FOLDER / name).read_text("utf-8")
         for other in _IMPORT.findall(text):
             if other not in parts:
                 add(other)

@@ -60,8 +60,8 @@ def pair_beats(
         early = detected[j] < true[i] and _less(0.0, apart, at)  # the detection comes first
         # The one after, on the later side: is it nearer to the other, or better off with its own?
         rival = _gap(true[i], detected[j + 1]) if early else _gap(detected[j], true[i + 1])
-        own = _gap(true[i + 1], detected[j + 1])
-        if _within(apart, window, at) and (_less(apart, rival, at) or _less(own, rival, at)):
+        next_pair = _gap(true[i + 1], detected[j + 1])
+        if _within(apart, window, at) and (_less(apart, rival, at) or _less(next_pair, rival, at)):
             pairs.append((i, j))
             i, j = i + 1, j + 1
         elif early:

@@ -188,15 +188,15 @@ class EditedLabels:
             id for those that have one.
         """
         events, rows = self.original, self._original_rows(id)
-        own = {i: label for i, label in self.edited.items() if label and label.recording == id}
+        here = {i: label for i, label in self.edited.items() if label and label.recording == id}
         changed = np.array([i for i in self.edited if i < len(events)], np.int64)
         rows = rows[~np.isin(rows, changed)]
-        names = sorted({*events.types, *(label.event for label in own.values())})
+        names = sorted({*events.types, *(label.event for label in here.values())})
         place = {name: code for code, name in enumerate(names)}
         codes = np.array([place[name] for name in events.types], np.int64)
-        ids = np.concatenate([rows, np.array([*own], np.int64)])
-        time = np.append(events.time[rows], [label.time for label in own.values()])
-        added = [place[label.event] for label in own.values()]
+        ids = np.concatenate([rows, np.array([*here], np.int64)])
+        time = np.append(events.time[rows], [label.time for label in here.values()])
+        added = [place[label.event] for label in here.values()]
         kind = np.append(codes[events.type_code[rows]] if len(codes) else rows, added)
         order = np.lexsort((ids, time))
         return {
@@ -204,7 +204,7 @@ class EditedLabels:
             "types": names,
             "type": kind[order].astype(int).tolist(),
             "time": time[order].tolist(),
-            "comment": {i: label.comment for i, label in own.items() if label.comment},
+            "comment": {i: label.comment for i, label in here.items() if label.comment},
         }
 
     def _original_rows(self, id: str) -> NDArray[np.int64]:

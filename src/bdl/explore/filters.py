@@ -98,10 +98,10 @@ class DisplayFilter(Value):
         margin = int(self._settling / period) + 1
         begin, end = max(0, first - margin), min(len(pyramid.values), last + margin)
         filtered = self.apply(np.asarray(pyramid.values[begin:end, [*channels]]), period)
-        own = filtered[first - begin : last - begin]
+        inside = filtered[first - begin : last - begin]
         if level == 0:
-            return np.ascontiguousarray(own.T)
-        reduced = extremes(own, own, scale)
+            return np.ascontiguousarray(inside.T)
+        reduced = extremes(inside, inside, scale)
         tile = np.ascontiguousarray(np.moveaxis(reduced, (0, 1, 2), (1, 2, 0)))
         assert tile.shape == plain.shape
         return tile

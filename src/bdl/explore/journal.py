@@ -113,8 +113,8 @@ class Entry(Value):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        own = bool(self.changes or self.review)
-        if own + (self.undo is not None) + (self.redo is not None) != 1:
+        edits = bool(self.changes or self.review)
+        if edits + (self.undo is not None) + (self.redo is not None) != 1:
             raise ConfigError("an entry has changes or a verdict, or undoes, or redoes, one edit")
         ids = [change.id for change in self.changes]
         if len(set(ids)) != len(ids):

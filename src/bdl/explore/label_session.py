@@ -225,15 +225,15 @@ class LabelSession:
 
 def table_columns(events: Events, id: str) -> dict[str, Any]:
     """Events of one recording by time, as columns of plain values."""
-    own = events.select(recordings=[id])
-    order = np.argsort(own.time, kind="stable")
+    chosen = events.select(recordings=[id])
+    order = np.argsort(chosen.time, kind="stable")
     columns: dict[str, Any] = {
-        "types": list(own.types),
-        "type": own.type_code[order].tolist(),
-        "time": own.time[order].tolist(),
+        "types": list(chosen.types),
+        "type": chosen.type_code[order].tolist(),
+        "time": chosen.time[order].tolist(),
     }
-    if own.score is not None:
-        columns["score"] = np.nan_to_num(own.score[order]).tolist()
+    if chosen.score is not None:
+        columns["score"] = np.nan_to_num(chosen.score[order]).tolist()
     return columns
 
 

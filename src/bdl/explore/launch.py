@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import secrets
-import socket
 import webbrowser
 from collections.abc import Callable
 
-from bdl.errors import OutputError, require
+from bdl.errors import require
 from bdl.explore.label_session import LabelSession
+from bdl.listening import listening_socket
 
 
 def serve(
@@ -35,7 +35,9 @@ def serve(
     uvicorn = require("uvicorn", "explore")
     from bdl.explore.server import application
 
-    listener = _listen(port)
+    listener = listening_socket(
+        "127.0.0.1", port, backlog=128, advice="give another one (--port), or 0 for any"
+    )
     port = listener.getsockname()[1]
     token = secrets.token_urlsafe(32)
     address = f"http://127.0.0.1:{port}/?token={token}"
@@ -51,18 +53,3 @@ def serve(
     if browser:
         webbrowser.open(address)
     uvicorn.Server(config).run(sockets=[listener])
-
-
-def _listen(port: int) -> socket.socket:
-    # With the protocol named, asyncio sends small answers at once (TCP_NODELAY).
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind(("127.0.0.1", port))
-    except (OSError, OverflowError) as error:
-        listener.close()
-        raise OutputError(
-            f"port {port} cannot be used: {error}; give another one (--port), or 0 for any"
-        ) from error
-    listener.listen(128)
-    return listener

@@ -149,11 +149,11 @@ def event_seconds(
                 "time zone (--zone Europe/Berlin)?",
             )  # fmt: skip
         least = None if after is None else after[rows]
-        found = _on_clock(times[rows], local, info, place, rows, least)
-        if next_day and least is not None and (found < least).any():
-            later = times[rows] + np.where(found < least, _DAY, 0)
-            found = _on_clock(later, local, info, place, rows, least)
-        seconds[rows] = found
+        placed = _on_clock(times[rows], local, info, place, rows, least)
+        if next_day and least is not None and (placed < least).any():
+            later = times[rows] + np.where(placed < least, _DAY, 0)
+            placed = _on_clock(later, local, info, place, rows, least)
+        seconds[rows] = placed
     return seconds
 
 

@@ -167,11 +167,11 @@ class ClockScan:
             return
         i = int(np.argmax(wrong))
         time, before = times[i] / NANO, (times[i] - steps[i]) / NANO
-        told = f"time: {time:g} s after {before:g} s"
-        problem = f"unsorted {told}{self._clock_set(-steps[i]) or '; ' + self.unsorted}"
+        order = f"time: {time:g} s after {before:g} s"
+        problem = f"unsorted {order}{self._clock_set(-steps[i]) or '; ' + self.unsorted}"
         if time == before:
             problem = (
-                f"duplicated {told}; say what counts (--duplicates first, last or mean), or leave "
+                f"duplicated {order}; say what counts (--duplicates first, last or mean), or leave "
                 "out the times and give the period (--period)"
             )
         if time < 0:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import secrets
-import socket
 from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 
 from bdl.detector.streaming import Streaming
-from bdl.errors import OutputError, require
+from bdl.errors import require
+from bdl.listening import listening_socket
 from bdl.live.client_limits import Limits
 from bdl.live.sessions import Sessions
 from bdl.live.stepping import Stepping
@@ -51,17 +51,9 @@ def serve(
     limits = limits or Limits()
     sessions = Sessions(detector, limits, operating_point=operating_point)
     token = token or secrets.token_urlsafe(32)
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-    except (OSError, OverflowError) as error:
-        listener.close()
-        raise OutputError(
-            f"{host}, port {port} cannot be used: {error}; give another one (--host, --port)"
-        ) from error
-    listener.listen(1024)
+    listener = listening_socket(
+        host, port, backlog=1024, advice="give another one (--host, --port)"
+    )
     config = uvicorn.Config(
         application(sessions, token=token),
         ws=cast(Any, partial(StreamSocket, Stepping(sessions), token)),

@@ -235,8 +235,8 @@ class Sessions:
                 return
             first = 0
             for session, count in zip(sessions, given.counts.tolist(), strict=True):
-                own = slice(first, first + count)
-                samples = Samples(np.array([count]), given.values[own], given.times[own])
+                span = slice(first, first + count)
+                samples = Samples(np.array([count]), given.values[span], given.times[span])
                 self._push([session], samples)
                 first += count
             return

@@ -60,11 +60,11 @@ def draw_offenders(rng: Generator) -> NDArray[np.float64]:
 
     One direction per offender, shape (12, 28).
     """
-    own = rng.normal(size=(12, 28)) * (rng.random((12, 28)) < 0.3)
+    individual = rng.normal(size=(12, 28)) * (rng.random((12, 28)) < 0.3)
     common = np.zeros(28)
     common[[number - 1 for number in (3, 7, 9, 10, 12, 14, 16, 17)]] = -1.0
     common[[number - 1 for number in (2, 4, 11)]] = 0.8
-    return own + common * rng.uniform(0.3, 1.2, size=(12, 1))
+    return individual + common * rng.uniform(0.3, 1.2, size=(12, 1))
 
 
 def make(rng: Generator, offenders: NDArray[np.float64]) -> tuple[NDArray[np.float32], list[int]]:

@@ -94,8 +94,8 @@ class LayerNorm(nn.LayerNorm):
     """torch.nn.LayerNorm over the last dimension."""
 
     def forward(self, input: Tensor) -> Tensor:
-        own = allowed() and supported(input, self.weight, self.bias)
-        if not own or not needs_gradient(input, self.weight, self.bias):
+        fused = allowed() and supported(input, self.weight, self.bias)
+        if not fused or not needs_gradient(input, self.weight, self.bias):
             return super().forward(input)  # every row is computed by one thread
         apply: Any = _LayerNorm.apply
         out: Tensor = apply(input, self.weight, self.bias, self.eps)

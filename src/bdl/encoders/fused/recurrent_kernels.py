@@ -150,13 +150,13 @@ def forward(cell: str, width: int, real: str, items: int, keep: bool) -> Kernel:
         body(code, rows, h, scratch, keep)
         return []
 
-    own = {name: code[name] for name in ("row0", "h", "c")}
+    starts = {name: code[name] for name in ("row0", "h", "c")}
 
     def block(i: Any) -> None:
         before = code.times(i, items)
-        code.arguments["row0"] = code.plus(own["row0"], code.times(before, code["apart"]))
+        code.arguments["row0"] = code.plus(starts["row0"], code.times(before, code["apart"]))
         for state in ("h", "c"):
-            code.arguments[state] = code.at(own[state], code.times(before, width))
+            code.arguments[state] = code.at(starts[state], code.times(before, width))
         code.loop(code["steps"], [], step)
 
     code.each(code["blocks"], block)
@@ -259,8 +259,8 @@ def _gru_back(code: Code, rows: _Rows, dh: list[Any], scratch: list[Any], begins
         dn = code.mul(code.mul(d, code.sub(one, z)), code.sub(one, code.mul(n, n)))
         dr = code.mul(code.mul(dn, code.load(extra[m], j)), code.mul(r, code.sub(one, r)))
         hidden = code.mul(dn, r)
-        for k, (own, through) in enumerate(((dr, dr), (dz, dz), (dn, hidden))):
-            code.store(own, dgates[m], k * width, j)
+        for k, (gradient, through) in enumerate(((dr, dr), (dz, dz), (dn, hidden))):
+            code.store(gradient, dgates[m], k * width, j)
             code.store(through, scratch[m], k * width, j)
         code.store(hidden, dextra[m], j)
         code.store(code.mul(d, z), dh[m], j)

@@ -28,14 +28,14 @@ def raw_scores(graph: Graph, trees: TreeEnsemble, table: str) -> str:
     def doubles(values: NDArray[np.float64]) -> Any:
         return numpy_helper.from_array(np.ascontiguousarray(values, dtype=np.float64))
 
-    own = node - begin
+    within_tree = node - begin
     return graph.add(
         "TreeEnsembleRegressor",
         table,
         domain="ai.onnx.ml",
         n_targets=1,
         nodes_treeids=tree.tolist(),
-        nodes_nodeids=own.tolist(),
+        nodes_nodeids=within_tree.tolist(),
         nodes_featureids=np.where(leaf, 0, column).tolist(),
         nodes_modes=np.where(leaf, "LEAF", "BRANCH_LEQ").tolist(),
         nodes_values_as_tensor=doubles(np.where(leaf, 0.0, trees.threshold[node])),
@@ -43,7 +43,7 @@ def raw_scores(graph: Graph, trees: TreeEnsemble, table: str) -> str:
         nodes_falsenodeids=np.where(leaf, 0, trees.right[node] - begin).tolist(),
         nodes_missing_value_tracks_true=(goes_left & ~leaf).astype(int).tolist(),
         target_treeids=tree[leaf].tolist(),
-        target_nodeids=own[leaf].tolist(),
+        target_nodeids=within_tree[leaf].tolist(),
         target_ids=[0] * int(leaf.sum()),
         target_weights_as_tensor=doubles(trees.threshold[node][leaf]),
     )

@@ -114,9 +114,9 @@ class TransformerLayer(nn.Module):
             if first < before:
                 absent = keys < before - known[:, None]  # (batch, keys)
                 bias = bias.masked_fill(absent[:, None, None], -torch.inf)
-            own = (part, k[:, :, first:stop], v[:, :, first:stop])
+            operands = (part, k[:, :, first:stop], v[:, :, first:stop])
             mask = bias.to(q.dtype).expand(len(q), *bias.shape[-3:])
-            slices.append(F.scaled_dot_product_attention(*own, attn_mask=mask))
+            slices.append(F.scaled_dot_product_attention(*operands, attn_mask=mask))
         return torch.cat(slices, dim=2)
 
     def step(self, x: Tensor, state: State, known: Tensor | None) -> tuple[Tensor, State]:
@@ -204,6 +204,6 @@ class TransformerEncoder(EncoderModule):
         x = self.start(x, state[0].shape[2])
         for i, layer in enumerate(self.layers):
             assert isinstance(layer, TransformerLayer)
-            x, own = layer.step(x, state[3 * i : 3 * i + 3], known)
-            after += own
+            x, layer_state = layer.step(x, state[3 * i : 3 * i + 3], known)
+            after += layer_state
         return self.last(self.norm(x)), tuple(after)
