@@ -19,11 +19,16 @@ OUTCOMES = ("refused", "read", "traceback", "crash", "hang", "memory", "wrong")
 BAD = OUTCOMES[2:]
 HEAD = """# Damaged files
 
-Every reader, and every file that the package writes itself, met mutations of small valid files:
-bytes changed, cut, doubled and moved, numbers that lie, nesting, hostile names. A reader must
-refuse a file with an error of ours, or read it in order: shapes as claimed, no infinite value,
-finite times, and the values that were written where the format has checksums. Each case has
-{seconds:g} s of processor time and {memory} MiB of memory.
+Every reader, including those of the files that the package writes, was tested with mutations of
+small valid files: bytes changed, cut, duplicated and moved, false numbers, nesting, hostile names.
+A reader must either refuse a file with an error of this package, or return valid data: shapes as
+claimed, no infinite value, finite times, and, if the format has checksums, the values that were
+written. Each case is limited to {seconds:g} s of processor time and {memory} MiB of memory.
+
+Among the targets are exported models, states of live sessions, messages of clients to `bdl serve`
+and `bdl explore`, folders from which a fit or a detection resumes, and the run directory of a
+finished study, which `bdl study verify` must refuse after any change. JSON is also mutated without
+breaking its syntax.
 
 Command: `{command}`. Measured {when}.
 
