@@ -141,7 +141,7 @@ class DetectorSettings(Value):
         Examples
         --------
         >>> DetectorSettings.preset("best", selection={"folds": 5}).selection.rescoring.trees
-        100
+        60
         """
         return cls(**merge(preset_fields(name, lag=fields.get("lag")), fields))
 

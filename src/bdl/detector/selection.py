@@ -38,7 +38,7 @@ class Selection(Value):
     Examples
     --------
     >>> Selection(folds=3, rescoring={}).rescoring.trees
-    100
+    60
     >>> Selection(folds=0, refit=False)
     Traceback (most recent call last):
     bdl.errors.ConfigError: Selection: without folds there is one training: refit has no effect
