@@ -106,7 +106,7 @@ def train_second_stage(
     def mean_ap(scored: Sequence[tuple[str, ByType]]) -> float:
         means = []
         for _, recordings in parts:
-            part = [(id, candidates) for id, candidates in scored if id in recordings.ids]
+            part = [(id, candidates) for id, candidates in scored if id in recordings]
             truth = held.truth.select(recordings=recordings.ids)
             if len(truth):
                 matches = replace(held, truth=truth).match(to_events(part), recordings.ids)
