@@ -132,6 +132,13 @@ def detect_many(
         whole = DetectionBatch(
             run.url, left, steps, detector if workers.here else None, _threads(workers)
         )
+        resumed = bool(found)
+        deaths: list[str] = []
+
+        def died(reason: str) -> None:
+            deaths.append(reason)
+            run.note("worker died", reason=reason)
+
         refused: Refused = {}
         total = sum(info.samples for info in recordings.infos)
         done = total - sum(info.samples for info in left.infos)
@@ -140,7 +147,7 @@ def detect_many(
             DetectionBatch.detect,
             (whole.part(few) for few in batches(left)),
             workers,
-            lambda reason: run.note("worker died", reason=reason),
+            died,
             DetectionBatch.singles,
         ):
             if isinstance(outcome, WorkerDeath):
@@ -151,7 +158,9 @@ def detect_many(
                 raise InputError(next(iter(outcome[1].values())))
             done += sum(info.samples for info in batch.recordings.infos)
             progress(done, total)
-    kept = tuple(steps[id] for id in recordings.ids if id in found)
+        kept = tuple(steps[id] for id in recordings.ids if id in found)
+        if resumed or deaths:
+            run.complete_ledger(kept)
     return DetectionRun(
         {step.recording: found[step.recording] for step in kept},
         {id: refused[id] for id in recordings.ids if id in refused},

@@ -11,7 +11,7 @@ import hashlib
 import os
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -87,6 +87,13 @@ class RunDirectory(RunReader):
         mark = {"step": step.name, "kind": step.kind, "key": step.id.key, "result": output.result}
         self.put_json(f"{step.id.folder}/done.json", {**mark, "files": hashes})
         self.note("step", step=step.name, kind=step.kind, key=step.id.key, seconds=seconds)
+
+    def complete_ledger(self, steps: Iterable[Step]) -> None:
+        """Add the entries of finished steps that a kill between mark and entry has prevented."""
+        listed = {entry.get("key") for entry in self.ledger() if entry.get("event") == "step"}
+        for step in steps:
+            if step.id.key not in listed:
+                self.note("step", step=step.name, kind=step.kind, key=step.id.key, seconds=None)
 
     def note(self, event: str, **details: Any) -> None:
         """Add an entry to the ledger: what happened, and when (UTC)."""
