@@ -24,7 +24,7 @@ def write_example(folder: Path) -> None:
     from bdl import Detector
     from bdl.detector.application import describe, features_of
     from bdl.encoders import Ensemble, Recurrent
-    from bdl.rescoring import Rescoring
+    from bdl.rescoring import Rescoring, ScoreCalibration
     from learning import quick, spikes
 
     recordings, events = spikes(12)
@@ -35,12 +35,16 @@ def write_example(folder: Path) -> None:
     signals = read_recordings(folder / "signals")
     encoder = Ensemble(members=(Recurrent(width=8, blocks=1), TREES))
     detector = Detector(**quick(encoder=encoder, scaling="per-recording")).fit(signals, events)
-    tables = []
+    tables, detected = [], []
     for each, (density, [candidates]) in zip(signals, detector.apply(signals), strict=True):
         binned = features_of(each, detector.model_)
         tables.append(describe(density, candidates, binned, detector.model_))
+        detected.append(candidates)
     shares = [(table[:, 0] > np.median(table[:, 0])).astype(float) for table in tables]
-    detector.rescorer_ = Rescoring(trees=5, least_rows=2).fit(tables, shares, seed=0)
+    calibration = ScoreCalibration.fit(detected, shares)
+    second = Rescoring(trees=5, least_rows=2)
+    detector.rescorer_ = second.fit(tables, shares, detected, calibration, seed=0)
+    detector.model_ = detector.model_.replace(calibration=calibration)
     detector.save(folder / "model.bdl")
     detector.export(folder / "model.onnx")
     write_events(detector.detect(signals), folder / "expected.csv")

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -237,8 +238,8 @@ def test_the_second_stage_never_sees_labels_of_the_part_it_is_judged_on(monkeypa
     seen = []
     real = cross_fitting.train_second_stage
 
-    def watched(rescoring, parts, densities, decoder, held, *, seed):
-        stage = real(rescoring, parts, densities, decoder, held, seed=seed)
+    def watched(rescoring, parts, densities, detections, held, *, seed):
+        stage = real(rescoring, parts, densities, detections, held, seed=seed)
         # With noise in place of the labels of one part, detections of the others are judged by
         # stages that learned from it, but its own are scored exactly as before.
         part = [*parts[0][1].ids]
@@ -249,14 +250,11 @@ def test_the_second_stage_never_sees_labels_of_the_part_it_is_judged_on(monkeypa
             held.truth.time,
         )
         moved = Events.of(held.truth.recording, held.truth.event, times)
-        noise = real(
-            rescoring,
-            parts,
-            densities,
-            decoder,
-            cross_fitting.replace(held, truth=moved),
-            seed=seed,
+        noisy_held = cross_fitting.replace(held, truth=moved)
+        learned = cross_fitting.HeldOutDetections.of(
+            densities, detections.decoder, noisy_held, calibrated=True
         )
+        noise = real(rescoring, parts, densities, learned, noisy_held, seed=seed)
         for each in (stage, noise):
             rows = np.isin(np.array(each.matches.recordings)[each.matches.recording], part)
             order = np.lexsort((each.matches.time[rows], each.matches.recording[rows]))
@@ -267,6 +265,53 @@ def test_the_second_stage_never_sees_labels_of_the_part_it_is_judged_on(monkeypa
     weak().fit(recordings, events)
     assert len(seen[0]) > 50
     assert np.array_equal(seen[0], seen[1])
+
+
+def test_older_files_keep_the_calibration_beside_the_trees(tmp_path):
+    from bdl.detector.modelfile import read_model, write_model
+
+    detector = weak().fit(*noisy(9))
+    detector.save(tmp_path / "m.bdl")
+    model, weights = read_model(tmp_path / "m.bdl")
+    curves = torch.tensor(model.calibration.curves, dtype=torch.float64)
+    point = model.operating_point.replace(rescored=True)
+    older = model.replace(calibration=None, operating_point=point.replace(calibration=None))
+    beside = {**weights, "@second-stage.calibration": curves}
+    write_model(tmp_path / "older.bdl", older, beside)
+    recordings = noisy(2)[0]
+    loaded = Detector.load(tmp_path / "older.bdl")
+    assert loaded.detect(recordings) == detector.detect(recordings)
+    assert loaded.model_.operating_point.calibration == model.calibration
+    write_model(tmp_path / "oldest.bdl", older, weights)  # trees alone
+    assert Detector.load(tmp_path / "oldest.bdl").model_.calibration.curves == ((0.0, 0.0),)
+    beside["@second-stage.calibration"] = torch.zeros((3, 2), dtype=torch.float64)
+    write_model(tmp_path / "wrong.bdl", older, beside)
+    with pytest.raises(InputError, match="3 curves of scores for 1 event types"):
+        Detector.load(tmp_path / "wrong.bdl")
+
+
+@pytest.mark.parametrize("calibrated", [True, False])
+def test_scores_are_expected_shares_of_hits_where_they_are_calibrated(calibrated, tmp_path):
+    recordings, events = noisy(24)
+    encoder = Trees(trees=20, leaves=4, widths=(1,), least_rows=5)
+    selection = {"folds": 3, "refit": False, "calibrated": calibrated}
+    detector = Detector(**quick(encoder=encoder, selection=selection)).fit(recordings, events)
+    unseen, truth = noisy(24, seed=9)
+    detections = detector.detect(unseen)
+    matches = match(truth, detections, detector.settings.tolerances)
+    hits = np.mean([matches.hits("spike", t)[0].size for t in matches.tolerances])
+    if calibrated:
+        assert detections.score.sum() == pytest.approx(hits, rel=0.2)
+        assert (detections.score <= 1).all()
+    else:
+        assert detector.model_.calibration is None
+    # The order of a type does not change.
+    raw = detector.set_decoder(detector.model_.decoder).detect(unseen)
+    order = np.lexsort((raw.time, raw.recording_code))
+    again = np.lexsort((detections.time, detections.recording_code))
+    assert np.array_equal(raw.time[order], detections.time[again])
+    ranks = np.argsort(raw.score[order], kind="stable")
+    assert (np.diff(detections.score[again][ranks]) >= 0).all()
 
 
 def test_a_damaged_second_stage_is_refused(tmp_path):
@@ -375,6 +420,7 @@ def test_the_best_preset_fits_and_detects(tmp_path):
     [
         ({"folds": 0, "refit": False}, "refit has no effect"),
         ({"folds": 1, "rescoring": {}}, "at least 2 folds"),
+        ({"folds": 2, "rescoring": {}, "calibrated": False}, "calibrated must be true"),
         ({"share": 1.0}, "share"),
     ],
 )

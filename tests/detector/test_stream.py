@@ -16,6 +16,7 @@ from bdl.detector.stream import Stream, push_many
 from bdl.encoders import Ensemble, Recurrent, Trees
 from bdl.errors import ConfigError, InputError
 from bdl.recording import Recordings
+from bdl.rescoring import ScoreCalibration
 from learning import bouts, quick
 
 START = datetime(2026, 1, 5, 22, 30, tzinfo=UTC)
@@ -52,9 +53,12 @@ def fitted(name: str) -> Detector:
 
     recordings, events = bouts(5)
     detector = Detector(**quick(epochs=2, stride=4, **SETTINGS[name]))
-    return detector.fit(
-        starting(recordings), events, intervals=[IntervalType(*each) for each in INTERVALS]
-    )
+    intervals = [IntervalType(*each) for each in INTERVALS]
+    detector.fit(starting(recordings), events, intervals=intervals)
+    if name != "trees":  # a model may have a calibration of its scores or none
+        calibration = ScoreCalibration(types=("on", "off"), curves=((0.3, 0.8), (-0.2, 1.7)))
+        detector.model_ = detector.model_.replace(calibration=calibration)
+    return detector
 
 
 def signal(samples: int, seed: int) -> np.ndarray:

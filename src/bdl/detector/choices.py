@@ -44,8 +44,8 @@ class Choices(Value):
     decoders
         Best event mAP of each kind of decoder.
     rescoring
-        Event mAP without and with the trees of the second stage, if it was tried: the mean over
-        the parts that were held out.
+        Event mAP without and with the second stage, if it was tried: the mean over the parts that
+        were held out.
     score
         Event mAP on held-out recordings with everything that was chosen. It decided the choices,
         so that it is optimistic.

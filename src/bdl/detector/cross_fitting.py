@@ -14,28 +14,24 @@ from statistics import median_low
 
 import numpy as np
 
-from bdl import decoding
-from bdl.decoding import Decoder
 from bdl.density import Density
 from bdl.detector.application import member_densities
 from bdl.detector.choices import (
     MARGIN,
     Choices,
     HeldOut,
-    best_threshold,
     choose_weights,
     weighted_mean,
     with_weights,
 )
 from bdl.detector.detector_settings import DetectorSettings
+from bdl.detector.held_out_detections import HeldOutDetections
 from bdl.detector.mean_model import mean_model, with_common_inputs
 from bdl.detector.model_training import FittedModel, Reporting, TrainingData, train_model
 from bdl.detector.operating_curve import OperatingCurve
-from bdl.detector.operating_point import OperatingPoint
 from bdl.detector.second_stage import train_second_stage
 from bdl.encoders.ensemble import Ensemble
 from bdl.encoders.networks.ensemble import EnsembleEncoder
-from bdl.evaluation import Matches
 
 Part = tuple[TrainingData, TrainingData]  # to train on, and held out
 PartFit = tuple[FittedModel, list[list[Density]]]  # by member, for each held-out recording
@@ -89,6 +85,12 @@ def cross_fit(
     ranking = max(calibrations, key=lambda each: each.score, default=None)
     decoder = settings.decoder if ranking is None else ranking.decoder
     score = held.mean_ap(densities, decoder) if ranking is None else ranking.score
+    decoders = [each.decoder for each in calibrations] or [decoder]
+    detections = [
+        HeldOutDetections.of(densities, each, held, calibrated=settings.selection.calibrated)
+        for each in decoders
+    ]
+    ranked = detections[decoders.index(decoder)]
     stage = None
     if settings.selection.rescoring is not None and densities[0].kind == "events":
         models = [fitted.model for fitted in fits]
@@ -97,10 +99,11 @@ def cross_fit(
             settings.selection.rescoring,
             [*zip(models, held_out, strict=True)],
             densities,
-            decoder,
+            ranked,
             held,
             seed=settings.training.seed,
         )
+    rescorer = stage.rescorer if stage else None
     choices = Choices(
         groups=len({id for _, others in parts for id in others.recordings.groups.values()}),
         recordings=len(densities),
@@ -108,16 +111,12 @@ def cross_fit(
         weights=tuple(tried),
         decoders={each.decoder.kind: each.score for each in calibrations},
         rescoring=None if stage is None else (stage.before, stage.after),
-        score=stage.matches.mean_average_precision() if stage else score,
+        score=stage.after if stage and rescorer else score,
     )
-    decoders = [each.decoder for each in calibrations] or [decoder]
-    ids = [density.recording for density in densities]
-    points = []
-    for each in decoders:
-        matches = held.match(decoding.decode(densities, each, held.intervals), ids)
-        points.append((_operating_point(each, matches), matches))
-    if stage:
-        points.append((_operating_point(decoder, stage.matches, rescored=True), stage.matches))
+    points = [(each.operating_point(), each.matches) for each in detections]
+    if stage and rescorer:
+        rescored = replace(ranked, matches=stage.matches)
+        points.append((rescored.operating_point().replace(rescored=True), stage.matches))
     point, matches = max(points, key=lambda each: each[0].f1)
     point = point.replace(curve=OperatingCurve.of(matches, including=[point.threshold]))
     fitted = fits[0]
@@ -134,8 +133,10 @@ def cross_fit(
         fitted = replace(
             fitted, model=fitted.model.replace(settings=settings.replace(encoder=encoder))
         )
-    model = fitted.model.replace(decoder=decoder, operating_point=point, choices=choices)
-    return replace(fitted, model=model, rescorer=stage.rescorer if stage else None)
+    model = fitted.model.replace(
+        decoder=decoder, calibration=ranked.calibration, operating_point=point, choices=choices
+    )
+    return replace(fitted, model=model, rescorer=rescorer)
 
 
 def _fit_part(settings: DetectorSettings, part: Part, reporting: Reporting, refit: bool) -> PartFit:
@@ -189,10 +190,3 @@ def _choose_kernel(
         return chosen, trials[chosen], named
     best = settings.replace(objective=candidates[chosen])
     return chosen, _fit_part(best, part, reporting.inside("part-0"), refit), named
-
-
-def _operating_point(
-    decoder: Decoder, matches: Matches, *, rescored: bool = False
-) -> OperatingPoint:
-    threshold, f1 = best_threshold(matches)
-    return OperatingPoint(decoder=decoder, rescored=rescored, threshold=threshold, f1=f1)

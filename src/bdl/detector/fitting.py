@@ -167,7 +167,7 @@ def restore(path: str | Path, module: nn.Module | None) -> FittedModel:
     weights, but not its code.
     """
     model, stored = read_model(path)
-    weights, rescorer = split_weights(path, stored)
+    model, weights, rescorer = split_weights(path, model, stored)
     if module is not None:
         if not isinstance(model.settings.encoder, Custom):
             raise ConfigError(f"{path}: has an encoder of the package; no module is needed")

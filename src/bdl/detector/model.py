@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,13 @@ from bdl.features import Features
 from bdl.formats.reading import Reading
 from bdl.intervals import IntervalType
 from bdl.objectives import Objective
+from bdl.rescoring import Rescorer, ScoreCalibration
 from bdl.windows import lag_bins
 
 if TYPE_CHECKING:
     from torch import nn
+
+OLDER_CALIBRATION = "calibration"  # array beside the trees, in files of older versions
 
 
 class Model(Value):
@@ -53,6 +57,8 @@ class Model(Value):
         Largest number of bins for inference at once.
     decoder
         The decoder of rankings, after calibration the calibrated one.
+    calibration
+        Calibration of the scores of rankings; None if they are those of the decoder.
     operating_point
         How detections are selected where a yes or no is needed; None if nothing was held out.
     choices
@@ -83,6 +89,7 @@ class Model(Value):
     window: PositiveInt
     tile: PositiveInt
     decoder: Decoder
+    calibration: ScoreCalibration | None = None
     operating_point: OperatingPoint | None = None
     choices: Choices | None = None
     epoch: PositiveInt
@@ -137,3 +144,22 @@ class Model(Value):
         if hasattr(module, "link"):
             module.link = self.objective.density  # type: ignore[assignment]
         return module
+
+
+def with_second_stage(model: Model, arrays: Mapping[str, NDArray[Any]]) -> tuple[Model, Rescorer]:
+    """Return a model and its second stage, given the arrays that a file keeps of it.
+
+    Older files keep the calibration of scores among the arrays, or have none.
+    """
+    rescorer = Rescorer.from_arrays(arrays)
+    if model.calibration is not None:
+        return model, rescorer
+    curves = arrays.get(OLDER_CALIBRATION, np.zeros((1, 2))).reshape(-1, 2).tolist()
+    each = curves * len(model.outputs) if len(curves) == 1 else curves
+    if len(each) != len(model.outputs):
+        raise ConfigError(f"{len(curves)} curves of scores for {len(model.outputs)} event types")
+    calibration = ScoreCalibration(types=model.outputs, curves=tuple(map(tuple, each)))
+    point = model.operating_point
+    if point is not None and point.rescored:
+        point = point.replace(calibration=calibration)
+    return model.replace(calibration=calibration, operating_point=point), rescorer

@@ -23,14 +23,14 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from bdl.config import validate
-from bdl.detector.model import Model
+from bdl.detector.model import OLDER_CALIBRATION, Model, with_second_stage
 from bdl.errors import ConfigError, InputError
 from bdl.formats.atomic_files import atomic
 from bdl.formats.files import existing
 from bdl.plain_data import parse_json
 from bdl.pretrained import model_file
 from bdl.rescoring import Rescorer
-from bdl.rescoring.rescoring import CALIBRATION, TREE_ARRAYS
+from bdl.rescoring.rescoring import TREE_ARRAYS
 
 FORMAT = 3
 SECOND_STAGE = "@second-stage."  # no attribute of a module has such a name
@@ -107,23 +107,24 @@ def all_weights(module: nn.Module, rescorer: Rescorer | None) -> dict[str, Tenso
 
 
 def split_weights(
-    path: str | Path, weights: Mapping[str, Tensor]
-) -> tuple[dict[str, Tensor], Rescorer | None]:
-    """Return the weights of the module, and the second stage if there is one."""
+    path: str | Path, model: Model, weights: Mapping[str, Tensor]
+) -> tuple[Model, dict[str, Tensor], Rescorer | None]:
+    """Return the model, the weights of its module, and the second stage if there is one."""
     module = {name: value for name, value in weights.items() if not name.startswith(SECOND_STAGE)}
     if len(module) == len(weights):
-        return module, None
+        return model, module, None
     arrays = {
         name.removeprefix(SECOND_STAGE): value.numpy()
         for name, value in weights.items()
         if name not in module
     }
-    if not {*TREE_ARRAYS} <= {*arrays} <= {*TREE_ARRAYS, CALIBRATION}:
+    if not {*TREE_ARRAYS} <= {*arrays} <= {*TREE_ARRAYS, OLDER_CALIBRATION}:
         raise InputError(f"{path}: the arrays of its second stage are not complete")
     try:
-        return module, Rescorer.from_arrays(arrays)
-    except (InputError, ValueError) as error:
+        model, rescorer = with_second_stage(model, arrays)
+    except (InputError, ConfigError, ValueError) as error:
         raise InputError(f"{path}: second stage: {error}") from error
+    return model, module, rescorer
 
 
 def check_size(path: str | Path, module: nn.Module, weights: Mapping[str, Tensor]) -> None:

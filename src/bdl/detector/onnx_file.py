@@ -18,17 +18,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bdl.boosting import TYPES
 from bdl.config import validate
-from bdl.detector.model import Model
+from bdl.detector.model import OLDER_CALIBRATION, Model, with_second_stage
 from bdl.errors import ConfigError, InputError
 from bdl.formats.files import existing
 from bdl.plain_data import parse_json
 from bdl.rescoring import Rescorer
-from bdl.rescoring.rescoring import CALIBRATION, TREE_ARRAYS
+from bdl.rescoring.rescoring import TREE_ARRAYS
 
-FORMAT = 2  # since 2 a second stage has a calibration; 1 is still read
+FORMAT = 3  # since 3 scores are calibrated by the model; 1 and 2 are still read
 SUFFIX = ".onnx"
 _KEY = b"bdl.digest"
 # An entry of ``ModelProto.metadata_props`` (field 14): its tag and size, then key and value.
@@ -119,20 +120,18 @@ def read_metadata(metadata: Mapping[str, str], file: str | Path) -> tuple[Model,
     try:
         model: Model = validate(Model, parse_json(header["model"], file), str(file))
         second = header["second_stage"]
-        return model, None if second is None else _second_stage(second)
+        return (model, None) if second is None else with_second_stage(model, _arrays(second))
     except (ConfigError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{file}: a configuration that is not understood: {error}") from error
 
 
-def _second_stage(second: Mapping[str, str]) -> Rescorer:
-    kinds = {**dict(zip(TREE_ARRAYS, TYPES, strict=True)), CALIBRATION: "float64"}
-    return Rescorer.from_arrays(
-        {
-            name: np.frombuffer(base64.b64decode(second[name]), dtype=kind)
-            for name, kind in kinds.items()
-            if name in second or name != CALIBRATION
-        }
-    )
+def _arrays(second: Mapping[str, str]) -> dict[str, NDArray[Any]]:
+    kinds = {**dict(zip(TREE_ARRAYS, TYPES, strict=True)), OLDER_CALIBRATION: "float64"}
+    return {
+        name: np.frombuffer(base64.b64decode(second[name]), dtype=kind)
+        for name, kind in kinds.items()
+        if name in second or name != OLDER_CALIBRATION
+    }
 
 
 def _text(value: object) -> str:

@@ -12,6 +12,7 @@ from bdl.decoding import Decoder
 from bdl.detector.operating_curve import OperatingCurve
 from bdl.errors import ConfigError
 from bdl.intervals import IntervalType
+from bdl.rescoring import ScoreCalibration
 
 
 class OperatingPoint(Value):
@@ -21,8 +22,10 @@ class OperatingPoint(Value):
     ----------
     decoder
         Decoder with the threshold of the best mean F1 on held-out recordings.
+    calibration
+        Calibration of its scores; none if they are those of the decoder.
     rescored
-        Whether the threshold is one of rescored detections.
+        Whether the second stage corrects them.
     threshold
         Least score of a detection.
     f1
@@ -32,6 +35,7 @@ class OperatingPoint(Value):
     """
 
     decoder: Decoder
+    calibration: ScoreCalibration | None = None
     rescored: bool = False
     threshold: float = Field(ge=0)
     f1: float

@@ -152,7 +152,7 @@ class Prediction(ABC):
         return recording.info, binned
 
     def _detect(self, density: Density, binned: Binned, point: OperatingPoint | None) -> ByType:
-        """Detections of one recording by type: decoder, second stage, threshold."""
+        """Detections of one recording by type: decoder, scores, threshold."""
         model = self.model_
         if binned.missing.all() and model.settings.lag is None:
             warnings.warn(
@@ -161,19 +161,25 @@ class Prediction(ABC):
                 stacklevel=2,
             )
             return {}
-        decoder, rescored, threshold = model.decoder, True, 0.0
+        decoder, calibration = model.decoder, model.calibration
+        rescorer, threshold = self.rescorer_, 0.0
         if point is not None:
-            decoder, rescored, threshold = point.decoder, point.rescored, point.threshold
+            decoder, calibration, threshold = point.decoder, point.calibration, point.threshold
+            rescorer = rescorer if point.rescored else None
         if model.settings.lag is not None:
             # As on a stream, which cannot know whether later samples are all missing.
             clock = BinClock(density.period, density.stride)
             whole = decoder.incremental(clock, density.types, model.intervals)
             final = whole.finish(density.values, density.samples)
-            return above(final_candidates(final, model, density.samples), threshold)
-        candidates = decoder.detect(density, model.intervals)
-        if self.rescorer_ is not None and rescored:
+            candidates = final_candidates(final, model, density.samples)
+        else:
+            candidates = decoder.detect(density, model.intervals)
+        if rescorer is not None:
+            assert calibration is not None
             table = describe(density, candidates, binned, model)
-            candidates = self.rescorer_.apply(candidates, table)
+            candidates = rescorer.apply(candidates, table, calibration)
+        elif calibration is not None:
+            candidates = calibration.apply(candidates)
         return above(candidates, threshold)
 
     def calibrate(
@@ -235,11 +241,11 @@ class Prediction(ABC):
         return calibration
 
     def set_decoder(self, decoder: Decoder | Plain | str) -> Self:
-        """Replace the decoder; the second stage and the operating point were those of the other."""
+        """Replace the decoder; calibration, second stage and operating point were of the other."""
         self._check_fitted()
         chosen = Decoder.parse(decoder, "decoder").complete(self.model_.tolerances)
         self.model_.settings.replace(decoder=chosen)  # refuses one that reads another density
-        self.model_ = self.model_.replace(decoder=chosen, operating_point=None)
+        self.model_ = self.model_.replace(decoder=chosen, calibration=None, operating_point=None)
         self.rescorer_ = None
         return self
 

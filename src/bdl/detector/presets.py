@@ -50,7 +50,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
             "learning_rate": 3e-3,
             "augmentation": {},
         },
-        "selection": {"folds": 1, "share": 0.2, "refit": False},
+        "selection": {"folds": 1, "share": 0.2, "refit": False, "calibrated": False},
     },
 }
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bdl.binning import bin_features
-from bdl.decoding import Decoder
 from bdl.decoding.candidates import ByType, to_events
 from bdl.density import Density
 from bdl.detector.application import accept, describe
 from bdl.detector.choices import HeldOut
+from bdl.detector.held_out_detections import HeldOutDetections
 from bdl.detector.model import Model
 from bdl.evaluation import Matches
 from bdl.recording import Recordings
-from bdl.rescoring import Rescorer, Rescoring, hit_shares
+from bdl.rescoring import Rescorer, Rescoring, ScoreCalibration
 
 
 @dataclass(frozen=True)
@@ -26,16 +26,16 @@ class SecondStage:
     Parameters
     ----------
     rescorer
-        Trained on the detections of all held-out recordings; without trees if they do not help.
+        Trained on the detections of all held-out recordings; None if it does not help.
     before, after
-        Event mAP of these detections, calibrated alone and rescored, by rescorers that were trained
-        on the detections of the other parts: the mean over parts, because each part has a rescorer
-        of its own.
+        Event mAP of these detections, calibrated alone and rescored, by calibrations and rescorers
+        that were trained on the detections of the other parts: the mean over parts, because each
+        part has a rescorer of its own.
     matches
-        Matches of the detections as such rescorers score them, with or without trees.
+        Matches of the detections as such rescorers score them.
     """
 
-    rescorer: Rescorer
+    rescorer: Rescorer | None
     before: float
     after: float
     matches: Matches
@@ -45,7 +45,7 @@ def train_second_stage(
     rescoring: Rescoring,
     parts: Sequence[tuple[Model, Recordings]],
     densities: Sequence[Density],
-    decoder: Decoder,
+    detections: HeldOutDetections,
     held: HeldOut,
     *,
     seed: int,
@@ -60,46 +60,45 @@ def train_second_stage(
         Models, each with the recordings that were held out of its training.
     densities
         Densities of all held-out recordings, in order.
-    decoder
-        Decoder of the detections.
+    detections
+        Detections in these recordings.
     held
-        Truth and matching of the held-out recordings.
+        Events and matching of the held-out recordings.
     seed
         Seed of the trees.
     """
-    ids = [density.recording for density in densities]
-    remaining, detected, tables, part_of = iter(densities), list[tuple[str, ByType]](), [], []
+    remaining = iter(zip(densities, detections.candidates, strict=True))
+    tables, part_of = [], []
     for number, (model, recordings) in enumerate(parts):
         for recording in recordings:
-            density = next(remaining)
-            accepted = accept(recording, model, resample=False)
-            candidates = decoder.detect(density, held.intervals)
-            detected.append((density.recording, candidates))
-            tables.append(
-                describe(density, candidates, bin_features(accepted, model.features), model)
-            )
+            density, candidates = next(remaining)
+            binned = bin_features(accept(recording, model, resample=False), model.features)
+            tables.append(describe(density, candidates, binned, model))
             part_of.append(number)
-    matches = held.match(to_events(detected), ids)
-    shares = hit_shares(matches, detected)
-    counted = {*held.truth.recording} if held.event_free == "ignore" else {*ids}
-    known = [i for i, id in enumerate(ids) if id in counted]
 
-    def fit(rows: Sequence[int]) -> Rescorer | None:
-        hits = sum(float(shares[i].sum()) for i in rows)
-        if not 0 < hits < sum(len(tables[i]) for i in rows):
+    def fit(places: Sequence[int]) -> tuple[ScoreCalibration, Rescorer] | None:
+        shares = [detections.shares[i] for i in places]
+        if not 0 < np.nanmean(np.concatenate([[np.nan], *shares])) < 1:
             return None
-        return rescoring.fit([tables[i] for i in rows], [shares[i] for i in rows], seed)
+        candidates = [detections.candidates[i] for i in places]
+        calibration = ScoreCalibration.fit(candidates, shares)
+        assert calibration is not None
+        chosen = [tables[i] for i in places]
+        return calibration, rescoring.fit(chosen, shares, candidates, calibration, seed)
 
+    everything = range(len(tables))
     calibrated, rescored = list[tuple[str, ByType]](), list[tuple[str, ByType]]()
     for number in range(len(parts)):
-        rescorer = fit([i for i in known if part_of[i] != number])
-        if rescorer is None:
+        fitted = fit([i for i in everything if part_of[i] != number])
+        if fitted is None:
             return None
-        for i, (id, candidates) in enumerate(detected):
+        calibration, rescorer = fitted
+        for i in everything:
             if part_of[i] == number:
-                calibrated.append((id, rescorer.without_trees().apply(candidates, tables[i])))
-                rescored.append((id, rescorer.apply(candidates, tables[i])))
-    final = fit(known)
+                id, candidates = detections.ids[i], detections.candidates[i]
+                calibrated.append((id, calibration.apply(candidates)))
+                rescored.append((id, rescorer.apply(candidates, tables[i], calibration)))
+    final = fit(everything)
     if final is None:
         return None
 
@@ -114,10 +113,5 @@ def train_second_stage(
         return float(np.mean(means))
 
     before, after = mean_ap(calibrated), mean_ap(rescored)
-    helps = after > before
-    return SecondStage(
-        final if helps else final.without_trees(),
-        before,
-        after,
-        held.match(to_events(rescored if helps else calibrated), ids),
-    )
+    matches = held.match(to_events(rescored), detections.ids)
+    return SecondStage(final[1] if after > before else None, before, after, matches)

@@ -31,6 +31,10 @@ class Selection(Value):
     weights
         Whether to choose the weights of the members of an ensemble, by kind of encoder. Members
         that do not help are left out.
+    calibrated
+        Whether scores of detections are calibrated on the held-out recordings, so that a score is
+        the expected share of the tolerances at which a detection hits an event; see
+        `bdl.rescoring.ScoreCalibration`. Otherwise they are those of the decoder.
     rescoring
         Second stage that scores detections anew, kept if it helps on held-out recordings; none
         for no second stage. It needs ``folds`` of 2 or more.
@@ -48,6 +52,7 @@ class Selection(Value):
     share: Annotated[float, Field(gt=0, lt=1)] = 0.2
     refit: bool = True
     weights: bool = True
+    calibrated: bool = True
     rescoring: Rescoring | None = None
 
     @model_validator(mode="after")
@@ -56,4 +61,6 @@ class Selection(Value):
             raise ValueError("without folds there is one training: refit has no effect")
         if self.rescoring is not None and self.folds < 2:
             raise ValueError(f"rescoring needs at least 2 folds, got {self.folds}")
+        if self.rescoring is not None and not self.calibrated:
+            raise ValueError("rescoring corrects calibrated scores: calibrated must be true")
         return self

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from threading import RLock
-from typing import Any, NamedTuple
-from weakref import WeakValueDictionary
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from bdl.detector.stream_steps import StateRows, Steps
 from bdl.errors import InputError
 from bdl.recording import Recording, RecordingInfo
 from bdl.recording_info import hour_and_weekday
+from bdl.rescoring import ScoreCalibration
 
 FIRST = 8  # rows for which there is room at first
 
@@ -81,9 +81,13 @@ class StreamRows:
         Its encoder.
     decoder
         How densities become detections.
+    calibration
+        Calibration of their scores, if there is one.
     """
 
-    def __init__(self, model: Model, steps: Steps, decoder: Decoder) -> None:
+    def __init__(
+        self, model: Model, steps: Steps, decoder: Decoder, calibration: ScoreCalibration | None
+    ) -> None:
         self.model, self.steps = model, steps
         features = model.features
         self.stride, self.lag = features.bin_samples, model.lag
@@ -93,6 +97,7 @@ class StreamRows:
         clock = BinClock(model.period, self.stride)
         self.decoder = decoder.incremental_rows(clock, model.outputs, model.intervals)
         self.types = self.decoder.types
+        self.calibration = calibration and calibration.in_order_of(self.types)
         self.settings: list[StreamSettings | None] = []
         self.free: list[int] = []
         self.thresholds = np.zeros(0)
@@ -248,6 +253,8 @@ class StreamRows:
         self, places: Longs, rows: Longs, final: FinalRows, samples: int | None = None
     ) -> StreamDetections:
         """Detections that reach the threshold; ``samples`` is the length of a finished stream."""
+        if self.calibration is not None:
+            final = final._replace(score=self.calibration.scores(final.score, final.type))
         kept = final.score >= self.thresholds[rows[final.place]]
         order = np.lexsort((final.time, final.type, final.known, final.place))
         final = final.select(order[kept[order]])
@@ -277,15 +284,3 @@ class StreamRows:
             bins = np.ones(1, np.int64)
             self._step(rows, bins, bins, self._recording(blank), blank=0)  # whether it fits
             self.states.put(rows, state)
-
-
-_KNOWN: WeakValueDictionary[tuple[int, Any], StreamRows] = WeakValueDictionary()
-
-
-def stream_rows(model: Model, steps: Steps, decoder: Decoder) -> StreamRows:
-    """The rows that all streams of one model and decoder share, as long as there are any."""
-    key = (id(steps), decoder)  # rows keep their steps, so that no other object has this id
-    known = _KNOWN.get(key)
-    if known is None or known.model is not model:
-        known = _KNOWN[key] = StreamRows(model, steps, decoder)
-    return known

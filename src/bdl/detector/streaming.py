@@ -5,19 +5,23 @@ from __future__ import annotations
 from abc import abstractmethod
 from datetime import datetime
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 
+from bdl.decoding import Decoder
+from bdl.detector.model import Model
 from bdl.detector.operating_point import OperatingPoint
 from bdl.detector.prediction import Prediction
 from bdl.detector.stream import Stream
-from bdl.detector.stream_rows import StreamSettings, stream_rows
+from bdl.detector.stream_rows import StreamRows, StreamSettings
 from bdl.detector.stream_state import STATE, unpack
 from bdl.detector.stream_steps import Steps
 from bdl.errors import ConfigError, InputError
 from bdl.formats.files import reading
 from bdl.recording import RecordingInfo
+from bdl.rescoring import ScoreCalibration
 from bdl.training.preparation import same_period
 
 LONGEST_GAP = 86400.0  # seconds: a longer jump of the clock is refused unless it is allowed
@@ -96,13 +100,13 @@ class Streaming(Prediction):
                 f"{model.period:g} s; resample it, or train on recordings of that rate"
             )
         point = self.operating_point() if operating_point is True else operating_point or None
-        decoder, threshold = model.decoder, 0.0
+        decoder, calibration, threshold = model.decoder, model.calibration, 0.0
         if point is not None:
-            decoder, threshold = point.decoder, point.threshold
+            decoder, calibration, threshold = point.decoder, point.calibration, point.threshold
         info = RecordingInfo(recording, 0, model.channels, model.period, start)
         if model.features.calendar:
             info.local_time(np.zeros(1, np.int64))  # refuses a stream without a start
-        rows = stream_rows(model, self._steps(), decoder)
+        rows = stream_rows(model, self._steps(), decoder, calibration)
         return Stream(rows, self._digest(), StreamSettings(info, threshold, longest_gap))
 
     def resume(
@@ -141,3 +145,21 @@ class Streaming(Prediction):
     @abstractmethod
     def _digest(self) -> str:
         """Digest of the model and its weights."""
+
+
+_KNOWN: WeakValueDictionary[tuple[Any, ...], StreamRows] = WeakValueDictionary()
+
+
+def stream_rows(
+    model: Model, steps: Steps, decoder: Decoder, calibration: ScoreCalibration | None
+) -> StreamRows:
+    """Return the rows that all streams of one model and decoder share while there are any."""
+    key = (
+        id(steps),
+        decoder,
+        calibration,
+    )  # rows keep their steps, so that no other object has this id
+    known = _KNOWN.get(key)
+    if known is None or known.model is not model:
+        known = _KNOWN[key] = StreamRows(model, steps, decoder, calibration)
+    return known

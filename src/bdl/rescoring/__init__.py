@@ -1,4 +1,4 @@
-"""Rescoring: a second stage that scores detections again, from their context.
+"""What scores mean: their calibration, and a second stage that corrects them from the context.
 
 A decoder scores a detection by the density near it. What else is known about it, such as how it
 compares with the other detections of its recording, how the density is shaped around it and what
@@ -7,5 +7,6 @@ detections in recordings that the first stage did not train on. Times do not cha
 """
 
 from bdl.rescoring.rescoring import Rescorer, Rescoring, hit_shares
+from bdl.rescoring.score_calibration import ScoreCalibration
 
-__all__ = ["Rescorer", "Rescoring", "hit_shares"]
+__all__ = ["Rescorer", "Rescoring", "ScoreCalibration", "hit_shares"]
