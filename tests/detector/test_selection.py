@@ -418,9 +418,10 @@ def test_the_best_preset_fits_and_detects(tmp_path):
 @pytest.mark.parametrize(
     ("selection", "message"),
     [
-        ({"folds": 0, "refit": False}, "refit has no effect"),
         ({"folds": 1, "rescoring": {}}, "at least 2 folds"),
         ({"folds": 2, "rescoring": {}, "calibrated": False}, "calibrated must be true"),
+        ({"share": 0.3}, "share has no effect with folds 3"),
+        ({"folds": 0, "refit": True}, "refit has no effect"),
         ({"share": 1.0}, "share"),
     ],
 )

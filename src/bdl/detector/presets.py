@@ -1,13 +1,12 @@
 """Presets: complete recipes by name, the same in Python, on the command line and in studies.
 
 ``fast``
-    The default: one GRU and boosted trees, averaged; a fifth of the groups is held out to choose
-    kernel, weights, decoder and operating point, then everything is trained again on all
-    recordings.
+    The default: one GRU and boosted trees for each third of the groups, which is held out of their
+    training to choose kernel, weights, decoder and operating point and to calibrate scores; the
+    detector is the mean of all of them.
 ``best``
-    Three GRUs and trees for each third of the groups, which is held out of their training to
-    choose kernel, weights, decoder and operating point and to train a second stage that rescores
-    detections; the detector is the mean of all of them. About four times the cost of ``fast``.
+    The same with three GRUs for each third, one more kernel to choose from, and a second stage that
+    rescores detections. About twice the cost of ``fast``.
 ``paper``
     The published recipe: one GRU, a hard kernel, no scaling, 20 epochs, with the epoch and the
     decoder chosen on a fifth of the groups, and no second training.
@@ -33,11 +32,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
             "kernel": {"kind": "automatic", "among": ("gaussian", "hard", "narrowing")},
         },
         "encoder": "three-grus-and-trees",
-        "selection": {
-            "folds": 3,
-            "refit": False,
-            "rescoring": {},
-        },
+        "selection": {"rescoring": {}},
     },
     "paper": {
         "objective": "bdl-hard",

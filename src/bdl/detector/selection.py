@@ -9,14 +9,16 @@ from pydantic import Field, NonNegativeInt, model_validator
 from bdl.config import Value
 from bdl.rescoring import Rescoring
 
+SHARE = 0.2
+
 
 class Selection(Value):
     """How training recordings are held out, and what is chosen on them.
 
     Whole groups are held out. The decoder and the operating point are always chosen on the
     held-out recordings, the kernel if it is `bdl.kernels.AutomaticKernel`, weights of ensemble
-    members and rescoring on request. Then the detector is trained again on all recordings, with
-    everything that was chosen, or it is the mean of the models that the choices were made with.
+    members and rescoring on request. The detector is the mean of the models that the choices were
+    made with, or is trained again on all recordings with everything that was chosen.
 
     Parameters
     ----------
@@ -27,7 +29,8 @@ class Selection(Value):
         Share of groups that is held out if ``folds`` is 1.
     refit
         Whether to train again on all recordings; without it the detector is the mean of those
-        that were trained on the others of each part.
+        that were trained on the others of each part, which costs one training less and takes as
+        many times as long to apply as there are parts.
     weights
         Whether to choose the weights of the members of an ensemble, by kind of encoder. Members
         that do not help are left out.
@@ -43,22 +46,24 @@ class Selection(Value):
     --------
     >>> Selection(folds=3, rescoring={}).rescoring.trees
     60
-    >>> Selection(folds=0, refit=False)
+    >>> Selection(folds=0, refit=True)
     Traceback (most recent call last):
     bdl.errors.ConfigError: Selection: without folds there is one training: refit has no effect
     """
 
-    folds: NonNegativeInt = 1
-    share: Annotated[float, Field(gt=0, lt=1)] = 0.2
-    refit: bool = True
+    folds: NonNegativeInt = 3
+    share: Annotated[float, Field(gt=0, lt=1)] = SHARE
+    refit: bool = False
     weights: bool = True
     calibrated: bool = True
     rescoring: Rescoring | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if not self.refit and self.folds == 0:
+        if self.refit and self.folds == 0:
             raise ValueError("without folds there is one training: refit has no effect")
+        if self.share != SHARE and self.folds != 1:
+            raise ValueError(f"share has no effect with folds {self.folds}: give folds 1 (--folds)")
         if self.rescoring is not None and self.folds < 2:
             raise ValueError(f"rescoring needs at least 2 folds, got {self.folds}")
         if self.rescoring is not None and not self.calibrated:
