@@ -3,8 +3,10 @@
     python -m bench.accuracy.development hapt-walking --rows gru gru-unaugmented --seeds 0 1
 
 A third of the training groups is held out, a row is trained once on the others, and its event mAP
-on the held-out groups is printed, with the better of its two decoders. The test groups of the fold
-are not read. They are training groups of other folds: defaults chosen here are optimistic there.
+on the held-out groups is printed, with the better of its two decoders. With ``--nested`` the row is
+fitted as it is, with all its choices among the others, and what it detects in the held-out groups
+is scored. The test groups of the fold are not read. They are training groups of other folds:
+defaults chosen here are optimistic there.
 """
 
 from __future__ import annotations
@@ -12,8 +14,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench.accuracy.rows import find_row
-from bench.accuracy.tasks import TASKS
+from bdl import Recordings
+from bdl.datasets import Benchmark
+from bench.accuracy.reported_f1 import ReportedF1
+from bench.accuracy.rows import Row, find_row
+from bench.accuracy.tasks import TASKS, Task
 from bench.experiments.common import group_folds
 
 HELD_OUT = {"folds": 1, "share": 0.35, "refit": False}
@@ -27,30 +32,59 @@ def main() -> None:
     parser.add_argument("--rows", nargs="+", required=True)
     parser.add_argument("--fold", type=int, default=0)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--nested", action="store_true", help="score a row with its own choices")
     asked = parser.parse_args()
     task = TASKS[asked.task]
     benchmark = task.read(asked.data)
     part = group_folds(benchmark.recordings, folds=5, seed=0)[asked.fold]
     training = benchmark.recordings.select(part.train)
-    events = benchmark.events.select(recordings=part.train)
+    score = score_nested if asked.nested else score_choices
     for name in asked.rows:
         for seed in asked.seeds:
-            detector = find_row(name).detector(task, benchmark, seed)
-            detector.set_params(selection=HELD_OUT)
-            detector.fit(
-                training,
-                events,
-                intervals=benchmark.intervals,
-                types=benchmark.settings.types,
-                event_free=benchmark.settings.event_free,
-            )
-            choices = detector.model_.choices
-            assert choices is not None
-            print(
-                f"{asked.task} {name} seed {seed}: mAP {choices.score:.4f} in {choices.groups} "
-                "held-out groups",
-                flush=True,
-            )
+            scores = score(task, benchmark, training, find_row(name), seed)
+            text = ", ".join(f"{metric} {value:.4f}" for metric, value in scores.items())
+            print(f"{asked.task} {name} seed {seed}: {text}", flush=True)
+
+
+def score_choices(
+    task: Task, benchmark: Benchmark, training: Recordings, row: Row, seed: int
+) -> dict[str, float]:
+    """The mAP of one training by which the decoder was chosen."""
+    detector = row.detector(task, benchmark, seed)
+    detector.set_params(selection=HELD_OUT)
+    detector.fit(
+        training,
+        benchmark.events.select(recordings=training.ids),
+        intervals=benchmark.intervals,
+        types=benchmark.settings.types,
+        event_free=benchmark.settings.event_free,
+    )
+    choices = detector.model_.choices
+    assert choices is not None
+    return {"mAP": choices.score}
+
+
+def score_nested(
+    task: Task, benchmark: Benchmark, training: Recordings, row: Row, seed: int
+) -> dict[str, float]:
+    """Scores in a third of the groups of a row that was fitted, with its choices, on the others."""
+    inner = group_folds(training, folds=3, seed=1)[0]
+    events = benchmark.events
+    detected = row.detect(
+        task,
+        benchmark,
+        training.select(inner.train),
+        events.select(recordings=inner.train),
+        training.select(inner.test),
+        seed,
+    )
+    scoring = task.scoring(benchmark)
+    ranked, reported = (scoring.match(events, each, inner.test) for each in detected)
+    scores = {"mAP": ranked.mean_average_precision()}
+    for tolerance in task.operating or (None,):
+        within = "" if tolerance is None else f" within {tolerance:g} s"
+        scores[f"F1 at threshold{within}"] = ReportedF1(tolerance=tolerance).value(reported)
+    return scores
 
 
 if __name__ == "__main__":
