@@ -10,14 +10,15 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from bdl.errors import BdlError
+from bdl.errors import BdlError, missing_extra
 
 INTERRUPTED = 130
 INCOMPLETE = 3  # done, but something was left out, which the messages name
@@ -58,25 +59,19 @@ COMMANDS = {
 }
 
 
-class Commands(MutableMapping[str, Any]):
-    """The commands by name, each imported when it is asked for."""
+@cache
+def _commands_of(module: str) -> Mapping[str, Any]:
+    family = typer.Typer(rich_markup_mode="markdown", pretty_exceptions_enable=False)
+    family.add_typer(import_module(f"bdl.cli.{module}").commands)
+    return typer.main.get_group(family).commands
 
-    def __init__(self) -> None:
-        self._loaded: dict[str, Any] = {}
+
+class Commands(Mapping[str, Any]):
+    """The commands by name, each imported when it is used."""
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._loaded:
-            _, module = COMMANDS[name]
-            family = typer.Typer(rich_markup_mode="markdown", pretty_exceptions_enable=False)
-            family.add_typer(import_module(f"bdl.cli.{module}").commands)
-            self._loaded.update(typer.main.get_group(family).commands)
-        return self._loaded[name]
-
-    def __setitem__(self, name: str, command: Any) -> None:
-        self._loaded[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._loaded[name]
+        _, module = COMMANDS[name]
+        return _commands_of(module)[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(COMMANDS)
@@ -90,10 +85,10 @@ class Family(TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{**settings, "commands": {}})
-        self.commands = Commands()
+        self.commands = Commands()  # type: ignore[assignment]
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; what is wrong with the text of an option is said in our own words."""
+        """Run a command; messages about wrong options are rewritten without validator terms."""
         try:
             return super().invoke(ctx)
         except Exception as error:
@@ -174,27 +169,27 @@ def main() -> None:
     try:
         app()
     except BdlError as error:
-        _print("error:", "red", str(error))
-        sys.exit(2)
+        _end(str(error))
     except OSError as error:
         if error.filename is None:
             raise
         name = str(error.filename)
         shown = name if len(name) <= 200 else f"{name[:60]}..."
-        _print("error:", "red", f"{shown}: cannot be used: {error.strerror}")
-        sys.exit(2)
+        _end(f"{shown}: cannot be used: {error.strerror}")
     except ModuleNotFoundError as error:
-        from bdl.errors import missing_extra
-
         advice = missing_extra(error)
         if advice is error:
             raise
-        _print("error:", "red", str(advice))
-        sys.exit(2)
+        _end(str(advice))
     except SystemExit as ended:
         if ended.code == INTERRUPTED:  # typer has taken the KeyboardInterrupt
             print("interrupted; run the same command again to go on", file=sys.stderr)
         raise
+
+
+def _end(message: str) -> None:
+    _print("error:", "red", message)
+    sys.exit(2)
 
 
 def _announce() -> None:
@@ -202,7 +197,7 @@ def _announce() -> None:
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    """A warning is for the user, who has no use for the line of code that gave it."""
+    """Print a warning without the line of code that gave it, which is of no use to users."""
     _print("warning:", "yellow", str(message))
 
 

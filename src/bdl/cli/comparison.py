@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from bdl.cli import console
-from bdl.cli.numbers import REPLICATES
-from bdl.cli.options import Json, takes
+from bdl.cli.options import Bootstrap, Json, takes
 from bdl.cli.score_tables import Rules, Setup
 from bdl.cli.scoring_options import TOLERANCES, Draws, Truth
 from bdl.errors import ConfigError
@@ -36,9 +35,7 @@ def compare(
         str | None,
         typer.Option(help="System that the others are compared with [default: every pair]."),
     ] = None,
-    bootstrap: Annotated[
-        int, typer.Option("--bootstrap", parser=REPLICATES, help="Number of replicates.")
-    ] = 1000,
+    bootstrap: Bootstrap = 1000,
     draws: Draws,
     as_json: Json = False,
 ) -> None:
@@ -70,15 +67,17 @@ def compare(
         }
         console.print_json({"unit": setup.unit, "systems": systems, "bootstrap": result.to_dict()})
         return
-    console.say(f"times and tolerances in {setup.unit}; {EVENT_FREE[setup.rules['event_free']]}")
+    console.out.print(
+        f"times and tolerances in {setup.unit}; {EVENT_FREE[setup.rules['event_free']]}"
+    )
     for name, seeds in result.matches.items():
         for matches in seeds:
             note = undetected_text(matches)
             lines = [note] if note else []
             lines += [f"left out: {line}" for line in matches.left_out.lines()]
             for line in lines:
-                console.say(f"{name}: {line}")
-    console.say(result.text(draws.cluster, console.width()))
+                console.out.print(f"{name}: {line}")
+    console.out.print(result.text(draws.cluster, console.width()))
 
 
 def _by_system(detections: list[str]) -> dict[str, list[Path]]:

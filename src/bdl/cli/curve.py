@@ -9,8 +9,8 @@ import typer
 
 from bdl.cli.console import err, out, print_json
 from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption
-from bdl.cli.numbers import COUNT, INTERVALS, SHARE
-from bdl.cli.options import Json, Quiet, TableOut, takes
+from bdl.cli.numbers import COUNT, SHARE
+from bdl.cli.options import Json, Quiet, Replicates, TableOut, takes
 from bdl.cli.sources import TRAINING_OPTIONS, TrainingOptions, find_training_source
 from bdl.errors import ConfigError
 
@@ -41,7 +41,7 @@ def curve(
     repeats: Annotated[
         int, typer.Option(parser=COUNT, help="Orders in which recordings are added, averaged.")
     ] = 1,
-    bootstrap: Annotated[int, typer.Option(parser=INTERVALS, help="Bootstrap replicates.")] = 1000,
+    bootstrap: Replicates = 1000,
     quiet: Quiet = False,
     json: Json = False,
     *,
@@ -98,7 +98,7 @@ def curve(
         rows = result.to_polars().fill_nan(None).to_dicts()
         print_json({"held_out": result.held_out, "curve": rows, "verdict": result.verdict})
     else:
-        out.print(repr(result), markup=False, soft_wrap=True)
+        out.print(repr(result))
 
 
 def _proposed(recordings: Recordings, events: Events) -> tuple[float, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 
 from bdl.cli.dataset_options import DatasetArgument, DatasetOptions, named_dataset
 from bdl.cli.numbers import COUNT, DAYS, SEED
-from bdl.cli.options import Json, advance
+from bdl.cli.options import Json
 
 commands = typer.Typer()
 data = typer.Typer(help="Published data sets.", no_args_is_help=True)
@@ -33,13 +34,13 @@ def simulate(
     from bdl.cli.console import err, print_json, progress
 
     dataset = named_dataset(name, option)
-    with progress() as bar:
+    with progress() as report:
         dataset.simulate(
             out,
             recordings=recordings,
             days=days,
             seed=seed,
-            progress=advance(bar, f"simulating {name}"),
+            progress=partial(report, f"simulating {name}"),
         )
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     if json:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bdl.cli import console
-from bdl.cli.numbers import DURATION, SCORE, TOLERANCE
+from bdl.cli.numbers import DURATION, SCORE
 from bdl.cli.options import (
+    TOLERANCES,
     EventFreeRule,
     Intervals,
     Json,
@@ -34,10 +35,7 @@ commands = typer.Typer()
 Densities = Annotated[
     Path, typer.Argument(help="Folder of densities, as `bdl detect --densities` writes it.")
 ]
-Tolerances = Annotated[
-    list[float] | None,
-    typer.Option("--tolerance", parser=TOLERANCE, help="Tolerance in seconds; may be repeated."),
-]
+Tolerances = Annotated[list[float] | None, TOLERANCES]
 
 
 @commands.command()

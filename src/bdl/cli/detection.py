@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +15,7 @@ from bdl.cli.detection_formats import WRITING_OPTIONS, detection_format, write_d
 from bdl.cli.detection_inputs import chosen_point, done_files, open_recordings
 from bdl.cli.event_conversion import written_formats
 from bdl.cli.numbers import ALARMS, COUNT, SENSITIVITY
-from bdl.cli.options import Json, Quiet, Strict, advance, takes
+from bdl.cli.options import Json, Quiet, Strict, WholeRanking, takes
 from bdl.cli.recording_options import recording_formats
 from bdl.cli.sources import SOURCE_OPTIONS, SourceOptions
 from bdl.detector.model import Model
@@ -71,12 +72,7 @@ def detect(
     resample: Annotated[
         bool, typer.Option(help="Resample recordings of another rate to that of the model.")
     ] = False,
-    all: Annotated[
-        bool,
-        typer.Option(
-            "--all", help="The whole ranking, for AP, instead of detections above the threshold."
-        ),
-    ] = False,
+    all: WholeRanking = False,
     false_alarms_per_day: Annotated[
         float | None,
         typer.Option(
@@ -161,9 +157,9 @@ def detect(
     converted = in_units(recordings, detector.model_.units_by_channel, "the model", strict=False)
     for note in () if quiet or json else converted.notes:
         if not note.startswith(LEFT_OUT):
-            err.print(f"note: {note}", markup=False, soft_wrap=True)
+            err.notes([note])
     stamps = {} if done is None else done.stamps(recordings)
-    with progress() as bar:
+    with progress(quiet=quiet) as report:
         run = detect_many(
             detector,
             recordings,
@@ -173,7 +169,7 @@ def detect(
             densities=densities is not None,
             workers=where,
             strict=strict,
-            progress=(lambda done, total: None) if quiet else advance(bar, "detecting"),
+            progress=partial(report, "detecting"),
         )
     infos = {info.id: info for info in recordings.infos}
     table = detection_table(run.detections, detector.model_, infos, paired=paired)
@@ -207,11 +203,11 @@ def detect(
         "left_out": left_out,
     }
     for note in left_out:
-        err.print(note, markup=False, soft_wrap=True)
+        err.print(note)
     if json:
         print_json(summary)
     elif not quiet:
-        err.print(_text(summary), markup=False, soft_wrap=True)
+        err.print(_text(summary))
     if left_out:
         raise typer.Exit(INCOMPLETE)
 

@@ -31,16 +31,7 @@ def detection_table(
 ) -> DetectionTable:
     """Return detections as a table with local times where the start of the recording is known.
 
-    Parameters
-    ----------
-    detections
-        Detections with scores.
-    model
-        The model that made them.
-    infos
-        Metadata of the recordings.
-    paired
-        Whether to give one row per interval if all event types are ends of intervals.
+    If ``paired`` and all event types are ends of intervals, a row is an interval.
     """
     ends = {end for interval in model.intervals for end in (interval.onset, interval.offset)}
     if not paired or not ends or ends != {*model.types}:
@@ -96,13 +87,10 @@ def _with_clock(
     for column, name in clocks.items():
         texts: list[str | None] = []
         for id, seconds in zip(frame["recording"], frame[column].to_numpy(), strict=True):
-            info = infos[id]
-            if info.start is None:
-                texts.append(None)
-                continue
-            [moment] = info.wall_clock(np.array([seconds]))
-            texts.append(
-                moment.isoformat(timespec="seconds" if info.period >= 1 else "milliseconds")
-            )
+            info, text = infos[id], None
+            if info.start is not None:
+                [moment] = info.wall_clock(np.array([seconds]))
+                text = moment.isoformat(timespec="seconds" if info.period >= 1 else "milliseconds")
+            texts.append(text)
         frame = frame.with_columns(pl.Series(name, texts, dtype=pl.String))
     return frame

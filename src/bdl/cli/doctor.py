@@ -62,13 +62,13 @@ def doctor(
                 }
             )
         for line in lines:
-            out.print(line, markup=False, soft_wrap=True)
+            out.print(line)
         for advice in report.advice:
-            out.print(f"advice: {advice}", markup=False, soft_wrap=True)
+            out.print(f"advice: {advice}")
         for problem in report.problems:
-            out.print(f"problem: {problem}", markup=False, soft_wrap=True)
+            out.print(f"problem: {problem}")
         if not report.problems:
-            out.print("nothing is broken", markup=False, soft_wrap=True)
+            out.print("nothing is broken")
     if report.problems:
         raise typer.Exit(1)
 

@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bdl.cli.detector_options import (
-    DETECTOR_OPTIONS,
-    PresetOption,
-    named_options,
-)
+from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption, named_options
 from bdl.cli.fit_config import find_config, written_config
-from bdl.cli.numbers import FOLDS, INTERVALS, SEED
-from bdl.cli.options import Json, Quiet, takes
+from bdl.cli.numbers import FOLDS, SEED
+from bdl.cli.options import PROJECT, Json, Quiet, Replicates, takes
 from bdl.errors import require
 from bdl.workers import Workers
 
@@ -29,7 +25,7 @@ commands = typer.Typer()
 @commands.command(epilog="Example: `bdl evaluate walks --folds 5 --baseline segmentation`")
 @takes(workers=Workers, detector=DETECTOR_OPTIONS)
 def evaluate(
-    project: Annotated[Path, typer.Argument(help="Folder made by `bdl new`, or its bdl.yaml.")],
+    project: Annotated[Path, PROJECT],
     folds: Annotated[
         int, typer.Option(parser=FOLDS, help="Parts of the groups, each tested once.")
     ] = 5,
@@ -47,10 +43,7 @@ def evaluate(
         typer.Option("--out", help="Run directory. Default: evaluation, in the project."),
     ] = None,
     preset: PresetOption = None,
-    bootstrap: Annotated[
-        int,
-        typer.Option(parser=INTERVALS, help="Bootstrap replicates of the confidence intervals."),
-    ] = 1000,
+    bootstrap: Replicates = 1000,
     quiet: Quiet = False,
     json: Json = False,
     *,
@@ -63,8 +56,7 @@ def evaluate(
     decoder and threshold. Confidence intervals are over groups. After an interruption the same
     command resumes; `bdl report RUN` shows the detections.
     """
-    from bdl.cli.console import err, out, print_json
-    from bdl.cli.study_progress import study_progress
+    from bdl.cli.console import err, out, print_json, progress
     from bdl.detector.detector_settings import merge
     from bdl.formats.outputs import check_output
     from bdl.study.own_data import project_protocol
@@ -87,17 +79,16 @@ def evaluate(
             baselines=baseline or (),
             replicates=bootstrap,
         )
-    for note in () if quiet else benchmark.notes:
-        err.print(f"note: {note}", markup=False, soft_wrap=True)
-    with study_progress(quiet=quiet) as report:
+    err.notes(() if quiet else benchmark.notes)
+    with progress(quiet=quiet) as report:
         results = run_study(
             protocol, run, data=path.parent, workers=Workers(**workers), report=report
         )
     if json:
         print_json({"out": run, **summary(protocol, benchmark, results)})
         return
-    out.print(_text(protocol, benchmark, results), markup=False, soft_wrap=True)
-    err.print(f"next: bdl report {run} --out report.html; bdl fit {project}", soft_wrap=True)
+    out.print(_text(protocol, benchmark, results))
+    err.print(f"next: bdl report {run} --out report.html; bdl fit {project}")
 
 
 def summary(protocol: Protocol, benchmark: Benchmark, results: Results) -> dict[str, Any]:

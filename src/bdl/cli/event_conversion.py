@@ -96,6 +96,5 @@ def convert(
         summary = {"events": len(events), "dropped": events.dropped, "target": str(target)}
         print_json({**summary, "notes": [*events.notes]})
         return
-    out.print(repr(events), markup=False)
-    for note in events.notes:
-        err.print(f"note: {note}", markup=False, soft_wrap=True)
+    out.print(repr(events))
+    err.notes(events.notes)

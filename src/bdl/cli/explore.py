@@ -79,13 +79,12 @@ def explore(
     ) as session:
         if export_ is not None:
             log = export(session, export_, format=to)
-            err.print(f"{export_}, and its changes: {log}", markup=False, soft_wrap=True)
+            err.print(f"{export_}, and its changes: {log}")
             return
 
         def say(address: str) -> None:
             print(address, flush=True)
-            for note in (*data.notes, *session.labels.journal.notes):
-                err.print(f"note: {note}", markup=False, soft_wrap=True)
-            err.print("Ctrl+C ends it; every edit is saved at once.", soft_wrap=True)
+            err.notes((*data.notes, *session.labels.journal.notes))
+            err.print("Ctrl+C ends it; every edit is saved at once.")
 
         serve(session, port=port, browser=browser, say=say)

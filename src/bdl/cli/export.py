@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bdl.cli.console import err, print_json
-from bdl.cli.options import Json, Quiet
+from bdl.cli.options import FittedModel, Json, Quiet
 from bdl.errors import ConfigError
 
 commands = typer.Typer()
@@ -16,7 +16,7 @@ commands = typer.Typer()
 
 @commands.command()
 def export(
-    model: Annotated[Path, typer.Argument(help="Model file written by fit.")],
+    model: FittedModel,
     out: Annotated[Path, typer.Option(help="ONNX file to write.")],
     quiet: Quiet = False,
     json: Json = False,

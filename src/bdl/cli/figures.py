@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from bdl.cli.numbers import SEED
-from bdl.cli.options import Json, TrustPickle
+from bdl.cli.options import Json, MovedData, TrustPickle
 
 commands = typer.Typer()
 
@@ -20,9 +20,7 @@ def figures(
     ] = None,
     *,
     out: Annotated[Path, typer.Option(help="Folder to write to.")],
-    data: Annotated[
-        Path | None, typer.Option(help="Folder of the data set, if it has moved since the study.")
-    ] = None,
+    data: MovedData = None,
     trust_pickle: TrustPickle = False,
     theme: Annotated[
         Literal["light", "dark", "both"],
@@ -47,4 +45,4 @@ def figures(
     for file in drawn.files:
         print(file)
     for note in drawn.notes:
-        err.print(note, markup=False)
+        err.print(note)

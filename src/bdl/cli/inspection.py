@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +12,7 @@ import typer
 from bdl.cli.console import out, print_json, progress, width
 from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
 from bdl.cli.option_types import parse_yaml
-from bdl.cli.options import Intervals, Json, Pattern, advance, interval_types, takes
+from bdl.cli.options import Intervals, Json, Pattern, interval_types, takes
 from bdl.cli.recording_options import (
     EVENT_OPTIONS,
     RECORDING_OPTIONS,
@@ -94,14 +95,14 @@ def inspect(
     if dataset is None and events is not None:
         table = read_given_events(events, recordings, event_options, options, format=events_format)
         notes = (*notes, *table.notes)
-    with progress() as bar:
+    with progress() as report:
         summary = formats.inspect(
             recordings,
             table,
             intervals=intervals,
             values=not quick,
             quality=None if quality is None else validate(Quality, quality, "--quality"),
-            progress=advance(bar, "reading"),
+            progress=partial(report, "reading"),
             workers=Workers(**workers),
         )
     if json:
@@ -118,9 +119,8 @@ def inspect(
     for name, text in rows:
         lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
         wrapped = f"\n{' ' * (names + 2)}".join(lines)
-        out.print(f"{name:<{names}}  {wrapped}", markup=False, soft_wrap=True)
-    for note in notes:
-        out.print(f"note: {note}", markup=False, soft_wrap=True)
+        out.print(f"{name:<{names}}  {wrapped}")
+    out.notes(notes)
 
 
 def _recording_rows(summary: RecordingSummary) -> list[tuple[str, str]]:

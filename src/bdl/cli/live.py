@@ -11,7 +11,7 @@ import typer
 
 from bdl.cli.console import err
 from bdl.cli.numbers import DURATION, SECONDS
-from bdl.cli.options import Quiet
+from bdl.cli.options import Quiet, StreamModel, WholeRanking
 from bdl.errors import ConfigError
 from bdl.live.line_formats import LineFormat
 
@@ -22,9 +22,7 @@ commands = typer.Typer()
     epilog="Example: `device | bdl live model.bdl --recording ward-3 --state ward-3.state`"
 )
 def live(
-    model: Annotated[
-        Path, typer.Argument(help="Model file written by fit with --lag, or exported from one.")
-    ],
+    model: StreamModel,
     source: Annotated[
         str,
         typer.Option(
@@ -36,10 +34,7 @@ def live(
         bool, typer.Option("--reply", help="Send detections back to the source.")
     ] = False,
     recording: Annotated[str, typer.Option(help="Name of the stream.")] = "live",
-    all: Annotated[
-        bool,
-        typer.Option("--all", help="The whole ranking instead of detections above the threshold."),
-    ] = False,
+    all: WholeRanking = False,
     state: Annotated[
         Path | None,
         typer.Option(help="State file: after a kill, the same command continues from it."),
@@ -99,7 +94,7 @@ def live(
     )
 
     def show(sentence: str) -> None:
-        err.print(f"warning: {sentence}", markup=False, soft_wrap=True)
+        err.print(f"warning: {sentence}")
 
     errors = LineErrors(strict=strict, show=show)
     reader = LineReader(detector.model_.channels, format)
@@ -110,7 +105,7 @@ def live(
     if not quiet:
         summary = {**session.summary(), "unreadable lines": errors.count}
         numbers = ", ".join(f"{key} {value}" for key, value in summary.items())
-        err.print(f"{'finished' if ended else 'stopped'}: {numbers}", markup=False, soft_wrap=True)
+        err.print(f"{'finished' if ended else 'stopped'}: {numbers}")
 
 
 def _time(text: str | None) -> datetime | None:

@@ -12,7 +12,7 @@ import typer
 from bdl.cli.console import err, print_json
 from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption
 from bdl.cli.fit_config import find_config, written_config
-from bdl.cli.options import Json, Quiet, takes
+from bdl.cli.options import PROJECT, Json, Quiet, takes
 from bdl.cli.sources import TRAINING_OPTIONS, FitSource, TrainingOptions, find_training_source
 from bdl.detector.cross_validation import CrossValidation
 from bdl.detector.detector_settings import DetectorSettings, merge
@@ -29,9 +29,7 @@ commands = typer.Typer()
 @commands.command()
 @takes(source_options=TRAINING_OPTIONS, detector=DETECTOR_OPTIONS)
 def fit(
-    project: Annotated[
-        Path | None, typer.Argument(help="Folder made by `bdl new`, or its bdl.yaml.")
-    ] = None,
+    project: Annotated[Path | None, PROJECT] = None,
     *,
     out: Annotated[
         Path | None,
@@ -114,8 +112,7 @@ def fit(
     known, reason = None, ""
     if config is not None:
         known, reason = _known_score(config, preset, detector, evaluation)
-    for note in (*source.notes, *_open_settings(settings, source)) if not quiet else ():
-        err.print(f"note: {note}")
+    err.notes((*source.notes, *_open_settings(settings, source)) if not quiet else ())
     if reason:
         err.print(f"note: no cross-validated score ({reason}): bdl evaluate {project} measures it")
     fitted = Detector(

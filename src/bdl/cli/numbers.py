@@ -1,4 +1,4 @@
-"""Numbers on the command line: an option says which it takes, and its error names it."""
+"""Numbers on the command line: the limits of an option, and errors that name them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,7 @@ from pydantic.fields import FieldInfo
 
 @dataclass(frozen=True)
 class Number:
-    """A finite number within limits.
-
-    Parameters
-    ----------
-    kind
-        ``float`` or ``int``.
-    what
-        What is expected, for messages; made of the limits if it is empty.
-    above, least, below, most
-        Limits; None for no limit.
+    """A finite number within limits; None is no limit.
 
     Examples
     --------
@@ -33,8 +24,8 @@ class Number:
     click.exceptions.BadParameter: a whole number, 0 or more expected, got -1
     """
 
-    kind: Callable[[Any], float]
-    what: str = ""
+    kind: Callable[[Any], float]  # float or int
+    what: str = ""  # what is expected, for messages; if empty, made of the limits
     above: float | None = None
     least: float | None = None
     below: float | None = None
@@ -89,15 +80,7 @@ INTERVALS = Number(int, "a number of replicates from 10 to 1,000,000", least=10,
 
 
 def number_type(info: FieldInfo, kind: Any) -> Number | None:
-    """The numbers that a field takes, by its limits; None if it takes none.
-
-    Parameters
-    ----------
-    info
-        The field.
-    kind
-        The type of its option.
-    """
+    """The numbers that a field takes, by its limits; None if its option is not a number."""
     element = get_args(kind)[0] if get_origin(kind) is list else kind
     if element not in (int, float):
         return None
@@ -111,7 +94,7 @@ def number_type(info: FieldInfo, kind: Any) -> Number | None:
 
 
 def _constraints(annotation: Any, constraints: list[Any]) -> list[Any]:
-    """Everything that an annotation says of the numbers in it."""
+    """All constraints that an annotation has for the numbers in it."""
     if get_origin(annotation) is Annotated:
         inner, *more = get_args(annotation)
         nested = [each for part in more for each in getattr(part, "metadata", [part])]

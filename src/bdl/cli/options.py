@@ -16,7 +16,7 @@ import typer
 
 from bdl import plain_data
 from bdl.cli.generated_options import Fields, parameters_of
-from bdl.cli.numbers import SCORE, SECONDS
+from bdl.cli.numbers import INTERVALS, REPLICATES, SCORE, SECONDS, SEED, TOLERANCE
 from bdl.cli.option_types import parse_yaml
 from bdl.config import Value, read_yaml
 from bdl.errors import ConfigError
@@ -48,6 +48,31 @@ Quiet = Annotated[bool, typer.Option(help="No progress display.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 TableOut = Annotated[Path | None, typer.Option("--out", help="Table to write.")]
 Cutoff = Annotated[float, typer.Option(parser=SCORE, help="Score from which a detection counts.")]
+FittedModel = Annotated[Path, typer.Argument(help="Model file written by fit.")]
+StreamModel = Annotated[
+    Path, typer.Argument(help="Model file written by fit with --lag, or exported from one.")
+]
+WholeRanking = Annotated[
+    bool,
+    typer.Option("--all", help="The whole ranking, instead of detections above the threshold."),
+]
+PROJECT = typer.Argument(help="Folder made by `bdl new`, or its bdl.yaml.")
+MovedData = Annotated[
+    Path | None,
+    typer.Option("--data", help="Folder of the data set, if it has moved since the study."),
+]
+TOLERANCES = typer.Option(
+    "--tolerance", parser=TOLERANCE, help="Matching tolerance in seconds; may be repeated."
+)
+Replicates = Annotated[
+    int,
+    typer.Option("--bootstrap", parser=INTERVALS, help="Replicates of the confidence intervals."),
+]
+Bootstrap = Annotated[
+    int,
+    typer.Option("--bootstrap", parser=REPLICATES, help="Replicates; 0: no confidence intervals."),
+]
+BootstrapSeed = Annotated[int, typer.Option("--seed", parser=SEED, help="Seed of the bootstrap.")]
 Intervals = Annotated[
     list[str] | None,
     typer.Option(
@@ -168,15 +193,3 @@ def parse_variant(
     content: Mapping[str, Any] = read_yaml(Path(text))
     inner = content.get(key)
     return family.parse(inner if isinstance(inner, dict) else content, f"{flag} {text}")
-
-
-def advance(bar: Any, what: str) -> Callable[[int, int], None]:
-    """A callback that moves one task of a progress display; it appears with the first call."""
-    task: list[Any] = []
-
-    def move(done: int, total: int) -> None:
-        if not task:
-            task.append(bar.add_task(what, total=total))
-        bar.update(task[0], completed=done)
-
-    return move

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,7 +12,7 @@ from bdl.cli import INCOMPLETE
 from bdl.cli.console import err, out, print_json, progress
 from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
 from bdl.cli.numbers import RATE
-from bdl.cli.options import Json, Pattern, Strict, advance, takes
+from bdl.cli.options import Json, Pattern, Strict, takes
 from bdl.cli.recording_options import RECORDING_OPTIONS, FormatName
 from bdl.workers import Workers
 
@@ -72,11 +73,11 @@ def prepare(
         reading = {"format": format, "pattern": pattern, "layout": options, "rate": rate}
     if rate is not None:
         recordings = on_one_clock(recordings, rate)
-    with progress() as bar:
+    with progress() as report:
         store = formats.prepare(
             recordings,
             target,
-            progress=advance(bar, "preparing"),
+            progress=partial(report, "preparing"),
             workers=Workers(**workers),
             invalid=invalid,
             reading=reading,
@@ -85,8 +86,7 @@ def prepare(
     if json:
         print_json({"recordings": len(store), "samples": samples, "notes": [*store.notes]})
     else:
-        for note in store.notes:
-            err.print(f"note: {note}", markup=False, soft_wrap=True)
-        out.print(f"{len(store):,} recordings, {samples:,} samples in {target}", markup=False)
+        err.notes(store.notes)
+        out.print(f"{len(store):,} recordings, {samples:,} samples in {target}")
     if any(note.startswith(LEFT_OUT) for note in store.notes):
         raise typer.Exit(INCOMPLETE)

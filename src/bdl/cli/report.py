@@ -10,8 +10,16 @@ import typer
 
 from bdl.cli.console import out, print_json
 from bdl.cli.fit_config import CONFIG
-from bdl.cli.numbers import REPLICATES, SECONDS, SEED, TOLERANCE
-from bdl.cli.options import EventFreeRule, Json, TrustPickle, takes
+from bdl.cli.numbers import SECONDS
+from bdl.cli.options import (
+    TOLERANCES,
+    Bootstrap,
+    BootstrapSeed,
+    EventFreeRule,
+    Json,
+    TrustPickle,
+    takes,
+)
 from bdl.cli.sources import SOURCE_OPTIONS, SourceOptions, find_source
 from bdl.errors import ConfigError, InputError
 
@@ -34,10 +42,7 @@ def report(
     ],
     target: Annotated[Path, typer.Option("--out", help="Page to write.")] = Path("report.html"),
     truth: Annotated[Path | None, typer.Option(help="Table of annotated events.")] = None,
-    tolerance: Annotated[
-        list[float] | None,
-        typer.Option(parser=TOLERANCE, help="Matching tolerance in seconds; may be repeated."),
-    ] = None,
+    tolerance: Annotated[list[float] | None, TOLERANCES] = None,
     period: Annotated[
         float | None, typer.Option(parser=SECONDS, help="Seconds from one sample to the next.")
     ] = None,
@@ -51,13 +56,8 @@ def report(
     ] = None,
     event_free: EventFreeRule = "ignore",
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
-    bootstrap: Annotated[
-        int,
-        typer.Option(
-            parser=REPLICATES, help="Bootstrap replicates; 0 for no confidence intervals."
-        ),
-    ] = 1000,
-    seed: Annotated[int, typer.Option(parser=SEED, help="Seed of the bootstrap.")] = 0,
+    bootstrap: Bootstrap = 1000,
+    seed: BootstrapSeed = 0,
     trust_pickle: TrustPickle = False,
     json: Json = False,
     *,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,7 +39,7 @@ def review(
         float | None,
         typer.Option(
             parser=TOLERANCE,
-            help="Seconds within which they may mean the same. Default: 5 tolerances.",
+            help="Seconds within which both may mean the same event. Default: 5 tolerances.",
         ),
     ] = None,
     cutoff: Cutoff = 0.5,
@@ -72,12 +73,12 @@ def review(
     if target is not None:
         write_table(queue.to_frame("pyarrow"), target)
     if json:
-        summary = {"items": len(queue), **queue.counts(), "agreement": _plain(agreed)}
-        print_json(summary)
+        rows = None if agreed is None else [*map(_plain, agreed.rows)]
+        print_json({"items": len(queue), **queue.counts(), "agreement": rows})
         return
     _show(queue, agreed)
     if target is not None:
-        err.print(f"{len(queue):,} items: {target}", markup=False, soft_wrap=True)
+        err.print(f"{len(queue):,} items: {target}")
 
 
 def _compared(
@@ -124,7 +125,7 @@ def _show(queue: ReviewQueue, agreed: Agreement | None) -> None:
             table.add_row(*(_text(row[name]) for name in names))
         out.print(table)
     counts = ", ".join(f"{kind} {count:,}" for kind, count in queue.counts().items())
-    out.print(f"{len(queue):,} items: {counts}", markup=False)
+    out.print(f"{len(queue):,} items: {counts}")
     table = _table(("kind", "recording", "event", "label (s)", "model (s)", "expected", "source"))
     for item in queue.items[:20]:
         times = ("" if time is None else f"{time:.6g}" for time in (item.label, item.model))
@@ -133,7 +134,7 @@ def _show(queue: ReviewQueue, agreed: Agreement | None) -> None:
     if len(queue):
         out.print(table)
     if len(queue) > 20:
-        out.print(f"the first 20 of {len(queue):,}; --out FILE writes all", markup=False)
+        out.print(f"the first 20 of {len(queue):,}; --out FILE writes all")
 
 
 def _table(names: tuple[str, ...], title: str | None = None) -> Table:
@@ -148,12 +149,7 @@ def _text(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def _plain(agreed: Agreement | None) -> list[dict[str, Any]] | None:
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
     from bdl.evaluation.estimate import plain
 
-    if agreed is None:
-        return None
-    return [
-        {key: plain(value) if isinstance(value, float) else value for key, value in row.items()}
-        for row in agreed.rows
-    ]
+    return {key: plain(value) if isinstance(value, float) else value for key, value in row.items()}

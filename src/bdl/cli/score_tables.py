@@ -42,9 +42,10 @@ class Rules:
     event_free: Annotated[
         Literal["ignore", "count"] | None,
         typer.Option(
-            help="Detections in recordings without truths: ignore them (the benchmark's rule) or "
-            "count them as false alarms (screening). Given, recordings that only the detections "
-            "name are taken as event-free [default: ignore, and an unnamed recording is an error]."
+            help="Detections in recordings without annotated events: ignore them (the rule of the "
+            "benchmarks) or count them as false alarms (screening). If given, recordings that only "
+            "the detections name have no events [default: ignore, and such a recording is an "
+            "error]."
         ),
     ] = None
     unknown: Annotated[
@@ -54,8 +55,9 @@ class Rules:
     undetected: Annotated[
         Literal["count", "ignore"] | None,
         typer.Option(
-            help="Recordings with truths but without any detection: count their truths as missed, "
-            "or leave the recordings out, where they were not processed [default: count, and warn]."
+            help="Recordings with annotated events but without any detection: count the events as "
+            "missed, or leave the recordings out, if they were not processed [default: count, and "
+            "warn]."
         ),
     ] = None
     types: Annotated[
@@ -74,7 +76,7 @@ class Rules:
     ] = None
     column: Annotated[
         list[str] | None,
-        typer.Option(help="Column of the table of truths, ROLE=NAME, such as time=Bedtime."),
+        typer.Option(help="Column of the table of events, ROLE=NAME, such as time=Bedtime."),
     ] = None
     detection_column: Annotated[
         list[str] | None,
@@ -84,7 +86,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Setup:
-    """All that is read before any detections, in ``unit``."""
+    """Everything that is read before the detections, in ``unit``."""
 
     truth: Events
     truth_path: Path
@@ -157,7 +159,7 @@ class Setup:
         return {name: row["fold"] for name, row in self.about.items() if "fold" in row} or None
 
     def groups(self) -> dict[str, str]:
-        """Group of each recording, from the table of recordings or that of truths."""
+        """Group of each recording, from the table of recordings or that of events."""
         rows = [*self.about.items()]
         if not rows and self.truth_path.is_file():
             rows += _rows(self.truth_path, ("group",))
@@ -170,7 +172,7 @@ class Setup:
 
 
 def _with_ends_of(truth: Events, detections: Events, path: Path) -> Events:
-    """Detected intervals with the names that the ends of intervals have in the truth."""
+    """Detected intervals with the names that the annotated events give to their ends."""
     from bdl.events import Events
     from bdl.formats.events.annotation_format import found_types
     from bdl.intervals import likely_intervals
@@ -181,7 +183,7 @@ def _with_ends_of(truth: Events, detections: Events, path: Path) -> Events:
         return detections
     names = {detected[0].onset: known[0].onset, detected[0].offset: known[0].offset}
     note = f"{path}: the ends of {detected[0].name!r} are taken as {' and '.join(names.values())}"
-    console.err.print(f"note: {note}", markup=False, soft_wrap=True)
+    console.err.notes([note])
     types = [names.get(name, name) for name in detections.event]
     return Events.of(
         detections.recording, types, detections.time, detections.score, detections.issued
@@ -200,8 +202,7 @@ def read(
     # A period of one leaves steps as they are.
     defaults = {"period": 1.0, "incomplete": "drop", "intervals": intervals or None}
     events = read_events(path, format=format, defaults=defaults)
-    for note in events.notes:
-        console.err.print(f"note: {note}", markup=False, soft_wrap=True)
+    console.err.notes(events.notes)
     return events, "steps" if format.kind == "kaggle" else "seconds"
 
 
@@ -214,8 +215,6 @@ def convert(events: Events, unit: str, target: str, period: float | None, path: 
             f"mixed units: {path} is in {unit}, the tolerances or the other table in {target}; "
             "give --period, the seconds of one step"
         )
-    if not period > 0:
-        raise ConfigError(f"--period: a positive number of seconds expected, got {period}")
 
     # Nine digits: a quotient such as 0.3 / 0.1 must not miss its step by the last bit.
     def converted(times: Floats) -> Floats:

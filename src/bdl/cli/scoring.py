@@ -13,9 +13,8 @@ from typing import Annotated
 import typer
 
 from bdl.cli import console
-from bdl.cli.numbers import DURATION, REPLICATES, SCORE, TOLERANCE
-from bdl.cli.option_types import parse_pairs
-from bdl.cli.options import Json, interval_types, takes
+from bdl.cli.numbers import DURATION, SCORE, TOLERANCE
+from bdl.cli.options import Bootstrap, Json, interval_types, takes
 from bdl.cli.score_tables import Rules, Setup
 from bdl.cli.scoring_options import TOLERANCES, Draws, OtherScoring, Truth
 from bdl.errors import ConfigError
@@ -55,9 +54,7 @@ def score(
             "by their column 'issued'; may be repeated.",
         ),
     ] = None,
-    bootstrap: Annotated[
-        int, typer.Option("--bootstrap", parser=REPLICATES, help="Replicates; 0 for none.")
-    ] = 0,
+    bootstrap: Bootstrap = 0,
     draws: Draws,
     as_json: Json = False,
 ) -> None:
@@ -66,9 +63,9 @@ def score(
 
     kind = other.kind_with(delay)
     if kind != "events":
-        given = (("--errors", errors), ("--bootstrap", bootstrap or None), ("--delay", delay))
-        for flag, value in given:
-            if value is not None:
+        given = {"--errors": errors, "--bootstrap": bootstrap, "--delay": delay}
+        for flag, value in given.items():
+            if value:
                 raise ConfigError(f"{flag} has no effect with --scoring {kind}")
         _score_otherwise(kind, truth, detections, tolerance, rules, other, threshold, as_json)
         return
@@ -79,18 +76,16 @@ def score(
     result = setup.score(table, _tolerances(tolerance))
     if errors is not None and find_tolerance(result.matches.tolerances, errors) is None:
         raise ConfigError(f"--errors {errors:g}: one of the tolerances expected (--tolerance)")
-    points = None
+    points = estimates = delays = None
     if threshold is not None or table.score is None:
         from bdl.evaluation import operating_points
 
         points = operating_points(result.matches, threshold)
-    estimates = None
     if bootstrap:
         from bdl import evaluation
 
         drawn = draws.arguments(setup, bootstrap)
         estimates = evaluation.bootstrap({"detections": result.matches}, **drawn)
-    delays = None
     if delay:
         from bdl.evaluation.delay_table import RATES, delay_table
 
@@ -113,15 +108,14 @@ def score(
         console.print_json(shown)
         return
     width = console.width()
-    console.say(f"times and tolerances in {setup.unit}")
-    console.say(result.text(width))
+    texts = [f"times and tolerances in {setup.unit}\n{result.text(width)}"]
     if points is not None:
-        console.say(f"\n{points.text(width)}")
+        texts.append(points.text(width))
     if estimates is not None:
-        console.say(f"\n{estimates.text(draws.cluster, width)}")
+        texts.append(estimates.text(draws.cluster, width))
     if delays is not None:
-        console.say(f"\n{delays.text(width)}")
-    console.say(f"\n{result.errors(errors, threshold).text(width)}")
+        texts.append(delays.text(width))
+    console.out.print("\n\n".join([*texts, result.errors(errors, threshold).text(width)]))
 
 
 def _tolerances(tolerance: list[float] | None) -> list[float]:
@@ -145,36 +139,20 @@ def _score_otherwise(
     if kind != "screening" and tolerance:
         raise ConfigError(f"--tolerance has no effect with --scoring {kind}")
     setup = Setup.of(truth, rules, named=interval_types(other.interval))
-    least = float("-inf") if threshold is None else threshold
     if kind == "screening":
         if threshold is not None:
             raise ConfigError("--threshold has no effect with --scoring screening, which tries all")
         rates = other.false_alarms or [1.0, 2.0, 5.0, 10.0]
         result = other_scores.screening_scores(setup, detections, _tolerances(tolerance), rates)
-    elif kind == "seizures":
-        types = interval_types(other.interval)
-        result = other_scores.seizure_scores(setup, detections, types, least, other.any_overlap)
-    elif kind == "aami":
-        from bdl.evaluation.beat_by_beat import LEARNING, WINDOW
-
-        result = other_scores.beat_scores(
-            setup,
-            detections,
-            parse_pairs(other.beat or [], "--beat"),
-            WINDOW if other.match_window is None else other.match_window,
-            LEARNING if other.learning_period is None else other.learning_period,
-            least,
-        )
     else:
-        result = other_scores.collar_scores(
-            setup,
-            detections,
-            other.collar or 0.0,
-            interval_types(other.interval),
-            other.offset_share,
-            least,
-        )
+        scores = {
+            "collar": other_scores.collar_scores,
+            "seizures": other_scores.seizure_scores,
+            "aami": other_scores.beat_scores,
+        }[kind]
+        least = float("-inf") if threshold is None else threshold
+        result = scores(setup, detections, other, least)
     if as_json:
         console.print_json({"unit": setup.unit, "scoring": kind, **result.plain})
     else:
-        console.say(f"times in {setup.unit}\n{result.text}")
+        console.out.print(f"times in {setup.unit}\n{result.text}")

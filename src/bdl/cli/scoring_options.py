@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from bdl.cli.numbers import ALARMS, DURATION, SEED, SHARE, TOLERANCE
-from bdl.cli.options import Intervals
+from bdl.cli.numbers import ALARMS, DURATION, SHARE, TOLERANCE
+from bdl.cli.options import BootstrapSeed, Intervals
 from bdl.cli.score_tables import Setup
 from bdl.errors import ConfigError
 
@@ -36,7 +36,7 @@ class Draws:
             "median@60:onset; an unknown one lists all."
         ),
     ] = "mAP"
-    seed: Annotated[int, typer.Option(parser=SEED, help="Seed of the bootstrap.")] = 0
+    seed: BootstrapSeed = 0
     level: Annotated[
         float, typer.Option(parser=SHARE, help="Share of replicates in the interval.")
     ] = 0.95
@@ -76,7 +76,8 @@ class OtherScoring:
     offset_share: Annotated[
         float | None,
         typer.Option(
-            parser=DURATION, help="Collar of interval ends: also this share of the true length."
+            parser=DURATION,
+            help="Collar of interval ends: also this share of the annotated length.",
         ),
     ] = None
     any_overlap: Annotated[

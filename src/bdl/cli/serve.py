@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from bdl.cli.console import err
 from bdl.cli.numbers import PORT
-from bdl.cli.options import takes
+from bdl.cli.options import StreamModel, WholeRanking, takes
 from bdl.live.client_limits import Limits
 
 commands = typer.Typer()
@@ -19,17 +18,12 @@ commands = typer.Typer()
 @commands.command(epilog="Example: `BDL_TOKEN=secret bdl serve model.onnx --port 8000`")
 @takes(limits=Limits)
 def serve(
-    model: Annotated[
-        Path, typer.Argument(help="Model file written by fit with --lag, or exported from one.")
-    ],
+    model: StreamModel,
     host: Annotated[
         str, typer.Option(help="Address to listen at; the default is this machine only.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(parser=PORT, help="Port; 0 for a free one.")] = 0,
-    all: Annotated[
-        bool,
-        typer.Option("--all", help="The whole ranking instead of detections above the threshold."),
-    ] = False,
+    all: WholeRanking = False,
     *,
     limits: dict[str, Any],
 ) -> None:
@@ -45,7 +39,7 @@ def serve(
 
     def say(address: str, token: str) -> None:
         print(address, token, sep="\n", flush=True)
-        err.print("Ctrl+C ends it.", soft_wrap=True)
+        err.print("Ctrl+C ends it.")
 
     run(
         detector,

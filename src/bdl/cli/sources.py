@@ -64,7 +64,6 @@ TRAINING_OPTIONS = NestedFields(
 class FitSource:
     """Data and settings of a fit or a detection."""
 
-    # recordings, events, intervals, types: The data, and what to learn of them.
     recordings: Recordings
     events: Events
     intervals: tuple[IntervalType, ...] | None
@@ -79,15 +78,7 @@ class FitSource:
     licence: str = ""  # terms of its use
 
     def detector_settings(self, preset: str | None, options: Plain) -> DetectorSettings:
-        """Return settings; options of the command line replace those of the source.
-
-        Parameters
-        ----------
-        preset
-            Preset that was given on the command line, if any.
-        options
-            Fields that were given on the command line.
-        """
+        """Return settings; preset and options of the command line replace those of the source."""
         from bdl.cli.detector_options import named_options
         from bdl.detector.detector_settings import DetectorSettings, merge
 
@@ -132,17 +123,12 @@ def find_source(
     if columns and options.recordings is None:
         flags = " and ".join(f"--{singular(name)}" for name in event_options or {})
         raise ConfigError(f"{flags} has no effect with {named[0]}")
-    files = {
-        **options.layout,
-        "format": options.format,
-        "pattern": options.pattern,
-        "events": events,
-    }
-    without_effect = {
-        "--dataset": files,
-        "--recordings": {"data": options.data, "option": options.option},
-        "--config": {**files, "data": options.data, "option": options.option},
-    }[named[0]]
+    without_effect: Plain = {}
+    if options.recordings is None:
+        without_effect |= options.layout
+        without_effect |= {"format": options.format, "pattern": options.pattern, "events": events}
+    if options.dataset is None:
+        without_effect |= {"data": options.data, "option": options.option}
     for name, value in without_effect.items():
         if value is not None:
             raise ConfigError(f"--{name.replace('_', '-')} has no effect with {named[0]}")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from bdl.cli.dataset_options import DatasetOptions
-from bdl.cli.options import Json, TrustPickle, parse_options, takes
+from bdl.cli.options import Json, MovedData, TrustPickle, parse_options, takes
 from bdl.workers import Workers
 
 commands = typer.Typer()
@@ -47,7 +47,7 @@ def list_studies(
     out.print(table)
     if verbose:
         for facts in summaries:
-            out.print(f"\n{facts['name']}: {facts['note']}", markup=False)
+            out.rich.print(f"\n{facts['name']}: {facts['note']}")
 
 
 @study.command()
@@ -73,9 +73,8 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run a study, or resume one that was stopped."""
-    from bdl.cli.console import err, print_json
+    from bdl.cli.console import err, print_json, progress
     from bdl.cli.console import out as console
-    from bdl.cli.study_progress import study_progress
     from bdl.formats.outputs import check_output
     from bdl.study import catalogue
     from bdl.study.runner import run_study
@@ -91,7 +90,7 @@ def run(
     if scale != "full":
         size = scale_of(protocol, scale)
         protocol = shrink(protocol, size)
-    with study_progress() as report:
+    with progress() as report:
         results = run_study(
             protocol,
             out,
@@ -105,7 +104,7 @@ def run(
     if as_json:
         print_json({"out": out, **results.to_dict()})
         return
-    console.print(written(protocol, results)["md"], markup=False, soft_wrap=True)
+    console.print(written(protocol, results)["md"])
     err.print(f"results, tables and figures: {out}")
 
 
@@ -157,9 +156,7 @@ def table(
 @study.command()
 def verify(
     run: Run,
-    data: Annotated[
-        Path | None, typer.Option(help="Folder of the data set, if it has moved.")
-    ] = None,
+    data: MovedData = None,
     trust_pickle: TrustPickle = False,
     as_json: Json = False,
 ) -> None:
@@ -177,7 +174,7 @@ def verify(
     if as_json:
         print_json(asdict(verified))
         return
-    out.print(f"{run}: as the study has written it", markup=False)
+    out.print(f"{run}: as the study has written it")
     out.print(f"  chain      {verified.chain}")
     out.print(f"  steps      {verified.steps}, with {verified.files} files")
     if verified.recordings is None:

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from bdl.cli.dataset_options import DATASET_HELP, DatasetOptions, dataset_names, named_dataset
-from bdl.cli.numbers import COUNT, SECONDS, SHARE, TOLERANCE
-from bdl.cli.options import Json, parse_variant
+from bdl.cli.numbers import COUNT, SECONDS, SHARE
+from bdl.cli.options import TOLERANCES, Json, parse_variant
 
 commands = typer.Typer()
 
@@ -76,8 +76,7 @@ def audit(
         if key != "type":
             table.add_row(key.replace("_", " "), *(_short(row[key]) for row in shown))
     out.print(table)
-    for note in benchmark.notes:
-        out.print(f"note: {note}")
+    out.notes(benchmark.notes)
 
 
 @commands.command()
@@ -88,10 +87,7 @@ def stride(
     stride: Annotated[
         list[int], typer.Option(parser=COUNT, help="Samples per bin; may be repeated.")
     ],
-    tolerance: Annotated[
-        list[float],
-        typer.Option(parser=TOLERANCE, help="Matching tolerance in seconds; may be repeated."),
-    ],
+    tolerance: Annotated[list[float], TOLERANCES],
     spacing: Annotated[
         list[float],
         typer.Option(parser=SECONDS, help="Seconds between events of one type; may be repeated."),
