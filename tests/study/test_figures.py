@@ -76,7 +76,7 @@ def test_the_window_shows_density_and_transition_evidence(finished: Finished):
     # Evidence of onset and wake-up is the rise and the fall of the same probability.
     assert not np.any((state.values["onset"] > 0) & (state.values["wakeup"] > 0))
     assert window.intervals
-    assert window.first <= window.truths["onset"][0] <= window.last
+    assert window.first <= window.events["onset"][0] <= window.last
     with themed(DARK):
         figure = draw_window(window, DARK)
         overview = draw_overview(window, run_gains(study), "run", DARK)

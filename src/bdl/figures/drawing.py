@@ -90,10 +90,9 @@ def draw_figures(
             notes.append("tolerance: no run has several encoders with both kinds of rows")
     files: list[Path] = []
     for name, draw in figures.items():
-        for colours in (LIGHT, DARK):
-            if theme in (colours.name, "both"):
+        for colours, kind, suffix in ((LIGHT, "light", ""), (DARK, "dark", "-dark")):
+            if theme in (kind, "both"):
                 with themed(colours):
-                    suffix = "-dark" if colours is DARK else ""
                     files += save(draw(colours), Path(folder), name + suffix)
     return DrawnFigures(tuple(files), tuple(notes))
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bdl.figures import tracks
-from bdl.figures.run_scores import curves_of
+from bdl.figures.run_scores import ScorePair, curves_of
 from bdl.figures.style import Theme, new_figure, panel
 from bdl.figures.window import Window
 from bdl.study.catalogue import load
@@ -22,16 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True)
-class Gain:
-    """A score of both formulations."""
-
-    name: str
-    state: float
-    events: float
-
-
-def draw_overview(window: Window, gains: Sequence[Gain], source: str, theme: Theme) -> Figure:
+def draw_overview(window: Window, gains: Sequence[ScorePair], source: str, theme: Theme) -> Figure:
     """Three tracks of a window at the left, bars of the gains and their source at the right."""
     figure = new_figure(2.9)
     grid = figure.add_gridspec(3, 2, width_ratios=(2.6, 1.0))
@@ -60,7 +50,7 @@ def draw_overview(window: Window, gains: Sequence[Gain], source: str, theme: The
     return figure
 
 
-def run_gains(study: StudyReader) -> tuple[Gain, ...]:
+def run_gains(study: StudyReader) -> tuple[ScorePair, ...]:
     """AP at the strictest tolerance, and mAP, of the first rows of both kinds."""
     curves = curves_of(study)
     state, events = (
@@ -72,28 +62,28 @@ def run_gains(study: StudyReader) -> tuple[Gain, ...]:
     strict = f"AP, {seconds / 60:g} min" if seconds >= 60 else f"AP, {seconds:g} s"
     scores = [cell_value(study.results, TableCell(of=row.name)).value for row in (state, events)]
     return (
-        Gain(strict, float(state.mean[0]), float(events.mean[0])),
-        Gain("mAP", *(np.nan if score is None else score for score in scores)),
+        ScorePair(strict, float(state.mean[0]), float(events.mean[0])),
+        ScorePair("mAP", *(np.nan if score is None else score for score in scores)),
     )
 
 
-def paper_gains() -> tuple[Gain, ...]:
+def paper_gains() -> tuple[ScorePair, ...]:
     """The same of the paper's nested sleep study.
 
     Examples
     --------
     >>> paper_gains()[1]
-    Gain(name='mAP', state=0.586, events=0.705)
+    ScorePair(name='mAP', state=0.586, events=0.705)
     """
     tables = {table.label: table for table in load("sleep-nested").paper.tables}
     events, state = (
         [float((cell.paper or "").split()[0]) for cell in line.cells if cell is not None]
         for line in tables["grouped-sleep-segmentation"].lines[:2]
     )
-    return Gain("AP, 1 min", state[1], events[1]), Gain("mAP", state[0], events[0])
+    return ScorePair("AP, 1 min", state[1], events[1]), ScorePair("mAP", state[0], events[0])
 
 
-def _gains(axes: Axes, gains: Sequence[Gain], source: str, theme: Theme) -> None:
+def _gains(axes: Axes, gains: Sequence[ScorePair], source: str, theme: Theme) -> None:
     for place, gain in enumerate(gains):
         pairs = ((-0.2, gain.state, theme.state), (0.2, gain.events, theme.rows[0]))
         for shift, value, colour in pairs:
