@@ -65,16 +65,8 @@ class Sessions:
     ) -> ClientSession:
         """Start a session, or continue one, whose earlier client then has no part in it.
 
-        Parameters
-        ----------
-        name
-            Name of the stream.
-        client
-            The client.
-        start
-            Time of the first sample, for models that read the hour and weekday.
-        confirmed
-            Number of the last detection that the client has got before.
+        ``start`` is the time of the first sample, for models that read the hour and weekday;
+        ``confirmed`` is the number of the last detection that the client has received before.
         """
         session = self.known.get(name)
         if session is None:
