@@ -7,6 +7,7 @@ useful without scripts and in print.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -27,7 +28,7 @@ from bdl.report.arrays import deflate
 from bdl.report.content import Content, timing_errors
 from bdl.report.estimates import estimate_html
 from bdl.report.page_data import page_data
-from bdl.report.page_figures import PlotlyFigure
+from bdl.report.page_figures import Floats, PlotlyFigure
 from bdl.report.summary import SystemSummary, lead, summarise, summary_section
 from bdl.report.training_section import training_figures, training_section
 
@@ -118,7 +119,7 @@ CAPTIONS = {
     ),
     "timing": (
         "Timing error",
-        "Detected minus true time of matched events, at the widest tolerance.",
+        "Detected minus annotated time of matched events, at the widest tolerance.",
     ),
     "counts": (
         "Counts",
@@ -154,11 +155,10 @@ def _ap_table(content: Content, systems: list[SystemSummary]) -> str:
 def _figures(content: Content, systems: list[SystemSummary]) -> dict[str, PlotlyFigure]:
     ordered = sorted(content.tolerances)
     middle, widest = content.middle, ordered[-1]
-    curves = []
-    for system in systems:
-        estimates = [system.ap[f"AP@{number(tolerance)}"] for tolerance in ordered]
-        columns = np.array([[e.value, e.low, e.high] for e in estimates]).T
-        curves.append((system.name, columns[0], columns[1], columns[2]))
+    metrics = [f"AP@{number(tolerance)}" for tolerance in ordered]
+    curves = [
+        (system.name, *_columns([system.ap[metric] for metric in metrics])) for system in systems
+    ]
     named = list(zip(content.systems, content.matches, strict=True))
     figures = {
         "ap": page_figures.ap_over_tolerance(ordered, curves, content.bounds),
@@ -203,13 +203,16 @@ def _over_lag(content: Content, systems: list[SystemSummary]) -> dict[str, Plotl
     unknown = Estimate(np.nan)
     methods = []
     for method in dict.fromkeys(method for method, _ in scores):
-        values = [scores.get((method, lag), unknown) for lag in lags]
-        columns = np.array([[each.value, each.low, each.high] for each in values]).T
-        methods.append((method, columns[0], columns[1], columns[2]))
+        methods.append((method, *_columns([scores.get((method, lag), unknown) for lag in lags])))
     return {"lag": page_figures.map_over_lag(lags, methods, content.bounds)}
 
 
-def _counts(content: Content) -> list[tuple[str, page_figures.Floats, page_figures.Floats]]:
+def _columns(estimates: Sequence[Estimate]) -> tuple[Floats, Floats, Floats]:
+    values, low, high = np.array([[e.value, e.low, e.high] for e in estimates]).T
+    return values, low, high
+
+
+def _counts(content: Content) -> list[tuple[str, Floats, Floats]]:
     rows = []
     for system in content.systems:
         densities = [d for d in system.densities.values() if d.kind == "events"]

@@ -1,4 +1,4 @@
-"""What the script of the page reads: detections with their hits, true events, and curves."""
+"""What the script of the page reads: detections with their hits, annotated events, and curves."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _facts(content: Content) -> dict[str, dict[str, Any]]:
     """What is known of each recording; without recordings, a length up to the last event."""
     matches = content.matches[0]
     if content.recordings is not None:
-        infos = [content.recordings.info(id) for id in matches.recordings]
+        infos = map(content.recordings.info, matches.recordings)
         return {
             info.id: {**recording_facts(info), "undrawn": [*info.channels[SIGNALS:]]}
             for info in infos
