@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option, Typer
 
 from bdl.cli import console
 from bdl.cli.options import Bootstrap, Json, takes
@@ -13,7 +13,7 @@ from bdl.cli.score_tables import Rules, Setup
 from bdl.cli.scoring_options import TOLERANCES, Draws, Truth
 from bdl.errors import ConfigError
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command()
@@ -22,7 +22,7 @@ def compare(
     truth: Truth,
     detections: Annotated[
         list[str],
-        typer.Option(
+        Option(
             "--detections",
             help="Table of a system, PATH or NAME=PATH; repeat for each system. Tables of one NAME "
             "are training seeds of one system and are averaged.",
@@ -33,7 +33,7 @@ def compare(
     rules: Rules,
     baseline: Annotated[
         str | None,
-        typer.Option(help="System that the others are compared with [default: every pair]."),
+        Option(help="System that the others are compared with [default: every pair]."),
     ] = None,
     bootstrap: Bootstrap = 1000,
     draws: Draws,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option, Typer
 
 from bdl.cli.console import err, out, print_json
 from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption
@@ -17,7 +17,7 @@ from bdl.errors import ConfigError
 if TYPE_CHECKING:
     from bdl import Detector, Events, Recordings
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command(epilog="Example: `bdl curve --config mine/bdl.yaml --out curve.csv`")
@@ -26,20 +26,20 @@ def curve(
     target: TableOut = None,
     preset: PresetOption = None,
     from_: Annotated[
-        Path | None, typer.Option("--from", help="Model file to fine-tune, instead of new models.")
+        Path | None, Option("--from", help="Model file to fine-tune, instead of new models.")
     ] = None,
     size: Annotated[
         list[int] | None,
-        typer.Option(
+        Option(
             parser=COUNT,
             help="Number of labelled recordings; may be repeated. Default: 1, 2, 4, ...",
         ),
     ] = None,
     held_out: Annotated[
-        float, typer.Option(parser=SHARE, help="Share of the groups that is held out.")
+        float, Option(parser=SHARE, help="Share of the groups that is held out.")
     ] = 0.2,
     repeats: Annotated[
-        int, typer.Option(parser=COUNT, help="Orders in which recordings are added, averaged.")
+        int, Option(parser=COUNT, help="Orders in which recordings are added, averaged.")
     ] = 1,
     bootstrap: Replicates = 1000,
     quiet: Quiet = False,

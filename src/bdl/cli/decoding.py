@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option, Typer
 
 from bdl.cli import console
 from bdl.cli.numbers import DURATION, SCORE
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from bdl.events import Events
     from bdl.formats.densities import DensityEntry
 
-commands = typer.Typer()
+commands = Typer()
 
 Densities = Annotated[
-    Path, typer.Argument(help="Folder of densities, as `bdl detect --densities` writes it.")
+    Path, Argument(help="Folder of densities, as `bdl detect --densities` writes it.")
 ]
 Tolerances = Annotated[list[float] | None, TOLERANCES]
 
@@ -41,10 +41,10 @@ Tolerances = Annotated[list[float] | None, TOLERANCES]
 @commands.command()
 def decode(
     densities: Densities,
-    out: Annotated[Path, typer.Option(help="Event table to write (.csv or .parquet).")],
+    out: Annotated[Path, Option(help="Event table to write (.csv or .parquet).")],
     decoder: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="A decoder: its name, a YAML mapping such as '{kind: peaks, smooth: 50}', or a "
             "file such as `bdl calibrate` writes. By default the recommended decoder, which needs "
             "--tolerance."
@@ -53,26 +53,26 @@ def decode(
     tolerance: Tolerances = None,
     threshold: Annotated[
         float | None,
-        typer.Option(parser=SCORE, help="Least score, instead of the decoder's own."),
+        Option(parser=SCORE, help="Least score, instead of the decoder's own."),
     ] = None,
     interval: Intervals = None,
-    format: Annotated[str, typer.Option(help="Format of the event table.")] = "bdl",
+    format: Annotated[str, Option(help="Format of the event table.")] = "bdl",
     period: StepPeriod = None,
     pairs: Annotated[
         Path | None,
-        typer.Option(help="Also pair events to intervals and write them here (.csv, .parquet)."),
+        Option(help="Also pair events to intervals and write them here (.csv, .parquet)."),
     ] = None,
     min_duration: Annotated[
         float | None,
-        typer.Option(parser=DURATION, help="Shortest interval of --pairs in seconds; default 0."),
+        Option(parser=DURATION, help="Shortest interval of --pairs in seconds; default 0."),
     ] = None,
     max_duration: Annotated[
         float | None,
-        typer.Option(parser=DURATION, help="Longest interval of --pairs in seconds; default any."),
+        Option(parser=DURATION, help="Longest interval of --pairs in seconds; default any."),
     ] = None,
     min_gap: Annotated[
         float | None,
-        typer.Option(parser=DURATION, help="Least gap between --pairs in seconds; default 0."),
+        Option(parser=DURATION, help="Least gap between --pairs in seconds; default 0."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -118,13 +118,13 @@ def decode(
 @takes(event_options=EVENT_OPTIONS)
 def calibrate(
     densities: Densities,
-    events: Annotated[Path, typer.Argument(help="Annotated events of these recordings.")],
+    events: Annotated[Path, Argument(help="Annotated events of these recordings.")],
     out: Annotated[
-        Path, typer.Option(help="File to write (JSON): the chosen decoder and all that were tried.")
+        Path, Option(help="File to write (JSON): the chosen decoder and all that were tried.")
     ],
     grid: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Settings to try: the name of a decoder, a YAML mapping such as '{kind: peaks, "
             "smooths: [0, 50]}', a file, or the name of a data set for its published "
             "grid. By default the grid of the recommended decoder."
@@ -133,11 +133,11 @@ def calibrate(
     tolerance: Tolerances = None,
     metric: Annotated[
         str,
-        typer.Option(help="Metric to choose by, such as mAP or AP@60; an unknown one lists all."),
+        Option(help="Metric to choose by, such as mAP or AP@60; an unknown one lists all."),
     ] = "mAP",
     interval: Intervals = None,
     event_free: EventFreeRule = "ignore",
-    format: Annotated[str | None, typer.Option(help="Format of the annotated events.")] = None,
+    format: Annotated[str | None, Option(help="Format of the annotated events.")] = None,
     period: StepPeriod = None,
     as_json: Json = False,
     *,

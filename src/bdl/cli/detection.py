@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Exit, Option, Typer
 
 from bdl.cli import INCOMPLETE
 from bdl.cli.console import err, print_json, progress
@@ -26,16 +26,16 @@ from bdl.workers import Workers
 if TYPE_CHECKING:
     import polars as pl
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command(epilog="Example: `bdl detect model.safetensors new/ --out found.csv --update`")
 @takes(source_options=SOURCE_OPTIONS, format_options=WRITING_OPTIONS, workers=Workers)
 def detect(
-    model: Annotated[Path, typer.Argument(help="Model file written by fit or export.")],
+    model: Annotated[Path, Argument(help="Model file written by fit or export.")],
     source: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             help="Recordings: a file, folder, glob or prepared store, read and resampled as those "
             "that the model was trained on."
         ),
@@ -43,39 +43,37 @@ def detect(
     *,
     out: Annotated[
         Path,
-        typer.Option(
+        Option(
             help="Table of detections to write; with --format its file, or a folder if it has one "
             "file per recording."
         ),
     ],
     format: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help=f"Format to write: {', '.join(written_formats())}. By default our own table, bdl.",
             autocompletion=written_formats,
         ),
     ] = None,
     recordings_format: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help=f"Format of the recordings: {', '.join(recording_formats())}. By default that of "
             "the training recordings, or recognised.",
             autocompletion=recording_formats,
         ),
     ] = None,
-    config: Annotated[
-        Path | None, typer.Option(help="YAML file that names the recordings.")
-    ] = None,
+    config: Annotated[Path | None, Option(help="YAML file that names the recordings.")] = None,
     densities: Annotated[
-        Path | None, typer.Option(help="Folder to write the densities to as well.")
+        Path | None, Option(help="Folder to write the densities to as well.")
     ] = None,
     resample: Annotated[
-        bool, typer.Option(help="Resample recordings of another rate to that of the model.")
+        bool, Option(help="Resample recordings of another rate to that of the model.")
     ] = False,
     all: WholeRanking = False,
     false_alarms_per_day: Annotated[
         float | None,
-        typer.Option(
+        Option(
             parser=ALARMS,
             help="Threshold with at most this many false alarms per day on held-out recordings, "
             "instead of the best F1; an interval counts once.",
@@ -83,23 +81,23 @@ def detect(
     ] = None,
     sensitivity: Annotated[
         float | None,
-        typer.Option(
+        Option(
             parser=SENSITIVITY,
             help="Threshold that found this share of held-out events, instead.",
         ),
     ] = None,
     events: Annotated[
-        bool, typer.Option("--events", help="One row per event, also where events are ends.")
+        bool, Option("--events", help="One row per event, also where events are ends.")
     ] = False,
     update: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--update", help="Only files that are new or changed since; rows are added to --out."
         ),
     ] = False,
     partition: Annotated[
         int | None,
-        typer.Option(
+        Option(
             parser=COUNT,
             help="Write a folder of Parquet files, each with this many recordings, to --out.",
         ),
@@ -209,7 +207,7 @@ def detect(
     elif not quiet:
         err.print(_text(summary))
     if left_out:
-        raise typer.Exit(INCOMPLETE)
+        raise Exit(INCOMPLETE)
 
 
 def _joined(out: Path, frame: pl.DataFrame, again: Any, known: bool) -> pl.DataFrame:

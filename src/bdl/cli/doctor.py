@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Exit, Option, Typer
 
 from bdl.cli.console import out, print_json
 from bdl.cli.options import Json
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command(epilog="Example: `bdl doctor --json`")
 def doctor(
     sizes: Annotated[
         bool,
-        typer.Option("--sizes", help="Also show the installed size of the libraries of the base."),
+        Option("--sizes", help="Also show the installed size of the libraries of the base."),
     ] = False,
     json: Json = False,
 ) -> None:
@@ -70,7 +70,7 @@ def doctor(
         if not report.problems:
             out.print("nothing is broken")
     if report.problems:
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 def _gigabytes(size: int | None) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option, Typer
 
+from bdl.cli import console
 from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption, named_options
 from bdl.cli.fit_config import find_config, written_config
 from bdl.cli.numbers import FOLDS, SEED
@@ -19,28 +20,24 @@ if TYPE_CHECKING:
     from bdl.study.protocol import Protocol
     from bdl.study.results import Results
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command(epilog="Example: `bdl evaluate walks --folds 5 --baseline segmentation`")
 @takes(workers=Workers, detector=DETECTOR_OPTIONS)
 def evaluate(
     project: Annotated[Path, PROJECT],
-    folds: Annotated[
-        int, typer.Option(parser=FOLDS, help="Parts of the groups, each tested once.")
-    ] = 5,
+    folds: Annotated[int, Option(parser=FOLDS, help="Parts of the groups, each tested once.")] = 5,
     baseline: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help="Row to compare with: segmentation, expected-ap, peaks or paper; may be repeated."
         ),
     ] = None,
-    seed: Annotated[
-        int, typer.Option(parser=SEED, help="Seed of the folds and of the models.")
-    ] = 0,
+    seed: Annotated[int, Option(parser=SEED, help="Seed of the folds and of the models.")] = 0,
     target: Annotated[
         str | None,
-        typer.Option("--out", help="Run directory. Default: evaluation, in the project."),
+        Option("--out", help="Run directory. Default: evaluation, in the project."),
     ] = None,
     preset: PresetOption = None,
     bootstrap: Replicates = 1000,
@@ -56,7 +53,6 @@ def evaluate(
     decoder and threshold. Confidence intervals are over groups. After an interruption the same
     command resumes; `bdl report RUN` shows the detections.
     """
-    from bdl.cli.console import err, out, print_json, progress
     from bdl.detector.detector_settings import merge
     from bdl.formats.outputs import check_output
     from bdl.study.own_data import project_protocol
@@ -79,16 +75,16 @@ def evaluate(
             baselines=baseline or (),
             replicates=bootstrap,
         )
-    err.notes(() if quiet else benchmark.notes)
-    with progress(quiet=quiet) as report:
+    console.err.notes(() if quiet else benchmark.notes)
+    with console.progress(quiet=quiet) as report:
         results = run_study(
             protocol, run, data=path.parent, workers=Workers(**workers), report=report
         )
     if json:
-        print_json({"out": run, **summary(protocol, benchmark, results)})
+        console.print_json({"out": run, **summary(protocol, benchmark, results)})
         return
-    out.print(_text(protocol, benchmark, results))
-    err.print(f"next: bdl report {run} --out report.html; bdl fit {project}")
+    console.out.print(_text(protocol, benchmark, results))
+    console.err.print(f"next: bdl report {run} --out report.html; bdl fit {project}")
 
 
 def summary(protocol: Protocol, benchmark: Benchmark, results: Results) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option, Typer
 
 from bdl.cli.console import err
 from bdl.cli.labelled_data import LABEL_OPTIONS, LabelOptions, find_labelled
@@ -13,7 +13,7 @@ from bdl.cli.numbers import PORT, TOLERANCE
 from bdl.cli.options import Cutoff, takes
 from bdl.errors import ConfigError
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command(
@@ -23,29 +23,25 @@ commands = typer.Typer()
 def explore(
     tolerance: Annotated[
         float | None,
-        typer.Option(
+        Option(
             parser=TOLERANCE, help="Seconds within which labels and model agree. Default: proposed."
         ),
     ] = None,
     cutoff: Cutoff = 0.5,
     journal: Annotated[
-        Path | None, typer.Option(help="File of the edits. Default: beside the table of labels.")
+        Path | None, Option(help="File of the edits. Default: beside the table of labels.")
     ] = None,
     index: Annotated[
-        Path | None, typer.Option(help="Folder of the tiles. Default: beside the recordings.")
+        Path | None, Option(help="Folder of the tiles. Default: beside the recordings.")
     ] = None,
     export_: Annotated[
         Path | None,
-        typer.Option(
-            "--export", help="Write the corrected table and its change log here, and end."
-        ),
+        Option("--export", help="Write the corrected table and its change log here, and end."),
     ] = None,
-    to: Annotated[str, typer.Option("--to", help="Format of --export.")] = "bdl",
-    port: Annotated[
-        int, typer.Option(parser=PORT, help="Port of this machine; 0 for a free one.")
-    ] = 0,
+    to: Annotated[str, Option("--to", help="Format of --export.")] = "bdl",
+    port: Annotated[int, Option(parser=PORT, help="Port of this machine; 0 for a free one.")] = 0,
     browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the default browser.")
+        bool, Option("--browser/--no-browser", help="Open the default browser.")
     ] = True,
     *,
     labels: LabelOptions,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Annotated, Any, get_origin, get_type_hints
 
-import typer
+from typer import Option
 
 from bdl.cli.numbers import number_type
 from bdl.cli.option_types import (
@@ -74,7 +74,7 @@ class Fields:
             for kind, kind_type in zip(owners.values(), types, strict=True)
         ]
         number = numbers[0] if all(each == numbers[0] for each in numbers) else None
-        option = typer.Option(
+        option = Option(
             flag,
             help=text.strip(),
             parser=parse_yaml if chosen is object else number,

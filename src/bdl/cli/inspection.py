@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option, Typer
 
 from bdl.cli.console import out, print_json, progress, width
 from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bdl.formats.inspect import RecordingSummary
     from bdl.recording import Recordings
 
-commands = typer.Typer()
+commands = Typer()
 SHOWN = 5  # channels of recordings of each kind of bad data
 
 
@@ -38,11 +38,11 @@ SHOWN = 5  # channels of recordings of each kind of bad data
 @takes(options=RECORDING_OPTIONS, event_options=EVENT_OPTIONS, workers=Workers)
 def inspect(
     source: Annotated[
-        Path | None, typer.Argument(help="Recordings: a file, folder, glob or prepared store.")
+        Path | None, Argument(help="Recordings: a file, folder, glob or prepared store.")
     ] = None,
-    events: Annotated[Path | None, typer.Option(help="Events of these recordings.")] = None,
+    events: Annotated[Path | None, Option(help="Events of these recordings.")] = None,
     events_format: Annotated[
-        str | None, typer.Option(help="Format of the events, as for `bdl convert --from`.")
+        str | None, Option(help="Format of the events, as for `bdl convert --from`.")
     ] = None,
     interval: Intervals = None,
     dataset: DatasetName = None,
@@ -54,14 +54,14 @@ def inspect(
     event_options: dict[str, Any],
     quality: Annotated[
         Any,
-        typer.Option(
+        Option(
             parser=parse_yaml,
             metavar="VALUE",
             help="Stretches of bad data to look for, such as '{flat: 60, clipped: 0.1, "
             "repeated: 1, non_wear: {}}' in seconds. Default: all kinds.",
         ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Do not read the values.")] = False,
+    quick: Annotated[bool, Option("--quick", help="Do not read the values.")] = False,
     json: Json = False,
     workers: dict[str, Any],
 ) -> None:

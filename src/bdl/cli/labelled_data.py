@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from bdl.cli.generated_options import NestedFields
 from bdl.cli.options import Intervals, interval_types
@@ -29,15 +29,15 @@ class LabelOptions(SourceOptions):
     """Options that name recordings, labels and the outputs of a model."""
 
     source: Annotated[
-        Path | None, typer.Argument(help="Project of bdl new, or run directory of a study.")
+        Path | None, Argument(help="Project of bdl new, or run directory of a study.")
     ] = None
     events: Annotated[
         list[Path] | None,
-        typer.Option(help="Table of labels; further ones are those of other annotators."),
+        Option(help="Table of labels; further ones are those of other annotators."),
     ] = None
-    detections: Annotated[Path | None, typer.Option(help="Detections of a model.")] = None
+    detections: Annotated[Path | None, Option(help="Detections of a model.")] = None
     densities: Annotated[
-        Path | None, typer.Option(help="Folder of densities, as bdl detect writes it.")
+        Path | None, Option(help="Folder of densities, as bdl detect writes it.")
     ] = None
     interval: Intervals = None
     event_options: Plain = field(default_factory=dict)  # what was given of `EVENT_OPTIONS`

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option, Typer
 
 from bdl.cli.console import err
 from bdl.cli.numbers import DURATION, SECONDS
@@ -15,7 +15,7 @@ from bdl.cli.options import Quiet, StreamModel, WholeRanking
 from bdl.errors import ConfigError
 from bdl.live.line_formats import LineFormat
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command(
@@ -25,39 +25,33 @@ def live(
     model: StreamModel,
     source: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Where samples come from: - (standard input), ws://HOST:PORT/PATH, "
             "mqtt://HOST:PORT/TOPIC or lsl:NAME."
         ),
     ] = "-",
-    reply: Annotated[
-        bool, typer.Option("--reply", help="Send detections back to the source.")
-    ] = False,
-    recording: Annotated[str, typer.Option(help="Name of the stream.")] = "live",
+    reply: Annotated[bool, Option("--reply", help="Send detections back to the source.")] = False,
+    recording: Annotated[str, Option(help="Name of the stream.")] = "live",
     all: WholeRanking = False,
     state: Annotated[
         Path | None,
-        typer.Option(help="State file: after a kill, the same command continues from it."),
+        Option(help="State file: after a kill, the same command continues from it."),
     ] = None,
     start: Annotated[
         str | None,
-        typer.Option(help="Time of the first sample with its UTC offset, if the model needs it."),
+        Option(help="Time of the first sample with its UTC offset, if the model needs it."),
     ] = None,
     format: Annotated[
-        LineFormat | None, typer.Option(help="Format of the lines [default: by the first line].")
+        LineFormat | None, Option(help="Format of the lines [default: by the first line].")
     ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Stop at a line that cannot be used.")
-    ] = False,
+    strict: Annotated[bool, Option("--strict", help="Stop at a line that cannot be used.")] = False,
     longest_gap: Annotated[
         float,
-        typer.Option(
-            parser=SECONDS, help="Seconds without samples beyond which a time is refused."
-        ),
+        Option(parser=SECONDS, help="Seconds without samples beyond which a time is refused."),
     ] = 86400.0,
     save_every: Annotated[
         float,
-        typer.Option(parser=DURATION, help="Seconds between two writes of the state, at most."),
+        Option(parser=DURATION, help="Seconds between two writes of the state, at most."),
     ] = 5.0,
     quiet: Quiet = False,
 ) -> None:

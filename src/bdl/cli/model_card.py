@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import typer
+from typer import Typer
 
 from bdl.cli.console import print_json
 from bdl.cli.options import FittedModel, Json
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bdl.config import Value
     from bdl.detector.model import Model
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option, Typer
 
 from bdl.cli.console import err, print_json
 from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption
@@ -23,7 +23,7 @@ from bdl.errors import ConfigError, StudyError
 if TYPE_CHECKING:
     from bdl import Detector
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command()
@@ -33,11 +33,11 @@ def fit(
     *,
     out: Annotated[
         Path | None,
-        typer.Option(help="Model file to write. Default: model.safetensors, in the project."),
+        Option(help="Model file to write. Default: model.safetensors, in the project."),
     ] = None,
     evaluation: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="Run directory of `bdl evaluate`, whose score the model file gets. Default: "
             "evaluation, in the project."
         ),
@@ -45,20 +45,18 @@ def fit(
     preset: PresetOption = None,
     from_: Annotated[
         Path | None,
-        typer.Option(
-            "--from", help="Model file to start at: fine-tuning, with a tenth of its steps."
-        ),
+        Option("--from", help="Model file to start at: fine-tuning, with a tenth of its steps."),
     ] = None,
     page: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="Page with scores before and after --from, in a fifth of the groups, held out."
         ),
     ] = None,
     log: Annotated[
-        Path | None, typer.Option(help="Folder for logs and checkpoints, kept afterwards.")
+        Path | None, Option(help="Folder for logs and checkpoints, kept afterwards.")
     ] = None,
-    tensorboard: Annotated[bool, typer.Option(help="Log for TensorBoard to --log.")] = False,
+    tensorboard: Annotated[bool, Option(help="Log for TensorBoard to --log.")] = False,
     quiet: Quiet = False,
     json: Json = False,
     source_options: TrainingOptions,

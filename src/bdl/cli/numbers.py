@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_origin
 
-import typer
 from pydantic.fields import FieldInfo
+from typer import BadParameter
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Number:
         except (ValueError, OverflowError):
             inside = False
         if not inside:
-            raise typer.BadParameter(f"{self.what or self._expected()} expected, got {value!s:.60}")
+            raise BadParameter(f"{self.what or self._expected()} expected, got {value!s:.60}")
         return number
 
     def _expected(self) -> str:

@@ -12,7 +12,7 @@ from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-import typer
+from typer import Argument, Option
 
 from bdl import plain_data
 from bdl.cli.generated_options import Fields, parameters_of
@@ -27,55 +27,53 @@ if TYPE_CHECKING:
 
 Family = TypeVar("Family", bound=Variant)
 Command = Callable[..., None]
-Pattern = Annotated[
-    str | None, typer.Option(help="Which files of a folder, such as '**/*.parquet'.")
-]
+Pattern = Annotated[str | None, Option(help="Which files of a folder, such as '**/*.parquet'.")]
 StepPeriod = Annotated[
     float | None,
-    typer.Option("--period", parser=SECONDS, help="Seconds per step, for Kaggle tables."),
+    Option("--period", parser=SECONDS, help="Seconds per step, for Kaggle tables."),
 ]
 EventFreeRule = Annotated[
     Literal["ignore", "count"],
-    typer.Option("--event-free", help="Whether detections in recordings without events count."),
+    Option("--event-free", help="Whether detections in recordings without events count."),
 ]
 TrustPickle = Annotated[
-    bool, typer.Option("--trust-pickle", help="Open data that is a pickle, which can run code.")
+    bool, Option("--trust-pickle", help="Open data that is a pickle, which can run code.")
 ]
 Strict = Annotated[
-    bool, typer.Option("--strict", help="Stop at the first recording that cannot be read.")
+    bool, Option("--strict", help="Stop at the first recording that cannot be read.")
 ]
-Quiet = Annotated[bool, typer.Option(help="No progress display.")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
-TableOut = Annotated[Path | None, typer.Option("--out", help="Table to write.")]
-Cutoff = Annotated[float, typer.Option(parser=SCORE, help="Score from which a detection counts.")]
-FittedModel = Annotated[Path, typer.Argument(help="Model file written by fit.")]
+Quiet = Annotated[bool, Option(help="No progress display.")]
+Json = Annotated[bool, Option("--json", help="One JSON object on standard output.")]
+TableOut = Annotated[Path | None, Option("--out", help="Table to write.")]
+Cutoff = Annotated[float, Option(parser=SCORE, help="Score from which a detection counts.")]
+FittedModel = Annotated[Path, Argument(help="Model file written by fit.")]
 StreamModel = Annotated[
-    Path, typer.Argument(help="Model file written by fit with --lag, or exported from one.")
+    Path, Argument(help="Model file written by fit with --lag, or exported from one.")
 ]
 WholeRanking = Annotated[
     bool,
-    typer.Option("--all", help="The whole ranking, instead of detections above the threshold."),
+    Option("--all", help="The whole ranking, instead of detections above the threshold."),
 ]
-PROJECT = typer.Argument(help="Folder made by `bdl new`, or its bdl.yaml.")
+PROJECT = Argument(help="Folder made by `bdl new`, or its bdl.yaml.")
 MovedData = Annotated[
     Path | None,
-    typer.Option("--data", help="Folder of the data set, if it has moved since the study."),
+    Option("--data", help="Folder of the data set, if it has moved since the study."),
 ]
-TOLERANCES = typer.Option(
+TOLERANCES = Option(
     "--tolerance", parser=TOLERANCE, help="Matching tolerance in seconds; may be repeated."
 )
 Replicates = Annotated[
     int,
-    typer.Option("--bootstrap", parser=INTERVALS, help="Replicates of the confidence intervals."),
+    Option("--bootstrap", parser=INTERVALS, help="Replicates of the confidence intervals."),
 ]
 Bootstrap = Annotated[
     int,
-    typer.Option("--bootstrap", parser=REPLICATES, help="Replicates; 0: no confidence intervals."),
+    Option("--bootstrap", parser=REPLICATES, help="Replicates; 0: no confidence intervals."),
 ]
-BootstrapSeed = Annotated[int, typer.Option("--seed", parser=SEED, help="Seed of the bootstrap.")]
+BootstrapSeed = Annotated[int, Option("--seed", parser=SEED, help="Seed of the bootstrap.")]
 Intervals = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--interval",
         help="Interval type: NAME=ONSET,OFFSET (event types), or NAME for NAME:onset, NAME:offset.",
     ),

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
+from typer import Argument, Exit, Option, Typer
 
 from bdl.cli import INCOMPLETE
 from bdl.cli.console import err, out, print_json, progress
@@ -16,7 +16,7 @@ from bdl.cli.options import Json, Pattern, Strict, takes
 from bdl.cli.recording_options import RECORDING_OPTIONS, FormatName
 from bdl.workers import Workers
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command(
@@ -27,8 +27,8 @@ commands = typer.Typer()
 )
 @takes(options=RECORDING_OPTIONS, workers=Workers)
 def prepare(
-    source: Annotated[Path, typer.Argument(help="Recordings: a file, folder or glob.")],
-    target: Annotated[Path, typer.Option("--out", help="Folder of the store.")],
+    source: Annotated[Path, Argument(help="Recordings: a file, folder or glob.")],
+    target: Annotated[Path, Option("--out", help="Folder of the store.")],
     dataset: DatasetName = None,
     option: DatasetOptions = None,
     format: FormatName = None,
@@ -37,7 +37,7 @@ def prepare(
     options: dict[str, Any],
     rate: Annotated[
         float | None,
-        typer.Option(
+        Option(
             parser=RATE,
             help="Resample all recordings to this many samples per second, anti-aliased.",
         ),
@@ -89,4 +89,4 @@ def prepare(
         err.notes(store.notes)
         out.print(f"{len(store):,} recordings, {samples:,} samples in {target}")
     if any(note.startswith(LEFT_OUT) for note in store.notes):
-        raise typer.Exit(INCOMPLETE)
+        raise Exit(INCOMPLETE)

@@ -6,7 +6,7 @@ import json as json_text
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option, Typer
 
 from bdl.cli.console import out, print_json
 from bdl.cli.numbers import SECONDS
@@ -23,7 +23,7 @@ from bdl.errors import ConfigError
 if TYPE_CHECKING:
     from bdl.proposal import Proposal
 
-commands = typer.Typer()
+commands = Typer()
 OPEN, FEATURES = ("tolerances", "window"), ("stride", "calendar")  # what is proposed
 
 
@@ -32,18 +32,18 @@ OPEN, FEATURES = ("tolerances", "window"), ("stride", "calendar")  # what is pro
 )
 @takes(layout=RECORDING_OPTIONS, event_options=EVENT_OPTIONS)
 def new(
-    project: Annotated[Path, typer.Argument(help="Folder to make.")],
-    recordings: Annotated[str, typer.Option(help="File, folder, glob or prepared store.")],
-    events: Annotated[str, typer.Option(help="Table of events.")],
+    project: Annotated[Path, Argument(help="Folder to make.")],
+    recordings: Annotated[str, Option(help="File, folder, glob or prepared store.")],
+    events: Annotated[str, Option(help="Table of events.")],
     format: FormatName = None,
     pattern: Pattern = None,
     event_period: Annotated[
         float | None,
-        typer.Option(parser=SECONDS, help="Seconds per step, for event tables in steps."),
+        Option(parser=SECONDS, help="Seconds per step, for event tables in steps."),
     ] = None,
     annotated: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="Table of the annotated spans (recording, start, end): nothing is learned, or "
             "scored, outside them."
         ),

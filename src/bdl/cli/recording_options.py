@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from bdl.cli.generated_options import Fields
 from bdl.formats.events.event_table import EventTable
@@ -27,7 +27,7 @@ def recording_formats() -> list[str]:
 
 FormatName = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--format",
         help=f"Format of the recordings: {', '.join(recording_formats())}. Recognised by the "
         "suffix, or by what a folder holds, if it is not given.",

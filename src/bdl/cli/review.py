@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option, Typer
 
 from bdl.cli.console import err, out, print_json
 from bdl.cli.labelled_data import LABEL_OPTIONS, LabelledData, LabelOptions, find_labelled
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from bdl.review import Agreement, ReviewQueue
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command(
@@ -29,7 +29,7 @@ def review(
     target: TableOut = None,
     tolerance: Annotated[
         list[float] | None,
-        typer.Option(
+        Option(
             parser=TOLERANCE,
             help="Seconds within which labels and model agree; the first one makes the queue, "
             "further ones are for the agreement of annotators.",
@@ -37,7 +37,7 @@ def review(
     ] = None,
     reach: Annotated[
         float | None,
-        typer.Option(
+        Option(
             parser=TOLERANCE,
             help="Seconds within which both may mean the same event. Default: 5 tolerances.",
         ),
@@ -45,7 +45,7 @@ def review(
     cutoff: Cutoff = 0.5,
     margin: Annotated[
         float | None,
-        typer.Option(
+        Option(
             parser=DURATION,
             help="Scores at most this much below the cutoff are uncertain. Default: a fifth of it.",
         ),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
+from typer import Option
 
 from bdl.cli import console
 from bdl.cli.numbers import SECONDS
@@ -33,15 +33,15 @@ class Rules:
 
     unit: Annotated[
         Literal["seconds", "steps"] | None,
-        typer.Option(help="Unit of the tolerances [default: the tables' unit]."),
+        Option(help="Unit of the tolerances [default: the tables' unit]."),
     ] = None
     period: Annotated[
         float | None,
-        typer.Option(parser=SECONDS, help="Seconds per step, needed where units are mixed."),
+        Option(parser=SECONDS, help="Seconds per step, needed where units are mixed."),
     ] = None
     event_free: Annotated[
         Literal["ignore", "count"] | None,
-        typer.Option(
+        Option(
             help="Detections in recordings without annotated events: ignore them (the rule of the "
             "benchmarks) or count them as false alarms (screening). If given, recordings that only "
             "the detections name have no events [default: ignore, and such a recording is an "
@@ -50,37 +50,37 @@ class Rules:
     ] = None
     unknown: Annotated[
         Literal["error", "ignore"],
-        typer.Option(help="Detections in recordings, or of types, that no option or table names."),
+        Option(help="Detections in recordings, or of types, that no option or table names."),
     ] = "error"
     undetected: Annotated[
         Literal["count", "ignore"] | None,
-        typer.Option(
+        Option(
             help="Recordings with annotated events but without any detection: count the events as "
             "missed, or leave the recordings out, if they were not processed [default: count, and "
             "warn]."
         ),
     ] = None
     types: Annotated[
-        list[str] | None, typer.Option("--type", help="Event type to score; may be repeated.")
+        list[str] | None, Option("--type", help="Event type to score; may be repeated.")
     ] = None
     recordings: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="Table of the scored recordings: recording and, where known, duration (s), group, "
             "fold. Durations give false alarms per 24 hours."
         ),
     ] = None
     regions: Annotated[
         Path | None,
-        typer.Option(help="Table of scored regions: recording, start, end (in --unit)."),
+        Option(help="Table of scored regions: recording, start, end (in --unit)."),
     ] = None
     column: Annotated[
         list[str] | None,
-        typer.Option(help="Column of the table of events, ROLE=NAME, such as time=Bedtime."),
+        Option(help="Column of the table of events, ROLE=NAME, such as time=Bedtime."),
     ] = None
     detection_column: Annotated[
         list[str] | None,
-        typer.Option(help="Column of the tables of detections, ROLE=NAME, such as score=p."),
+        Option(help="Column of the tables of detections, ROLE=NAME, such as score=p."),
     ] = None
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option, Typer
 
 from bdl.cli import console
 from bdl.cli.numbers import DURATION, SCORE, TOLERANCE
@@ -19,27 +19,25 @@ from bdl.cli.score_tables import Rules, Setup
 from bdl.cli.scoring_options import TOLERANCES, Draws, OtherScoring, Truth
 from bdl.errors import ConfigError
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command()
 @takes(rules=Rules, other=OtherScoring, draws=Draws)
 def score(
     truth: Truth,
-    detections: Annotated[Path, typer.Option("--detections", help="Table of scored detections.")],
+    detections: Annotated[Path, Option("--detections", help="Table of scored detections.")],
     tolerance: Annotated[list[float] | None, TOLERANCES] = None,
     *,
     rules: Rules,
     other: OtherScoring,
     errors: Annotated[
         float | None,
-        typer.Option(
-            "--errors", parser=TOLERANCE, help="Tolerance of the error table [the widest]."
-        ),
+        Option("--errors", parser=TOLERANCE, help="Tolerance of the error table [the widest]."),
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(
+        Option(
             "--threshold",
             parser=SCORE,
             help="Also count the detections of at least this score, in the error table too.",
@@ -47,7 +45,7 @@ def score(
     ] = None,
     delay: Annotated[
         list[float] | None,
-        typer.Option(
+        Option(
             "--delay",
             parser=DURATION,
             help="Also score detections that are issued at most this many seconds after the event, "

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import Annotated, Any
 
-import typer
+from typer import Option, Typer
 
 from bdl.cli.console import err
 from bdl.cli.numbers import PORT
 from bdl.cli.options import StreamModel, WholeRanking, takes
 from bdl.live.client_limits import Limits
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command(epilog="Example: `BDL_TOKEN=secret bdl serve model.onnx --port 8000`")
@@ -20,9 +20,9 @@ commands = typer.Typer()
 def serve(
     model: StreamModel,
     host: Annotated[
-        str, typer.Option(help="Address to listen at; the default is this machine only.")
+        str, Option(help="Address to listen at; the default is this machine only.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(parser=PORT, help="Port; 0 for a free one.")] = 0,
+    port: Annotated[int, Option(parser=PORT, help="Port; 0 for a free one.")] = 0,
     all: WholeRanking = False,
     *,
     limits: dict[str, Any],

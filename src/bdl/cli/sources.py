@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Option
 
 from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
 from bdl.cli.generated_options import NestedFields
@@ -33,12 +33,10 @@ class SourceOptions:
     """Options that name the data of a command, besides a configuration file."""
 
     dataset: DatasetName = None
-    data: Annotated[
-        Path | None, typer.Option(help="Folder of the data set, as it was published.")
-    ] = None
+    data: Annotated[Path | None, Option(help="Folder of the data set, as it was published.")] = None
     option: DatasetOptions = None
     recordings: Annotated[
-        str | None, typer.Option(help="Recordings: a file, folder, glob or prepared store.")
+        str | None, Option(help="Recordings: a file, folder, glob or prepared store.")
     ] = None
     format: FormatName = None
     pattern: Pattern = None
@@ -49,8 +47,8 @@ class SourceOptions:
 class TrainingOptions(SourceOptions):
     """Options that name the data and the settings of a training."""
 
-    events: Annotated[str | None, typer.Option(help="Table of events.")] = None
-    config: Annotated[Path | None, typer.Option(help="YAML file with data and settings.")] = None
+    events: Annotated[str | None, Option(help="Table of events.")] = None
+    config: Annotated[Path | None, Option(help="YAML file with data and settings.")] = None
     event_options: Plain = field(default_factory=dict)  # what was given of `EVENT_OPTIONS`
 
 

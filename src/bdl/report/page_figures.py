@@ -161,8 +161,9 @@ def map_over_lag(
     data = []
     for i, (name, value, low, high) in enumerate(methods):
         known = np.isfinite(value)
-        bars = {"arrayminus": _plain((value - low)[known]), "array": _plain((high - value)[known])}
-        bars |= {"type": "data", "symmetric": False, "thickness": 1, "width": 3}
+        bars: dict[str, Any] = {"type": "data", "symmetric": False, "thickness": 1, "width": 3}
+        bars["arrayminus"] = _plain((value - low)[known])
+        bars["array"] = _plain((high - value)[known])
         style = {"line": _line(i), "error_y": bars}
         data.append(_trace(name, places[known], value[known], "lines+markers", **style))
     texts = ["offline" if np.isinf(lag) else f"{lag:g}" for lag in lags]
