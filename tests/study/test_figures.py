@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 from bdl.cli import app
 from bdl.errors import StudyError
 from bdl.figures import draw_figures
-from bdl.figures.held_out_window import draw_window
-from bdl.figures.overview import draw_overview, run_gains
+from bdl.figures.overview import draw_overview, draw_window, run_gains
 from bdl.figures.run_scores import backbones_of, curves_of
 from bdl.figures.study_window import study_window
 from bdl.figures.style import DARK, LIGHT, themed

@@ -24,8 +24,7 @@ def simulate(
     out: Annotated[Path, Option(help="Folder for the raw files.")],
     recordings: Annotated[int, Option(parser=COUNT, help="Number of recordings.")] = 64,
     days: Annotated[
-        float | None,
-        Option(parser=DAYS, help="Days per recording; as published if not given."),
+        float | None, Option(parser=DAYS, help="Days per recording; as published if not given.")
     ] = None,
     seed: Annotated[int, Option(parser=SEED, help="Seed of all random numbers.")] = 0,
     option: DatasetOptions = None,

@@ -52,8 +52,7 @@ def decode(
     ] = None,
     tolerance: Tolerances = None,
     threshold: Annotated[
-        float | None,
-        Option(parser=SCORE, help="Least score, instead of the decoder's own."),
+        float | None, Option(parser=SCORE, help="Least score, instead of the decoder's own.")
     ] = None,
     interval: Intervals = None,
     format: Annotated[str, Option(help="Format of the event table.")] = "bdl",
@@ -132,8 +131,7 @@ def calibrate(
     ] = None,
     tolerance: Tolerances = None,
     metric: Annotated[
-        str,
-        Option(help="Metric to choose by, such as mAP or AP@60; an unknown one lists all."),
+        str, Option(help="Metric to choose by, such as mAP or AP@60; an unknown one lists all.")
     ] = "mAP",
     interval: Intervals = None,
     event_free: EventFreeRule = "ignore",

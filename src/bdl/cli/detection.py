@@ -82,8 +82,7 @@ def detect(
     sensitivity: Annotated[
         float | None,
         Option(
-            parser=SENSITIVITY,
-            help="Threshold that found this share of held-out events, instead.",
+            parser=SENSITIVITY, help="Threshold that found this share of held-out events, instead."
         ),
     ] = None,
     events: Annotated[
@@ -153,9 +152,8 @@ def detect(
     where = Workers(**workers)
     recordings = open_recordings(detector.model_, source, options, config, done, where)
     converted = in_units(recordings, detector.model_.units_by_channel, "the model", strict=False)
-    for note in () if quiet or json else converted.notes:
-        if not note.startswith(LEFT_OUT):
-            err.notes([note])
+    notes = [note for note in converted.notes if not note.startswith(LEFT_OUT)]
+    err.notes(() if quiet or json else notes)
     stamps = {} if done is None else done.stamps(recordings)
     with progress(quiet=quiet) as report:
         run = detect_many(
@@ -196,7 +194,7 @@ def detect(
         "intervals" if table.intervals else "detections": len(table.frame),
         **({"rows": len(frame)} if update else {}),
         "unpaired": table.unpaired,
-        "notes": [note for note in converted.notes if not note.startswith(LEFT_OUT)],
+        "notes": notes,
         **({} if point is None else _expected(point, detector.model_)),
         "left_out": left_out,
     }

@@ -22,12 +22,10 @@ def figures(
     data: MovedData = None,
     trust_pickle: TrustPickle = False,
     theme: Annotated[
-        Literal["light", "dark", "both"],
-        Option(help="Files of the dark theme end in -dark."),
+        Literal["light", "dark", "both"], Option(help="Files of the dark theme end in -dark.")
     ] = "both",
     seed: Annotated[
-        int,
-        Option(parser=SEED, help="Seed of the simulated night that is drawn without a run."),
+        int, Option(parser=SEED, help="Seed of the simulated night that is drawn without a run.")
     ] = 0,
     json: Json = False,
 ) -> None:

@@ -1,18 +1,20 @@
-"""The command that runs a detector on a live source."""
+"""Commands that run a detector on live sources: ``live`` on one, ``serve`` for many clients."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Option, Typer
 
 from bdl.cli.console import err
-from bdl.cli.numbers import DURATION, SECONDS
-from bdl.cli.options import Quiet, StreamModel, WholeRanking
+from bdl.cli.numbers import DURATION, PORT, SECONDS
+from bdl.cli.options import Quiet, StreamModel, WholeRanking, takes
 from bdl.errors import ConfigError
+from bdl.live.client_limits import Limits
 from bdl.live.line_formats import LineFormat
 
 commands = Typer()
@@ -34,8 +36,7 @@ def live(
     recording: Annotated[str, Option(help="Name of the stream.")] = "live",
     all: WholeRanking = False,
     state: Annotated[
-        Path | None,
-        Option(help="State file: after a kill, the same command continues from it."),
+        Path | None, Option(help="State file: after a kill, the same command continues from it.")
     ] = None,
     start: Annotated[
         str | None,
@@ -50,8 +51,7 @@ def live(
         Option(parser=SECONDS, help="Seconds without samples beyond which a time is refused."),
     ] = 86400.0,
     save_every: Annotated[
-        float,
-        Option(parser=DURATION, help="Seconds between two writes of the state, at most."),
+        float, Option(parser=DURATION, help="Seconds between two writes of the state, at most.")
     ] = 5.0,
     quiet: Quiet = False,
 ) -> None:
@@ -100,6 +100,43 @@ def live(
         summary = {**session.summary(), "unreadable lines": errors.count}
         numbers = ", ".join(f"{key} {value}" for key, value in summary.items())
         err.print(f"{'finished' if ended else 'stopped'}: {numbers}")
+
+
+@commands.command(epilog="Example: `BDL_TOKEN=secret bdl serve model.onnx --port 8000`")
+@takes(limits=Limits)
+def serve(
+    model: StreamModel,
+    host: Annotated[
+        str, Option(help="Address to listen at; the default is this machine only.")
+    ] = "127.0.0.1",
+    port: Annotated[int, Option(parser=PORT, help="Port; 0 for a free one.")] = 0,
+    all: WholeRanking = False,
+    *,
+    limits: dict[str, Any],
+) -> None:
+    """Serve streams over WebSocket, all stepped together.
+
+    The first line that is printed is the address, the second the token that clients must send; the
+    environment variable BDL_TOKEN sets it.
+    """
+    from bdl import load
+    from bdl.live.serving import serve as run
+
+    detector = load(model)
+
+    def say(address: str, token: str) -> None:
+        print(address, token, sep="\n", flush=True)
+        err.print("Ctrl+C ends it.")
+
+    run(
+        detector,
+        host=host,
+        port=port,
+        token=os.environ.get("BDL_TOKEN"),
+        limits=Limits(**limits),
+        operating_point=detector.model_.operating_point is not None and not all,
+        say=say,
+    )
 
 
 def _time(text: str | None) -> datetime | None:

@@ -32,8 +32,7 @@ def fit(
     project: Annotated[Path | None, PROJECT] = None,
     *,
     out: Annotated[
-        Path | None,
-        Option(help="Model file to write. Default: model.safetensors, in the project."),
+        Path | None, Option(help="Model file to write. Default: model.safetensors, in the project.")
     ] = None,
     evaluation: Annotated[
         Path | None,

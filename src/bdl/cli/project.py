@@ -38,8 +38,7 @@ def new(
     format: FormatName = None,
     pattern: Pattern = None,
     event_period: Annotated[
-        float | None,
-        Option(parser=SECONDS, help="Seconds per step, for event tables in steps."),
+        float | None, Option(parser=SECONDS, help="Seconds per step, for event tables in steps.")
     ] = None,
     annotated: Annotated[
         Path | None,

@@ -36,8 +36,7 @@ class Rules:
         Option(help="Unit of the tolerances [default: the tables' unit]."),
     ] = None
     period: Annotated[
-        float | None,
-        Option(parser=SECONDS, help="Seconds per step, needed where units are mixed."),
+        float | None, Option(parser=SECONDS, help="Seconds per step, needed where units are mixed.")
     ] = None
     event_free: Annotated[
         Literal["ignore", "count"] | None,
@@ -71,8 +70,7 @@ class Rules:
         ),
     ] = None
     regions: Annotated[
-        Path | None,
-        Option(help="Table of scored regions: recording, start, end (in --unit)."),
+        Path | None, Option(help="Table of scored regions: recording, start, end (in --unit).")
     ] = None
     column: Annotated[
         list[str] | None,

@@ -1,4 +1,4 @@
-"""The command that scores detections.
+"""Commands that score detections: ``score`` one system, ``compare`` several.
 
 A table with Kaggle's columns (series_id, step, event, score) is in steps, every other one in
 seconds. Tolerances are in ``--unit``, by default the unit of the tables; ``--period`` is needed
@@ -116,6 +116,69 @@ def score(
     console.out.print("\n\n".join([*texts, result.errors(errors, threshold).text(width)]))
 
 
+@commands.command()
+@takes(rules=Rules, draws=Draws)
+def compare(
+    truth: Truth,
+    detections: Annotated[
+        list[str],
+        Option(
+            "--detections",
+            help="Table of a system, PATH or NAME=PATH; repeat for each system. Tables of one NAME "
+            "are training seeds of one system and are averaged.",
+        ),
+    ],
+    tolerance: Annotated[list[float], TOLERANCES],
+    *,
+    rules: Rules,
+    baseline: Annotated[
+        str | None, Option(help="System that the others are compared with [default: every pair].")
+    ] = None,
+    bootstrap: Bootstrap = 1000,
+    draws: Draws,
+    as_json: Json = False,
+) -> None:
+    """Compare systems on the same recordings, with paired intervals."""
+    from bdl import evaluation
+    from bdl.evaluation.coverage import undetected_text
+    from bdl.evaluation.event_score import EVENT_FREE
+
+    setup = Setup.of(truth, rules)
+    paths = _by_system(detections)
+    if len(paths) < 2:
+        raise ConfigError(
+            "compare: at least two systems expected, each with --detections NAME=PATH; for one "
+            "there is `bdl score`"
+        )
+    ranks = draws.metric.removeprefix("m").startswith("AP")
+    tables = {
+        name: [setup.detections(path, scored=ranks) for path in seeds]
+        for name, seeds in paths.items()
+    }
+    drawn = draws.arguments(setup, bootstrap)
+    result = evaluation.compare(
+        setup.truth, tables, tolerance, baseline=baseline, **drawn, **setup.rules
+    )
+    if as_json:
+        systems = {
+            name: [evaluation.Score(matches).to_dict() for matches in seeds]
+            for name, seeds in result.matches.items()
+        }
+        console.print_json({"unit": setup.unit, "systems": systems, "bootstrap": result.to_dict()})
+        return
+    console.out.print(
+        f"times and tolerances in {setup.unit}; {EVENT_FREE[setup.rules['event_free']]}"
+    )
+    for name, seeds in result.matches.items():
+        for matches in seeds:
+            note = undetected_text(matches)
+            lines = [note] if note else []
+            lines += [f"left out: {line}" for line in matches.left_out.lines()]
+            for line in lines:
+                console.out.print(f"{name}: {line}")
+    console.out.print(result.text(draws.cluster, console.width()))
+
+
 def _tolerances(tolerance: list[float] | None) -> list[float]:
     if not tolerance:
         raise ConfigError("--tolerance expected, once or more: how near a hit must be")
@@ -154,3 +217,18 @@ def _score_otherwise(
         console.print_json({"unit": setup.unit, "scoring": kind, **result.plain})
     else:
         console.out.print(f"times in {setup.unit}\n{result.text}")
+
+
+def _by_system(detections: list[str]) -> dict[str, list[Path]]:
+    """Tables by the name of their system; without a name, the file's own."""
+    systems: dict[str, list[Path]] = {}
+    for text in detections:
+        name, equals, path = text.partition("=")
+        table = Path(path if equals else text)
+        label = name if equals else table.stem
+        if not label or not table.name:
+            raise ConfigError(f"--detections {text}: PATH or NAME=PATH expected")
+        if not equals and label in systems:
+            raise ConfigError(f"two tables are called {label!r}; name them, as in new={table}")
+        systems.setdefault(label, []).append(table)
+    return systems

@@ -64,8 +64,7 @@ def run(
     ] = "full",
     workers: dict[str, Any],
     verify: Annotated[
-        bool,
-        Option("--verify", help="Read and hash all data again when a study is resumed."),
+        bool, Option("--verify", help="Read and hash all data again when a study is resumed.")
     ] = False,
     trust_pickle: TrustPickle = False,
     as_json: Json = False,

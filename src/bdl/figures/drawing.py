@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from bdl.figures.held_out_window import draw_window
-from bdl.figures.overview import draw_overview, paper_gains, run_gains
+from bdl.figures.overview import draw_overview, draw_window, paper_gains, run_gains
 from bdl.figures.run_scores import backbones_of, curves_of
 from bdl.figures.simulated_window import simulated_window
 from bdl.figures.study_window import study_window

@@ -1,4 +1,8 @@
-"""The overview: one interval, two scored events; occupancy or event times; what it gains."""
+"""Figures of a window: the overview with scores, and a held-out window of a study.
+
+The overview shows one interval with its two scored events, occupancy or event times, and the gain.
+The held-out window shows the annotated interval, evidence of transitions and density at its ends.
+"""
 
 from __future__ import annotations
 
@@ -47,6 +51,26 @@ def draw_overview(window: Window, gains: Sequence[ScorePair], source: str, theme
         panel(events, "C", f"BDL predicts the scored times{schematic}")
     tracks.time_axis(events, window)
     _gains(figure.add_subplot(grid[:, 1]), gains, source, theme)
+    return figure
+
+
+def draw_window(window: Window, theme: Theme) -> Figure:
+    """The signal and one track per kind of output."""
+    outputs = [output for kind in ("state", "events") if (output := window.row_of_kind(kind))]
+    figure = new_figure(1.15 * (1 + len(outputs)) + 0.35)
+    axes = figure.subplots(1 + len(outputs), 1, sharex=True)
+    for axis in axes:
+        tracks.mark_events(axis, window, theme)
+    tracks.draw_signal(axes[0], window, theme)
+    for place, (name, row) in enumerate(outputs, start=1):
+        tracks.draw_output(axes[place], window, row, theme)
+        evidence = "transition evidence" if row.kind == "state" else "expected events per bin"
+        schematic = ", schematic" if window.schematic else ""
+        panel(axes[place], "", f"{name}: {evidence}{schematic}")
+    tracks.name_events(axes[0], window, theme)
+    tracks.time_axis(axes[-1], window)
+    for axis in axes[:-1]:
+        axis.tick_params(axis="x", length=0)
     return figure
 
 

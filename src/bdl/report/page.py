@@ -26,10 +26,9 @@ from bdl.installation import version
 from bdl.report import html_tables, page_figures
 from bdl.report.arrays import deflate
 from bdl.report.content import Content, timing_errors
-from bdl.report.estimates import estimate_html
 from bdl.report.page_data import page_data
 from bdl.report.page_figures import Floats, PlotlyFigure
-from bdl.report.summary import SystemSummary, lead, summarise, summary_section
+from bdl.report.summary import SystemSummary, estimate_html, lead, summarise, summary_section
 from bdl.report.training_section import training_figures, training_section
 
 
