@@ -44,19 +44,14 @@ class Fields:
         """One keyword parameter per field, as typer reads them; None means not given."""
         kinds = self._kinds()
         names = dict.fromkeys(name for kind in kinds.values() for name in kind.model_fields)
-        return {
-            name: self._parameter(
-                name, {k: kind for k, kind in kinds.items() if name in kind.model_fields}, kinds
-            )
-            for name in names
-            if name not in self.without and not ("" not in kinds and name == "kind")
-        }
+        hidden = self.without if "" in kinds else (*self.without, "kind")
+        return {name: self._parameter(name, kinds) for name in names if name not in hidden}
 
-    def _parameter(
-        self, name: str, owners: dict[str, type[Value]], kinds: dict[str, type[Value]]
-    ) -> Parameter:
+    def _parameter(self, name: str, kinds: dict[str, type[Value]]) -> Parameter:
         """The option of a field that some of the kinds have."""
-        types = [option_type(kind.model_fields[name]) for kind in owners.values()]
+        owners = {owner: kind for owner, kind in kinds.items() if name in kind.model_fields}
+        fields = [kind.model_fields[name] for kind in owners.values()]
+        types = [option_type(field) for field in fields]
         chosen: Any = types[0] if all(other == types[0] for other in types) else object
         plain = singular(name) if get_origin(chosen) is list else name
         flag = f"--{plain.replace('_', '-')}"
@@ -66,14 +61,11 @@ class Fields:
         text = next(filter(None, texts), "")
         if len(owners) < len(kinds):
             text += f" (Only {', '.join(owners)}.)"
-        defaults = {shown_default(kind.model_fields[name]) for kind in owners.values()}
+        defaults = {shown_default(field) for field in fields}
         if len(defaults) == 1 and (default := defaults.pop()):
             text += f" Default: {default}."
-        numbers = [
-            number_type(kind.model_fields[name], kind_type)
-            for kind, kind_type in zip(owners.values(), types, strict=True)
-        ]
-        number = numbers[0] if all(each == numbers[0] for each in numbers) else None
+        numbers = {*map(number_type, fields, types)}
+        number = numbers.pop() if len(numbers) == 1 else None
         option = Option(
             flag,
             help=text.strip(),
