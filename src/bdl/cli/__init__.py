@@ -27,7 +27,7 @@ INCOMPLETE = 3  # done, but something was left out, which the messages name
 # with the commands' own.
 COMMANDS = {
     "convert": ("Translate events between formats.", "event_conversion"),
-    "inspect": ("Show what recordings and events hold, and what is odd.", "inspection"),
+    "inspect": ("Show what recordings and events contain, and what looks wrong.", "inspection"),
     "prepare": ("Stream recordings into a store of memory-mapped arrays.", "prepare"),
     "new": ("Propose every setting from the data, and write a configuration.", "project"),
     "evaluate": ("Score a detector on your own data by nested cross-validation.", "evaluation"),
@@ -35,7 +35,7 @@ COMMANDS = {
     "detect": ("Detect events in recordings with a trained model.", "detection"),
     "show": ("Show what a model detects, how well, and what its scores mean.", "model_card"),
     "export": ("Write a trained model as an ONNX file, which needs no torch.", "export"),
-    "live": ("Detect events in samples as they come.", "live"),
+    "live": ("Detect events in samples as they arrive.", "live"),
     "serve": ("Serve streams over WebSocket, all stepped together.", "live"),
     "decode": ("Turn saved densities into ranked events.", "decoding"),
     "calibrate": ("Choose the best decoder of a grid on calibration recordings.", "decoding"),
@@ -183,7 +183,7 @@ def main() -> None:
         _end(str(advice))
     except SystemExit as ended:
         if ended.code == INTERRUPTED:  # typer has taken the KeyboardInterrupt
-            print("interrupted; run the same command again to go on", file=sys.stderr)
+            print("interrupted; run the same command again to resume", file=sys.stderr)
         raise
 
 

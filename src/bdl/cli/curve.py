@@ -36,10 +36,10 @@ def curve(
         ),
     ] = None,
     held_out: Annotated[
-        float, Option(parser=SHARE, help="Share of the groups that is held out.")
+        float, Option(parser=SHARE, help="Share of the groups that are held out.")
     ] = 0.2,
     repeats: Annotated[
-        int, Option(parser=COUNT, help="Orders in which recordings are added, averaged.")
+        int, Option(parser=COUNT, help="Number of orders of added recordings, averaged.")
     ] = 1,
     bootstrap: Replicates = 1000,
     quiet: Quiet = False,

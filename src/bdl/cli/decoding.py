@@ -52,7 +52,7 @@ def decode(
     ] = None,
     tolerance: Tolerances = None,
     threshold: Annotated[
-        float | None, Option(parser=SCORE, help="Least score, instead of the decoder's own.")
+        float | None, Option(parser=SCORE, help="Lowest score, instead of the decoder's threshold.")
     ] = None,
     interval: Intervals = None,
     format: Annotated[str, Option(help="Format of the event table.")] = "bdl",
@@ -71,7 +71,7 @@ def decode(
     ] = None,
     min_gap: Annotated[
         float | None,
-        Option(parser=DURATION, help="Least gap between --pairs in seconds; default 0."),
+        Option(parser=DURATION, help="Shortest gap between --pairs in seconds; default 0."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -119,7 +119,7 @@ def calibrate(
     densities: Densities,
     events: Annotated[Path, Argument(help="Annotated events of these recordings.")],
     out: Annotated[
-        Path, Option(help="File to write (JSON): the chosen decoder and all that were tried.")
+        Path, Option(help="File to write (JSON): the chosen decoder and all tried settings.")
     ],
     grid: Annotated[
         str | None,

@@ -22,8 +22,8 @@ commands = Typer()
 @commands.command(epilog="Example: `bdl demo --out demo`")
 @takes(training=Fields(Training, without=tuple({*Training.model_fields} - {"updates", "seed"})))
 def demo(
-    folder: Annotated[Path, Option("--out", help="Folder for everything it makes.")] = Path("demo"),
-    recordings: Annotated[int, Option(parser=COUNT, help="How many recordings to simulate.")] = 40,
+    folder: Annotated[Path, Option("--out", help="Folder for all files.")] = Path("demo"),
+    recordings: Annotated[int, Option(parser=COUNT, help="Number of simulated recordings.")] = 40,
     days: Annotated[float, Option(parser=DAYS, help="Days per recording.")] = 7.0,
     json: Json = False,
     *,

@@ -51,7 +51,7 @@ def detect(
     format: Annotated[
         str | None,
         Option(
-            help=f"Format to write: {', '.join(written_formats())}. By default our own table, bdl.",
+            help=f"Format to write: {', '.join(written_formats())}. Default: bdl, our table.",
             autocompletion=written_formats,
         ),
     ] = None,
@@ -65,10 +65,10 @@ def detect(
     ] = None,
     config: Annotated[Path | None, Option(help="YAML file that names the recordings.")] = None,
     densities: Annotated[
-        Path | None, Option(help="Folder to write the densities to as well.")
+        Path | None, Option(help="Also write the densities to this folder.")
     ] = None,
     resample: Annotated[
-        bool, Option(help="Resample recordings of another rate to that of the model.")
+        bool, Option(help="Resample recordings with another rate to that of the model.")
     ] = False,
     all: WholeRanking = False,
     false_alarms_per_day: Annotated[
@@ -81,18 +81,13 @@ def detect(
     ] = None,
     sensitivity: Annotated[
         float | None,
-        Option(
-            parser=SENSITIVITY, help="Threshold that found this share of held-out events, instead."
-        ),
+        Option(parser=SENSITIVITY, help="Threshold that detects this share of held-out events."),
     ] = None,
     events: Annotated[
-        bool, Option("--events", help="One row per event, also where events are ends.")
+        bool, Option("--events", help="One row per event, also if events are ends of intervals.")
     ] = False,
     update: Annotated[
-        bool,
-        Option(
-            "--update", help="Only files that are new or changed since; rows are added to --out."
-        ),
+        bool, Option("--update", help="Only new or changed files; their rows are added to --out.")
     ] = False,
     partition: Annotated[
         int | None,
@@ -113,8 +108,8 @@ def detect(
     Detections are those above the threshold with the best F1 on held-out training recordings, if
     the model has one. Where events are ends of intervals, a row is an interval. Local times are
     added where the start of a recording is known. A recording that cannot be read or used is named
-    and left out; the exit code is then 3. Interrupted, the same command goes on where it stopped:
-    what is finished is in OUT.run until the table is written.
+    and left out; the exit code is then 3. After an interruption the same command resumes: finished
+    recordings are in OUT.run until the table is written.
     """
     from bdl import load
     from bdl.cli.detection_table import detection_table

@@ -15,7 +15,7 @@ commands = Typer()
 @commands.command(epilog="Example: `bdl doctor --json`")
 def doctor(
     sizes: Annotated[
-        bool, Option("--sizes", help="Also show the installed size of the libraries of the base.")
+        bool, Option("--sizes", help="Also show the installed sizes of required libraries.")
     ] = False,
     json: Json = False,
 ) -> None:

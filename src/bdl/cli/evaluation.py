@@ -27,7 +27,7 @@ commands = Typer()
 @takes(workers=Workers, detector=DETECTOR_OPTIONS)
 def evaluate(
     project: Annotated[Path, PROJECT],
-    folds: Annotated[int, Option(parser=FOLDS, help="Parts of the groups, each tested once.")] = 5,
+    folds: Annotated[int, Option(parser=FOLDS, help="Number of folds, each tested once.")] = 5,
     baseline: Annotated[
         list[str] | None,
         Option(

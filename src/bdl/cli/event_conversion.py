@@ -63,8 +63,8 @@ def convert(
     recordings: Annotated[
         Path | None,
         Option(
-            help="Recordings: dates and times are placed on their clocks, and those without events "
-            "listed in formats that do so."
+            help="Recordings, to place dates and times on their clocks, and to list those without "
+            "events in formats that do so."
         ),
     ] = None,
     format: FormatName = None,

@@ -36,7 +36,7 @@ def explore(
     ] = None,
     export_: Annotated[
         Path | None,
-        Option("--export", help="Write the corrected table and its change log here, and end."),
+        Option("--export", help="Write the corrected table and its change log here, and exit."),
     ] = None,
     to: Annotated[str, Option("--to", help="Format of --export.")] = "bdl",
     port: Annotated[int, Option(parser=PORT, help="Port of this machine; 0 for a free one.")] = 0,

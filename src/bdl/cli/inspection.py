@@ -65,7 +65,7 @@ def inspect(
     json: Json = False,
     workers: dict[str, Any],
 ) -> None:
-    """Show what recordings and events hold, and what is odd."""
+    """Show what recordings and events contain, and what looks wrong."""
     from bdl import formats
     from bdl.quality import Quality
 

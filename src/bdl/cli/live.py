@@ -47,15 +47,14 @@ def live(
     ] = None,
     strict: Annotated[bool, Option("--strict", help="Stop at a line that cannot be used.")] = False,
     longest_gap: Annotated[
-        float,
-        Option(parser=SECONDS, help="Seconds without samples beyond which a time is refused."),
+        float, Option(parser=SECONDS, help="Longest gap in seconds; a later sample is refused.")
     ] = 86400.0,
     save_every: Annotated[
-        float, Option(parser=DURATION, help="Seconds between two writes of the state, at most.")
+        float, Option(parser=DURATION, help="Longest time between writes of the state, in seconds.")
     ] = 5.0,
     quiet: Quiet = False,
 ) -> None:
-    """Detect events in samples as they come.
+    """Detect events in samples as they arrive.
 
     Samples are lines of NDJSON, {"time": 12.5, "values": [0.1, 0.2]}, or of CSV with a header.
     Final detections go to standard output as NDJSON: recording, event, time, score, issued.

@@ -37,20 +37,18 @@ def fit(
     evaluation: Annotated[
         Path | None,
         Option(
-            help="Run directory of `bdl evaluate`, whose score the model file gets. Default: "
+            help="Run directory of `bdl evaluate`; the model file gets its score. Default: "
             "evaluation, in the project."
         ),
     ] = None,
     preset: PresetOption = None,
     from_: Annotated[
         Path | None,
-        Option("--from", help="Model file to start at: fine-tuning, with a tenth of its steps."),
+        Option("--from", help="Model file to fine-tune, with a tenth of its training steps."),
     ] = None,
     page: Annotated[
         Path | None,
-        Option(
-            help="Page with scores before and after --from, in a fifth of the groups, held out."
-        ),
+        Option(help="Page with scores before and after --from, on a held-out fifth of the groups."),
     ] = None,
     log: Annotated[
         Path | None, Option(help="Folder for logs and checkpoints, kept afterwards.")

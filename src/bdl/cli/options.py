@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Family = TypeVar("Family", bound=Variant)
 Command = Callable[..., None]
-Pattern = Annotated[str | None, Option(help="Which files of a folder, such as '**/*.parquet'.")]
+Pattern = Annotated[str | None, Option(help="Files of a folder to read, such as '**/*.parquet'.")]
 StepPeriod = Annotated[
     float | None,
     Option("--period", parser=SECONDS, help="Seconds per step, for Kaggle tables."),
@@ -37,7 +37,7 @@ EventFreeRule = Annotated[
     Option("--event-free", help="Whether detections in recordings without events count."),
 ]
 TrustPickle = Annotated[
-    bool, Option("--trust-pickle", help="Open data that is a pickle, which can run code.")
+    bool, Option("--trust-pickle", help="Open pickled data, which can run code.")
 ]
 Strict = Annotated[
     bool, Option("--strict", help="Stop at the first recording that cannot be read.")
@@ -52,7 +52,7 @@ StreamModel = Annotated[
 ]
 WholeRanking = Annotated[
     bool,
-    Option("--all", help="The whole ranking, instead of detections above the threshold."),
+    Option("--all", help="All detections, for AP, not only those above the threshold."),
 ]
 PROJECT = Argument(help="Folder made by `bdl new`, or its bdl.yaml.")
 MovedData = Annotated[

@@ -48,7 +48,7 @@ def prepare(
 ) -> None:
     """Stream recordings into a store of memory-mapped arrays.
 
-    Every later step reads it fastest. Interrupted, the same command goes on where it stopped.
+    Other commands read a store fastest. After an interruption the same command resumes.
     A recording that cannot be read is named and left out; the exit code is then 3.
     """
     from bdl import formats

@@ -43,8 +43,8 @@ def new(
     annotated: Annotated[
         Path | None,
         Option(
-            help="Table of the annotated spans (recording, start, end): nothing is learned, or "
-            "scored, outside them."
+            help="Table of the annotated spans (recording, start, end): nothing outside them is "
+            "learned or scored."
         ),
     ] = None,
     json: Json = False,

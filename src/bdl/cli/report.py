@@ -43,9 +43,7 @@ def report(
     target: Annotated[Path, Option("--out", help="Page to write.")] = Path("report.html"),
     truth: Annotated[Path | None, Option(help="Table of annotated events.")] = None,
     tolerance: Annotated[list[float] | None, TOLERANCES] = None,
-    period: Annotated[
-        float | None, Option(parser=SECONDS, help="Seconds from one sample to the next.")
-    ] = None,
+    period: Annotated[float | None, Option(parser=SECONDS, help="Seconds between samples.")] = None,
     densities: Annotated[
         list[Path] | None,
         Option(help="Folder of densities: one per table of detections, in the same order."),

@@ -31,7 +31,7 @@ def review(
         list[float] | None,
         Option(
             parser=TOLERANCE,
-            help="Seconds within which labels and model agree; the first one makes the queue, "
+            help="Seconds within which labels and model agree; the first is for the queue, "
             "further ones are for the agreement of annotators.",
         ),
     ] = None,

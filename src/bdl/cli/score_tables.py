@@ -141,7 +141,7 @@ class Setup:
         if scored and events.score is None:
             raise InputError(
                 f"{path}: detections need a column 'score' to be ranked by (--detection-column "
-                "score=NAME); without scores there is --metric mF1, and `bdl score`, which then "
+                "score=NAME); without scores, use --metric mF1, or `bdl score`, which then "
                 "counts all of them"
             )
         return convert(events, unit, self.unit, self.period, path)

@@ -40,7 +40,7 @@ def score(
         Option(
             "--threshold",
             parser=SCORE,
-            help="Also count the detections of at least this score, in the error table too.",
+            help="Also count detections with at least this score, in the error table as well.",
         ),
     ] = None,
     delay: Annotated[
@@ -148,7 +148,7 @@ def compare(
     if len(paths) < 2:
         raise ConfigError(
             "compare: at least two systems expected, each with --detections NAME=PATH; for one "
-            "there is `bdl score`"
+            "system use `bdl score`"
         )
     ranks = draws.metric.removeprefix("m").startswith("AP")
     tables = {

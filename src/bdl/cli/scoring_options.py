@@ -27,7 +27,7 @@ class Draws:
 
     cluster: Annotated[
         Literal["recording", "group"],
-        Option(help="What a replicate draws; groups are in the table of --recordings."),
+        Option(help="What replicates draw; the table of --recordings has the groups."),
     ] = "recording"
     metric: Annotated[
         str,
@@ -37,9 +37,7 @@ class Draws:
         ),
     ] = "mAP"
     seed: BootstrapSeed = 0
-    level: Annotated[float, Option(parser=SHARE, help="Share of replicates in the interval.")] = (
-        0.95
-    )
+    level: Annotated[float, Option(parser=SHARE, help="Confidence level of the interval.")] = 0.95
 
     def arguments(self, setup: Setup, replicates: int) -> dict[str, Any]:
         """Arguments of `bdl.evaluation.bootstrap`."""

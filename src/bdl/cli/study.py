@@ -23,7 +23,7 @@ Run = Annotated[str, Argument(help="Run directory: a folder or any fsspec path."
 @study.command("list")
 def list_studies(
     verbose: Annotated[
-        bool, Option("--verbose", help="Also what the paper leaves open, and our choice.")
+        bool, Option("--verbose", help="Also show what the paper leaves open, and our choice.")
     ] = False,
     as_json: Json = False,
 ) -> None:
