@@ -55,6 +55,7 @@ def curve(
     from bdl import Detector
     from bdl.detector.learning_curve import learning_curve
     from bdl.formats.table_writing import check_table_output, write_table
+    from bdl.proposal import propose
 
     if target is not None:
         check_table_output(target)
@@ -70,7 +71,9 @@ def curve(
             return start.fine_tune(recordings, labels, **training)
     else:
         settings = source.detector_settings(preset, detector)
-        tolerances = settings.tolerances or _proposed(source.recordings, source.events)
+        # Chosen for all the data, so that every model is scored alike.
+        proposal = None if settings.tolerances else propose(source.recordings, source.events)
+        tolerances = settings.tolerances if proposal is None else tuple(proposal.tolerances.value)
         settings = settings.replace(tolerances=tolerances)
 
         def train(recordings: Recordings, labels: Events) -> Detector:
@@ -99,10 +102,3 @@ def curve(
         print_json({"held_out": result.held_out, "curve": rows, "verdict": result.verdict})
     else:
         out.print(repr(result))
-
-
-def _proposed(recordings: Recordings, events: Events) -> tuple[float, ...]:
-    """Tolerances that are chosen for all the data, so that every model is scored alike."""
-    from bdl.proposal import propose
-
-    return tuple(propose(recordings, events).tolerances.value)

@@ -29,7 +29,6 @@ from bdl.report.content import Content, timing_errors
 from bdl.report.page_data import page_data
 from bdl.report.page_figures import Floats, PlotlyFigure
 from bdl.report.summary import SystemSummary, estimate_html, lead, summarise, summary_section
-from bdl.report.training_section import training_figures, training_section
 
 
 def write_report(content: Content, path: Path | str) -> Path:
@@ -72,8 +71,8 @@ def render(content: Content) -> str:
     styles = ((drawing.FOLDER, "drawing.css"), (assets, "page.css"))
     systems = summarise(content)
     drawn = _figures(content, systems)
-    curves = training_figures(content)
-    training = training_section(content, "".join(_plot(id, *CAPTIONS[id]) for id in curves))
+    curves = _training_figures(content)
+    training = _training_section(content, "".join(_plot(id, *CAPTIONS[id]) for id in curves))
     return Template((assets / "page.html").read_text("utf-8")).substitute(
         title=escape(content.title),
         css="".join((folder / name).read_text("utf-8") for folder, name in styles),
@@ -224,6 +223,41 @@ def _counts(content: Content) -> list[tuple[str, Floats, Floats]]:
             observed, expected = np.array(pairs, dtype=float).T
             rows.append((system.name, observed, expected))
     return rows
+
+
+def _training_figures(content: Content) -> dict[str, page_figures.PlotlyFigure]:
+    """Figures of the training curves, by the id of their element in the page.
+
+    Losses of different objectives have different units, so they have a logarithmic axis of their
+    own; every other recorded quantity is a score.
+    """
+    curves = [
+        (quantity, (place, system.name, *curve))
+        for place, system in enumerate(content.systems)
+        for quantity, curve in system.history.items()
+    ]
+    losses = [line for quantity, line in curves if quantity == "loss"]
+    scores = [line for quantity, line in curves if quantity != "loss"]
+    names = {quantity for quantity, _ in curves} - {"loss"}
+    figures = {}
+    if losses:
+        figures["loss"] = page_figures.by_epoch("loss", losses, log=True)
+    if scores:
+        name = names.pop() if len(names) == 1 else "score"
+        figures["progress"] = page_figures.by_epoch(name, scores, log=False)
+    return figures
+
+
+def _training_section(content: Content, plots: str) -> str:
+    """The section around the plots; empty if there are neither plots nor a text."""
+    if not plots and not content.training:
+        return ""
+    text = f"<p>{escape(content.training)}</p>" if content.training else ""
+    figures = f'<div class="figures">{plots}</div>' if plots else ""
+    return (
+        '<section id="training" aria-labelledby="training-title">'
+        f'<h2 id="training-title">Training</h2>{text}{figures}</section>'
+    )
 
 
 def _provenance(content: Content) -> dict[str, str]:
