@@ -83,14 +83,10 @@ Intervals = Annotated[
 def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Command]:
     """Give a command the options of each group in place of its parameter of that name.
 
-    Parameters
-    ----------
-    **groups
-        For each parameter of the command its group of options. For a dataclass the command
-        receives an instance of it. For a `Value`, or `Fields` of some, it receives a dictionary of
-        those fields only that were given, so that they can be merged with a configuration file
-        before they are validated. A field with the name of a parameter of the command, such as one
-        of a third-party format, has no option there.
+    For a dataclass the command receives an instance of it. For a `Value`, or `Fields` of some, it
+    receives a dictionary of the fields that were given, so that they can be merged with a
+    configuration file before they are validated. A field with the name of a parameter of the
+    command, such as one of a third-party format, has no option there.
 
     Examples
     --------

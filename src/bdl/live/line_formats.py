@@ -30,14 +30,9 @@ class Sample(NamedTuple):
 
 
 class LineReader:
-    """Reads samples from the lines of one source.
+    """Reads samples of the channels of a model from the lines of one source.
 
-    Parameters
-    ----------
-    channels
-        Channels of the model.
-    format
-        ``ndjson`` or ``csv``; None recognises it by the first line.
+    Without a format it is recognised by the first line.
 
     Examples
     --------
