@@ -189,9 +189,7 @@ def _with_ends_of(truth: Events, detections: Events, path: Path) -> Events:
 
 
 def read(
-    path: Path,
-    columns: Mapping[str, str] | None = None,
-    intervals: tuple[IntervalType, ...] = (),
+    path: Path, columns: Mapping[str, str], intervals: tuple[IntervalType, ...]
 ) -> tuple[Events, str]:
     """Events of a table and their unit; rows without time or score are dropped and counted."""
     from bdl.formats.event_files import read_events, recognise
@@ -223,7 +221,7 @@ def convert(events: Events, unit: str, target: str, period: float | None, path: 
 
 
 def _about(path: Path) -> dict[str, dict[str, str]]:
-    """What a table of recordings says of each."""
+    """The values of each recording in a table of recordings."""
     recordings: dict[str, dict[str, str]] = {}
     for name, row in _rows(path, ("duration", "group", "fold")):
         if name in recordings:

@@ -30,16 +30,9 @@ PROBLEMS = 100  # that are sent to a client at once; the others are only counted
 
 
 class Sessions:
-    """All sessions of a service.
+    """All sessions of a service that runs a detector with a lag.
 
-    Parameters
-    ----------
-    detector
-        A fitted or exported detector with a lag.
-    limits
-        What clients may use.
-    operating_point
-        Whether to give only detections above the threshold of the model's operating point.
+    With ``operating_point``, only detections above the threshold of the model are given.
     """
 
     def __init__(
