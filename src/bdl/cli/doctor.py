@@ -52,22 +52,12 @@ def doctor(
         columns = {"part": [name for name, _ in rows], "state": [text for _, text in rows]}
         lines = text_table(columns, text="state")[1:]
         if sizes:
-            total = sum(weights.values())
-            megabytes = {"all": total, **weights}
-            lines += text_table(
-                {
-                    "library": [*megabytes],
-                    "MB": [f"{size / 1e6:,.1f}" for size in megabytes.values()],
-                }
-            )
-        for line in lines:
-            out.print(line)
-        for advice in report.advice:
-            out.print(f"advice: {advice}")
-        for problem in report.problems:
-            out.print(f"problem: {problem}")
-        if not report.problems:
-            out.print("nothing is broken")
+            shown = {"all": sum(weights.values()), **weights}
+            megabytes = [f"{size / 1e6:,.1f}" for size in shown.values()]
+            lines += text_table({"library": [*shown], "MB": megabytes})
+        lines += [f"advice: {advice}" for advice in report.advice]
+        lines += [f"problem: {text}" for text in report.problems] or ["nothing is broken"]
+        out.print("\n".join(lines))
     if report.problems:
         raise Exit(1)
 

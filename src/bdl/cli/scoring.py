@@ -171,8 +171,7 @@ def compare(
     )
     for name, seeds in result.matches.items():
         for matches in seeds:
-            note = undetected_text(matches)
-            lines = [note] if note else []
+            lines = [*filter(None, [undetected_text(matches)])]
             lines += [f"left out: {line}" for line in matches.left_out.lines()]
             for line in lines:
                 console.out.print(f"{name}: {line}")

@@ -60,7 +60,7 @@ class EditedLabels:
         self._code = {name: code for code, name in enumerate(self.original.recordings)}
         for place, entry in enumerate(self.journal.entries, start=2):
             try:
-                self._apply(entry)
+                self._apply(entry, self._checked_changes(entry))
             except ConflictError as error:
                 raise InputError(f"{self.journal.path}: line {place}: {error}") from error
 
@@ -202,39 +202,40 @@ class EditedLabels:
     def _append(self, **content: Any) -> Entry:
         at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         entry = Entry(number=len(self.journal.entries) + 1, at=at, **content)
-        self._check_present(self._changes(entry))
+        changes = self._checked_changes(entry)
         self.journal.append(entry)
-        self._apply(entry)
+        self._apply(entry, changes)
         return entry
 
-    def _changes(self, entry: Entry) -> tuple[Change, ...]:
-        """What an entry does to the labels."""
+    def edit_of(self, entry: Entry) -> Entry:
+        """The edit that an entry takes back or makes again, or the entry itself."""
         other = entry.undo or entry.redo
-        if other is None:
-            return entry.changes
-        stack = self._done if entry.undo is not None else self._undone
-        if not stack or stack[-1] != other:
-            raise ConflictError(f"edit {other} is not the latest one")
-        changes = self.journal.entries[other - 1].changes
-        if entry.redo is not None:
-            return changes
-        return tuple(change.inverse for change in reversed(changes))
+        return entry if other is None else self.journal.entries[other - 1]
 
-    def _check_present(self, changes: Sequence[Change]) -> None:
+    def changes_of(self, entry: Entry) -> tuple[Change, ...]:
+        """The changes that an entry makes, also by undoing or redoing an edit."""
+        changes = self.edit_of(entry).changes
+        return changes if entry.undo is None else tuple(c.inverse for c in reversed(changes))
+
+    def _checked_changes(self, entry: Entry) -> tuple[Change, ...]:
+        """The changes that an entry makes, if it can be made now."""
+        other = entry.undo or entry.redo
+        stack = self._done if entry.undo is not None else self._undone
+        if other is not None and stack[-1:] != [other]:
+            raise ConflictError(f"edit {other} is not the latest one")
+        changes = self.changes_of(entry)
         for change in changes:
             if self.get(change.id) != change.before:
                 raise ConflictError(
                     f"label {change.id} has changed meanwhile, in another window or by another "
                     "person; look at it again"
                 )
+        return changes
 
-    def _apply(self, entry: Entry) -> None:
-        changes = self._changes(entry)
-        self._check_present(changes)
+    def _apply(self, entry: Entry, changes: Sequence[Change]) -> None:
         for change in changes:
             self.edited[change.id] = change.after
             self.next_id = max(self.next_id, change.id + 1)
-        edit = self.journal.entries[(entry.undo or entry.redo or entry.number) - 1]
         if entry.undo is not None:
             self._undone.append(self._done.pop())
         elif entry.redo is not None:
@@ -242,8 +243,8 @@ class EditedLabels:
         else:
             self._done.append(entry.number)
             self._undone.clear()
-        if edit.review is not None:
-            if entry.undo is not None:
-                self.verdicts.pop(edit.review.item, None)
-            else:
-                self.verdicts[edit.review.item] = edit.review.verdict
+        review = self.edit_of(entry).review
+        if review is not None and entry.undo is not None:
+            self.verdicts.pop(review.item, None)
+        elif review is not None:
+            self.verdicts[review.item] = review.verdict

@@ -198,20 +198,16 @@ class Handlers:
 
     def _shown(self, entry: Entry) -> dict[str, Any]:
         """An entry as the page applies it: undo and redo say what they change."""
-        other = entry.undo or entry.redo
-        edit = entry if other is None else self._session.labels.journal.entries[other - 1]
-        changes = edit.changes
-        if entry.undo is not None:
-            changes = tuple(change.inverse for change in reversed(changes))
-        review = None
-        if edit.review is not None:
-            verdict = None if entry.undo is not None else edit.review.verdict
-            review = {"item": edit.review.item, "verdict": verdict}
+        changes = self._session.labels.changes_of(entry)
+        review, shown_review = self._session.labels.edit_of(entry).review, None
+        if review is not None:
+            verdict = None if entry.undo is not None else review.verdict
+            shown_review = {"item": review.item, "verdict": verdict}
         return {
             "number": entry.number,
             "annotator": entry.annotator,
             "changes": [change.model_dump(mode="json") for change in changes],
-            "review": review,
+            "review": shown_review,
         }
 
 

@@ -21,16 +21,13 @@ def event_colours(window: Window, theme: Theme) -> dict[str, str]:
 
 def mark_events(axes: Axes, window: Window, theme: Theme) -> None:
     """Shade the annotated intervals and draw the annotated events as dashed lines."""
-    seconds, _ = window.unit
     for start, end in window.intervals:
         low, high = max(start, window.first), min(end, window.last)
         axes.axvspan(*_axis(window, low, high), color=theme.shade, lw=0, zorder=0)
     for event, colour in event_colours(window, theme).items():
-        for time in window.events[event]:
-            axes.axvline(
-                (time - window.first) / seconds, color=colour, ls=(0, (4, 2)), lw=1.0, zorder=3
-            )
-    axes.set_xlim(0, (window.last - window.first) / seconds)
+        for time in _axis(window, window.events[event]):
+            axes.axvline(time, color=colour, ls=(0, (4, 2)), lw=1.0, zorder=3)
+    axes.set_xlim(*_axis(window, window.first, window.last))
 
 
 def draw_signal(axes: Axes, window: Window, theme: Theme) -> None:
