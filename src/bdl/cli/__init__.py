@@ -133,7 +133,6 @@ def _own_words(text: str) -> str:
 app = typer.Typer(
     name="bdl",
     cls=Family,
-    help="Detect events in long recordings: read, fit, detect, decode, score, report.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -130,7 +130,7 @@ def status(run: Run, as_json: Json = False) -> None:
 @study.command()
 def table(
     run: Run,
-    format: Annotated[Literal["md", "csv", "tex"], Option(help="Markdown, CSV or LaTeX.")] = ("md"),
+    format: Annotated[Literal["md", "csv", "tex"], Option(help="Markdown, CSV or LaTeX.")] = "md",
     as_json: Json = False,
 ) -> None:
     """Print the tables of a finished study, our values next to those of the paper."""
