@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 from bdl.cli import app
 from bdl.errors import StudyError
 from bdl.figures import draw_figures
-from bdl.figures.held_out_window import draw_window
-from bdl.figures.overview import draw_overview, run_gains
+from bdl.figures.overview import draw_overview, draw_window, run_gains
 from bdl.figures.run_scores import backbones_of, curves_of
 from bdl.figures.study_window import study_window
 from bdl.figures.style import DARK, LIGHT, themed
@@ -76,7 +75,7 @@ def test_the_window_shows_density_and_transition_evidence(finished: Finished):
     # Evidence of onset and wake-up is the rise and the fall of the same probability.
     assert not np.any((state.values["onset"] > 0) & (state.values["wakeup"] > 0))
     assert window.intervals
-    assert window.first <= window.truths["onset"][0] <= window.last
+    assert window.first <= window.events["onset"][0] <= window.last
     with themed(DARK):
         figure = draw_window(window, DARK)
         overview = draw_overview(window, run_gains(study), "run", DARK)

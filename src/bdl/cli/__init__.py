@@ -10,14 +10,15 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from bdl.errors import BdlError
+from bdl.errors import BdlError, missing_extra
 
 INTERRUPTED = 130
 INCOMPLETE = 3  # done, but something was left out, which the messages name
@@ -26,7 +27,7 @@ INCOMPLETE = 3  # done, but something was left out, which the messages name
 # with the commands' own.
 COMMANDS = {
     "convert": ("Translate events between formats.", "event_conversion"),
-    "inspect": ("Show what recordings and events hold, and what is odd.", "inspection"),
+    "inspect": ("Show what recordings and events contain, and what looks wrong.", "inspection"),
     "prepare": ("Stream recordings into a store of memory-mapped arrays.", "prepare"),
     "new": ("Propose every setting from the data, and write a configuration.", "project"),
     "evaluate": ("Score a detector on your own data by nested cross-validation.", "evaluation"),
@@ -34,16 +35,16 @@ COMMANDS = {
     "detect": ("Detect events in recordings with a trained model.", "detection"),
     "show": ("Show what a model detects, how well, and what its scores mean.", "model_card"),
     "export": ("Write a trained model as an ONNX file, which needs no torch.", "export"),
-    "live": ("Detect events in samples as they come.", "live"),
-    "serve": ("Serve streams over WebSocket, all stepped together.", "serve"),
+    "live": ("Detect events in samples as they arrive.", "live"),
+    "serve": ("Serve streams over WebSocket, all stepped together.", "live"),
     "decode": ("Turn saved densities into ranked events.", "decoding"),
     "calibrate": ("Choose the best decoder of a grid on calibration recordings.", "decoding"),
     "score": ("Score a table of detections against annotated events.", "scoring"),
-    "compare": ("Compare systems on the same recordings, with paired intervals.", "comparison"),
+    "compare": ("Compare systems on the same recordings, with paired intervals.", "scoring"),
     "report": ("Write a report: one HTML page that works offline.", "report"),
     "curve": ("Score over the number of labelled recordings: would more labels help?", "curve"),
-    "explore": ("Look at recordings, correct labels, work through a review queue.", "explore"),
-    "review": ("List doubtful labels, the most likely errors first.", "review"),
+    "explore": ("Look at recordings, correct labels, work through a review queue.", "labels"),
+    "review": ("List doubtful labels, the most likely errors first.", "labels"),
     "figures": ("Draw the figures of the paper as SVG, PDF and PNG files.", "figures"),
     "study": ("Run a study of the paper, or your own, as a frozen protocol.", "study"),
     "data": ("Published data sets.", "data"),
@@ -58,25 +59,19 @@ COMMANDS = {
 }
 
 
-class Commands(MutableMapping[str, Any]):
-    """The commands by name, each imported when it is asked for."""
+@cache
+def _commands_of(module: str) -> Mapping[str, Any]:
+    family = typer.Typer(rich_markup_mode="markdown", pretty_exceptions_enable=False)
+    family.add_typer(import_module(f"bdl.cli.{module}").commands)
+    return typer.main.get_group(family).commands
 
-    def __init__(self) -> None:
-        self._loaded: dict[str, Any] = {}
+
+class Commands(Mapping[str, Any]):
+    """The commands by name, each imported when it is used."""
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._loaded:
-            _, module = COMMANDS[name]
-            family = typer.Typer(rich_markup_mode="markdown", pretty_exceptions_enable=False)
-            family.add_typer(import_module(f"bdl.cli.{module}").commands)
-            self._loaded.update(typer.main.get_group(family).commands)
-        return self._loaded[name]
-
-    def __setitem__(self, name: str, command: Any) -> None:
-        self._loaded[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._loaded[name]
+        _, module = COMMANDS[name]
+        return _commands_of(module)[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(COMMANDS)
@@ -90,10 +85,10 @@ class Family(TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{**settings, "commands": {}})
-        self.commands = Commands()
+        self.commands = Commands()  # type: ignore[assignment]
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; what is wrong with the text of an option is said in our own words."""
+        """Run a command; messages about wrong options are rewritten without validator terms."""
         try:
             return super().invoke(ctx)
         except Exception as error:
@@ -138,7 +133,6 @@ def _own_words(text: str) -> str:
 app = typer.Typer(
     name="bdl",
     cls=Family,
-    help="Detect events in long recordings: read, fit, detect, decode, score, report.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -174,27 +168,27 @@ def main() -> None:
     try:
         app()
     except BdlError as error:
-        _print("error:", "red", str(error))
-        sys.exit(2)
+        _end(str(error))
     except OSError as error:
         if error.filename is None:
             raise
         name = str(error.filename)
         shown = name if len(name) <= 200 else f"{name[:60]}..."
-        _print("error:", "red", f"{shown}: cannot be used: {error.strerror}")
-        sys.exit(2)
+        _end(f"{shown}: cannot be used: {error.strerror}")
     except ModuleNotFoundError as error:
-        from bdl.errors import missing_extra
-
         advice = missing_extra(error)
         if advice is error:
             raise
-        _print("error:", "red", str(advice))
-        sys.exit(2)
+        _end(str(advice))
     except SystemExit as ended:
         if ended.code == INTERRUPTED:  # typer has taken the KeyboardInterrupt
-            print("interrupted; run the same command again to go on", file=sys.stderr)
+            print("interrupted; run the same command again to resume", file=sys.stderr)
         raise
+
+
+def _end(message: str) -> None:
+    _print("error:", "red", message)
+    sys.exit(2)
 
 
 def _announce() -> None:
@@ -202,7 +196,7 @@ def _announce() -> None:
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    """A warning is for the user, who has no use for the line of code that gave it."""
+    """Print a warning without the line of code that gave it, which is of no use to users."""
     _print("warning:", "yellow", str(message))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,19 +30,24 @@ class Terminal:
 
         return Console(stderr=self._stderr, highlight=False, markup=False)
 
-    def print(self, item: object, *, markup: bool = False, soft_wrap: bool = False) -> None:
-        """Print a text, table or other object; names such as ``[x]`` stay as they are."""
-        if isinstance(item, str) and soft_wrap and not markup:
+    def print(self, item: object) -> None:
+        """Print a text as it is, or lay out a table or other object."""
+        if isinstance(item, str):
             print(item, file=sys.stderr if self._stderr else sys.stdout)
         else:
-            self.rich.print(item, markup=markup, soft_wrap=soft_wrap)
+            self.rich.print(item)
+
+    def notes(self, notes: Iterable[str]) -> None:
+        """Print notes, one per line."""
+        for note in notes:
+            self.print(f"note: {note}")
 
 
 out = Terminal(stderr=False)
 err = Terminal(stderr=True)
 
 
-def progress() -> Progress:
+def _bars() -> Progress:
     """A progress display on standard error: what, how many of how many, time passed and left."""
     from rich.progress import (
         BarColumn,
@@ -63,20 +69,32 @@ def progress() -> Progress:
     )
 
 
+@contextmanager
+def progress(*, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
+    """Show progress: the function takes what is being done, the number done and the total."""
+    if quiet:
+        yield lambda what, done, total: None
+        return
+    with _bars() as bars:
+        tasks: dict[str, Any] = {}
+
+        def report(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what, total=total)
+            bars.update(tasks[what], completed=done, total=total)
+
+        yield report
+
+
 def track(items: Iterable[T], what: str, total: int) -> Iterator[T]:
     """Yield the items while a progress bar counts them."""
-    with progress() as bar:
-        yield from bar.track(items, total=total, description=what)
+    with _bars() as bars:
+        yield from bars.track(items, total=total, description=what)
 
 
 def width() -> int | None:
     """Characters of a line of the terminal; None where output goes to a file or program."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-
-
-def say(text: str) -> None:
-    """Print plain text on standard output, its lines as they are."""
-    out.print(text, markup=False, soft_wrap=True)
 
 
 def print_json(data: Any) -> None:

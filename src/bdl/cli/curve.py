@@ -5,19 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option, Typer
 
 from bdl.cli.console import err, out, print_json
 from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption
-from bdl.cli.numbers import COUNT, INTERVALS, SHARE
-from bdl.cli.options import Json, Quiet, TableOut, takes
+from bdl.cli.numbers import COUNT, SHARE
+from bdl.cli.options import Json, Quiet, Replicates, TableOut, takes
 from bdl.cli.sources import TRAINING_OPTIONS, TrainingOptions, find_training_source
 from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
     from bdl import Detector, Events, Recordings
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command(epilog="Example: `bdl curve --config mine/bdl.yaml --out curve.csv`")
@@ -26,22 +26,22 @@ def curve(
     target: TableOut = None,
     preset: PresetOption = None,
     from_: Annotated[
-        Path | None, typer.Option("--from", help="Model file to fine-tune, instead of new models.")
+        Path | None, Option("--from", help="Model file to fine-tune, instead of new models.")
     ] = None,
     size: Annotated[
         list[int] | None,
-        typer.Option(
+        Option(
             parser=COUNT,
             help="Number of labelled recordings; may be repeated. Default: 1, 2, 4, ...",
         ),
     ] = None,
     held_out: Annotated[
-        float, typer.Option(parser=SHARE, help="Share of the groups that is held out.")
+        float, Option(parser=SHARE, help="Share of the groups that are held out.")
     ] = 0.2,
     repeats: Annotated[
-        int, typer.Option(parser=COUNT, help="Orders in which recordings are added, averaged.")
+        int, Option(parser=COUNT, help="Number of orders of added recordings, averaged.")
     ] = 1,
-    bootstrap: Annotated[int, typer.Option(parser=INTERVALS, help="Bootstrap replicates.")] = 1000,
+    bootstrap: Replicates = 1000,
     quiet: Quiet = False,
     json: Json = False,
     *,
@@ -55,6 +55,7 @@ def curve(
     from bdl import Detector
     from bdl.detector.learning_curve import learning_curve
     from bdl.formats.table_writing import check_table_output, write_table
+    from bdl.proposal import propose
 
     if target is not None:
         check_table_output(target)
@@ -70,7 +71,9 @@ def curve(
             return start.fine_tune(recordings, labels, **training)
     else:
         settings = source.detector_settings(preset, detector)
-        tolerances = settings.tolerances or _proposed(source.recordings, source.events)
+        # Chosen for all the data, so that every model is scored alike.
+        proposal = None if settings.tolerances else propose(source.recordings, source.events)
+        tolerances = settings.tolerances if proposal is None else tuple(proposal.tolerances.value)
         settings = settings.replace(tolerances=tolerances)
 
         def train(recordings: Recordings, labels: Events) -> Detector:
@@ -98,11 +101,4 @@ def curve(
         rows = result.to_polars().fill_nan(None).to_dicts()
         print_json({"held_out": result.held_out, "curve": rows, "verdict": result.verdict})
     else:
-        out.print(repr(result), markup=False, soft_wrap=True)
-
-
-def _proposed(recordings: Recordings, events: Events) -> tuple[float, ...]:
-    """Tolerances that are chosen for all the data, so that every model is scored alike."""
-    from bdl.proposal import propose
-
-    return tuple(propose(recordings, events).tolerances.value)
+        out.print(repr(result))

@@ -2,56 +2,55 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Option, Typer
 
+from bdl.cli import console
 from bdl.cli.dataset_options import DatasetArgument, DatasetOptions, named_dataset
 from bdl.cli.numbers import COUNT, DAYS, SEED
-from bdl.cli.options import Json, advance
+from bdl.cli.options import Json
 
-commands = typer.Typer()
-data = typer.Typer(help="Published data sets.", no_args_is_help=True)
+commands = Typer()
+data = Typer(help="Published data sets.", no_args_is_help=True)
 commands.add_typer(data, name="data")
 
 
 @commands.command()
 def simulate(
     name: DatasetArgument,
-    out: Annotated[Path, typer.Option(help="Folder for the raw files.")],
-    recordings: Annotated[int, typer.Option(parser=COUNT, help="Number of recordings.")] = 64,
+    out: Annotated[Path, Option(help="Folder for the raw files.")],
+    recordings: Annotated[int, Option(parser=COUNT, help="Number of recordings.")] = 64,
     days: Annotated[
-        float | None,
-        typer.Option(parser=DAYS, help="Days per recording; as published if not given."),
+        float | None, Option(parser=DAYS, help="Days per recording; as published if not given.")
     ] = None,
-    seed: Annotated[int, typer.Option(parser=SEED, help="Seed of all random numbers.")] = 0,
+    seed: Annotated[int, Option(parser=SEED, help="Seed of all random numbers.")] = 0,
     option: DatasetOptions = None,
     json: Json = False,
 ) -> None:
     """Write the raw files of a simulated data set."""
-    from bdl.cli.console import err, print_json, progress
 
     dataset = named_dataset(name, option)
-    with progress() as bar:
+    with console.progress() as report:
         dataset.simulate(
             out,
             recordings=recordings,
             days=days,
             seed=seed,
-            progress=advance(bar, f"simulating {name}"),
+            progress=partial(report, f"simulating {name}"),
         )
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     if json:
-        print_json({"out": str(out), "recordings": recordings, "bytes": size})
+        console.print_json({"out": str(out), "recordings": recordings, "bytes": size})
         return
-    err.print(f"{recordings} recordings in {out}, {size / 1e6:,.1f} MB")
+    console.err.print(f"{recordings} recordings in {out}, {size / 1e6:,.1f} MB")
 
 
 @data.command("list")
 def list_datasets(json: Json = False) -> None:
     """List the data sets: what each needs and how it is used, with its options."""
-    from bdl.cli.console import out, print_json
     from bdl.datasets import Dataset
     from bdl.registry import field_help
 
@@ -70,7 +69,7 @@ def list_datasets(json: Json = False) -> None:
         for kind, dataset in Dataset.kinds().items()
     ]
     if json:
-        print_json({"datasets": rows})
+        console.print_json({"datasets": rows})
         return
     from rich.table import Table
     from rich.text import Text
@@ -84,32 +83,29 @@ def list_datasets(json: Json = False) -> None:
                 table.add_row("", f"bdl {command} {row['name']}")
         for name, text in row["options"].items():
             table.add_row("", f"--option {name}=...: {text}")
-        out.print(table)
+        console.out.print(table)
 
 
 @data.command()
 def fetch(
     name: DatasetArgument,
-    out: Annotated[Path, typer.Option(help="Folder for the files.")],
+    out: Annotated[Path, Option(help="Folder for the files.")],
     option: DatasetOptions = None,
-    only: Annotated[
-        list[str] | None, typer.Option(help="Patterns of files, such as 'chb01/*'.")
-    ] = None,
-    url: Annotated[str | None, typer.Option(help="Mirror of a PhysioNet project.")] = None,
+    only: Annotated[list[str] | None, Option(help="Patterns of files, such as 'chb01/*'.")] = None,
+    url: Annotated[str | None, Option(help="Mirror of a PhysioNet project.")] = None,
     json: Json = False,
 ) -> None:
     """Download a published data set; run again to resume after an interruption."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-    from bdl.cli.console import err, print_json
     from bdl.formats.outputs import check_output
 
     dataset = named_dataset(name, option)
     check_output(out, folder=True)
-    err.print(f"licence: {dataset.licence}\ncite: {dataset.citation}")
+    console.err.print(f"licence: {dataset.licence}\ncite: {dataset.citation}")
     with Progress(
         TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(),
-        console=err.rich,
+        console=console.err.rich,
     ) as bar:  # fmt: skip
         task = bar.add_task(name, total=None)
         files = dataset.fetch(
@@ -121,6 +117,6 @@ def fetch(
             ),
         )
     if json:
-        print_json({"out": str(out), "files": [str(file) for file in files]})
+        console.print_json({"out": str(out), "files": [str(file) for file in files]})
         return
-    err.print(f"{len(files)} files in {out}")
+    console.err.print(f"{len(files)} files in {out}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from bdl.cli.options import parse_options
 from bdl.errors import ConfigError
@@ -22,15 +22,13 @@ def dataset_names() -> list[str]:
     return [*Dataset.kinds()]
 
 
-DatasetArgument = Annotated[str, typer.Argument(help=DATASET_HELP, autocompletion=dataset_names)]
+DatasetArgument = Annotated[str, Argument(help=DATASET_HELP, autocompletion=dataset_names)]
 DatasetName = Annotated[
-    str | None, typer.Option("--dataset", help=DATASET_HELP, autocompletion=dataset_names)
+    str | None, Option("--dataset", help=DATASET_HELP, autocompletion=dataset_names)
 ]
 DatasetOptions = Annotated[
     list[str] | None,
-    typer.Option(
-        "--option", help="Option of the data set: key=value, value in YAML; may be repeated."
-    ),
+    Option("--option", help="Option of the data set: key=value, value in YAML; may be repeated."),
 ]
 
 

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option, Typer
 
 from bdl.cli import console
-from bdl.cli.numbers import DURATION, SCORE, TOLERANCE
+from bdl.cli.numbers import DURATION, SCORE
 from bdl.cli.options import (
+    TOLERANCES,
     EventFreeRule,
     Intervals,
     Json,
@@ -29,24 +30,21 @@ if TYPE_CHECKING:
     from bdl.events import Events
     from bdl.formats.densities import DensityEntry
 
-commands = typer.Typer()
+commands = Typer()
 
 Densities = Annotated[
-    Path, typer.Argument(help="Folder of densities, as `bdl detect --densities` writes it.")
+    Path, Argument(help="Folder of densities, as `bdl detect --densities` writes it.")
 ]
-Tolerances = Annotated[
-    list[float] | None,
-    typer.Option("--tolerance", parser=TOLERANCE, help="Tolerance in seconds; may be repeated."),
-]
+Tolerances = Annotated[list[float] | None, TOLERANCES]
 
 
 @commands.command()
 def decode(
     densities: Densities,
-    out: Annotated[Path, typer.Option(help="Event table to write (.csv or .parquet).")],
+    out: Annotated[Path, Option(help="Event table to write (.csv or .parquet).")],
     decoder: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="A decoder: its name, a YAML mapping such as '{kind: peaks, smooth: 50}', or a "
             "file such as `bdl calibrate` writes. By default the recommended decoder, which needs "
             "--tolerance."
@@ -54,27 +52,26 @@ def decode(
     ] = None,
     tolerance: Tolerances = None,
     threshold: Annotated[
-        float | None,
-        typer.Option(parser=SCORE, help="Least score, instead of the decoder's own."),
+        float | None, Option(parser=SCORE, help="Lowest score, instead of the decoder's threshold.")
     ] = None,
     interval: Intervals = None,
-    format: Annotated[str, typer.Option(help="Format of the event table.")] = "bdl",
+    format: Annotated[str, Option(help="Format of the event table.")] = "bdl",
     period: StepPeriod = None,
     pairs: Annotated[
         Path | None,
-        typer.Option(help="Also pair events to intervals and write them here (.csv, .parquet)."),
+        Option(help="Also pair events to intervals and write them here (.csv, .parquet)."),
     ] = None,
     min_duration: Annotated[
         float | None,
-        typer.Option(parser=DURATION, help="Shortest interval of --pairs in seconds; default 0."),
+        Option(parser=DURATION, help="Shortest interval of --pairs in seconds; default 0."),
     ] = None,
     max_duration: Annotated[
         float | None,
-        typer.Option(parser=DURATION, help="Longest interval of --pairs in seconds; default any."),
+        Option(parser=DURATION, help="Longest interval of --pairs in seconds; default any."),
     ] = None,
     min_gap: Annotated[
         float | None,
-        typer.Option(parser=DURATION, help="Least gap between --pairs in seconds; default 0."),
+        Option(parser=DURATION, help="Shortest gap between --pairs in seconds; default 0."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -120,13 +117,13 @@ def decode(
 @takes(event_options=EVENT_OPTIONS)
 def calibrate(
     densities: Densities,
-    events: Annotated[Path, typer.Argument(help="Annotated events of these recordings.")],
+    events: Annotated[Path, Argument(help="Annotated events of these recordings.")],
     out: Annotated[
-        Path, typer.Option(help="File to write (JSON): the chosen decoder and all that were tried.")
+        Path, Option(help="File to write (JSON): the chosen decoder and all tried settings.")
     ],
     grid: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Settings to try: the name of a decoder, a YAML mapping such as '{kind: peaks, "
             "smooths: [0, 50]}', a file, or the name of a data set for its published "
             "grid. By default the grid of the recommended decoder."
@@ -134,12 +131,11 @@ def calibrate(
     ] = None,
     tolerance: Tolerances = None,
     metric: Annotated[
-        str,
-        typer.Option(help="Metric to choose by, such as mAP or AP@60; an unknown one lists all."),
+        str, Option(help="Metric to choose by, such as mAP or AP@60; an unknown one lists all.")
     ] = "mAP",
     interval: Intervals = None,
     event_free: EventFreeRule = "ignore",
-    format: Annotated[str | None, typer.Option(help="Format of the annotated events.")] = None,
+    format: Annotated[str | None, Option(help="Format of the annotated events.")] = None,
     period: StepPeriod = None,
     as_json: Json = False,
     *,

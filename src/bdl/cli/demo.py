@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option, Typer
 
 from bdl.cli.console import err, out, print_json
 from bdl.cli.generated_options import Fields
@@ -16,19 +16,15 @@ from bdl.training import Training
 if TYPE_CHECKING:
     from bdl.report import Content
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command(epilog="Example: `bdl demo --out demo`")
 @takes(training=Fields(Training, without=tuple({*Training.model_fields} - {"updates", "seed"})))
 def demo(
-    folder: Annotated[Path, typer.Option("--out", help="Folder for everything it makes.")] = Path(
-        "demo"
-    ),
-    recordings: Annotated[
-        int, typer.Option(parser=COUNT, help="How many recordings to simulate.")
-    ] = 40,
-    days: Annotated[float, typer.Option(parser=DAYS, help="Days per recording.")] = 7.0,
+    folder: Annotated[Path, Option("--out", help="Folder for all files.")] = Path("demo"),
+    recordings: Annotated[int, Option(parser=COUNT, help="Number of simulated recordings.")] = 40,
+    days: Annotated[float, Option(parser=DAYS, help="Days per recording.")] = 7.0,
     json: Json = False,
     *,
     training: dict[str, Any],

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Exit, Option, Typer
 
 from bdl.cli import INCOMPLETE
 from bdl.cli.console import err, print_json, progress
@@ -14,7 +15,7 @@ from bdl.cli.detection_formats import WRITING_OPTIONS, detection_format, write_d
 from bdl.cli.detection_inputs import chosen_point, done_files, open_recordings
 from bdl.cli.event_conversion import written_formats
 from bdl.cli.numbers import ALARMS, COUNT, SENSITIVITY
-from bdl.cli.options import Json, Quiet, Strict, advance, takes
+from bdl.cli.options import Json, Quiet, Strict, WholeRanking, takes
 from bdl.cli.recording_options import recording_formats
 from bdl.cli.sources import SOURCE_OPTIONS, SourceOptions
 from bdl.detector.model import Model
@@ -25,16 +26,16 @@ from bdl.workers import Workers
 if TYPE_CHECKING:
     import polars as pl
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command(epilog="Example: `bdl detect model.safetensors new/ --out found.csv --update`")
 @takes(source_options=SOURCE_OPTIONS, format_options=WRITING_OPTIONS, workers=Workers)
 def detect(
-    model: Annotated[Path, typer.Argument(help="Model file written by fit or export.")],
+    model: Annotated[Path, Argument(help="Model file written by fit or export.")],
     source: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             help="Recordings: a file, folder, glob or prepared store, read and resampled as those "
             "that the model was trained on."
         ),
@@ -42,44 +43,37 @@ def detect(
     *,
     out: Annotated[
         Path,
-        typer.Option(
+        Option(
             help="Table of detections to write; with --format its file, or a folder if it has one "
             "file per recording."
         ),
     ],
     format: Annotated[
         str | None,
-        typer.Option(
-            help=f"Format to write: {', '.join(written_formats())}. By default our own table, bdl.",
+        Option(
+            help=f"Format to write: {', '.join(written_formats())}. Default: bdl, our table.",
             autocompletion=written_formats,
         ),
     ] = None,
     recordings_format: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help=f"Format of the recordings: {', '.join(recording_formats())}. By default that of "
             "the training recordings, or recognised.",
             autocompletion=recording_formats,
         ),
     ] = None,
-    config: Annotated[
-        Path | None, typer.Option(help="YAML file that names the recordings.")
-    ] = None,
+    config: Annotated[Path | None, Option(help="YAML file that names the recordings.")] = None,
     densities: Annotated[
-        Path | None, typer.Option(help="Folder to write the densities to as well.")
+        Path | None, Option(help="Also write the densities to this folder.")
     ] = None,
     resample: Annotated[
-        bool, typer.Option(help="Resample recordings of another rate to that of the model.")
+        bool, Option(help="Resample recordings with another rate to that of the model.")
     ] = False,
-    all: Annotated[
-        bool,
-        typer.Option(
-            "--all", help="The whole ranking, for AP, instead of detections above the threshold."
-        ),
-    ] = False,
+    all: WholeRanking = False,
     false_alarms_per_day: Annotated[
         float | None,
-        typer.Option(
+        Option(
             parser=ALARMS,
             help="Threshold with at most this many false alarms per day on held-out recordings, "
             "instead of the best F1; an interval counts once.",
@@ -87,23 +81,17 @@ def detect(
     ] = None,
     sensitivity: Annotated[
         float | None,
-        typer.Option(
-            parser=SENSITIVITY,
-            help="Threshold that found this share of held-out events, instead.",
-        ),
+        Option(parser=SENSITIVITY, help="Threshold that detects this share of held-out events."),
     ] = None,
     events: Annotated[
-        bool, typer.Option("--events", help="One row per event, also where events are ends.")
+        bool, Option("--events", help="One row per event, also if events are ends of intervals.")
     ] = False,
     update: Annotated[
-        bool,
-        typer.Option(
-            "--update", help="Only files that are new or changed since; rows are added to --out."
-        ),
+        bool, Option("--update", help="Only new or changed files; their rows are added to --out.")
     ] = False,
     partition: Annotated[
         int | None,
-        typer.Option(
+        Option(
             parser=COUNT,
             help="Write a folder of Parquet files, each with this many recordings, to --out.",
         ),
@@ -120,8 +108,8 @@ def detect(
     Detections are those above the threshold with the best F1 on held-out training recordings, if
     the model has one. Where events are ends of intervals, a row is an interval. Local times are
     added where the start of a recording is known. A recording that cannot be read or used is named
-    and left out; the exit code is then 3. Interrupted, the same command goes on where it stopped:
-    what is finished is in OUT.run until the table is written.
+    and left out; the exit code is then 3. After an interruption the same command resumes: finished
+    recordings are in OUT.run until the table is written.
     """
     from bdl import load
     from bdl.cli.detection_table import detection_table
@@ -159,11 +147,10 @@ def detect(
     where = Workers(**workers)
     recordings = open_recordings(detector.model_, source, options, config, done, where)
     converted = in_units(recordings, detector.model_.units_by_channel, "the model", strict=False)
-    for note in () if quiet or json else converted.notes:
-        if not note.startswith(LEFT_OUT):
-            err.print(f"note: {note}", markup=False, soft_wrap=True)
+    notes = [note for note in converted.notes if not note.startswith(LEFT_OUT)]
+    err.notes(() if quiet or json else notes)
     stamps = {} if done is None else done.stamps(recordings)
-    with progress() as bar:
+    with progress(quiet=quiet) as report:
         run = detect_many(
             detector,
             recordings,
@@ -173,7 +160,7 @@ def detect(
             densities=densities is not None,
             workers=where,
             strict=strict,
-            progress=(lambda done, total: None) if quiet else advance(bar, "detecting"),
+            progress=partial(report, "detecting"),
         )
     infos = {info.id: info for info in recordings.infos}
     table = detection_table(run.detections, detector.model_, infos, paired=paired)
@@ -202,18 +189,18 @@ def detect(
         "intervals" if table.intervals else "detections": len(table.frame),
         **({"rows": len(frame)} if update else {}),
         "unpaired": table.unpaired,
-        "notes": [note for note in converted.notes if not note.startswith(LEFT_OUT)],
+        "notes": notes,
         **({} if point is None else _expected(point, detector.model_)),
         "left_out": left_out,
     }
     for note in left_out:
-        err.print(note, markup=False, soft_wrap=True)
+        err.print(note)
     if json:
         print_json(summary)
     elif not quiet:
-        err.print(_text(summary), markup=False, soft_wrap=True)
+        err.print(_text(summary))
     if left_out:
-        raise typer.Exit(INCOMPLETE)
+        raise Exit(INCOMPLETE)
 
 
 def _joined(out: Path, frame: pl.DataFrame, again: Any, known: bool) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Formats in which ``bdl detect`` writes, beside its own table: those of events, with intervals."""
+"""Event formats that ``bdl detect`` writes besides its own table."""
 
 from __future__ import annotations
 
@@ -27,17 +27,7 @@ WRITING_OPTIONS = Fields(EventFormat, without=(*_READING, *_SHARED))
 
 
 def detection_format(name: str | None, options: Mapping[str, Any], out: Path) -> EventFormat | None:
-    """Return the format that is asked for, its output checked; None for the table of detections.
-
-    Parameters
-    ----------
-    name
-        Name of an event format; None and ``bdl`` are the table.
-    options
-        What was given of `WRITING_OPTIONS`.
-    out
-        Where to write.
-    """
+    """Return the chosen event format, its output checked; None for the table of detections."""
     from bdl.formats.event_files import parse_format
     from bdl.formats.format_options import check_options
     from bdl.formats.outputs import check_output
@@ -67,18 +57,8 @@ def write_detections(
 ) -> bool:
     """Write detections, as intervals where the table has them; return whether scores were dropped.
 
-    Parameters
-    ----------
-    format
-        The format, with its options; ``intervals`` renames those of the model.
-    table, detections
-        The detections as intervals, if they are, and as events.
-    intervals
-        Interval types of the model.
-    recordings
-        The recordings in which events were looked for.
-    out
-        File or folder.
+    ``intervals`` are those of the model, which the option ``intervals`` of the format renames;
+    ``recordings`` are those that were searched for events.
     """
     from bdl.formats.event_files import parse_format, write_events
     from bdl.formats.format_options import option_names

@@ -50,7 +50,13 @@ def open_recordings(
     workers: Workers,
 ) -> Recordings:
     """Open the recordings that the arguments name; with a record of done files the others."""
-    if all(place is None for place in (source, options.dataset, options.recordings, config)):
+    places = {
+        "--dataset": options.dataset,
+        "--recordings": options.recordings,
+        "--config": config,
+    }
+    given = [flag for flag, place in places.items() if place is not None]
+    if source is None and not given:
         raise ConfigError(
             "the recordings are missing: give a file or folder as second argument, or "
             "--recordings, --dataset or --config"
@@ -62,14 +68,8 @@ def open_recordings(
     from bdl.formats.reading import Reading
     from bdl.training.preparation import same_period
 
-    others = {
-        "--dataset": options.dataset,
-        "--recordings": options.recordings,
-        "--config": config,
-    }
-    for flag, value in others.items():
-        if value is not None:
-            raise ConfigError(f"{flag} has no effect beside the recordings {source}")
+    if given:
+        raise ConfigError(f"{given[0]} has no effect beside the recordings {source}")
     reading = model.reading or Reading()
     reading = reading.replace(
         format=options.format or reading.format,

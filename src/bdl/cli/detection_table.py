@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from bdl.detector.model import Model
 from bdl.events import Events
@@ -31,16 +33,7 @@ def detection_table(
 ) -> DetectionTable:
     """Return detections as a table with local times where the start of the recording is known.
 
-    Parameters
-    ----------
-    detections
-        Detections with scores.
-    model
-        The model that made them.
-    infos
-        Metadata of the recordings.
-    paired
-        Whether to give one row per interval if all event types are ends of intervals.
+    If ``paired`` and all event types are ends of intervals, a row is an interval.
     """
     ends = {end for interval in model.intervals for end in (interval.onset, interval.offset)}
     if not paired or not ends or ends != {*model.types}:
@@ -61,30 +54,27 @@ def detection_table(
 
 
 def _events(detections: Events, infos: Mapping[str, RecordingInfo]) -> pl.DataFrame:
-    columns = {
-        "recording": pl.Series([*detections.recording], dtype=pl.String),
-        "event": pl.Series([*detections.event], dtype=pl.String),
-        "time": pl.Series(detections.time, dtype=pl.Float64),
-        "score": pl.Series(detections.score, dtype=pl.Float64),
-    }
-    if detections.issued is not None:
-        columns["issued"] = pl.Series(detections.issued, dtype=pl.Float64)
-    return _with_clock(pl.DataFrame(columns), infos, {"time": "local_time"})
+    return _with_clock(_frame(detections.columns()), infos, {"time": "local_time"})
 
 
 def _intervals(intervals: Intervals, infos: Mapping[str, RecordingInfo]) -> pl.DataFrame:
     """The score of an interval is the mean of its two ends, on the scale of events."""
-    rows = [*intervals]
+    given = intervals.columns()
     columns = {
-        "recording": pl.Series([row.recording for row in rows], dtype=pl.String),
-        "event": pl.Series([row.name for row in rows], dtype=pl.String),
-        "start": pl.Series(intervals.start, dtype=pl.Float64),
-        "end": pl.Series(intervals.end, dtype=pl.Float64),
-        "duration": pl.Series(intervals.seconds, dtype=pl.Float64),
-        "score": pl.Series([(row.score or 0.0) / 2 for row in rows], dtype=pl.Float64),
+        "recording": given["recording"],
+        "event": given["name"],
+        "start": given["start"],
+        "end": given["end"],
+        "duration": intervals.seconds,
+        "score": given["score"] / 2,
     }
-    clocks = {"start": "local_start", "end": "local_end"}
-    return _with_clock(pl.DataFrame(columns), infos, clocks)
+    return _with_clock(_frame(columns), infos, {"start": "local_start", "end": "local_end"})
+
+
+def _frame(columns: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
+    """A table of texts and numbers, also without rows."""
+    kinds = {name: pl.String if a.dtype == object else pl.Float64 for name, a in columns.items()}
+    return pl.DataFrame({name: a.tolist() for name, a in columns.items()}, schema=kinds)
 
 
 def _with_clock(
@@ -96,13 +86,10 @@ def _with_clock(
     for column, name in clocks.items():
         texts: list[str | None] = []
         for id, seconds in zip(frame["recording"], frame[column].to_numpy(), strict=True):
-            info = infos[id]
-            if info.start is None:
-                texts.append(None)
-                continue
-            [moment] = info.wall_clock(np.array([seconds]))
-            texts.append(
-                moment.isoformat(timespec="seconds" if info.period >= 1 else "milliseconds")
-            )
+            info, text = infos[id], None
+            if info.start is not None:
+                [moment] = info.wall_clock(np.array([seconds]))
+                text = moment.isoformat(timespec="seconds" if info.period >= 1 else "milliseconds")
+            texts.append(text)
         frame = frame.with_columns(pl.Series(name, texts, dtype=pl.String))
     return frame

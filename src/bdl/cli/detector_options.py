@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from bdl.cli.generated_options import Fields, NestedFields
 from bdl.detector.detector_settings import DetectorSettings
@@ -26,7 +26,7 @@ DETECTOR_OPTIONS = NestedFields(
     },
 )
 PresetOption = Annotated[
-    PresetName | None, typer.Option(help="Recipe that the other options change. Default: fast.")
+    PresetName | None, Option(help="Preset that the other options change. Default: fast.")
 ]
 
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Exit, Option, Typer
 
 from bdl.cli.console import out, print_json
 from bdl.cli.options import Json
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command(epilog="Example: `bdl doctor --json`")
 def doctor(
     sizes: Annotated[
-        bool,
-        typer.Option("--sizes", help="Also show the installed size of the libraries of the base."),
+        bool, Option("--sizes", help="Also show the installed sizes of required libraries.")
     ] = False,
     json: Json = False,
 ) -> None:
@@ -53,24 +52,14 @@ def doctor(
         columns = {"part": [name for name, _ in rows], "state": [text for _, text in rows]}
         lines = text_table(columns, text="state")[1:]
         if sizes:
-            total = sum(weights.values())
-            megabytes = {"all": total, **weights}
-            lines += text_table(
-                {
-                    "library": [*megabytes],
-                    "MB": [f"{size / 1e6:,.1f}" for size in megabytes.values()],
-                }
-            )
-        for line in lines:
-            out.print(line, markup=False, soft_wrap=True)
-        for advice in report.advice:
-            out.print(f"advice: {advice}", markup=False, soft_wrap=True)
-        for problem in report.problems:
-            out.print(f"problem: {problem}", markup=False, soft_wrap=True)
-        if not report.problems:
-            out.print("nothing is broken", markup=False, soft_wrap=True)
+            shown = {"all": sum(weights.values()), **weights}
+            megabytes = [f"{size / 1e6:,.1f}" for size in shown.values()]
+            lines += text_table({"library": [*shown], "MB": megabytes})
+        lines += [f"advice: {advice}" for advice in report.advice]
+        lines += [f"problem: {text}" for text in report.problems] or ["nothing is broken"]
+        out.print("\n".join(lines))
     if report.problems:
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 def _gigabytes(size: int | None) -> str:

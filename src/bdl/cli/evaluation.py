@@ -5,16 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option, Typer
 
-from bdl.cli.detector_options import (
-    DETECTOR_OPTIONS,
-    PresetOption,
-    named_options,
-)
+from bdl.cli import console
+from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption, named_options
 from bdl.cli.fit_config import find_config, written_config
-from bdl.cli.numbers import FOLDS, INTERVALS, SEED
-from bdl.cli.options import Json, Quiet, takes
+from bdl.cli.numbers import FOLDS, SEED
+from bdl.cli.options import PROJECT, Json, Quiet, Replicates, takes
 from bdl.errors import require
 from bdl.workers import Workers
 
@@ -23,34 +20,26 @@ if TYPE_CHECKING:
     from bdl.study.protocol import Protocol
     from bdl.study.results import Results
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command(epilog="Example: `bdl evaluate walks --folds 5 --baseline segmentation`")
 @takes(workers=Workers, detector=DETECTOR_OPTIONS)
 def evaluate(
-    project: Annotated[Path, typer.Argument(help="Folder made by `bdl new`, or its bdl.yaml.")],
-    folds: Annotated[
-        int, typer.Option(parser=FOLDS, help="Parts of the groups, each tested once.")
-    ] = 5,
+    project: Annotated[Path, PROJECT],
+    folds: Annotated[int, Option(parser=FOLDS, help="Number of folds, each tested once.")] = 5,
     baseline: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help="Row to compare with: segmentation, expected-ap, peaks or paper; may be repeated."
         ),
     ] = None,
-    seed: Annotated[
-        int, typer.Option(parser=SEED, help="Seed of the folds and of the models.")
-    ] = 0,
+    seed: Annotated[int, Option(parser=SEED, help="Seed of the folds and of the models.")] = 0,
     target: Annotated[
-        str | None,
-        typer.Option("--out", help="Run directory. Default: evaluation, in the project."),
+        str | None, Option("--out", help="Run directory. Default: evaluation, in the project.")
     ] = None,
     preset: PresetOption = None,
-    bootstrap: Annotated[
-        int,
-        typer.Option(parser=INTERVALS, help="Bootstrap replicates of the confidence intervals."),
-    ] = 1000,
+    bootstrap: Replicates = 1000,
     quiet: Quiet = False,
     json: Json = False,
     *,
@@ -63,8 +52,6 @@ def evaluate(
     decoder and threshold. Confidence intervals are over groups. After an interruption the same
     command resumes; `bdl report RUN` shows the detections.
     """
-    from bdl.cli.console import err, out, print_json
-    from bdl.cli.study_progress import study_progress
     from bdl.detector.detector_settings import merge
     from bdl.formats.outputs import check_output
     from bdl.study.own_data import project_protocol
@@ -87,17 +74,16 @@ def evaluate(
             baselines=baseline or (),
             replicates=bootstrap,
         )
-    for note in () if quiet else benchmark.notes:
-        err.print(f"note: {note}", markup=False, soft_wrap=True)
-    with study_progress(quiet=quiet) as report:
+    console.err.notes(() if quiet else benchmark.notes)
+    with console.progress(quiet=quiet) as report:
         results = run_study(
             protocol, run, data=path.parent, workers=Workers(**workers), report=report
         )
     if json:
-        print_json({"out": run, **summary(protocol, benchmark, results)})
+        console.print_json({"out": run, **summary(protocol, benchmark, results)})
         return
-    out.print(_text(protocol, benchmark, results), markup=False, soft_wrap=True)
-    err.print(f"next: bdl report {run} --out report.html; bdl fit {project}", soft_wrap=True)
+    console.out.print(_text(protocol, benchmark, results))
+    console.err.print(f"next: bdl report {run} --out report.html; bdl fit {project}")
 
 
 def summary(protocol: Protocol, benchmark: Benchmark, results: Results) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option, Typer
 
 from bdl.cli.console import err, out, print_json
 from bdl.cli.generated_options import Fields
@@ -15,7 +15,7 @@ from bdl.errors import ConfigError
 from bdl.formats.events import EventFormat
 from bdl.formats.recordings import RecordingFormat
 
-commands = typer.Typer()
+commands = Typer()
 _SHARED = ("period", "date_order")  # hold for the recordings as well as for the events
 
 
@@ -35,17 +35,15 @@ def written_formats() -> list[str]:
 @takes(options=Fields(EventFormat), layout=Fields(RecordingFormat, without=_SHARED))
 def convert(
     source: Annotated[
-        Path, typer.Argument(help="Events: a file, or a folder (Audacity, BIDS, EDF, WFDB).")
+        Path, Argument(help="Events: a file, or a folder (Audacity, BIDS, EDF, WFDB).")
     ],
     target: Annotated[
         Path,
-        typer.Option(
-            "--out", help="File to write, or a folder for formats with one file per recording."
-        ),
+        Option("--out", help="File to write, or a folder for formats with one file per recording."),
     ],
     from_: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--from",
             help=f"Format to read: {', '.join(event_formats())}. Recognised by suffix and columns "
             "if it is not given.",
@@ -54,7 +52,7 @@ def convert(
     ] = None,
     to: Annotated[
         str,
-        typer.Option(
+        Option(
             "--to",
             help=f"Format to write: {', '.join(written_formats())}.",
             autocompletion=written_formats,
@@ -64,9 +62,9 @@ def convert(
     options: dict[str, Any],
     recordings: Annotated[
         Path | None,
-        typer.Option(
-            help="Recordings: dates and times are placed on their clocks, and those without events "
-            "listed in formats that do so."
+        Option(
+            help="Recordings, to place dates and times on their clocks, and to list those without "
+            "events in formats that do so."
         ),
     ] = None,
     format: FormatName = None,
@@ -96,6 +94,5 @@ def convert(
         summary = {"events": len(events), "dropped": events.dropped, "target": str(target)}
         print_json({**summary, "notes": [*events.notes]})
         return
-    out.print(repr(events), markup=False)
-    for note in events.notes:
-        err.print(f"note: {note}", markup=False, soft_wrap=True)
+    out.print(repr(events))
+    err.notes(events.notes)

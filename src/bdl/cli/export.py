@@ -5,19 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option, Typer
 
 from bdl.cli.console import err, print_json
-from bdl.cli.options import Json, Quiet
+from bdl.cli.options import FittedModel, Json, Quiet
 from bdl.errors import ConfigError
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command()
 def export(
-    model: Annotated[Path, typer.Argument(help="Model file written by fit.")],
-    out: Annotated[Path, typer.Option(help="ONNX file to write.")],
+    model: FittedModel,
+    out: Annotated[Path, Option(help="ONNX file to write.")],
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:

@@ -5,46 +5,40 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
+from typer import Argument, Option, Typer
 
+from bdl.cli import console
 from bdl.cli.numbers import SEED
-from bdl.cli.options import Json, TrustPickle
+from bdl.cli.options import Json, MovedData, TrustPickle
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command(epilog="Example: `bdl figures RUN --out figures/`")
 def figures(
-    runs: Annotated[
-        list[str] | None, typer.Argument(help="Run directories of finished studies.")
-    ] = None,
+    runs: Annotated[list[str] | None, Argument(help="Run directories of finished studies.")] = None,
     *,
-    out: Annotated[Path, typer.Option(help="Folder to write to.")],
-    data: Annotated[
-        Path | None, typer.Option(help="Folder of the data set, if it has moved since the study.")
-    ] = None,
+    out: Annotated[Path, Option(help="Folder to write to.")],
+    data: MovedData = None,
     trust_pickle: TrustPickle = False,
     theme: Annotated[
-        Literal["light", "dark", "both"],
-        typer.Option(help="Files of the dark theme end in -dark."),
+        Literal["light", "dark", "both"], Option(help="Files of the dark theme end in -dark.")
     ] = "both",
     seed: Annotated[
-        int,
-        typer.Option(parser=SEED, help="Seed of the simulated night that is drawn without a run."),
+        int, Option(parser=SEED, help="Seed of the simulated night that is drawn without a run.")
     ] = 0,
     json: Json = False,
 ) -> None:
     """Draw the figures of the paper as SVG, PDF and PNG files."""
-    from bdl.cli.console import err, print_json
     from bdl.figures import draw_figures
     from bdl.formats.outputs import check_output
 
     check_output(out, folder=True)
     drawn = draw_figures(out, runs or [], data=data, trust=trust_pickle, theme=theme, seed=seed)
     if json:
-        print_json({"files": [str(file) for file in drawn.files], "notes": [*drawn.notes]})
+        console.print_json({"files": [str(file) for file in drawn.files], "notes": [*drawn.notes]})
         return
     for file in drawn.files:
         print(file)
     for note in drawn.notes:
-        err.print(note, markup=False)
+        console.err.print(note)

@@ -27,22 +27,8 @@ def fine_tuned(
 ) -> Detector:
     """Fine-tune the model of a file, and write the page of scores before and after.
 
-    Parameters
-    ----------
-    model
-        Model file to start at.
-    source
-        Recordings and events.
-    training
-        What was given of `bdl.training.Training`.
-    others
-        Other settings that were given, which have no effect here.
-    page
-        Page to write; then a fifth of the groups is held out and not learned from.
-    directory
-        Folder for logs and checkpoints.
-    progress
-        Whether to show a progress bar.
+    ``training`` has the given settings of `bdl.training.Training`; ``others`` are further given
+    settings, which are an error here. With a ``page``, a fifth of the groups is held out.
     """
     from bdl import Detector
     from bdl.detector.holdouts import holdouts
@@ -79,7 +65,5 @@ def fine_tuned(
         err.print(
             f"held-out mAP {scores['before']:.4f} before, {scores['after']:.4f} after, "
             f"{len(held)} recordings: {page}",
-            markup=False,
-            soft_wrap=True,
         )
     return after

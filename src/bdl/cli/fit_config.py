@@ -23,21 +23,11 @@ CONFIG = "bdl.yaml"  # in the folder of a project
 
 
 class FitConfig(DataFiles):
-    """A configuration of ``bdl fit``: data, what to learn, and how.
+    """A configuration of ``bdl fit``: data, what to learn, and how."""
 
-    Parameters
-    ----------
-    detector
-        Fields of `bdl.detector.DetectorSettings`.
-    preset
-        What ``detector`` changes.
-    event_free
-        Whether held-out recordings without events count.
-    """
-
-    detector: Plain = Field(default_factory=dict)
-    preset: PresetName = "fast"
-    event_free: EventFree = "ignore"
+    detector: Plain = Field(default_factory=dict)  # fields of `bdl.detector.DetectorSettings`
+    preset: PresetName = "fast"  # what ``detector`` changes
+    event_free: EventFree = "ignore"  # whether held-out recordings without events count
 
     def tables(self) -> Tables:
         """Return the data as a data set."""

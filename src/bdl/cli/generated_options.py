@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Annotated, Any, get_origin, get_type_hints
 
-import typer
+from typer import Option
 
 from bdl.cli.numbers import number_type
 from bdl.cli.option_types import (
@@ -26,22 +26,14 @@ from bdl.registry import Variant, field_help, singular
 class Fields:
     """Options generated from the fields of a `Value`, or of all variants of a family.
 
-    Parameters
-    ----------
-    kind
-        The class. Help texts come from the section ``Parameters`` of its docstring. A family
-        (such as `bdl.formats.recordings.RecordingFormat`) stands for the fields of all its
-        variants, third-party ones included.
-    without
-        Fields that get no option.
-    flags
-        Names of options that differ from the generated ones. A field ``learning_rate`` becomes
-        ``--learning-rate``; a tuple ``tolerances`` becomes ``--tolerance``, which may be repeated.
+    Help texts come from the section ``Parameters`` of the docstring. A family (such as
+    `bdl.formats.recordings.RecordingFormat`) has the fields of all its variants, third-party ones
+    included. A field ``learning_rate`` becomes ``--learning-rate``; a tuple ``tolerances`` becomes
+    ``--tolerance``, which may be repeated.
     """
 
     kind: type[Value]
-    without: tuple[str, ...] = ()
-    flags: Mapping[str, str] = field(default_factory=dict)
+    without: tuple[str, ...] = ()  # fields that get no option
 
     def _kinds(self) -> dict[str, type[Value]]:
         if issubclass(self.kind, Variant) and "package" in vars(self.kind):
@@ -52,37 +44,29 @@ class Fields:
         """One keyword parameter per field, as typer reads them; None means not given."""
         kinds = self._kinds()
         names = dict.fromkeys(name for kind in kinds.values() for name in kind.model_fields)
-        return {
-            name: self._parameter(
-                name, {k: kind for k, kind in kinds.items() if name in kind.model_fields}, kinds
-            )
-            for name in names
-            if name not in self.without and not ("" not in kinds and name == "kind")
-        }
+        hidden = self.without if "" in kinds else (*self.without, "kind")
+        return {name: self._parameter(name, kinds) for name in names if name not in hidden}
 
-    def _parameter(
-        self, name: str, owners: dict[str, type[Value]], kinds: dict[str, type[Value]]
-    ) -> Parameter:
+    def _parameter(self, name: str, kinds: dict[str, type[Value]]) -> Parameter:
         """The option of a field that some of the kinds have."""
-        types = [option_type(kind.model_fields[name]) for kind in owners.values()]
+        owners = {owner: kind for owner, kind in kinds.items() if name in kind.model_fields}
+        fields = [kind.model_fields[name] for kind in owners.values()]
+        types = [option_type(field) for field in fields]
         chosen: Any = types[0] if all(other == types[0] for other in types) else object
         plain = singular(name) if get_origin(chosen) is list else name
-        flag = self.flags.get(name, f"--{plain.replace('_', '-')}")
-        if chosen is bool and name not in self.flags:
+        flag = f"--{plain.replace('_', '-')}"
+        if chosen is bool:
             flag += f"/--no-{plain.replace('_', '-')}"
         texts = [field_help(kind).get(name, "") for kind in owners.values()]
         text = next(filter(None, texts), "")
         if len(owners) < len(kinds):
             text += f" (Only {', '.join(owners)}.)"
-        defaults = {shown_default(kind.model_fields[name]) for kind in owners.values()}
+        defaults = {shown_default(field) for field in fields}
         if len(defaults) == 1 and (default := defaults.pop()):
             text += f" Default: {default}."
-        numbers = [
-            number_type(kind.model_fields[name], kind_type)
-            for kind, kind_type in zip(owners.values(), types, strict=True)
-        ]
-        number = numbers[0] if all(each == numbers[0] for each in numbers) else None
-        option = typer.Option(
+        numbers = {*map(number_type, fields, types)}
+        number = numbers.pop() if len(numbers) == 1 else None
+        option = Option(
             flag,
             help=text.strip(),
             parser=parse_yaml if chosen is object else number,
@@ -109,17 +93,12 @@ class Fields:
 class NestedFields:
     """Options of a group and of the values in its fields.
 
-    Parameters
-    ----------
-    outer
-        Options of the group itself: `Fields`, which arrive as a nested dictionary, or a dataclass,
-        which arrives as an instance.
-    inner
-        Options of the values that it holds, by field.
+    The command receives a nested dictionary if the group is `Fields`, or an instance if it is a
+    dataclass.
     """
 
-    outer: Callable[..., Any]
-    inner: Mapping[str, Fields]
+    outer: Callable[..., Any]  # options of the group itself
+    inner: Mapping[str, Fields]  # options of the values that it holds, by field
 
     def parameters(self) -> dict[str, Parameter]:
         """The parameters of all groups."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import textwrap
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option, Typer
 
 from bdl.cli.console import out, print_json, progress, width
 from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
 from bdl.cli.option_types import parse_yaml
-from bdl.cli.options import Intervals, Json, Pattern, advance, interval_types, takes
+from bdl.cli.options import Intervals, Json, Pattern, interval_types, takes
 from bdl.cli.recording_options import (
     EVENT_OPTIONS,
     RECORDING_OPTIONS,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from bdl.formats.inspect import RecordingSummary
     from bdl.recording import Recordings
 
-commands = typer.Typer()
+commands = Typer()
 SHOWN = 5  # channels of recordings of each kind of bad data
 
 
@@ -37,11 +38,11 @@ SHOWN = 5  # channels of recordings of each kind of bad data
 @takes(options=RECORDING_OPTIONS, event_options=EVENT_OPTIONS, workers=Workers)
 def inspect(
     source: Annotated[
-        Path | None, typer.Argument(help="Recordings: a file, folder, glob or prepared store.")
+        Path | None, Argument(help="Recordings: a file, folder, glob or prepared store.")
     ] = None,
-    events: Annotated[Path | None, typer.Option(help="Events of these recordings.")] = None,
+    events: Annotated[Path | None, Option(help="Events of these recordings.")] = None,
     events_format: Annotated[
-        str | None, typer.Option(help="Format of the events, as for `bdl convert --from`.")
+        str | None, Option(help="Format of the events, as for `bdl convert --from`.")
     ] = None,
     interval: Intervals = None,
     dataset: DatasetName = None,
@@ -53,18 +54,18 @@ def inspect(
     event_options: dict[str, Any],
     quality: Annotated[
         Any,
-        typer.Option(
+        Option(
             parser=parse_yaml,
             metavar="VALUE",
             help="Stretches of bad data to look for, such as '{flat: 60, clipped: 0.1, "
             "repeated: 1, non_wear: {}}' in seconds. Default: all kinds.",
         ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Do not read the values.")] = False,
+    quick: Annotated[bool, Option("--quick", help="Do not read the values.")] = False,
     json: Json = False,
     workers: dict[str, Any],
 ) -> None:
-    """Show what recordings and events hold, and what is odd."""
+    """Show what recordings and events contain, and what looks wrong."""
     from bdl import formats
     from bdl.quality import Quality
 
@@ -94,14 +95,14 @@ def inspect(
     if dataset is None and events is not None:
         table = read_given_events(events, recordings, event_options, options, format=events_format)
         notes = (*notes, *table.notes)
-    with progress() as bar:
+    with progress() as report:
         summary = formats.inspect(
             recordings,
             table,
             intervals=intervals,
             values=not quick,
             quality=None if quality is None else validate(Quality, quality, "--quality"),
-            progress=advance(bar, "reading"),
+            progress=partial(report, "reading"),
             workers=Workers(**workers),
         )
     if json:
@@ -118,9 +119,8 @@ def inspect(
     for name, text in rows:
         lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
         wrapped = f"\n{' ' * (names + 2)}".join(lines)
-        out.print(f"{name:<{names}}  {wrapped}", markup=False, soft_wrap=True)
-    for note in notes:
-        out.print(f"note: {note}", markup=False, soft_wrap=True)
+        out.print(f"{name:<{names}}  {wrapped}")
+    out.notes(notes)
 
 
 def _recording_rows(summary: RecordingSummary) -> list[tuple[str, str]]:

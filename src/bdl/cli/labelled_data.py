@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from bdl.cli.generated_options import NestedFields
 from bdl.cli.options import Intervals, interval_types
@@ -29,15 +29,15 @@ class LabelOptions(SourceOptions):
     """Options that name recordings, labels and the outputs of a model."""
 
     source: Annotated[
-        Path | None, typer.Argument(help="Project of bdl new, or run directory of a study.")
+        Path | None, Argument(help="Project of bdl new, or run directory of a study.")
     ] = None
     events: Annotated[
         list[Path] | None,
-        typer.Option(help="Table of labels; further ones are those of other annotators."),
+        Option(help="Table of labels; further ones are those of other annotators."),
     ] = None
-    detections: Annotated[Path | None, typer.Option(help="Detections of a model.")] = None
+    detections: Annotated[Path | None, Option(help="Detections of a model.")] = None
     densities: Annotated[
-        Path | None, typer.Option(help="Folder of densities, as bdl detect writes it.")
+        Path | None, Option(help="Folder of densities, as bdl detect writes it.")
     ] = None
     interval: Intervals = None
     event_options: Plain = field(default_factory=dict)  # what was given of `EVENT_OPTIONS`
@@ -50,12 +50,12 @@ LABEL_OPTIONS = NestedFields(
 
 @dataclass(frozen=True, eq=False)
 class LabelledData:
-    """What the options of a command name."""
+    """Recordings, labels and outputs of a model that the options of a command name."""
 
     recordings: Recordings | None
-    events: Events | None
-    table: Path | None  # the file that the labels are in, if they are in one
     home: Path  # beside which files are written
+    events: Events | None = None
+    table: Path | None = None  # the file that the labels are in, if they are in one
     others: Mapping[str, Events] = field(default_factory=dict)
     detections: Events | None = None
     densities: Mapping[str, Density] = field(default_factory=dict)
@@ -77,13 +77,13 @@ def find_labelled(options: LabelOptions) -> LabelledData:
             f"one of a project or run directory, --recordings and --dataset expected, got "
             f"{' and '.join(named)}"
         )
-    source_data = _find(options)
-    recordings, layout = source_data.recordings, options.layout
+    data = _find(options)
+    recordings, layout = data.recordings, options.layout
     paths = [*(options.events or ())]
     tables = [read_given_events(path, recordings, options.event_options, layout) for path in paths]
-    changes: Plain = {}
+    changes: Plain = {"notes": (*data.notes, *(note for table in tables for note in table.notes))}
     if tables:
-        changes = {"events": tables[0], "table": paths[0], "others": _named(paths[1:], tables[1:])}
+        changes |= {"events": tables[0], "table": paths[0], "others": _named(paths[1:], tables[1:])}
     if recordings is None and tables:
         changes["home"] = paths[0]
     if options.detections is not None:
@@ -99,35 +99,32 @@ def find_labelled(options: LabelOptions) -> LabelledData:
         changes["densities"] = DensityFolder(options.densities)
     if options.interval:
         changes["intervals"] = interval_types(options.interval)
-    notes = tuple(note for table in tables for note in table.notes)
-    return LabelledData(**{**vars(source_data), **changes, "notes": (*source_data.notes, *notes)})
+    return replace(data, **changes)
 
 
 def _find(options: LabelOptions) -> LabelledData:
-    place = options.source
-    if place is not None:
+    if options.source is not None:
         from bdl.cli.fit_config import CONFIG
 
+        place = options.source
         config = place / CONFIG if place.is_dir() else place
         return _project(config, options) if config.is_file() else _study(place, options)
     if options.dataset is not None:
-        source_data = find_source(options)
+        source = find_source(options)
         assert options.data is not None  # checked there
-        return _of(source_data, source_data.events, None, options.data)
+        return _of(source, home=options.data, events=source.events)
     if options.recordings is not None:
-        return _of(find_source(options), None, None, _home(options.recordings))
-    return LabelledData(None, None, None, Path("labels"))
+        return _of(find_source(options), home=_home(options.recordings))
+    return LabelledData(None, home=Path("labels"))
 
 
 def _project(config: Path, options: SourceOptions) -> LabelledData:
     from bdl.cli.fit_config import read_config
 
-    source_data = find_source(options, config=config)
-    given = read_config(config)
-    table = None if given.events is None else Path(given.events)
+    source, given = find_source(options, config=config), read_config(config)
+    labels = {} if given.events is None else {"events": source.events, "table": Path(given.events)}
     tolerances = tuple(given.detector.get("tolerances") or ())
-    events = None if table is None else source_data.events
-    return _of(source_data, events, table, _home(given.recordings), tolerances)
+    return _of(source, home=_home(given.recordings), tolerances=tolerances, **labels)
 
 
 def _study(place: Path, options: SourceOptions) -> LabelledData:
@@ -146,9 +143,8 @@ def _study(place: Path, options: SourceOptions) -> LabelledData:
     test = study.outputs.test
     return LabelledData(
         benchmark.recordings.select(test),
-        benchmark.events.select(recordings=test),
-        None,
-        place.resolve(),
+        home=place.resolve(),
+        events=benchmark.events.select(recordings=test),
         detections=study.detections(row),
         densities=study.densities(row),
         intervals=tuple(benchmark.intervals),
@@ -157,24 +153,10 @@ def _study(place: Path, options: SourceOptions) -> LabelledData:
     )
 
 
-def _of(
-    source_data: FitSource,
-    events: Events | None,
-    table: Path | None,
-    home: Path,
-    tolerances: tuple[float, ...] = (),
-) -> LabelledData:
-    if source_data.benchmark is not None:
-        tolerances = source_data.benchmark.tolerances
-    return LabelledData(
-        source_data.recordings,
-        events,
-        table,
-        home,
-        intervals=source_data.intervals,
-        tolerances=tolerances,
-        notes=source_data.notes,
-    )
+def _of(source: FitSource, **known: Any) -> LabelledData:
+    if source.benchmark is not None:
+        known["tolerances"] = source.benchmark.tolerances
+    return LabelledData(source.recordings, intervals=source.intervals, notes=source.notes, **known)
 
 
 def _named(paths: list[Path], tables: list[Events]) -> dict[str, Events]:

@@ -1,72 +1,60 @@
-"""The command that runs a detector on a live source."""
+"""Commands that run a detector on live sources: ``live`` on one, ``serve`` for many clients."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import typer
+from typer import Option, Typer
 
 from bdl.cli.console import err
-from bdl.cli.numbers import DURATION, SECONDS
-from bdl.cli.options import Quiet
+from bdl.cli.numbers import DURATION, PORT, SECONDS
+from bdl.cli.options import Quiet, StreamModel, WholeRanking, takes
 from bdl.errors import ConfigError
+from bdl.live.client_limits import Limits
 from bdl.live.line_formats import LineFormat
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command(
     epilog="Example: `device | bdl live model.bdl --recording ward-3 --state ward-3.state`"
 )
 def live(
-    model: Annotated[
-        Path, typer.Argument(help="Model file written by fit with --lag, or exported from one.")
-    ],
+    model: StreamModel,
     source: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Where samples come from: - (standard input), ws://HOST:PORT/PATH, "
             "mqtt://HOST:PORT/TOPIC or lsl:NAME."
         ),
     ] = "-",
-    reply: Annotated[
-        bool, typer.Option("--reply", help="Send detections back to the source.")
-    ] = False,
-    recording: Annotated[str, typer.Option(help="Name of the stream.")] = "live",
-    all: Annotated[
-        bool,
-        typer.Option("--all", help="The whole ranking instead of detections above the threshold."),
-    ] = False,
+    reply: Annotated[bool, Option("--reply", help="Send detections back to the source.")] = False,
+    recording: Annotated[str, Option(help="Name of the stream.")] = "live",
+    all: WholeRanking = False,
     state: Annotated[
-        Path | None,
-        typer.Option(help="State file: after a kill, the same command continues from it."),
+        Path | None, Option(help="State file: after a kill, the same command continues from it.")
     ] = None,
     start: Annotated[
         str | None,
-        typer.Option(help="Time of the first sample with its UTC offset, if the model needs it."),
+        Option(help="Time of the first sample with its UTC offset, if the model needs it."),
     ] = None,
     format: Annotated[
-        LineFormat | None, typer.Option(help="Format of the lines [default: by the first line].")
+        LineFormat | None, Option(help="Format of the lines [default: by the first line].")
     ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Stop at a line that cannot be used.")
-    ] = False,
+    strict: Annotated[bool, Option("--strict", help="Stop at a line that cannot be used.")] = False,
     longest_gap: Annotated[
-        float,
-        typer.Option(
-            parser=SECONDS, help="Seconds without samples beyond which a time is refused."
-        ),
+        float, Option(parser=SECONDS, help="Longest gap in seconds; a later sample is refused.")
     ] = 86400.0,
     save_every: Annotated[
-        float,
-        typer.Option(parser=DURATION, help="Seconds between two writes of the state, at most."),
+        float, Option(parser=DURATION, help="Longest time between writes of the state, in seconds.")
     ] = 5.0,
     quiet: Quiet = False,
 ) -> None:
-    """Detect events in samples as they come.
+    """Detect events in samples as they arrive.
 
     Samples are lines of NDJSON, {"time": 12.5, "values": [0.1, 0.2]}, or of CSV with a header.
     Final detections go to standard output as NDJSON: recording, event, time, score, issued.
@@ -99,7 +87,7 @@ def live(
     )
 
     def show(sentence: str) -> None:
-        err.print(f"warning: {sentence}", markup=False, soft_wrap=True)
+        err.print(f"warning: {sentence}")
 
     errors = LineErrors(strict=strict, show=show)
     reader = LineReader(detector.model_.channels, format)
@@ -110,7 +98,44 @@ def live(
     if not quiet:
         summary = {**session.summary(), "unreadable lines": errors.count}
         numbers = ", ".join(f"{key} {value}" for key, value in summary.items())
-        err.print(f"{'finished' if ended else 'stopped'}: {numbers}", markup=False, soft_wrap=True)
+        err.print(f"{'finished' if ended else 'stopped'}: {numbers}")
+
+
+@commands.command(epilog="Example: `BDL_TOKEN=secret bdl serve model.onnx --port 8000`")
+@takes(limits=Limits)
+def serve(
+    model: StreamModel,
+    host: Annotated[
+        str, Option(help="Address to listen at; the default is this machine only.")
+    ] = "127.0.0.1",
+    port: Annotated[int, Option(parser=PORT, help="Port; 0 for a free one.")] = 0,
+    all: WholeRanking = False,
+    *,
+    limits: dict[str, Any],
+) -> None:
+    """Serve streams over WebSocket, all stepped together.
+
+    The first line that is printed is the address, the second the token that clients must send; the
+    environment variable BDL_TOKEN sets it.
+    """
+    from bdl import load
+    from bdl.live.serving import serve as run
+
+    detector = load(model)
+
+    def say(address: str, token: str) -> None:
+        print(address, token, sep="\n", flush=True)
+        err.print("Ctrl+C ends it.")
+
+    run(
+        detector,
+        host=host,
+        port=port,
+        token=os.environ.get("BDL_TOKEN"),
+        limits=Limits(**limits),
+        operating_point=detector.model_.operating_point is not None and not all,
+        say=say,
+    )
 
 
 def _time(text: str | None) -> datetime | None:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+from typer import Typer
 
 from bdl.cli.console import print_json
-from bdl.cli.options import Json
+from bdl.cli.options import FittedModel, Json
 from bdl.text_tables import WIDTH, number_text, text_table
 
 if TYPE_CHECKING:
+    from bdl.config import Value
     from bdl.detector.model import Model
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command()
 def show(
-    model: Annotated[Path, typer.Argument(help="Model file written by fit.")],
+    model: FittedModel,
     json: Json = False,
 ) -> None:
     """Show what a model detects, how well, and what its scores mean.
@@ -38,7 +38,7 @@ def show(
 
 
 def model_card(model: Model) -> dict[str, Any]:
-    """Return what is known of a model as plain data."""
+    """Return the properties of a model as plain data."""
     card: dict[str, Any] = {
         "events": [*model.types],
         "intervals": [interval.name for interval in model.intervals],
@@ -48,18 +48,12 @@ def model_card(model: Model) -> dict[str, Any]:
         "encoder": model.settings.encoder.kind,
         "objective": model.objective.kind,
         "scaling": model.features.scaling.kind,
-        "quality": None
-        if model.features.quality is None
-        else model.features.quality.model_dump(mode="json", exclude_none=True),
+        "quality": _plain(model.features.quality, exclude_none=True),
         "tolerances": [*model.tolerances],
         "decoder": model.decoder.kind,
-        "reading": None if model.reading is None else model.reading.model_dump(mode="json"),
-        "cross_validation": None
-        if model.cross_validation is None
-        else model.cross_validation.model_dump(mode="json"),
-        "provenance": None
-        if model.provenance is None
-        else model.provenance.model_dump(mode="json"),
+        "reading": _plain(model.reading),
+        "cross_validation": _plain(model.cross_validation),
+        "provenance": _plain(model.provenance),
         "operating_point": None,
         "reliability": [],
         "versions": model.versions,
@@ -82,8 +76,12 @@ def model_card(model: Model) -> dict[str, Any]:
     return card
 
 
+def _plain(value: Value | None, **options: Any) -> dict[str, Any] | None:
+    return None if value is None else value.model_dump(mode="json", **options)
+
+
 def _origin(provenance: dict[str, Any] | None) -> list[tuple[str, str]]:
-    """Return the rows that tell what a model was trained on, the last training first."""
+    """Return rows on what a model was trained on, the last training first."""
     if provenance is None:
         return []
     named = f" of {provenance['data']}" if provenance["data"] else ""

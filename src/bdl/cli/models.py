@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option, Typer
 
 from bdl.cli.console import err, print_json
 from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption
 from bdl.cli.fit_config import find_config, written_config
-from bdl.cli.options import Json, Quiet, takes
+from bdl.cli.options import PROJECT, Json, Quiet, takes
 from bdl.cli.sources import TRAINING_OPTIONS, FitSource, TrainingOptions, find_training_source
 from bdl.detector.cross_validation import CrossValidation
 from bdl.detector.detector_settings import DetectorSettings, merge
@@ -23,44 +23,37 @@ from bdl.errors import ConfigError, StudyError
 if TYPE_CHECKING:
     from bdl import Detector
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command()
 @takes(source_options=TRAINING_OPTIONS, detector=DETECTOR_OPTIONS)
 def fit(
-    project: Annotated[
-        Path | None, typer.Argument(help="Folder made by `bdl new`, or its bdl.yaml.")
-    ] = None,
+    project: Annotated[Path | None, PROJECT] = None,
     *,
     out: Annotated[
-        Path | None,
-        typer.Option(help="Model file to write. Default: model.safetensors, in the project."),
+        Path | None, Option(help="Model file to write. Default: model.safetensors, in the project.")
     ] = None,
     evaluation: Annotated[
         Path | None,
-        typer.Option(
-            help="Run directory of `bdl evaluate`, whose score the model file gets. Default: "
+        Option(
+            help="Run directory of `bdl evaluate`; the model file gets its score. Default: "
             "evaluation, in the project."
         ),
     ] = None,
     preset: PresetOption = None,
     from_: Annotated[
         Path | None,
-        typer.Option(
-            "--from", help="Model file to start at: fine-tuning, with a tenth of its steps."
-        ),
+        Option("--from", help="Model file to fine-tune, with a tenth of its training steps."),
     ] = None,
     page: Annotated[
         Path | None,
-        typer.Option(
-            help="Page with scores before and after --from, in a fifth of the groups, held out."
-        ),
+        Option(help="Page with scores before and after --from, on a held-out fifth of the groups."),
     ] = None,
     log: Annotated[
-        Path | None, typer.Option(help="Folder for logs and checkpoints, kept afterwards.")
+        Path | None, Option(help="Folder for logs and checkpoints, kept afterwards.")
     ] = None,
-    tensorboard: Annotated[bool, typer.Option(help="Log for TensorBoard to --log.")] = False,
+    tensorboard: Annotated[bool, Option(help="Log for TensorBoard to --log.")] = False,
     quiet: Quiet = False,
     json: Json = False,
     source_options: TrainingOptions,
@@ -114,8 +107,7 @@ def fit(
     known, reason = None, ""
     if config is not None:
         known, reason = _known_score(config, preset, detector, evaluation)
-    for note in (*source.notes, *_open_settings(settings, source)) if not quiet else ():
-        err.print(f"note: {note}")
+    err.notes((*source.notes, *_open_settings(settings, source)) if not quiet else ())
     if reason:
         err.print(f"note: no cross-validated score ({reason}): bdl evaluate {project} measures it")
     fitted = Detector(

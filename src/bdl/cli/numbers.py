@@ -1,28 +1,28 @@
-"""Numbers on the command line: an option says which it takes, and its error names it."""
+"""Numbers on the command line: the limits of an option, and errors that name them."""
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_origin
 
-import typer
 from pydantic.fields import FieldInfo
+from typer import BadParameter
+
+# Each limit with its comparison, whose name is that of the constraint of a field, and its text.
+_LIMITS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
+    "above": (operator.gt, "more than {:,}"),
+    "least": (operator.ge, "{:,} or more"),
+    "below": (operator.lt, "less than {:,}"),
+    "most": (operator.le, "{:,} or less"),
+}
 
 
 @dataclass(frozen=True)
 class Number:
-    """A finite number within limits.
-
-    Parameters
-    ----------
-    kind
-        ``float`` or ``int``.
-    what
-        What is expected, for messages; made of the limits if it is empty.
-    above, least, below, most
-        Limits; None for no limit.
+    """A finite number within limits; None is no limit.
 
     Examples
     --------
@@ -33,8 +33,8 @@ class Number:
     click.exceptions.BadParameter: a whole number, 0 or more expected, got -1
     """
 
-    kind: Callable[[Any], float]
-    what: str = ""
+    kind: Callable[[Any], float]  # float or int
+    what: str = ""  # what is expected, for messages; if empty, made of the limits
     above: float | None = None
     least: float | None = None
     below: float | None = None
@@ -45,30 +45,20 @@ class Number:
         return "INTEGER" if self.kind is int else "FLOAT"
 
     def __call__(self, value: Any) -> Any:
+        limits = {name: getattr(self, name) for name in _LIMITS}
+        limits = {name: limit for name, limit in limits.items() if limit is not None}
         try:
             number = self.kind(value)
-            inside = (
-                math.isfinite(number)
-                and (self.above is None or number > self.above)
-                and (self.least is None or number >= self.least)
-                and (self.below is None or number < self.below)
-                and (self.most is None or number <= self.most)
-            )
+            inside = math.isfinite(number)
+            inside &= all(_LIMITS[name][0](number, limit) for name, limit in limits.items())
         except (ValueError, OverflowError):
             inside = False
         if not inside:
-            raise typer.BadParameter(f"{self.what or self._expected()} expected, got {value!s:.60}")
+            bounds = [_LIMITS[name][1].format(limit) for name, limit in limits.items()]
+            kind = "a whole number" if self.kind is int else "a finite number"
+            what = self.what or ", ".join([kind, *bounds])
+            raise BadParameter(f"{what} expected, got {value!s:.60}")
         return number
-
-    def _expected(self) -> str:
-        limits = {
-            "more than {:,}": self.above,
-            "{:,} or more": self.least,
-            "less than {:,}": self.below,
-            "{:,} or less": self.most,
-        }
-        bounds = [text.format(limit) for text, limit in limits.items() if limit is not None]
-        return ", ".join(["a whole number" if self.kind is int else "a finite number", *bounds])
 
 
 SECONDS = Number(float, "a positive number of seconds", above=0, most=1e15)
@@ -89,29 +79,21 @@ INTERVALS = Number(int, "a number of replicates from 10 to 1,000,000", least=10,
 
 
 def number_type(info: FieldInfo, kind: Any) -> Number | None:
-    """The numbers that a field takes, by its limits; None if it takes none.
-
-    Parameters
-    ----------
-    info
-        The field.
-    kind
-        The type of its option.
-    """
+    """The numbers that a field takes, by its limits; None if its option is not a number."""
     element = get_args(kind)[0] if get_origin(kind) is list else kind
     if element not in (int, float):
         return None
     limits: dict[str, float] = {}
     for constraint in _constraints(info.annotation, info.metadata):
-        for ours, theirs in (("above", "gt"), ("least", "ge"), ("below", "lt"), ("most", "le")):
-            limit = getattr(constraint, theirs, None)
+        for name, (compare, _) in _LIMITS.items():
+            limit = getattr(constraint, compare.__name__, None)
             if isinstance(limit, int | float):
-                limits[ours] = limit
+                limits[name] = limit
     return Number(element, "", **limits)
 
 
 def _constraints(annotation: Any, constraints: list[Any]) -> list[Any]:
-    """Everything that an annotation says of the numbers in it."""
+    """All constraints that an annotation has for the numbers in it."""
     if get_origin(annotation) is Annotated:
         inner, *more = get_args(annotation)
         nested = [each for part in more for each in getattr(part, "metadata", [part])]

@@ -7,9 +7,9 @@ from pathlib import Path
 from types import GenericAlias, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-import typer
 from pydantic import BeforeValidator
 from pydantic.fields import FieldInfo
+from typer import BadParameter
 
 from bdl import plain_data
 from bdl.config import Value
@@ -101,7 +101,7 @@ def parse_yaml(text: str) -> Any:
     try:
         value = plain_data.parse_yaml(text, repr(text[:60]))
     except ConfigError as error:
-        raise typer.BadParameter(str(error)) from error
+        raise BadParameter(str(error)) from error
     return NONE if value is None or value == "none" else value
 
 

@@ -12,11 +12,11 @@ from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-import typer
+from typer import Argument, Option
 
 from bdl import plain_data
 from bdl.cli.generated_options import Fields, parameters_of
-from bdl.cli.numbers import SCORE, SECONDS
+from bdl.cli.numbers import INTERVALS, REPLICATES, SCORE, SECONDS, SEED, TOLERANCE
 from bdl.cli.option_types import parse_yaml
 from bdl.config import Value, read_yaml
 from bdl.errors import ConfigError
@@ -27,30 +27,53 @@ if TYPE_CHECKING:
 
 Family = TypeVar("Family", bound=Variant)
 Command = Callable[..., None]
-Pattern = Annotated[
-    str | None, typer.Option(help="Which files of a folder, such as '**/*.parquet'.")
-]
+Pattern = Annotated[str | None, Option(help="Files of a folder to read, such as '**/*.parquet'.")]
 StepPeriod = Annotated[
     float | None,
-    typer.Option("--period", parser=SECONDS, help="Seconds per step, for Kaggle tables."),
+    Option("--period", parser=SECONDS, help="Seconds per step, for Kaggle tables."),
 ]
 EventFreeRule = Annotated[
     Literal["ignore", "count"],
-    typer.Option("--event-free", help="Whether detections in recordings without events count."),
+    Option("--event-free", help="Whether detections in recordings without events count."),
 ]
 TrustPickle = Annotated[
-    bool, typer.Option("--trust-pickle", help="Open data that is a pickle, which can run code.")
+    bool, Option("--trust-pickle", help="Open pickled data, which can run code.")
 ]
 Strict = Annotated[
-    bool, typer.Option("--strict", help="Stop at the first recording that cannot be read.")
+    bool, Option("--strict", help="Stop at the first recording that cannot be read.")
 ]
-Quiet = Annotated[bool, typer.Option(help="No progress display.")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
-TableOut = Annotated[Path | None, typer.Option("--out", help="Table to write.")]
-Cutoff = Annotated[float, typer.Option(parser=SCORE, help="Score from which a detection counts.")]
+Quiet = Annotated[bool, Option(help="No progress display.")]
+Json = Annotated[bool, Option("--json", help="One JSON object on standard output.")]
+TableOut = Annotated[Path | None, Option("--out", help="Table to write.")]
+Cutoff = Annotated[float, Option(parser=SCORE, help="Score from which a detection counts.")]
+FittedModel = Annotated[Path, Argument(help="Model file written by fit.")]
+StreamModel = Annotated[
+    Path, Argument(help="Model file written by fit with --lag, or exported from one.")
+]
+WholeRanking = Annotated[
+    bool,
+    Option("--all", help="All detections, for AP, not only those above the threshold."),
+]
+PROJECT = Argument(help="Folder made by `bdl new`, or its bdl.yaml.")
+MovedData = Annotated[
+    Path | None,
+    Option("--data", help="Folder of the data set, if it has moved since the study."),
+]
+TOLERANCES = Option(
+    "--tolerance", parser=TOLERANCE, help="Matching tolerance in seconds; may be repeated."
+)
+Replicates = Annotated[
+    int,
+    Option("--bootstrap", parser=INTERVALS, help="Replicates of the confidence intervals."),
+]
+Bootstrap = Annotated[
+    int,
+    Option("--bootstrap", parser=REPLICATES, help="Replicates; 0: no confidence intervals."),
+]
+BootstrapSeed = Annotated[int, Option("--seed", parser=SEED, help="Seed of the bootstrap.")]
 Intervals = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--interval",
         help="Interval type: NAME=ONSET,OFFSET (event types), or NAME for NAME:onset, NAME:offset.",
     ),
@@ -60,14 +83,10 @@ Intervals = Annotated[
 def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Command]:
     """Give a command the options of each group in place of its parameter of that name.
 
-    Parameters
-    ----------
-    **groups
-        For each parameter of the command its group of options. For a dataclass the command
-        receives an instance of it. For a `Value`, or `Fields` of some, it receives a dictionary of
-        those fields only that were given, so that they can be merged with a configuration file
-        before they are validated. A field with the name of a parameter of the command, such as one
-        of a third-party format, has no option there.
+    For a dataclass the command receives an instance of it. For a `Value`, or `Fields` of some, it
+    receives a dictionary of the fields that were given, so that they can be merged with a
+    configuration file before they are validated. A field with the name of a parameter of the
+    command, such as one of a third-party format, has no option there.
 
     Examples
     --------
@@ -168,15 +187,3 @@ def parse_variant(
     content: Mapping[str, Any] = read_yaml(Path(text))
     inner = content.get(key)
     return family.parse(inner if isinstance(inner, dict) else content, f"{flag} {text}")
-
-
-def advance(bar: Any, what: str) -> Callable[[int, int], None]:
-    """A callback that moves one task of a progress display; it appears with the first call."""
-    task: list[Any] = []
-
-    def move(done: int, total: int) -> None:
-        if not task:
-            task.append(bar.add_task(what, total=total))
-        bar.update(task[0], completed=done)
-
-    return move

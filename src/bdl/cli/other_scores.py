@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bdl.cli import console
+from bdl.cli.option_types import parse_pairs
+from bdl.cli.options import interval_types
 from bdl.cli.score_tables import Setup
+from bdl.cli.scoring_options import OtherScoring
 from bdl.errors import ConfigError
 from bdl.evaluation.estimate import plain as finite
 from bdl.text_tables import number_text, text_table
@@ -27,18 +30,12 @@ class OtherScore:
     text: str
 
 
-def collar_scores(
-    setup: Setup,
-    path: Path,
-    collar: float,
-    types: tuple[IntervalType, ...],
-    offset_share: float | None,
-    threshold: float,
-) -> OtherScore:
+def collar_scores(setup: Setup, path: Path, options: OtherScoring, threshold: float) -> OtherScore:
     """F-measure with a collar: of events by type, or of intervals where types are given."""
     from bdl.evaluation.collar import collar_f, interval_collar_f
     from bdl.pairing import pair
 
+    types, collar = interval_types(options.interval), options.collar or 0.0
     truth, detections, header = _events(setup, path, types, threshold)
     if types:
         above = detections.above(threshold)
@@ -47,11 +44,11 @@ def collar_scores(
                 pair(truth, kind),
                 pair(above, kind),
                 collar=collar,
-                offset_share=offset_share or 0.0,
+                offset_share=options.offset_share or 0.0,
             )
             for kind in types
         }
-    elif offset_share is not None:
+    elif options.offset_share is not None:
         raise ConfigError("--offset-share is about interval ends: name them with --interval")
     else:
         tallies = collar_f(truth, detections, collar, threshold=threshold)
@@ -63,9 +60,7 @@ def collar_scores(
     )
 
 
-def seizure_scores(
-    setup: Setup, path: Path, types: tuple[IntervalType, ...], threshold: float, any_overlap: bool
-) -> OtherScore:
+def seizure_scores(setup: Setup, path: Path, options: OtherScoring, threshold: float) -> OtherScore:
     """Event and sample scores of intervals with false positives per day."""
     from bdl.evaluation.interval_overlap import (
         ANY_OVERLAP,
@@ -76,7 +71,7 @@ def seizure_scores(
     from bdl.formats.events.annotation_format import found_types
     from bdl.pairing import pair
 
-    types = types or found_types(setup.truth)
+    types = interval_types(options.interval) or found_types(setup.truth)
     if not types:
         raise ConfigError(
             "--scoring seizures needs intervals: name the event types of their ends, as in "
@@ -91,16 +86,16 @@ def seizure_scores(
             "--scoring seizures needs the duration of every recording: give --recordings, a table "
             "with the columns recording and duration (seconds)"
         )
-    rule = ANY_OVERLAP if any_overlap else EventRule()
+    rule = ANY_OVERLAP if options.any_overlap else EventRule()
     rows: dict[str, dict[str, float | None]] = {}
     unpaired = 0
     for kind in types:
-        true, detected = pair(truth, kind), pair(detections, kind, threshold=threshold)
+        annotated, detected = pair(truth, kind), pair(detections, kind, threshold=threshold)
         unpaired += detected.unpaired
-        rows[f"{kind.name}, events"] = event_overlap(true, detected, durations, rule).to_dict()
-        rows[f"{kind.name}, samples"] = sample_overlap(true, detected, durations).to_dict()
+        rows[f"{kind.name}, events"] = event_overlap(annotated, detected, durations, rule).to_dict()
+        rows[f"{kind.name}, samples"] = sample_overlap(annotated, detected, durations).to_dict()
     lines = [
-        "intervals that overlap (" + ("any overlap" if any_overlap else "SzCORE rules") + ")",
+        f"intervals that overlap ({'any overlap' if options.any_overlap else 'SzCORE rules'})",
         header.text,
         *_table(rows),
     ]
@@ -132,8 +127,7 @@ def screening_scores(
 
     matches = setup.score(setup.detections(path), tolerances).matches
     plain: dict[str, Any] = {}
-    columns: dict[str, list[str]] = {"type": [], "tolerance": [], "false/day": []}
-    columns |= {"sensitivity": [], "at score": []}
+    rows: list[tuple[str, ...]] = []
     for name in matches.types:
         for tolerance in matches.tolerances:
             curve = screening(matches, name, tolerance)
@@ -145,28 +139,25 @@ def screening_scores(
                 **{column: array.tolist() for column, array in curve.columns().items()},
             }
             for rate, value in values.items():
-                cells = (name, number(tolerance), f"up to {rate}", number_text(value))
-                for column, cell in zip(columns, cells, strict=False):
-                    columns[column].append(cell)
-                columns["at score"].append(number_text(finite(thresholds[rate]), ".4g"))
+                least = number_text(finite(thresholds[rate]), ".4g")
+                row = (name, number(tolerance), f"up to {rate}", number_text(value), least)
+                rows.append(row)
     lines = [f"sensitivity at false alarms per day; {EVENT_FREE[matches.event_free]}"]
     lines += filter(None, [undetected_text(matches)])
+    heads = ("type", "tolerance", "false/day", "sensitivity", "at score")
+    columns = {head: [row[place] for row in rows] for place, head in enumerate(heads)}
     table = text_table(columns, width=console.width())
     header = {"event_free": matches.event_free, "undetected": [*matches.undetected]}
     return OtherScore({**header, "types": plain}, "\n".join([*lines, *table]))
 
 
-def beat_scores(
-    setup: Setup,
-    path: Path,
-    beats: Mapping[str, str],
-    window: float,
-    learning: float,
-    threshold: float,
-) -> OtherScore:
+def beat_scores(setup: Setup, path: Path, options: OtherScoring, threshold: float) -> OtherScore:
     """Beat-by-beat comparison of heart beats by AAMI EC57."""
-    from bdl.evaluation.beat_by_beat import beat_by_beat, beats_only
+    from bdl.evaluation.beat_by_beat import LEARNING, WINDOW, beat_by_beat, beats_only
 
+    beats = parse_pairs(options.beat or [], "--beat")
+    window = WINDOW if options.match_window is None else options.match_window
+    learning = LEARNING if options.learning_period is None else options.learning_period
     if setup.unit != "seconds":
         raise ConfigError("--scoring aami works in seconds: give --unit seconds and --period")
     if setup.rules["types"] is not None:
@@ -174,13 +165,8 @@ def beat_scores(
     truth, detections, header = _events(
         setup, path, (), threshold, lambda events: beats_only(events, beats)
     )
-    result = beat_by_beat(
-        truth,
-        detections.above(threshold),
-        window=window,
-        learning=learning,
-        beats=beats,
-    )
+    above = detections.above(threshold)
+    result = beat_by_beat(truth, above, window=window, learning=learning, beats=beats)
     head = (
         f"beat-by-beat comparison (AAMI EC57), in percent: match window {window:g} s, the first "
         f"{learning:g} s left out"
@@ -196,7 +182,7 @@ def _events(
     threshold: float,
     checked: Callable[[Events], Events] = lambda events: events,
 ) -> tuple[Events, Events, OtherScore]:
-    """Truth and detections of the scored recordings and types, and what to say of both.
+    """Annotated events and detections of the scored recordings and types, and a header on both.
 
     ``checked`` gives the events that are matched for the checks, if types have other names.
     """

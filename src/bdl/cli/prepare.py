@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
+from typer import Argument, Exit, Option, Typer
 
 from bdl.cli import INCOMPLETE
 from bdl.cli.console import err, out, print_json, progress
 from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
 from bdl.cli.numbers import RATE
-from bdl.cli.options import Json, Pattern, Strict, advance, takes
+from bdl.cli.options import Json, Pattern, Strict, takes
 from bdl.cli.recording_options import RECORDING_OPTIONS, FormatName
 from bdl.workers import Workers
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command(
@@ -26,8 +27,8 @@ commands = typer.Typer()
 )
 @takes(options=RECORDING_OPTIONS, workers=Workers)
 def prepare(
-    source: Annotated[Path, typer.Argument(help="Recordings: a file, folder or glob.")],
-    target: Annotated[Path, typer.Option("--out", help="Folder of the store.")],
+    source: Annotated[Path, Argument(help="Recordings: a file, folder or glob.")],
+    target: Annotated[Path, Option("--out", help="Folder of the store.")],
     dataset: DatasetName = None,
     option: DatasetOptions = None,
     format: FormatName = None,
@@ -36,7 +37,7 @@ def prepare(
     options: dict[str, Any],
     rate: Annotated[
         float | None,
-        typer.Option(
+        Option(
             parser=RATE,
             help="Resample all recordings to this many samples per second, anti-aliased.",
         ),
@@ -47,7 +48,7 @@ def prepare(
 ) -> None:
     """Stream recordings into a store of memory-mapped arrays.
 
-    Every later step reads it fastest. Interrupted, the same command goes on where it stopped.
+    Other commands read a store fastest. After an interruption the same command resumes.
     A recording that cannot be read is named and left out; the exit code is then 3.
     """
     from bdl import formats
@@ -72,11 +73,11 @@ def prepare(
         reading = {"format": format, "pattern": pattern, "layout": options, "rate": rate}
     if rate is not None:
         recordings = on_one_clock(recordings, rate)
-    with progress() as bar:
+    with progress() as report:
         store = formats.prepare(
             recordings,
             target,
-            progress=advance(bar, "preparing"),
+            progress=partial(report, "preparing"),
             workers=Workers(**workers),
             invalid=invalid,
             reading=reading,
@@ -85,8 +86,7 @@ def prepare(
     if json:
         print_json({"recordings": len(store), "samples": samples, "notes": [*store.notes]})
     else:
-        for note in store.notes:
-            err.print(f"note: {note}", markup=False, soft_wrap=True)
-        out.print(f"{len(store):,} recordings, {samples:,} samples in {target}", markup=False)
+        err.notes(store.notes)
+        out.print(f"{len(store):,} recordings, {samples:,} samples in {target}")
     if any(note.startswith(LEFT_OUT) for note in store.notes):
-        raise typer.Exit(INCOMPLETE)
+        raise Exit(INCOMPLETE)

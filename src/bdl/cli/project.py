@@ -6,7 +6,7 @@ import json as json_text
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option, Typer
 
 from bdl.cli.console import out, print_json
 from bdl.cli.numbers import SECONDS
@@ -23,7 +23,7 @@ from bdl.errors import ConfigError
 if TYPE_CHECKING:
     from bdl.proposal import Proposal
 
-commands = typer.Typer()
+commands = Typer()
 OPEN, FEATURES = ("tolerances", "window"), ("stride", "calendar")  # what is proposed
 
 
@@ -32,20 +32,19 @@ OPEN, FEATURES = ("tolerances", "window"), ("stride", "calendar")  # what is pro
 )
 @takes(layout=RECORDING_OPTIONS, event_options=EVENT_OPTIONS)
 def new(
-    project: Annotated[Path, typer.Argument(help="Folder to make.")],
-    recordings: Annotated[str, typer.Option(help="File, folder, glob or prepared store.")],
-    events: Annotated[str, typer.Option(help="Table of events.")],
+    project: Annotated[Path, Argument(help="Folder to make.")],
+    recordings: Annotated[str, Option(help="File, folder, glob or prepared store.")],
+    events: Annotated[str, Option(help="Table of events.")],
     format: FormatName = None,
     pattern: Pattern = None,
     event_period: Annotated[
-        float | None,
-        typer.Option(parser=SECONDS, help="Seconds per step, for event tables in steps."),
+        float | None, Option(parser=SECONDS, help="Seconds per step, for event tables in steps.")
     ] = None,
     annotated: Annotated[
         Path | None,
-        typer.Option(
-            help="Table of the annotated spans (recording, start, end): nothing is learned, or "
-            "scored, outside them."
+        Option(
+            help="Table of the annotated spans (recording, start, end): nothing outside them is "
+            "learned or scored."
         ),
     ] = None,
     json: Json = False,
@@ -67,8 +66,7 @@ def new(
     shared = {**layout, "period": event_period}
     table = read_given_events(Path(events), opened, event_options, shared)
     notes = (*opened.notes, *table.notes)
-    for note in () if json else notes:
-        out.print(f"note: {note}", markup=False, soft_wrap=True)
+    out.notes(() if json else notes)
     proposal = propose(opened, table)
     lines = [
         "# Proposed from the data; change what you know better.",
@@ -88,28 +86,27 @@ def new(
         intervals = [vars(interval) for interval in proposal.intervals.value]
         lines += [f"# {proposal.intervals.reason}", _line("intervals", intervals)]
     lines += ["# fast, best or paper: what the settings below change.", "preset: fast"]
+    lines += ["detector:", *_settings(proposal, OPEN, "  ")]
+    lines += ["  features:", *_settings(proposal, FEATURES, "    ")]
     with atomic(target) as temporary:
-        temporary.write_text("\n".join(lines + _detector(proposal)) + "\n", encoding="utf-8")
+        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
     if json:
         reasons = {name: getattr(proposal, name).reason for name in (*OPEN, *FEATURES)}
         summary = {"project": str(project), "config": read_yaml(target), "reasons": reasons}
         print_json({**summary, "notes": [*notes]})
         return
-    out.print(target.read_text(encoding="utf-8"), markup=False, soft_wrap=True)
-    out.print(f"Next: bdl evaluate {project}, then bdl fit {project}", soft_wrap=True)
+    out.print(target.read_text(encoding="utf-8"))
+    out.print(f"Next: bdl evaluate {project}, then bdl fit {project}")
 
 
-def _detector(proposal: Proposal) -> list[str]:
-    """Return the key ``detector`` as lines of YAML, with the reason above each setting."""
-    lines = ["detector:"]
-    for name in OPEN:
-        proposed = getattr(proposal, name)
-        lines += [f"  # {proposed.reason}", _line(f"  {name}", proposed.value)]
-    lines.append("  features:")
-    for name in FEATURES:
-        proposed = getattr(proposal, name)
-        lines += [f"    # {proposed.reason}", _line(f"    {name}", proposed.value)]
-    return lines
+def _settings(proposal: Proposal, names: tuple[str, ...], indent: str) -> list[str]:
+    """Return proposed settings as lines of YAML, with the reason above each."""
+    proposed = {name: getattr(proposal, name) for name in names}
+    return [
+        line
+        for name, setting in proposed.items()
+        for line in (f"{indent}# {setting.reason}", _line(f"{indent}{name}", setting.value))
+    ]
 
 
 def _line(name: str, value: Any) -> str:

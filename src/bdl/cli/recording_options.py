@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from bdl.cli.generated_options import Fields
 from bdl.formats.events.event_table import EventTable
@@ -27,7 +27,7 @@ def recording_formats() -> list[str]:
 
 FormatName = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--format",
         help=f"Format of the recordings: {', '.join(recording_formats())}. Recognised by the "
         "suffix, or by what a folder holds, if it is not given.",
@@ -48,22 +48,10 @@ def read_given_events(
     format: str | None = None,
     **defaults: Any,
 ) -> Events:
-    """Events as the options of a command say.
+    """Read events with the given `EVENT_OPTIONS`, on the clocks of the recordings.
 
-    Parameters
-    ----------
-    path
-        The file or folder.
-    recordings
-        The recordings, for dates and times.
-    options
-        What was given of `EVENT_OPTIONS`.
-    layout
-        What was given of `RECORDING_OPTIONS`; the period and the order of dates hold for both.
-    format
-        Name of the format, if it is given.
-    **defaults
-        Further options that are used if the format has them.
+    The period and the order of dates are those of the given `RECORDING_OPTIONS`, the ``layout``;
+    ``defaults`` are used if the format has them.
     """
     from bdl.formats import read_events
 

@@ -6,19 +6,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option, Typer
 
 from bdl.cli.console import out, print_json
 from bdl.cli.fit_config import CONFIG
-from bdl.cli.numbers import REPLICATES, SECONDS, SEED, TOLERANCE
-from bdl.cli.options import EventFreeRule, Json, TrustPickle, takes
+from bdl.cli.numbers import SECONDS
+from bdl.cli.options import (
+    TOLERANCES,
+    Bootstrap,
+    BootstrapSeed,
+    EventFreeRule,
+    Json,
+    TrustPickle,
+    takes,
+)
 from bdl.cli.sources import SOURCE_OPTIONS, SourceOptions, find_source
 from bdl.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from bdl.report import System
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command(
@@ -28,36 +36,26 @@ commands = typer.Typer()
 def report(
     sources: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             help="Tables of detections, an evaluated project, or the run directory of a study."
         ),
     ],
-    target: Annotated[Path, typer.Option("--out", help="Page to write.")] = Path("report.html"),
-    truth: Annotated[Path | None, typer.Option(help="Table of annotated events.")] = None,
-    tolerance: Annotated[
-        list[float] | None,
-        typer.Option(parser=TOLERANCE, help="Matching tolerance in seconds; may be repeated."),
-    ] = None,
-    period: Annotated[
-        float | None, typer.Option(parser=SECONDS, help="Seconds from one sample to the next.")
-    ] = None,
+    target: Annotated[Path, Option("--out", help="Page to write.")] = Path("report.html"),
+    truth: Annotated[Path | None, Option(help="Table of annotated events.")] = None,
+    tolerance: Annotated[list[float] | None, TOLERANCES] = None,
+    period: Annotated[float | None, Option(parser=SECONDS, help="Seconds between samples.")] = None,
     densities: Annotated[
         list[Path] | None,
-        typer.Option(help="Folder of densities: one per table of detections, in the same order."),
+        Option(help="Folder of densities: one per table of detections, in the same order."),
     ] = None,
     history: Annotated[
         list[Path] | None,
-        typer.Option(help="History of a fit (MODEL.csv): one per table, in the same order."),
+        Option(help="History of a fit (MODEL.csv): one per table, in the same order."),
     ] = None,
     event_free: EventFreeRule = "ignore",
-    title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
-    bootstrap: Annotated[
-        int,
-        typer.Option(
-            parser=REPLICATES, help="Bootstrap replicates; 0 for no confidence intervals."
-        ),
-    ] = 1000,
-    seed: Annotated[int, typer.Option(parser=SEED, help="Seed of the bootstrap.")] = 0,
+    title: Annotated[str | None, Option(help="Heading of the page.")] = None,
+    bootstrap: Bootstrap = 1000,
+    seed: BootstrapSeed = 0,
     trust_pickle: TrustPickle = False,
     json: Json = False,
     *,

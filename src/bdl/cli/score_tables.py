@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
+from typer import Option
 
 from bdl.cli import console
 from bdl.cli.numbers import SECONDS
@@ -33,58 +33,58 @@ class Rules:
 
     unit: Annotated[
         Literal["seconds", "steps"] | None,
-        typer.Option(help="Unit of the tolerances [default: the tables' unit]."),
+        Option(help="Unit of the tolerances [default: the tables' unit]."),
     ] = None
     period: Annotated[
-        float | None,
-        typer.Option(parser=SECONDS, help="Seconds per step, needed where units are mixed."),
+        float | None, Option(parser=SECONDS, help="Seconds per step, needed where units are mixed.")
     ] = None
     event_free: Annotated[
         Literal["ignore", "count"] | None,
-        typer.Option(
-            help="Detections in recordings without truths: ignore them (the benchmark's rule) or "
-            "count them as false alarms (screening). Given, recordings that only the detections "
-            "name are taken as event-free [default: ignore, and an unnamed recording is an error]."
+        Option(
+            help="Detections in recordings without annotated events: ignore them (the rule of the "
+            "benchmarks) or count them as false alarms (screening). If given, recordings that only "
+            "the detections name have no events [default: ignore, and such a recording is an "
+            "error]."
         ),
     ] = None
     unknown: Annotated[
         Literal["error", "ignore"],
-        typer.Option(help="Detections in recordings, or of types, that no option or table names."),
+        Option(help="Detections in recordings, or of types, that no option or table names."),
     ] = "error"
     undetected: Annotated[
         Literal["count", "ignore"] | None,
-        typer.Option(
-            help="Recordings with truths but without any detection: count their truths as missed, "
-            "or leave the recordings out, where they were not processed [default: count, and warn]."
+        Option(
+            help="Recordings with annotated events but without any detection: count the events as "
+            "missed, or leave the recordings out, if they were not processed [default: count, and "
+            "warn]."
         ),
     ] = None
     types: Annotated[
-        list[str] | None, typer.Option("--type", help="Event type to score; may be repeated.")
+        list[str] | None, Option("--type", help="Event type to score; may be repeated.")
     ] = None
     recordings: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="Table of the scored recordings: recording and, where known, duration (s), group, "
             "fold. Durations give false alarms per 24 hours."
         ),
     ] = None
     regions: Annotated[
-        Path | None,
-        typer.Option(help="Table of scored regions: recording, start, end (in --unit)."),
+        Path | None, Option(help="Table of scored regions: recording, start, end (in --unit).")
     ] = None
     column: Annotated[
         list[str] | None,
-        typer.Option(help="Column of the table of truths, ROLE=NAME, such as time=Bedtime."),
+        Option(help="Column of the table of events, ROLE=NAME, such as time=Bedtime."),
     ] = None
     detection_column: Annotated[
         list[str] | None,
-        typer.Option(help="Column of the tables of detections, ROLE=NAME, such as score=p."),
+        Option(help="Column of the tables of detections, ROLE=NAME, such as score=p."),
     ] = None
 
 
 @dataclass(frozen=True)
 class Setup:
-    """All that is read before any detections, in ``unit``."""
+    """Everything that is read before the detections, in ``unit``."""
 
     truth: Events
     truth_path: Path
@@ -141,7 +141,7 @@ class Setup:
         if scored and events.score is None:
             raise InputError(
                 f"{path}: detections need a column 'score' to be ranked by (--detection-column "
-                "score=NAME); without scores there is --metric mF1, and `bdl score`, which then "
+                "score=NAME); without scores, use --metric mF1, or `bdl score`, which then "
                 "counts all of them"
             )
         return convert(events, unit, self.unit, self.period, path)
@@ -157,7 +157,7 @@ class Setup:
         return {name: row["fold"] for name, row in self.about.items() if "fold" in row} or None
 
     def groups(self) -> dict[str, str]:
-        """Group of each recording, from the table of recordings or that of truths."""
+        """Group of each recording, from the table of recordings or that of events."""
         rows = [*self.about.items()]
         if not rows and self.truth_path.is_file():
             rows += _rows(self.truth_path, ("group",))
@@ -170,7 +170,7 @@ class Setup:
 
 
 def _with_ends_of(truth: Events, detections: Events, path: Path) -> Events:
-    """Detected intervals with the names that the ends of intervals have in the truth."""
+    """Detected intervals with the names that the annotated events give to their ends."""
     from bdl.events import Events
     from bdl.formats.events.annotation_format import found_types
     from bdl.intervals import likely_intervals
@@ -181,7 +181,7 @@ def _with_ends_of(truth: Events, detections: Events, path: Path) -> Events:
         return detections
     names = {detected[0].onset: known[0].onset, detected[0].offset: known[0].offset}
     note = f"{path}: the ends of {detected[0].name!r} are taken as {' and '.join(names.values())}"
-    console.err.print(f"note: {note}", markup=False, soft_wrap=True)
+    console.err.notes([note])
     types = [names.get(name, name) for name in detections.event]
     return Events.of(
         detections.recording, types, detections.time, detections.score, detections.issued
@@ -189,9 +189,7 @@ def _with_ends_of(truth: Events, detections: Events, path: Path) -> Events:
 
 
 def read(
-    path: Path,
-    columns: Mapping[str, str] | None = None,
-    intervals: tuple[IntervalType, ...] = (),
+    path: Path, columns: Mapping[str, str], intervals: tuple[IntervalType, ...]
 ) -> tuple[Events, str]:
     """Events of a table and their unit; rows without time or score are dropped and counted."""
     from bdl.formats.event_files import read_events, recognise
@@ -200,8 +198,7 @@ def read(
     # A period of one leaves steps as they are.
     defaults = {"period": 1.0, "incomplete": "drop", "intervals": intervals or None}
     events = read_events(path, format=format, defaults=defaults)
-    for note in events.notes:
-        console.err.print(f"note: {note}", markup=False, soft_wrap=True)
+    console.err.notes(events.notes)
     return events, "steps" if format.kind == "kaggle" else "seconds"
 
 
@@ -214,8 +211,6 @@ def convert(events: Events, unit: str, target: str, period: float | None, path: 
             f"mixed units: {path} is in {unit}, the tolerances or the other table in {target}; "
             "give --period, the seconds of one step"
         )
-    if not period > 0:
-        raise ConfigError(f"--period: a positive number of seconds expected, got {period}")
 
     # Nine digits: a quotient such as 0.3 / 0.1 must not miss its step by the last bit.
     def converted(times: Floats) -> Floats:
@@ -226,7 +221,7 @@ def convert(events: Events, unit: str, target: str, period: float | None, path: 
 
 
 def _about(path: Path) -> dict[str, dict[str, str]]:
-    """What a table of recordings says of each."""
+    """The values of each recording in a table of recordings."""
     recordings: dict[str, dict[str, str]] = {}
     for name, row in _rows(path, ("duration", "group", "fold")):
         if name in recordings:

@@ -1,4 +1,4 @@
-"""The command that scores detections.
+"""Commands that score detections: ``score`` one system, ``compare`` several.
 
 A table with Kaggle's columns (series_id, step, event, score) is in steps, every other one in
 seconds. Tolerances are in ``--unit``, by default the unit of the tables; ``--period`` is needed
@@ -10,54 +10,49 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option, Typer
 
 from bdl.cli import console
-from bdl.cli.numbers import DURATION, REPLICATES, SCORE, TOLERANCE
-from bdl.cli.option_types import parse_pairs
-from bdl.cli.options import Json, interval_types, takes
+from bdl.cli.numbers import DURATION, SCORE, TOLERANCE
+from bdl.cli.options import Bootstrap, Json, interval_types, takes
 from bdl.cli.score_tables import Rules, Setup
 from bdl.cli.scoring_options import TOLERANCES, Draws, OtherScoring, Truth
 from bdl.errors import ConfigError
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command()
 @takes(rules=Rules, other=OtherScoring, draws=Draws)
 def score(
     truth: Truth,
-    detections: Annotated[Path, typer.Option("--detections", help="Table of scored detections.")],
+    detections: Annotated[Path, Option("--detections", help="Table of scored detections.")],
     tolerance: Annotated[list[float] | None, TOLERANCES] = None,
     *,
     rules: Rules,
     other: OtherScoring,
     errors: Annotated[
         float | None,
-        typer.Option(
-            "--errors", parser=TOLERANCE, help="Tolerance of the error table [the widest]."
-        ),
+        Option("--errors", parser=TOLERANCE, help="Tolerance of the error table [the widest]."),
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(
+        Option(
             "--threshold",
             parser=SCORE,
-            help="Also count the detections of at least this score, in the error table too.",
+            help="Also count detections with at least this score, in the error table as well.",
         ),
     ] = None,
     delay: Annotated[
         list[float] | None,
-        typer.Option(
+        Option(
             "--delay",
             parser=DURATION,
             help="Also score detections that are issued at most this many seconds after the event, "
             "by their column 'issued'; may be repeated.",
         ),
     ] = None,
-    bootstrap: Annotated[
-        int, typer.Option("--bootstrap", parser=REPLICATES, help="Replicates; 0 for none.")
-    ] = 0,
+    bootstrap: Bootstrap = 0,
     draws: Draws,
     as_json: Json = False,
 ) -> None:
@@ -66,9 +61,9 @@ def score(
 
     kind = other.kind_with(delay)
     if kind != "events":
-        given = (("--errors", errors), ("--bootstrap", bootstrap or None), ("--delay", delay))
-        for flag, value in given:
-            if value is not None:
+        given = {"--errors": errors, "--bootstrap": bootstrap, "--delay": delay}
+        for flag, value in given.items():
+            if value:
                 raise ConfigError(f"{flag} has no effect with --scoring {kind}")
         _score_otherwise(kind, truth, detections, tolerance, rules, other, threshold, as_json)
         return
@@ -79,18 +74,16 @@ def score(
     result = setup.score(table, _tolerances(tolerance))
     if errors is not None and find_tolerance(result.matches.tolerances, errors) is None:
         raise ConfigError(f"--errors {errors:g}: one of the tolerances expected (--tolerance)")
-    points = None
+    points = estimates = delays = None
     if threshold is not None or table.score is None:
         from bdl.evaluation import operating_points
 
         points = operating_points(result.matches, threshold)
-    estimates = None
     if bootstrap:
         from bdl import evaluation
 
         drawn = draws.arguments(setup, bootstrap)
         estimates = evaluation.bootstrap({"detections": result.matches}, **drawn)
-    delays = None
     if delay:
         from bdl.evaluation.delay_table import RATES, delay_table
 
@@ -113,15 +106,76 @@ def score(
         console.print_json(shown)
         return
     width = console.width()
-    console.say(f"times and tolerances in {setup.unit}")
-    console.say(result.text(width))
+    texts = [f"times and tolerances in {setup.unit}\n{result.text(width)}"]
     if points is not None:
-        console.say(f"\n{points.text(width)}")
+        texts.append(points.text(width))
     if estimates is not None:
-        console.say(f"\n{estimates.text(draws.cluster, width)}")
+        texts.append(estimates.text(draws.cluster, width))
     if delays is not None:
-        console.say(f"\n{delays.text(width)}")
-    console.say(f"\n{result.errors(errors, threshold).text(width)}")
+        texts.append(delays.text(width))
+    console.out.print("\n\n".join([*texts, result.errors(errors, threshold).text(width)]))
+
+
+@commands.command()
+@takes(rules=Rules, draws=Draws)
+def compare(
+    truth: Truth,
+    detections: Annotated[
+        list[str],
+        Option(
+            "--detections",
+            help="Table of a system, PATH or NAME=PATH; repeat for each system. Tables of one NAME "
+            "are training seeds of one system and are averaged.",
+        ),
+    ],
+    tolerance: Annotated[list[float], TOLERANCES],
+    *,
+    rules: Rules,
+    baseline: Annotated[
+        str | None, Option(help="System that the others are compared with [default: every pair].")
+    ] = None,
+    bootstrap: Bootstrap = 1000,
+    draws: Draws,
+    as_json: Json = False,
+) -> None:
+    """Compare systems on the same recordings, with paired intervals."""
+    from bdl import evaluation
+    from bdl.evaluation.coverage import undetected_text
+    from bdl.evaluation.event_score import EVENT_FREE
+
+    setup = Setup.of(truth, rules)
+    paths = _by_system(detections)
+    if len(paths) < 2:
+        raise ConfigError(
+            "compare: at least two systems expected, each with --detections NAME=PATH; for one "
+            "system use `bdl score`"
+        )
+    ranks = draws.metric.removeprefix("m").startswith("AP")
+    tables = {
+        name: [setup.detections(path, scored=ranks) for path in seeds]
+        for name, seeds in paths.items()
+    }
+    drawn = draws.arguments(setup, bootstrap)
+    result = evaluation.compare(
+        setup.truth, tables, tolerance, baseline=baseline, **drawn, **setup.rules
+    )
+    if as_json:
+        systems = {
+            name: [evaluation.Score(matches).to_dict() for matches in seeds]
+            for name, seeds in result.matches.items()
+        }
+        console.print_json({"unit": setup.unit, "systems": systems, "bootstrap": result.to_dict()})
+        return
+    console.out.print(
+        f"times and tolerances in {setup.unit}; {EVENT_FREE[setup.rules['event_free']]}"
+    )
+    for name, seeds in result.matches.items():
+        for matches in seeds:
+            lines = [*filter(None, [undetected_text(matches)])]
+            lines += [f"left out: {line}" for line in matches.left_out.lines()]
+            for line in lines:
+                console.out.print(f"{name}: {line}")
+    console.out.print(result.text(draws.cluster, console.width()))
 
 
 def _tolerances(tolerance: list[float] | None) -> list[float]:
@@ -145,36 +199,35 @@ def _score_otherwise(
     if kind != "screening" and tolerance:
         raise ConfigError(f"--tolerance has no effect with --scoring {kind}")
     setup = Setup.of(truth, rules, named=interval_types(other.interval))
-    least = float("-inf") if threshold is None else threshold
     if kind == "screening":
         if threshold is not None:
             raise ConfigError("--threshold has no effect with --scoring screening, which tries all")
         rates = other.false_alarms or [1.0, 2.0, 5.0, 10.0]
         result = other_scores.screening_scores(setup, detections, _tolerances(tolerance), rates)
-    elif kind == "seizures":
-        types = interval_types(other.interval)
-        result = other_scores.seizure_scores(setup, detections, types, least, other.any_overlap)
-    elif kind == "aami":
-        from bdl.evaluation.beat_by_beat import LEARNING, WINDOW
-
-        result = other_scores.beat_scores(
-            setup,
-            detections,
-            parse_pairs(other.beat or [], "--beat"),
-            WINDOW if other.match_window is None else other.match_window,
-            LEARNING if other.learning_period is None else other.learning_period,
-            least,
-        )
     else:
-        result = other_scores.collar_scores(
-            setup,
-            detections,
-            other.collar or 0.0,
-            interval_types(other.interval),
-            other.offset_share,
-            least,
-        )
+        scores = {
+            "collar": other_scores.collar_scores,
+            "seizures": other_scores.seizure_scores,
+            "aami": other_scores.beat_scores,
+        }[kind]
+        least = float("-inf") if threshold is None else threshold
+        result = scores(setup, detections, other, least)
     if as_json:
         console.print_json({"unit": setup.unit, "scoring": kind, **result.plain})
     else:
-        console.say(f"times in {setup.unit}\n{result.text}")
+        console.out.print(f"times in {setup.unit}\n{result.text}")
+
+
+def _by_system(detections: list[str]) -> dict[str, list[Path]]:
+    """Tables by the name of their system; without a name, the file's own."""
+    systems: dict[str, list[Path]] = {}
+    for text in detections:
+        name, equals, path = text.partition("=")
+        table = Path(path if equals else text)
+        label = name if equals else table.stem
+        if not label or not table.name:
+            raise ConfigError(f"--detections {text}: PATH or NAME=PATH expected")
+        if not equals and label in systems:
+            raise ConfigError(f"two tables are called {label!r}; name them, as in new={table}")
+        systems.setdefault(label, []).append(table)
+    return systems

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
+from typer import Option
 
-from bdl.cli.numbers import ALARMS, DURATION, SEED, SHARE, TOLERANCE
-from bdl.cli.options import Intervals
+from bdl.cli.numbers import ALARMS, DURATION, SHARE, TOLERANCE
+from bdl.cli.options import BootstrapSeed, Intervals
 from bdl.cli.score_tables import Setup
 from bdl.errors import ConfigError
 
-Truth = Annotated[Path, typer.Option("--truth", help="Table of annotated events.")]
-TOLERANCES = typer.Option(
+Truth = Annotated[Path, Option("--truth", help="Table of annotated events.")]
+TOLERANCES = Option(
     "--tolerance",
     parser=TOLERANCE,
     help="A hit is strictly nearer than this; may be repeated.",
@@ -27,19 +27,17 @@ class Draws:
 
     cluster: Annotated[
         Literal["recording", "group"],
-        typer.Option(help="What a replicate draws; groups are in the table of --recordings."),
+        Option(help="What replicates draw; the table of --recordings has the groups."),
     ] = "recording"
     metric: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Metric of the bootstrap, such as mAP, F1@60, sensitivity@60>=0.5 or "
             "median@60:onset; an unknown one lists all."
         ),
     ] = "mAP"
-    seed: Annotated[int, typer.Option(parser=SEED, help="Seed of the bootstrap.")] = 0
-    level: Annotated[
-        float, typer.Option(parser=SHARE, help="Share of replicates in the interval.")
-    ] = 0.95
+    seed: BootstrapSeed = 0
+    level: Annotated[float, Option(parser=SHARE, help="Confidence level of the interval.")] = 0.95
 
     def arguments(self, setup: Setup, replicates: int) -> dict[str, Any]:
         """Arguments of `bdl.evaluation.bootstrap`."""
@@ -59,7 +57,7 @@ class OtherScoring:
 
     scoring: Annotated[
         Literal["events", "collar", "seizures", "screening", "aami"] | None,
-        typer.Option(
+        Option(
             help="events: AP and F1 by tolerance (the default). collar: F-measure of sound event "
             "detection, with --collar. seizures: overlap of intervals (SzCORE) and samples. "
             "screening: sensitivity at given false alarms per day. aami: heart beats one by one "
@@ -68,23 +66,24 @@ class OtherScoring:
     ] = None
     collar: Annotated[
         float | None,
-        typer.Option(
+        Option(
             parser=TOLERANCE, help="F-measure with this collar: a hit is at most this far away."
         ),
     ] = None
     interval: Intervals = None
     offset_share: Annotated[
         float | None,
-        typer.Option(
-            parser=DURATION, help="Collar of interval ends: also this share of the true length."
+        Option(
+            parser=DURATION,
+            help="Collar of interval ends: also this share of the annotated length.",
         ),
     ] = None
     any_overlap: Annotated[
-        bool, typer.Option("--any-overlap", help="Seizures: no extension, merging or splitting.")
+        bool, Option("--any-overlap", help="Seizures: no extension, merging or splitting.")
     ] = False
     false_alarms: Annotated[
         list[float] | None,
-        typer.Option(
+        Option(
             "--false-alarms-per-day",
             parser=ALARMS,
             help="Screening: sensitivity at this rate; may be repeated.",
@@ -93,20 +92,18 @@ class OtherScoring:
 
     beat: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help="AAMI: symbol of WFDB that an event type stands for, TYPE=SYMBOL, such as beat=N; "
             "may be repeated."
         ),
     ] = None
     match_window: Annotated[
         float | None,
-        typer.Option(
-            parser=DURATION, help="AAMI: seconds between a beat and its detection [0.15]."
-        ),
+        Option(parser=DURATION, help="AAMI: seconds between a beat and its detection [0.15]."),
     ] = None
     learning_period: Annotated[
         float | None,
-        typer.Option(parser=DURATION, help="AAMI: seconds at the start that do not count [300]."),
+        Option(parser=DURATION, help="AAMI: seconds at the start that do not count [300]."),
     ] = None
 
     def kind_with(self, delay: list[float] | None) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Option
 
 from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
 from bdl.cli.generated_options import NestedFields
@@ -33,12 +33,10 @@ class SourceOptions:
     """Options that name the data of a command, besides a configuration file."""
 
     dataset: DatasetName = None
-    data: Annotated[
-        Path | None, typer.Option(help="Folder of the data set, as it was published.")
-    ] = None
+    data: Annotated[Path | None, Option(help="Folder of the data set, as it was published.")] = None
     option: DatasetOptions = None
     recordings: Annotated[
-        str | None, typer.Option(help="Recordings: a file, folder, glob or prepared store.")
+        str | None, Option(help="Recordings: a file, folder, glob or prepared store.")
     ] = None
     format: FormatName = None
     pattern: Pattern = None
@@ -49,8 +47,8 @@ class SourceOptions:
 class TrainingOptions(SourceOptions):
     """Options that name the data and the settings of a training."""
 
-    events: Annotated[str | None, typer.Option(help="Table of events.")] = None
-    config: Annotated[Path | None, typer.Option(help="YAML file with data and settings.")] = None
+    events: Annotated[str | None, Option(help="Table of events.")] = None
+    config: Annotated[Path | None, Option(help="YAML file with data and settings.")] = None
     event_options: Plain = field(default_factory=dict)  # what was given of `EVENT_OPTIONS`
 
 
@@ -64,7 +62,6 @@ TRAINING_OPTIONS = NestedFields(
 class FitSource:
     """Data and settings of a fit or a detection."""
 
-    # recordings, events, intervals, types: The data, and what to learn of them.
     recordings: Recordings
     events: Events
     intervals: tuple[IntervalType, ...] | None
@@ -79,15 +76,7 @@ class FitSource:
     licence: str = ""  # terms of its use
 
     def detector_settings(self, preset: str | None, options: Plain) -> DetectorSettings:
-        """Return settings; options of the command line replace those of the source.
-
-        Parameters
-        ----------
-        preset
-            Preset that was given on the command line, if any.
-        options
-            Fields that were given on the command line.
-        """
+        """Return settings; preset and options of the command line replace those of the source."""
         from bdl.cli.detector_options import named_options
         from bdl.detector.detector_settings import DetectorSettings, merge
 
@@ -132,17 +121,12 @@ def find_source(
     if columns and options.recordings is None:
         flags = " and ".join(f"--{singular(name)}" for name in event_options or {})
         raise ConfigError(f"{flags} has no effect with {named[0]}")
-    files = {
-        **options.layout,
-        "format": options.format,
-        "pattern": options.pattern,
-        "events": events,
-    }
-    without_effect = {
-        "--dataset": files,
-        "--recordings": {"data": options.data, "option": options.option},
-        "--config": {**files, "data": options.data, "option": options.option},
-    }[named[0]]
+    without_effect: Plain = {}
+    if options.recordings is None:
+        without_effect |= options.layout
+        without_effect |= {"format": options.format, "pattern": options.pattern, "events": events}
+    if options.dataset is None:
+        without_effect |= {"data": options.data, "option": options.option}
     for name, value in without_effect.items():
         if value is not None:
             raise ConfigError(f"--{name.replace('_', '-')} has no effect with {named[0]}")

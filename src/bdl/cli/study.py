@@ -5,37 +5,37 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
+from typer import Argument, Option, Typer
 
+from bdl.cli import console
 from bdl.cli.dataset_options import DatasetOptions
-from bdl.cli.options import Json, TrustPickle, parse_options, takes
+from bdl.cli.options import Json, MovedData, TrustPickle, parse_options, takes
 from bdl.workers import Workers
 
-commands = typer.Typer()
-study = typer.Typer(
+commands = Typer()
+study = Typer(
     help="Run a study of the paper, or your own, as a frozen protocol.", no_args_is_help=True
 )
 commands.add_typer(study, name="study")
-Run = Annotated[str, typer.Argument(help="Run directory: a folder or any fsspec path.")]
+Run = Annotated[str, Argument(help="Run directory: a folder or any fsspec path.")]
 
 
 @study.command("list")
 def list_studies(
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Also what the paper leaves open, and our choice.")
+        bool, Option("--verbose", help="Also show what the paper leaves open, and our choice.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """List the presets with the data they need and their rough cost."""
     from rich.table import Table
 
-    from bdl.cli.console import out, print_json
     from bdl.study import catalogue
     from bdl.study.cost import summary
 
     summaries = [summary(catalogue.load(name)) for name in catalogue.names()]
     if as_json:
-        print_json(summaries)
+        console.print_json(summaries)
         return
     table = Table("study", "title", "data", "trainings", "core-hours")
     for facts in summaries:
@@ -44,38 +44,32 @@ def list_studies(
         table.add_row(
             facts["name"], facts["title"], facts["data"], str(facts["trainings"]), f"~{rounded}"
         )
-    out.print(table)
+    console.out.print(table)
     if verbose:
         for facts in summaries:
-            out.print(f"\n{facts['name']}: {facts['note']}", markup=False)
+            console.out.rich.print(f"\n{facts['name']}: {facts['note']}")
 
 
 @study.command()
 @takes(workers=Workers)
 def run(
-    name: Annotated[str, typer.Argument(help="Name of a preset, or YAML file of a protocol.")],
+    name: Annotated[str, Argument(help="Name of a preset, or YAML file of a protocol.")],
     *,
-    out: Annotated[str, typer.Option(help="Run directory: a folder or any fsspec path.")],
-    data: Annotated[Path | None, typer.Option(help="Folder of the data set.")] = None,
+    out: Annotated[str, Option(help="Run directory: a folder or any fsspec path.")],
+    data: Annotated[Path | None, Option(help="Folder of the data set.")] = None,
     option: DatasetOptions = None,
     scale: Annotated[
         Literal["full", "small", "tiny"],
-        typer.Option(
-            help="small and tiny shrink the protocol, and simulate data if none is given."
-        ),
+        Option(help="small and tiny shrink the protocol, and simulate data if none is given."),
     ] = "full",
     workers: dict[str, Any],
     verify: Annotated[
-        bool,
-        typer.Option("--verify", help="Read and hash all data again when a study is resumed."),
+        bool, Option("--verify", help="Read and hash all data again when a study is resumed.")
     ] = False,
     trust_pickle: TrustPickle = False,
     as_json: Json = False,
 ) -> None:
     """Run a study, or resume one that was stopped."""
-    from bdl.cli.console import err, print_json
-    from bdl.cli.console import out as console
-    from bdl.cli.study_progress import study_progress
     from bdl.formats.outputs import check_output
     from bdl.study import catalogue
     from bdl.study.runner import run_study
@@ -91,7 +85,7 @@ def run(
     if scale != "full":
         size = scale_of(protocol, scale)
         protocol = shrink(protocol, size)
-    with study_progress() as report:
+    with console.progress() as report:
         results = run_study(
             protocol,
             out,
@@ -103,10 +97,10 @@ def run(
             report=report,
         )
     if as_json:
-        print_json({"out": out, **results.to_dict()})
+        console.print_json({"out": out, **results.to_dict()})
         return
-    console.print(written(protocol, results)["md"], markup=False, soft_wrap=True)
-    err.print(f"results, tables and figures: {out}")
+    console.out.print(written(protocol, results)["md"])
+    console.err.print(f"results, tables and figures: {out}")
 
 
 @study.command()
@@ -114,42 +108,38 @@ def status(run: Run, as_json: Json = False) -> None:
     """Show how much of a study is done, the time left, and the scores so far."""
     from rich.table import Table
 
-    from bdl.cli.console import out, print_json
     from bdl.study.status import status_of
 
     current = status_of(run)
     if as_json:
-        print_json(current.to_dict())
+        console.print_json(current.to_dict())
         return
-    out.print(f"{current.name}: " + ("finished" if current.results else "not finished"))
+    console.out.print(f"{current.name}: " + ("finished" if current.results else "not finished"))
     for kind, total in current.total.items():
-        out.print(f"  {kind:<9} {current.done[kind]:>4} of {total}")
+        console.out.print(f"  {kind:<9} {current.done[kind]:>4} of {total}")
     if current.seconds_left is not None and current.results is None:
-        out.print(f"  about {current.seconds_left / 60:.1f} minutes left")
+        console.out.print(f"  about {current.seconds_left / 60:.1f} minutes left")
     if any(score is not None for scores in current.live.values() for score in scores):
         folds = range(len(next(iter(current.live.values()))))
         table = Table("row", *(f"fold {fold}" for fold in folds), title="Selection mAP so far")
         for row, scores in current.live.items():
             table.add_row(row, *("–" if score is None else f"{score:.3f}" for score in scores))
-        out.print(table)
+        console.out.print(table)
 
 
 @study.command()
 def table(
     run: Run,
-    format: Annotated[Literal["md", "csv", "tex"], typer.Option(help="Markdown, CSV or LaTeX.")] = (
-        "md"
-    ),
+    format: Annotated[Literal["md", "csv", "tex"], Option(help="Markdown, CSV or LaTeX.")] = "md",
     as_json: Json = False,
 ) -> None:
     """Print the tables of a finished study, our values next to those of the paper."""
-    from bdl.cli.console import print_json
     from bdl.study.study_reader import StudyReader
     from bdl.study.table_formats import written
 
     reader = StudyReader(run)
     if as_json:
-        print_json(reader.results.to_dict())
+        console.print_json(reader.results.to_dict())
     else:
         print(written(reader.protocol, reader.results)[format], end="")
 
@@ -157,9 +147,7 @@ def table(
 @study.command()
 def verify(
     run: Run,
-    data: Annotated[
-        Path | None, typer.Option(help="Folder of the data set, if it has moved.")
-    ] = None,
+    data: MovedData = None,
     trust_pickle: TrustPickle = False,
     as_json: Json = False,
 ) -> None:
@@ -170,18 +158,20 @@ def verify(
     """
     from dataclasses import asdict
 
-    from bdl.cli.console import out, print_json
     from bdl.study.verification import verify_study
 
     verified = verify_study(run, data=data, trust=trust_pickle)
     if as_json:
-        print_json(asdict(verified))
+        console.print_json(asdict(verified))
         return
-    out.print(f"{run}: as the study has written it", markup=False)
-    out.print(f"  chain      {verified.chain}")
-    out.print(f"  steps      {verified.steps}, with {verified.files} files")
-    if verified.recordings is None:
-        out.print("  data       not there, so that scores were not computed again (--data)")
-    else:
-        out.print(f"  data       {verified.recordings} recordings, scored again with equal scores")
-    out.print("  tables     equal to those made from the results")
+    data_text = "not there, so that scores were not computed again (--data)"
+    if verified.recordings is not None:
+        data_text = f"{verified.recordings} recordings, scored again with equal scores"
+    lines = [
+        f"{run}: as the study has written it",
+        f"  chain      {verified.chain}",
+        f"  steps      {verified.steps}, with {verified.files} files",
+        f"  data       {data_text}",
+        "  tables     equal to those made from the results",
+    ]
+    console.out.print("\n".join(lines))

@@ -6,29 +6,30 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option, Typer
 
+from bdl.cli import console
 from bdl.cli.dataset_options import DATASET_HELP, DatasetOptions, dataset_names, named_dataset
-from bdl.cli.numbers import COUNT, SECONDS, SHARE, TOLERANCE
-from bdl.cli.options import Json, parse_variant
+from bdl.cli.numbers import COUNT, SECONDS, SHARE
+from bdl.cli.options import TOLERANCES, Json, parse_variant
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command()
 def audit(
-    folder: Annotated[Path, typer.Argument(help="Folder of the data set.")],
-    dataset: Annotated[str, typer.Option(help=DATASET_HELP, autocompletion=dataset_names)],
+    folder: Annotated[Path, Argument(help="Folder of the data set.")],
+    dataset: Annotated[str, Option(help=DATASET_HELP, autocompletion=dataset_names)],
     option: DatasetOptions = None,
     kernel: Annotated[
-        str, typer.Option(help="Kernel of the targets: a name such as hard, or a YAML mapping.")
+        str, Option(help="Kernel of the targets: a name such as hard, or a YAML mapping.")
     ] = "gaussian",
     sigma: Annotated[
-        float | None, typer.Option(parser=SECONDS, help="Width of the kernel in seconds.")
+        float | None, Option(parser=SECONDS, help="Width of the kernel in seconds.")
     ] = None,
-    stride: Annotated[int | None, typer.Option(parser=COUNT, help="Samples per bin.")] = None,
+    stride: Annotated[int | None, Option(parser=COUNT, help="Samples per bin.")] = None,
     crop: Annotated[
-        float | None, typer.Option(parser=SECONDS, help="Length of the crops in seconds.")
+        float | None, Option(parser=SECONDS, help="Length of the crops in seconds.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -37,7 +38,6 @@ def audit(
     It shows mass, edges, largest values and collisions. Sigma and stride are those of the data set
     unless given.
     """
-    from bdl.cli.console import out, print_json
     from bdl.datasets.audit import audit as run
     from bdl.kernels import Kernel
 
@@ -57,7 +57,7 @@ def audit(
         crop=crop,
     )
     if json:
-        print_json(
+        console.print_json(
             {
                 "dataset": dataset,
                 "kernel": chosen.model_dump(mode="json"),
@@ -75,32 +75,26 @@ def audit(
     for key in shown[0]:
         if key != "type":
             table.add_row(key.replace("_", " "), *(_short(row[key]) for row in shown))
-    out.print(table)
-    for note in benchmark.notes:
-        out.print(f"note: {note}")
+    console.out.print(table)
+    console.out.notes(benchmark.notes)
 
 
 @commands.command()
 def stride(
     period: Annotated[
-        list[float], typer.Option(parser=SECONDS, help="Seconds per sample; may be repeated.")
+        list[float], Option(parser=SECONDS, help="Seconds per sample; may be repeated.")
     ],
-    stride: Annotated[
-        list[int], typer.Option(parser=COUNT, help="Samples per bin; may be repeated.")
-    ],
-    tolerance: Annotated[
-        list[float],
-        typer.Option(parser=TOLERANCE, help="Matching tolerance in seconds; may be repeated."),
-    ],
+    stride: Annotated[list[int], Option(parser=COUNT, help="Samples per bin; may be repeated.")],
+    tolerance: Annotated[list[float], TOLERANCES],
     spacing: Annotated[
         list[float],
-        typer.Option(parser=SECONDS, help="Seconds between events of one type; may be repeated."),
+        Option(parser=SECONDS, help="Seconds between events of one type; may be repeated."),
     ],
     duration: Annotated[
-        float, typer.Option(parser=SECONDS, help="Seconds of signal per sequence.")
+        float, Option(parser=SECONDS, help="Seconds of signal per sequence.")
     ] = 86400.0,
     probability: Annotated[
-        float, typer.Option(parser=SHARE, help="Accepted probability of a collision.")
+        float, Option(parser=SHARE, help="Accepted probability of a collision.")
     ] = 1e-3,
     json: Json = False,
 ) -> None:
@@ -108,7 +102,6 @@ def stride(
 
     Every combination of the repeated options is a row.
     """
-    from bdl.cli.console import out, print_json
     from bdl.stride import advise
 
     rows = [
@@ -118,7 +111,7 @@ def stride(
         for p, s, t, g in product(period, stride, tolerance, spacing)
     ]
     if json:
-        print_json({"probability": probability, "duration": duration,
+        console.print_json({"probability": probability, "duration": duration,
                     "rows": [row.to_dict() for row in rows]})  # fmt: skip
         return
     from rich.table import Column, Table
@@ -138,8 +131,8 @@ def stride(
             str(row.largest_stride),
             f"{row.bins:,}",
         )
-    out.print(table)
-    out.print(
+    console.out.print(table)
+    console.out.print(
         "whole, half: whether a whole bin, half a bin is within the tolerance\n"
         "m: expected events of a type per bin; P(>=2): probability of two or more in a bin\n"
         f"max: largest stride with P(>=2) at most {probability:g}; bins: in {duration:g} s"

@@ -18,16 +18,10 @@ _IMPORT = re.compile(r'^import .* from "/(.+)";\n', re.MULTILINE)
 
 
 def bundle(entry: str, folder: Traversable) -> str:
-    """One module and all that it imports, as a single script.
+    """One module of a folder, such as ``page.js``, and all that it imports, as a single script.
 
-    The modules share one scope in the bundle, so their top-level names must differ.
-
-    Parameters
-    ----------
-    entry
-        Name of the module, such as ``page.js``.
-    folder
-        Where it and its neighbours are; what is not there is taken from `FOLDER`.
+    Imports that are not in the folder are taken from `FOLDER`. The modules share one scope in the
+    bundle, so their top-level names must differ.
 
     Examples
     --------
@@ -51,12 +45,9 @@ def bundle(entry: str, folder: Traversable) -> str:
 def recording_facts(info: RecordingInfo) -> dict[str, Any]:
     """What the scripts read of a recording, ready for JSON.
 
-    Returns
-    -------
-    facts
-        ``start`` is in seconds since 1970, None if unknown; ``offsets`` are pairs of seconds from
-        the start and the offset from UTC, in seconds, that holds from there on; ``units`` are those
-        of the channels that have one.
+    ``start`` is in seconds since 1970, None if unknown; ``offsets`` are pairs of seconds from the
+    start and the offset from UTC, in seconds, that holds from there on; ``units`` are those of the
+    channels that have one.
 
     Examples
     --------

@@ -25,15 +25,6 @@ from bdl.recording_info import RecordingInfo
 class EditedLabels:
     """Labels that can be edited; every edit is in the journal before it counts.
 
-    Parameters
-    ----------
-    original
-        The table as it was read.
-    infos
-        Metadata of the recordings by id; labels are added to these only.
-    journal
-        Where edits go to, and come from.
-
     Examples
     --------
     >>> import tempfile
@@ -52,8 +43,8 @@ class EditedLabels:
     [1.0, 2.0]
     """
 
-    original: Events
-    infos: Mapping[str, RecordingInfo]
+    original: Events  # the table as it was read
+    infos: Mapping[str, RecordingInfo]  # of the recordings that labels can be added to, by id
     journal: Journal
     edited: dict[int, Label | None] = field(default_factory=dict, init=False)
     verdicts: dict[str, str] = field(default_factory=dict, init=False)
@@ -69,7 +60,7 @@ class EditedLabels:
         self._code = {name: code for code, name in enumerate(self.original.recordings)}
         for place, entry in enumerate(self.journal.entries, start=2):
             try:
-                self._apply(entry)
+                self._apply(entry, self._checked_changes(entry))
             except ConflictError as error:
                 raise InputError(f"{self.journal.path}: line {place}: {error}") from error
 
@@ -111,14 +102,7 @@ class EditedLabels:
     ) -> Entry:
         """Make changes that belong together, and record a verdict; all or nothing.
 
-        Parameters
-        ----------
-        changes
-            Changes of labels; one that adds a label may have any id, and gets the next free one.
-        annotator
-            Name of the person.
-        review
-            The item of the review queue that is decided, if any.
+        A change that adds a label may have any id, and gets the next free one.
         """
         numbered, free = [], self.next_id
         for change in changes:
@@ -129,15 +113,7 @@ class EditedLabels:
         return self._append(annotator=annotator, changes=tuple(numbered), review=review)
 
     def undo(self, number: int | None = None, *, annotator: str = "") -> Entry:
-        """Take back the latest edit that holds.
-
-        Parameters
-        ----------
-        number
-            The edit that the caller believes to be the latest; another one is a conflict.
-        annotator
-            Name of the person.
-        """
+        """Take back the latest edit that holds; another ``number`` than its own is a conflict."""
         return self._append(annotator=annotator, undo=self._expected(number, self.undoable, "undo"))
 
     def redo(self, number: int | None = None, *, annotator: str = "") -> Entry:
@@ -159,21 +135,16 @@ class EditedLabels:
     def corrected(self) -> Events:
         """The table with all edits: rows in their order, added ones at the end."""
         events = self.original
-        keep = np.ones(len(events), dtype=bool)
-        changed: list[Label] = []
-        rows: list[int] = []
-        for id, label in sorted(self.edited.items()):
-            if id < len(events):
-                keep[id] = False
-            if label is not None:
-                changed.append(label)
-                rows.append(id)
-        order = np.argsort(np.concatenate([np.flatnonzero(keep), np.array(rows, np.int64)]))
-        kept = Events.of(events.recording[keep], events.event[keep], events.time[keep])
+        kept_rows = np.setdiff1d(np.arange(len(events)), [*self.edited])
+        changed = {id: label for id, label in self.edited.items() if label is not None}
+        order = np.argsort(np.concatenate([kept_rows, np.array([*changed], np.int64)]))
+        kept = Events.of(
+            events.recording[kept_rows], events.event[kept_rows], events.time[kept_rows]
+        )
         added = Events.of(
-            [label.recording for label in changed],
-            [label.event for label in changed],
-            [label.time for label in changed],
+            [label.recording for label in changed.values()],
+            [label.event for label in changed.values()],
+            [label.time for label in changed.values()],
         )
         joined = Events.concat([kept, added])
         return joined._rows(order) if len(joined) else joined
@@ -181,11 +152,7 @@ class EditedLabels:
     def columns(self, id: str) -> dict[str, Any]:
         """Labels of one recording by time, as columns of plain values.
 
-        Returns
-        -------
-        columns
-            ``id``, ``type`` (index into ``types``) and ``time`` of each label, and ``comment`` by
-            id for those that have one.
+        ``type`` is an index into ``types``; ``comment`` is by id, for labels that have one.
         """
         events, rows = self.original, self._original_rows(id)
         here = {i: label for i, label in self.edited.items() if label and label.recording == id}
@@ -235,39 +202,40 @@ class EditedLabels:
     def _append(self, **content: Any) -> Entry:
         at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         entry = Entry(number=len(self.journal.entries) + 1, at=at, **content)
-        self._check_present(self._changes(entry))
+        changes = self._checked_changes(entry)
         self.journal.append(entry)
-        self._apply(entry)
+        self._apply(entry, changes)
         return entry
 
-    def _changes(self, entry: Entry) -> tuple[Change, ...]:
-        """What an entry does to the labels."""
+    def edit_of(self, entry: Entry) -> Entry:
+        """The edit that an entry takes back or makes again, or the entry itself."""
         other = entry.undo or entry.redo
-        if other is None:
-            return entry.changes
-        stack = self._done if entry.undo is not None else self._undone
-        if not stack or stack[-1] != other:
-            raise ConflictError(f"edit {other} is not the latest one")
-        changes = self.journal.entries[other - 1].changes
-        if entry.redo is not None:
-            return changes
-        return tuple(change.inverse for change in reversed(changes))
+        return entry if other is None else self.journal.entries[other - 1]
 
-    def _check_present(self, changes: Sequence[Change]) -> None:
+    def changes_of(self, entry: Entry) -> tuple[Change, ...]:
+        """The changes that an entry makes, also by undoing or redoing an edit."""
+        changes = self.edit_of(entry).changes
+        return changes if entry.undo is None else tuple(c.inverse for c in reversed(changes))
+
+    def _checked_changes(self, entry: Entry) -> tuple[Change, ...]:
+        """The changes that an entry makes, if it can be made now."""
+        other = entry.undo or entry.redo
+        stack = self._done if entry.undo is not None else self._undone
+        if other is not None and stack[-1:] != [other]:
+            raise ConflictError(f"edit {other} is not the latest one")
+        changes = self.changes_of(entry)
         for change in changes:
             if self.get(change.id) != change.before:
                 raise ConflictError(
                     f"label {change.id} has changed meanwhile, in another window or by another "
                     "person; look at it again"
                 )
+        return changes
 
-    def _apply(self, entry: Entry) -> None:
-        changes = self._changes(entry)
-        self._check_present(changes)
+    def _apply(self, entry: Entry, changes: Sequence[Change]) -> None:
         for change in changes:
             self.edited[change.id] = change.after
             self.next_id = max(self.next_id, change.id + 1)
-        edit = self.journal.entries[(entry.undo or entry.redo or entry.number) - 1]
         if entry.undo is not None:
             self._undone.append(self._done.pop())
         elif entry.redo is not None:
@@ -275,8 +243,8 @@ class EditedLabels:
         else:
             self._done.append(entry.number)
             self._undone.clear()
-        if edit.review is not None:
-            if entry.undo is not None:
-                self.verdicts.pop(edit.review.item, None)
-            else:
-                self.verdicts[edit.review.item] = edit.review.verdict
+        review = self.edit_of(entry).review
+        if review is not None and entry.undo is not None:
+            self.verdicts.pop(review.item, None)
+        elif review is not None:
+            self.verdicts[review.item] = review.verdict

@@ -1,4 +1,4 @@
-"""Who may talk to the application: programs of this machine that know the token, and our own page.
+"""Access to the application: for programs of this machine that know the token, and our own page.
 
 - ``Host`` must be the address we listen at, so that no outside name can be pointed at it (DNS
   rebinding).
@@ -34,17 +34,7 @@ HEADERS = {
 
 
 class Guard:
-    """Lets requests through that come from this machine and know the token.
-
-    Parameters
-    ----------
-    app
-        The application behind it.
-    token
-        The secret of this start.
-    port
-        Port that the application listens at.
-    """
+    """Lets requests through to ``app`` that come from this machine and know the token."""
 
     def __init__(self, app: Application, *, token: str, port: int) -> None:
         self._app = app

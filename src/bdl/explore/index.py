@@ -24,14 +24,7 @@ SMALL = 1 << 22  # numbers; a recording of fewer is indexed while the page waits
 
 @dataclass
 class TileIndex:
-    """Pyramids of recordings by id.
-
-    Parameters
-    ----------
-    recordings
-        The recordings.
-    folder
-        Where pyramids are kept; None keeps them in memory.
+    """Pyramids of recordings by id, kept in a folder, or in memory if that is None.
 
     Examples
     --------

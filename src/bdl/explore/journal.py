@@ -85,31 +85,15 @@ class Review(Value):
 
 
 class Entry(Value):
-    """One line of the journal: an edit, a verdict (or both), or the undoing or redoing of one.
+    """One line of the journal: an edit, a verdict (or both), or the undoing or redoing of one."""
 
-    Parameters
-    ----------
-    number
-        1, 2, 3, ...
-    at
-        Date and time in UTC.
-    annotator
-        Name of the person.
-    changes
-        Changes of labels that belong together.
-    review
-        The item of the review queue that is decided, if any.
-    undo, redo
-        Number of the edit that is taken back or made again; such an entry has nothing else.
-    """
-
-    number: Annotated[int, Field(ge=1)]
-    at: str
+    number: Annotated[int, Field(ge=1)]  # 1, 2, 3, ...
+    at: str  # date and time in UTC
     annotator: Name = ""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[Change, ...] = ()  # changes of labels that belong together
     review: Review | None = None
-    undo: int | None = None
-    redo: int | None = None
+    undo: int | None = None  # number of the edit that is taken back; the entry has nothing else
+    redo: int | None = None  # number of the edit that is made again; the entry has nothing else
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -123,16 +107,10 @@ class Entry(Value):
 
 
 class Journal:
-    """An append-only file of entries; use `opened`, which keeps other programs away from it.
+    """An append-only file of entries, created with the first; `opened` locks it.
 
-    Parameters
-    ----------
-    path
-        The file; it is created with the first entry.
-    table
-        Name of the table that is edited, for a person.
-    digest
-        Hash of the table's content; a journal of another content is an error.
+    ``table`` and ``digest`` are the name of the edited table and the hash of its content; a journal
+    of another content is an error.
     """
 
     def __init__(self, path: Path, *, table: str, digest: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,6 @@ from bdl.events import Events
 from bdl.explore.edited_labels import EditedLabels
 from bdl.explore.index import TileIndex, density_pyramid
 from bdl.explore.journal import Change, Entry, Review
-from bdl.explore.pyramid import Pyramid
 from bdl.explore.table_state import TableState
 from bdl.formats.densities import read_density, read_manifest
 from bdl.intervals import IntervalType, likely_intervals
@@ -47,47 +46,25 @@ class DensityFolder(Mapping[str, Density]):
 
 @dataclass(eq=False)
 class LabelSession:
-    """What is looked at and edited.
-
-    Parameters
-    ----------
-    recordings
-        The recordings.
-    labels
-        The labels, which can be edited.
-    others
-        Events of further annotators by name, to be compared with the labels.
-    detections, densities
-        Outputs of a model, if there are any.
-    intervals
-        Interval types; None takes those that the names of the event types suggest.
-    tolerance
-        Seconds within which labels and model, or two annotators, agree.
-    cutoff
-        Score from which a detection counts.
-    index
-        Folder for the tiles of the recordings; None keeps them in memory.
-    table
-        The table of labels on disk, to notice that it changes.
-    """
+    """Recordings, labels and outputs of a model, as `bdl.explore.open_session` opens them."""
 
     recordings: Recordings
     labels: EditedLabels
-    others: Mapping[str, Events] = field(default_factory=dict)
-    detections: Events | None = None
-    densities: Mapping[str, Density] = field(default_factory=dict)
-    intervals: Sequence[IntervalType] | None = None
-    tolerance: float = 1.0
-    cutoff: float = 0.5
-    index: Path | None = None
-    table: TableState | None = None
+    others: Mapping[str, Events]  # of further annotators by name, compared with the labels
+    detections: Events | None
+    densities: Mapping[str, Density]
+    intervals: Sequence[IntervalType] | None  # None: those that names of event types suggest
+    tolerance: float  # seconds within which labels and model, or two annotators, agree
+    cutoff: float  # score from which a detection counts
+    index: Path | None  # folder for the tiles of the recordings; None keeps them in memory
+    table: TableState | None  # the table of labels on disk, to notice that it changes
 
     def __post_init__(self) -> None:
         self.tiles = TileIndex(self.recordings, self.index)
         self.lock = threading.RLock()
         self._queue_lock = threading.Lock()
         self._queue: ReviewQueue | None = None
-        self.density_tiles = lru_cache(maxsize=4)(self._density_tiles)
+        self.density_tiles = lru_cache(maxsize=4)(lambda id: density_pyramid(self.densities[id]))
 
     @property
     def queue(self) -> ReviewQueue:
@@ -122,8 +99,7 @@ class LabelSession:
         tables = [self.labels.original, *self.others.values()]
         if self.detections is not None:
             tables.append(self.detections)
-        names = {name for table in tables for name in table.types}
-        return tuple(sorted(names))
+        return tuple(sorted({name for table in tables for name in table.types}))
 
     @property
     def interval_types(self) -> tuple[IntervalType, ...]:
@@ -165,15 +141,17 @@ class LabelSession:
         """What the page needs to know of a recording to draw it."""
         info = self.recordings.info(id)
         pyramid = self.tiles.open(id)
-        density = None
+        drawn_density = None
         if id in self.densities:
-            values = self.density_tiles(id)
-            source = self._density_clock(id)
-            density = {
-                **source,
-                "levels": values.levels,
-                "bins": len(values.values),
-                "highest": [float(v) for v in np.max(values.values, axis=0, initial=0.0)],
+            density, tiles = self.densities[id], self.density_tiles(id)
+            drawn_density = {
+                "types": list(density.types),
+                "kind": density.kind,
+                "step": density.stride * density.period,
+                "first": (density.stride - 1) / 2 * density.period,
+                "levels": tiles.levels,
+                "bins": len(tiles.values),
+                "highest": [float(v) for v in np.max(tiles.values, axis=0, initial=0.0)],
             }
         return {
             **recording_facts(info),
@@ -181,7 +159,7 @@ class LabelSession:
             "channels": list(info.channels),
             "ranges": pyramid.spread(),
             "levels": pyramid.levels,
-            "density": density,
+            "density": drawn_density,
         }
 
     def drawn_events(self, id: str) -> dict[str, Any]:
@@ -209,18 +187,6 @@ class LabelSession:
             {key: None if value != value else value for key, value in row.items()}
             for row in agreement(tables, tolerances).rows
         ]
-
-    def _density_clock(self, id: str) -> dict[str, Any]:
-        density = self.densities[id]
-        return {
-            "types": list(density.types),
-            "kind": density.kind,
-            "step": density.stride * density.period,
-            "first": (density.stride - 1) / 2 * density.period,
-        }
-
-    def _density_tiles(self, id: str) -> Pyramid:
-        return density_pyramid(self.densities[id])
 
 
 def table_columns(events: Events, id: str) -> dict[str, Any]:

@@ -84,8 +84,8 @@ def open_session(
             intervals,
             _tolerance(recordings, labels) if tolerance is None else tolerance,
             cutoff,
-            None if index is None else Path(index),
-            state,
+            index=None if index is None else Path(index),
+            table=state,
         )
 
 

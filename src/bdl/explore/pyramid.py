@@ -39,13 +39,6 @@ Progress = Callable[[int, int], None]
 class Pyramid:
     """Tiles of one recording.
 
-    Parameters
-    ----------
-    values
-        (samples, channels) float32, NaN where a sample is missing.
-    entries
-        (n, 2, channels) float32, the stored levels one after the other, as `build` makes them.
-
     Examples
     --------
     >>> values = np.arange(40_000, dtype=np.float32)[:, None]
@@ -54,8 +47,10 @@ class Pyramid:
     (6, [16.0, 31.0])
     """
 
-    values: Floats = field(repr=False)
-    entries: Floats = field(repr=False)
+    values: Floats = field(repr=False)  # (samples, channels), NaN where a sample is missing
+    entries: Floats = field(
+        repr=False
+    )  # (n, 2, channels), the stored levels, as `build` makes them
 
     @property
     def levels(self) -> int:
@@ -67,22 +62,10 @@ class Pyramid:
         return -(-len(self.values) // int(STEP**level))
 
     def tile(self, level: int, index: int, channels: Iterable[int]) -> Floats:
-        """One tile.
+        """The entries of a level from ``index * TILE`` on; each stands for ``4**level`` samples.
 
-        Parameters
-        ----------
-        level
-            Power of 4: an entry stands for ``4**level`` samples.
-        index
-            The tile has the entries from ``index * TILE``.
-        channels
-            Columns of the values.
-
-        Returns
-        -------
-        tile
-            (channels, entries) samples for level 0, otherwise (channels, entries, 2) minima and
-            maxima; the last tile may have fewer entries than `TILE`.
+        The tile has (channels, entries) samples for level 0, otherwise (channels, entries, 2)
+        minima and maxima; the last tile may have fewer entries than `TILE`.
         """
         if not 0 <= level < self.levels or not 0 <= index * TILE < max(self.size(level), 1):
             raise InputError(f"no tile {index} of level {level}")
@@ -112,11 +95,9 @@ class Pyramid:
         ranges = []
         for channel in range(self.values.shape[1]):
             known = top[:, :, channel][np.isfinite(top[:, 0, channel])]
-            low, high = (
-                (float(np.quantile(known[:, 0], 0.02)), float(np.quantile(known[:, 1], 0.98)))
-                if len(known)
-                else (0.0, 1.0)
-            )
+            low, high = 0.0, 1.0
+            if len(known):
+                low, high = (float(np.quantile(known[:, i], q)) for i, q in ((0, 0.02), (1, 0.98)))
             ranges.append((low, high) if high > low else (low - 0.5, high + 0.5))
         return ranges
 
@@ -130,8 +111,10 @@ def level_sizes(samples: int) -> list[int]:
     [62500, 3907, 245]
     """
     sizes: list[int] = []
-    while (sizes[-1] if sizes else samples) > FEWEST:
-        sizes.append(-(-(sizes[-1] if sizes else samples) // FACTOR))
+    size = samples
+    while size > FEWEST:
+        size = -(-size // FACTOR)
+        sizes.append(size)
     return sizes
 
 
@@ -143,23 +126,10 @@ def build(
     into: Floats | None = None,
     progress: Progress | None = None,
 ) -> Floats:
-    """Compute all stored levels; the values are read once, in order.
+    """Compute all stored levels, (n, 2, channels); chunks of the values are read once, in order.
 
-    Parameters
-    ----------
-    chunks
-        Values in order, some rows at a time.
-    samples, channels
-        Shape of all values together.
-    into
-        Array to fill, such as a memory map; a new one by default.
-    progress
-        Called with the numbers of samples done and of all.
-
-    Returns
-    -------
-    entries
-        (n, 2, channels), for `Pyramid`.
+    The array ``into``, such as a memory map, is filled; by default a new one. ``progress`` is
+    called with the number of samples done and their total.
     """
     sizes = level_sizes(samples)
     entries = np.empty((sum(sizes), 2, channels), np.float32) if into is None else into
@@ -231,22 +201,19 @@ def _whole_blocks(chunks: Iterable[Floats]) -> Iterator[Floats]:
     """The same rows in chunks whose lengths are multiples of `FACTOR`, except the last."""
     left: Floats | None = None
     for chunk in chunks:
-        rows = chunk if left is None or not len(left) else np.concatenate([left, chunk])
+        rows = chunk if left is None else np.concatenate([left, chunk])
         cut = len(rows) - len(rows) % FACTOR
-        left = rows[cut:]
+        left = rows[cut:] if cut < len(rows) else None
         if cut:
             yield rows[:cut]
-    if left is not None and len(left):
+    if left is not None:
         yield left
 
 
 def extremes(low: Floats, high: Floats, factor: int) -> Floats:
     """Minimum of ``low`` and maximum of ``high``, both (rows, channels), over blocks of rows.
 
-    Returns
-    -------
-    reduced
-        (blocks, 2, channels); NaN where a block has no value.
+    The result is (blocks, 2, channels), NaN where a block has no value.
 
     Examples
     --------

@@ -7,7 +7,7 @@
 | ``GET /api/recordings/N/tiles/LEVEL/INDEX`` | a tile, little-endian float32 |
 | ``GET /api/recordings/N/density/LEVEL/INDEX`` | a tile of the density |
 | ``GET /api/recordings/N/events`` | labels, detections, events of other annotators |
-| ``GET /api/changes?after=NUMBER`` | what was edited since, by whichever window |
+| ``GET /api/changes?after=NUMBER`` | what was edited since, in any window |
 | ``POST /api/edits``, ``/api/undo``, ``/api/redo`` | an edit; it is on disk when the answer comes |
 | ``GET /api/queue``, ``GET /api/agreement`` | the review queue; agreement of annotators |
 | ``POST /api/export`` | writes the corrected table beside the journal |
@@ -104,7 +104,10 @@ class Handlers:
     def events(self, request: Request) -> dict[str, Any]:
         with self._session.lock:
             id = self._session.id(request.path_params["number"])
-            return {**self._session.drawn_events(id), "number": self._number()}
+            return {
+                **self._session.drawn_events(id),
+                "number": len(self._session.labels.journal.entries),
+            }
 
     def changes(self, request: Request) -> dict[str, Any]:
         after = whole_number(request, "after", 0)
@@ -130,17 +133,17 @@ class Handlers:
         return {"rows": self._session.agreement_rows()}
 
     def edit(self, body: EditRequest) -> dict[str, Any]:
-        entry = self._session.edit(body.changes, body.annotator, body.review)
-        return {"entry": self._shown(entry), **self._state()}
+        return self._answer(self._session.edit(body.changes, body.annotator, body.review))
 
     def undo(self, body: StepRequest) -> dict[str, Any]:
         with self._session.lock:
-            entry = self._session.labels.undo(body.number, annotator=body.annotator)
-        return {"entry": self._shown(entry), **self._state()}
+            return self._answer(self._session.labels.undo(body.number, annotator=body.annotator))
 
     def redo(self, body: StepRequest) -> dict[str, Any]:
         with self._session.lock:
-            entry = self._session.labels.redo(body.number, annotator=body.annotator)
+            return self._answer(self._session.labels.redo(body.number, annotator=body.annotator))
+
+    def _answer(self, entry: Entry) -> dict[str, Any]:
         return {"entry": self._shown(entry), **self._state()}
 
     def export(self, body: ExportRequest) -> dict[str, Any]:
@@ -156,21 +159,11 @@ class Handlers:
         plain = "pass" not in request.url.query and "notch" not in request.url.query
         if plain and id and self._session.tiles.is_open(id[0]):
             # A tile takes less time to read than to hand over to another thread.
-            try:
-                return _numbers(self._signal_tile(request))
-            except BdlError as error:
-                return _failure(error)
-        return await self._tile(request, self._signal_tile)
+            return _numbers(request, self._signal_tile)
+        return await run_in_threadpool(_numbers, request, self._signal_tile)
 
     async def density(self, request: Request) -> Response:
-        return await self._tile(request, self._density_tile)
-
-    async def _tile(self, request: Request, read: Callable[[Request], bytes]) -> Response:
-        try:
-            content = await run_in_threadpool(read, request)
-        except BdlError as error:
-            return _failure(error)
-        return _numbers(content)
+        return await run_in_threadpool(_numbers, request, self._density_tile)
 
     def _signal_tile(self, request: Request) -> bytes:
         place = request.path_params
@@ -194,13 +187,10 @@ class Handlers:
         channels = range(pyramid.values.shape[1])
         return pyramid.tile(place["level"], place["index"], channels).astype("<f4").tobytes()
 
-    def _number(self) -> int:
-        return len(self._session.labels.journal.entries)
-
     def _state(self) -> dict[str, Any]:
         session = self._session
         return {
-            "number": self._number(),
+            "number": len(session.labels.journal.entries),
             "undoable": session.labels.undoable,
             "redoable": session.labels.redoable,
             "changed": session.table is not None and session.table.changed,
@@ -208,20 +198,16 @@ class Handlers:
 
     def _shown(self, entry: Entry) -> dict[str, Any]:
         """An entry as the page applies it: undo and redo say what they change."""
-        other = entry.undo or entry.redo
-        edit = entry if other is None else self._session.labels.journal.entries[other - 1]
-        changes = edit.changes
-        if entry.undo is not None:
-            changes = tuple(change.inverse for change in reversed(changes))
-        review = None
-        if edit.review is not None:
-            verdict = None if entry.undo is not None else edit.review.verdict
-            review = {"item": edit.review.item, "verdict": verdict}
+        changes = self._session.labels.changes_of(entry)
+        review, shown_review = self._session.labels.edit_of(entry).review, None
+        if review is not None:
+            verdict = None if entry.undo is not None else review.verdict
+            shown_review = {"item": review.item, "verdict": verdict}
         return {
             "number": entry.number,
             "annotator": entry.annotator,
             "changes": [change.model_dump(mode="json") for change in changes],
-            "review": review,
+            "review": shown_review,
         }
 
 
@@ -241,8 +227,11 @@ def _json(handle: Callable[[Any], dict[str, Any]], body: type[Value] | None = No
     return respond
 
 
-def _numbers(content: bytes) -> Response:
-    return Response(content, media_type="application/octet-stream")
+def _numbers(request: Request, read: Callable[[Request], bytes]) -> Response:
+    try:
+        return Response(read(request), media_type="application/octet-stream")
+    except BdlError as error:
+        return _failure(error)
 
 
 def _failure(error: BdlError) -> Response:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from bdl.figures.held_out_window import draw_window
-from bdl.figures.overview import draw_overview, paper_gains, run_gains
+from bdl.figures.overview import draw_overview, draw_window, paper_gains, run_gains
 from bdl.figures.run_scores import backbones_of, curves_of
 from bdl.figures.simulated_window import simulated_window
 from bdl.figures.study_window import study_window
@@ -90,10 +89,9 @@ def draw_figures(
             notes.append("tolerance: no run has several encoders with both kinds of rows")
     files: list[Path] = []
     for name, draw in figures.items():
-        for colours in (LIGHT, DARK):
-            if theme in (colours.name, "both"):
+        for colours, kind, suffix in ((LIGHT, "light", ""), (DARK, "dark", "-dark")):
+            if theme in (kind, "both"):
                 with themed(colours):
-                    suffix = "-dark" if colours is DARK else ""
                     files += save(draw(colours), Path(folder), name + suffix)
     return DrawnFigures(tuple(files), tuple(notes))
 

@@ -1,15 +1,18 @@
-"""The overview: one interval, two scored events; occupancy or event times; what it gains."""
+"""Figures of a window: the overview with scores, and a held-out window of a study.
+
+The overview shows one interval with its two scored events, occupancy or event times, and the gain.
+The held-out window shows the annotated interval, evidence of transitions and density at its ends.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bdl.figures import tracks
-from bdl.figures.run_scores import curves_of
+from bdl.figures.run_scores import ScorePair, curves_of
 from bdl.figures.style import Theme, new_figure, panel
 from bdl.figures.window import Window
 from bdl.study.catalogue import load
@@ -22,16 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True)
-class Gain:
-    """A score of both formulations."""
-
-    name: str
-    state: float
-    events: float
-
-
-def draw_overview(window: Window, gains: Sequence[Gain], source: str, theme: Theme) -> Figure:
+def draw_overview(window: Window, gains: Sequence[ScorePair], source: str, theme: Theme) -> Figure:
     """Three tracks of a window at the left, bars of the gains and their source at the right."""
     figure = new_figure(2.9)
     grid = figure.add_gridspec(3, 2, width_ratios=(2.6, 1.0))
@@ -60,7 +54,27 @@ def draw_overview(window: Window, gains: Sequence[Gain], source: str, theme: The
     return figure
 
 
-def run_gains(study: StudyReader) -> tuple[Gain, ...]:
+def draw_window(window: Window, theme: Theme) -> Figure:
+    """The signal and one track per kind of output."""
+    outputs = [output for kind in ("state", "events") if (output := window.row_of_kind(kind))]
+    figure = new_figure(1.15 * (1 + len(outputs)) + 0.35)
+    axes = figure.subplots(1 + len(outputs), 1, sharex=True)
+    for axis in axes:
+        tracks.mark_events(axis, window, theme)
+    tracks.draw_signal(axes[0], window, theme)
+    for place, (name, row) in enumerate(outputs, start=1):
+        tracks.draw_output(axes[place], window, row, theme)
+        evidence = "transition evidence" if row.kind == "state" else "expected events per bin"
+        schematic = ", schematic" if window.schematic else ""
+        panel(axes[place], "", f"{name}: {evidence}{schematic}")
+    tracks.name_events(axes[0], window, theme)
+    tracks.time_axis(axes[-1], window)
+    for axis in axes[:-1]:
+        axis.tick_params(axis="x", length=0)
+    return figure
+
+
+def run_gains(study: StudyReader) -> tuple[ScorePair, ...]:
     """AP at the strictest tolerance, and mAP, of the first rows of both kinds."""
     curves = curves_of(study)
     state, events = (
@@ -72,28 +86,28 @@ def run_gains(study: StudyReader) -> tuple[Gain, ...]:
     strict = f"AP, {seconds / 60:g} min" if seconds >= 60 else f"AP, {seconds:g} s"
     scores = [cell_value(study.results, TableCell(of=row.name)).value for row in (state, events)]
     return (
-        Gain(strict, float(state.mean[0]), float(events.mean[0])),
-        Gain("mAP", *(np.nan if score is None else score for score in scores)),
+        ScorePair(strict, float(state.mean[0]), float(events.mean[0])),
+        ScorePair("mAP", *(np.nan if score is None else score for score in scores)),
     )
 
 
-def paper_gains() -> tuple[Gain, ...]:
+def paper_gains() -> tuple[ScorePair, ...]:
     """The same of the paper's nested sleep study.
 
     Examples
     --------
     >>> paper_gains()[1]
-    Gain(name='mAP', state=0.586, events=0.705)
+    ScorePair(name='mAP', state=0.586, events=0.705)
     """
     tables = {table.label: table for table in load("sleep-nested").paper.tables}
     events, state = (
         [float((cell.paper or "").split()[0]) for cell in line.cells if cell is not None]
         for line in tables["grouped-sleep-segmentation"].lines[:2]
     )
-    return Gain("AP, 1 min", state[1], events[1]), Gain("mAP", state[0], events[0])
+    return ScorePair("AP, 1 min", state[1], events[1]), ScorePair("mAP", state[0], events[0])
 
 
-def _gains(axes: Axes, gains: Sequence[Gain], source: str, theme: Theme) -> None:
+def _gains(axes: Axes, gains: Sequence[ScorePair], source: str, theme: Theme) -> None:
     for place, gain in enumerate(gains):
         pairs = ((-0.2, gain.state, theme.state), (0.2, gain.events, theme.rows[0]))
         for shift, value, colour in pairs:

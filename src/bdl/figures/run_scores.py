@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 
@@ -24,12 +25,12 @@ class RowCurve:
 
 
 @dataclass(frozen=True)
-class Backbone:
-    """Best mAP of a backbone: of rows that predict events, and of segmentation."""
+class ScorePair:
+    """A score of segmentation, and that of rows that predict events."""
 
     name: str
-    events: float
     state: float
+    events: float
 
 
 def curves_of(study: StudyReader) -> list[RowCurve]:
@@ -48,8 +49,8 @@ def curves_of(study: StudyReader) -> list[RowCurve]:
     ]
 
 
-def backbones_of(study: StudyReader) -> list[Backbone]:
-    """The backbones of a study that has several, each with both kinds of rows."""
+def backbones_of(study: StudyReader) -> list[ScorePair]:
+    """Best mAP of each backbone of a study that has several with both kinds of rows."""
     groups: dict[str, list[tuple[str, str, float]]] = {}
     for row in study.protocol.rows:
         value = cell_value(study.results, TableCell(of=row.name)).value
@@ -60,22 +61,8 @@ def backbones_of(study: StudyReader) -> list[Backbone]:
     for rows in groups.values():
         kinds = {kind: [v for _, k, v in rows if k == kind] for kind in ("events", "state")}
         if all(kinds.values()):
-            name = _common_words([name for name, *_ in rows])
-            backbones.append(Backbone(name, max(kinds["events"]), max(kinds["state"])))
+            columns = zip(*(name.split() for name, *_ in rows), strict=False)
+            common = [words[0] for words in takewhile(lambda words: len({*words}) == 1, columns)]
+            name = " ".join(common) or rows[0][0]
+            backbones.append(ScorePair(name, max(kinds["state"]), max(kinds["events"])))
     return backbones if len(backbones) > 1 else []
-
-
-def _common_words(names: list[str]) -> str:
-    """The words with which all names begin.
-
-    Examples
-    --------
-    >>> _common_words(["U-Net BDL-Hard", "U-Net Segmentation CE"])
-    'U-Net'
-    """
-    words = []
-    for several in zip(*(name.split() for name in names), strict=False):
-        if len(set(several)) > 1:
-            break
-        words.append(several[0])
-    return " ".join(words) or names[0]

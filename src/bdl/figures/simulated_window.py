@@ -14,15 +14,10 @@ from bdl.figures.window import HOUR, RowOutput, Window, signal_means
 def simulated_window(seed: int = 0) -> Window:
     """A night of a simulated wrist recording, with schematic outputs.
 
-    Parameters
-    ----------
-    seed
-        Seed of the simulation.
-
     Examples
     --------
     >>> window = simulated_window()
-    >>> list(window.truths), window.schematic
+    >>> list(window.events), window.schematic
     (['onset', 'wakeup'], True)
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -53,7 +48,7 @@ def simulated_window(seed: int = 0) -> Window:
         recording=recording.id,
         first=float(first),
         last=float(last),
-        truths={"onset": np.array([onset]), "wakeup": np.array([wakeup])},
+        events={"onset": np.array([onset]), "wakeup": np.array([wakeup])},
         intervals=((float(onset), float(wakeup)),),
         signal_time=signal_time,
         signal=signal,

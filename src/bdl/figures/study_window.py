@@ -17,19 +17,9 @@ from bdl.study.study_reader import StudyReader
 
 
 def study_window(study: StudyReader, data: Path | None = None, *, trust: bool = False) -> Window:
-    """The first interval, or event, of the first test recording that has one.
+    """The first interval, or event, of the first test recording with an event of the first type.
 
-    Parameters
-    ----------
-    study
-        A finished study.
-    data, trust
-        See `StudyReader.benchmark`.
-
-    Raises
-    ------
-    InputError
-        If no test recording has an event of the first type.
+    ``data`` and ``trust`` are those of `StudyReader.benchmark`.
     """
     benchmark = study.benchmark(data, trust=trust)
     settings, id = benchmark.settings, ""
@@ -39,15 +29,13 @@ def study_window(study: StudyReader, data: Path | None = None, *, trust: bool = 
             break
     else:
         raise InputError(f"{study.url}: no tested recording has an event {settings.types[0]!r}")
-    truth = benchmark.events.select(recordings=[id])
+    annotated = benchmark.events.select(recordings=[id])
     kinds = benchmark.intervals
-    intervals = pair(truth, kinds).of_recording(id).tolist() if kinds else []
+    intervals = pair(annotated, kinds).of_recording(id).tolist() if kinds else []
     start, end = intervals[0] if intervals else (float(times[0]), float(times[0]))
     margin = 0.75 * (end - start) or 0.5 * (settings.reference_spacing or settings.window)
-    first, last = (
-        max(0.0, start - margin),
-        min(benchmark.recordings.info(id).duration, end + margin),
-    )
+    first = max(0.0, start - margin)
+    last = min(benchmark.recordings.info(id).duration, end + margin)
     rows = {}
     # The file that names the outputs is sorted by row; figures show the first row of a kind.
     for name in (row.name for row in study.protocol.rows if row.name in study.outputs.rows):
@@ -70,8 +58,8 @@ def study_window(study: StudyReader, data: Path | None = None, *, trust: bool = 
         recording=id,
         first=first,
         last=last,
-        truths={
-            event: np.array([t for t in truth.times(id, event) if first <= t <= last])
+        events={
+            event: np.array([t for t in annotated.times(id, event) if first <= t <= last])
             for event in settings.types
         },
         intervals=tuple((a, b) for a, b in intervals if b >= first and a <= last),

@@ -14,10 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Width of a page of text, in inches.
-PAGE = 7.1
-SUFFIXES = ("svg", "pdf", "png")
-# Files are the same bytes whenever they are drawn.
+PAGE = 7.1  # width of a page of text, in inches
+# By suffix; without these fields, files are the same bytes whenever they are drawn.
 _METADATA: dict[str, dict[str, Any]] = {
     "svg": {"Date": None},
     "pdf": {"CreationDate": None},
@@ -27,54 +25,42 @@ _METADATA: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours of a figure.
+    """Colours of a figure."""
 
-    Parameters
-    ----------
-    name
-        ``light`` or ``dark``.
-    background, ink, muted, grid, shade
-        Background, text, secondary text, grid lines and shaded intervals.
-    events
-        Colours of event types, in order.
-    rows
-        Colours of rows that predict events, in order.
-    state
-        Colour of segmentation.
-    """
-
-    name: str
     background: str
-    ink: str
-    muted: str
+    ink: str  # text
+    muted: str  # secondary text
     grid: str
-    shade: str
-    events: tuple[str, ...]
-    rows: tuple[str, ...]
-    state: str
+    shade: str  # intervals
+    state: str  # segmentation
+    bdl: str  # the first row that predicts events
+    events: tuple[str, ...]  # event types, in order
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Colours of rows that predict events, in order."""
+        return (self.bdl, *reversed(self.events))
 
 
 LIGHT = Theme(
-    name="light",
     background="#ffffff",
     ink="#1b2733",
     muted="#5b6b78",
     grid="#e3e9ee",
     shade="#e9edf2",
-    events=("#17713f", "#0b5cad", "#946200", "#00707a"),
-    rows=("#7a3e9d", "#00707a", "#946200", "#0b5cad", "#17713f"),
     state="#b3430f",
+    bdl="#7a3e9d",
+    events=("#17713f", "#0b5cad", "#946200", "#00707a"),
 )
 DARK = Theme(
-    name="dark",
     background="#11181f",
     ink="#e8edf1",
     muted="#a3b3bf",
     grid="#2a3640",
     shade="#212c36",
-    events=("#5fcf8b", "#6db3ff", "#e3b341", "#4fd0d9"),
-    rows=("#c79bf2", "#4fd0d9", "#e3b341", "#6db3ff", "#5fcf8b"),
     state="#ff9b6a",
+    bdl="#c79bf2",
+    events=("#5fcf8b", "#6db3ff", "#e3b341", "#4fd0d9"),
 )
 
 
@@ -135,8 +121,8 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Write a figure in every format."""
     folder.mkdir(parents=True, exist_ok=True)
     files = []
-    for suffix in SUFFIXES:
+    for suffix, metadata in _METADATA.items():
         file = folder / f"{name}.{suffix}"
-        figure.savefig(file, dpi=300, metadata=_METADATA[suffix])
+        figure.savefig(file, dpi=300, metadata=metadata)
         files.append(file)
     return files

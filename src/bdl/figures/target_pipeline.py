@@ -70,7 +70,7 @@ def _masses(
 
 def _annotation(axes: Axes, window: Window, theme: Theme) -> None:
     """The signal around the first event."""
-    event, times = next((name, times) for name, times in window.truths.items() if len(times))
+    event, times = next((name, times) for name, times in window.events.items() if len(times))
     near = np.abs(window.signal_time - times[0]) <= 20 * MINUTE
     time = (window.signal_time[near] - times[0]) / MINUTE
     for place, (channel, values) in enumerate(window.signal.items()):

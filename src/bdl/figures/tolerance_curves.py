@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bdl.figures.run_scores import Backbone, RowCurve
+from bdl.figures.run_scores import RowCurve, ScorePair
 from bdl.figures.style import Theme, new_figure, panel
 
 if TYPE_CHECKING:
@@ -18,13 +19,12 @@ STYLES = ("o-", "s--", "^:", "D-.")  # of rows that share a colour
 
 
 def draw_tolerances(
-    curves: Sequence[RowCurve], backbones: Sequence[Backbone], theme: Theme
+    curves: Sequence[RowCurve], backbones: Sequence[ScorePair], theme: Theme
 ) -> Figure:
     """Curves over tolerance, the same at three tolerances, and backbones if there are any."""
     figure = new_figure(2.5)
-    axes = figure.subplots(
-        1, 3 if backbones else 2, width_ratios=(1.35, 1.15, 1.0)[: 3 if backbones else 2]
-    )
+    widths = (1.35, 1.15, 1.0) if backbones else (1.35, 1.15)
+    axes = figure.subplots(1, len(widths), width_ratios=widths)
     colours = row_colours(curves, theme)
     _curves(axes[0], curves, colours)
     _bars(axes[1], curves, colours)
@@ -39,12 +39,10 @@ def draw_tolerances(
 
 def row_colours(curves: Sequence[RowCurve], theme: Theme) -> dict[str, str]:
     """Colour of each row: rows that predict events differ, segmentation has its own."""
-    colours: dict[str, str] = {}
-    events = [curve.name for curve in curves if curve.kind != "state"]
-    for curve in curves:
-        place = events.index(curve.name) % len(theme.rows) if curve.name in events else 0
-        colours[curve.name] = theme.state if curve.kind == "state" else theme.rows[place]
-    return colours
+    of_events = cycle(theme.rows)
+    return {
+        curve.name: theme.state if curve.kind == "state" else next(of_events) for curve in curves
+    }
 
 
 def _earlier(curves: Sequence[RowCurve], curve: RowCurve, colours: Mapping[str, str]) -> int:
@@ -95,7 +93,7 @@ def _bars(axes: Axes, curves: Sequence[RowCurve], colours: Mapping[str, str]) ->
     panel(axes, "B", "Strict to broad")
 
 
-def _backbones(axes: Axes, backbones: Sequence[Backbone], theme: Theme) -> None:
+def _backbones(axes: Axes, backbones: Sequence[ScorePair], theme: Theme) -> None:
     """Segmentation and the best row that predicts events, joined by a line per backbone."""
     places = np.arange(len(backbones))[::-1]
     for place, backbone in zip(places, backbones, strict=True):

@@ -16,21 +16,18 @@ if TYPE_CHECKING:
 
 def event_colours(window: Window, theme: Theme) -> dict[str, str]:
     """Colour of each event type."""
-    return {event: theme.events[i % len(theme.events)] for i, event in enumerate(window.truths)}
+    return {event: theme.events[i % len(theme.events)] for i, event in enumerate(window.events)}
 
 
 def mark_events(axes: Axes, window: Window, theme: Theme) -> None:
     """Shade the annotated intervals and draw the annotated events as dashed lines."""
-    seconds, _ = window.unit
     for start, end in window.intervals:
         low, high = max(start, window.first), min(end, window.last)
         axes.axvspan(*_axis(window, low, high), color=theme.shade, lw=0, zorder=0)
     for event, colour in event_colours(window, theme).items():
-        for time in window.truths[event]:
-            axes.axvline(
-                (time - window.first) / seconds, color=colour, ls=(0, (4, 2)), lw=1.0, zorder=3
-            )
-    axes.set_xlim(0, (window.last - window.first) / seconds)
+        for time in _axis(window, window.events[event]):
+            axes.axvline(time, color=colour, ls=(0, (4, 2)), lw=1.0, zorder=3)
+    axes.set_xlim(*_axis(window, window.first, window.last))
 
 
 def draw_signal(axes: Axes, window: Window, theme: Theme) -> None:
@@ -94,8 +91,8 @@ def mark_peaks(axes: Axes, window: Window, row: RowOutput, theme: Theme) -> None
 def name_events(axes: Axes, window: Window, theme: Theme) -> None:
     """Write the event types above their first lines."""
     for event, colour in event_colours(window, theme).items():
-        if len(window.truths[event]):
-            place = _axis(window, window.truths[event][:1])[0]
+        if len(window.events[event]):
+            place = _axis(window, window.events[event][:1])[0]
             axes.text(
                 place, 1.02, event, transform=axes.get_xaxis_transform(),
                 color=colour, ha="center", va="bottom", fontsize=7.5,

@@ -10,65 +10,34 @@ import numpy as np
 from bdl.arrays import Floats
 from bdl.recording import Recording
 
-# Channels of the signal.
-CHANNELS = 2
+CHANNELS = 2  # of the signal, at most
 HOUR = 3600.0
 MINUTE = 60.0
 
 
 @dataclass(frozen=True)
 class RowOutput:
-    """Output of one row in the window.
+    """Output of one row in the window."""
 
-    Parameters
-    ----------
-    kind
-        ``events`` or ``state``.
-    time
-        Centres of the bins in seconds.
-    values
-        Density, or transition evidence of a segmentation, by event type.
-    occupancy
-        State probability of a segmentation; empty for the others.
-    """
-
-    kind: str
-    time: Floats
-    values: Mapping[str, Floats]
-    occupancy: Floats
+    kind: str  # events or state
+    time: Floats  # centres of the bins in seconds
+    values: Mapping[str, Floats]  # density, or transition evidence of a segmentation, by event type
+    occupancy: Floats  # state probability of a segmentation; empty for the others
 
 
 @dataclass(frozen=True)
 class Window:
-    """What is drawn of a recording.
-
-    Parameters
-    ----------
-    recording
-        Id of the recording.
-    first, last
-        Ends of the window in seconds.
-    truths
-        Times of the annotated events by type, in the order of types.
-    intervals
-        Start and end of the annotated intervals in seconds.
-    signal_time, signal
-        Times, and values by channel.
-    rows
-        Outputs by name of the row.
-    schematic
-        Whether the outputs are drawn by hand and not those of a model.
-    """
+    """What is drawn of a recording from ``first`` to ``last``, in seconds."""
 
     recording: str
     first: float
     last: float
-    truths: Mapping[str, Floats]
-    intervals: tuple[tuple[float, float], ...]
+    events: Mapping[str, Floats]  # times of the annotated events by type, in the order of types
+    intervals: tuple[tuple[float, float], ...]  # start and end of annotated intervals in seconds
     signal_time: Floats
-    signal: Mapping[str, Floats]
-    rows: Mapping[str, RowOutput]
-    schematic: bool = False
+    signal: Mapping[str, Floats]  # values by channel
+    rows: Mapping[str, RowOutput]  # outputs by name of the row
+    schematic: bool = False  # whether the outputs are drawn by hand and not those of a model
 
     def row_of_kind(self, kind: str) -> tuple[str, RowOutput] | None:
         """The first row of a kind."""
@@ -86,21 +55,9 @@ class Window:
 def signal_means(
     recording: Recording, first: float, last: float, points: int = 600
 ) -> tuple[Floats, dict[str, Floats]]:
-    """Means of the first channels over equal parts of a time span.
+    """Means of the first channels over at most ``points`` equal parts of a span in seconds.
 
-    Parameters
-    ----------
-    recording
-        The recording.
-    first, last
-        Ends of the span in seconds.
-    points
-        Largest number of parts.
-
-    Returns
-    -------
-    tuple
-        Centres of the parts in seconds, and values by channel.
+    The result has the centres of the parts in seconds, and values by channel.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from bdl.errors import InputError
 
 
 class RefusedError(InputError):
-    """A client asked for what it may not have; ``code`` is that of the closed WebSocket."""
+    """A request of a client is not allowed; ``code`` is that of the closed WebSocket."""
 
     def __init__(self, code: int, reason: str) -> None:
         super().__init__(reason)
@@ -35,18 +35,10 @@ class Client(Protocol):
 
 @dataclass(eq=False)
 class ClientSession:
-    """One stream, and what its client has still to get.
-
-    Parameters
-    ----------
-    stream
-        The stream.
-    client
-        Its client; None while none is there.
-    """
+    """One stream, and what its client has still to get."""
 
     stream: Stream
-    client: Client | None = None
+    client: Client | None = None  # None while no client is connected
     inbox: list[bytes] = field(default_factory=list)  # messages
     size: int = 0  # bytes of the inbox
     ending: bool = False

@@ -30,14 +30,9 @@ class Sample(NamedTuple):
 
 
 class LineReader:
-    """Reads samples from the lines of one source.
+    """Reads samples of the channels of a model from the lines of one source.
 
-    Parameters
-    ----------
-    channels
-        Channels of the model.
-    format
-        ``ndjson`` or ``csv``; None tells by the first line.
+    Without a format it is recognised by the first line.
 
     Examples
     --------
@@ -70,13 +65,6 @@ class LineReader:
         sample = self._object(text) if format == "ndjson" else self._line(text)
         self.format = format  # a first line that cannot be read decides nothing
         return sample
-
-    def _line(self, text: str) -> Sample | None:
-        row = next(csv.reader([text]))
-        if self.header is None:
-            self.header = self._header(row)
-            return None
-        return self._row(row)
 
     def _object(self, text: str) -> Sample:
         try:
@@ -117,8 +105,11 @@ class LineReader:
             )
         return names
 
-    def _row(self, row: list[str]) -> Sample:
-        assert self.header is not None
+    def _line(self, text: str) -> Sample | None:
+        row = next(csv.reader([text]))
+        if self.header is None:
+            self.header = self._header(row)
+            return None
         if len(row) != len(self.header):
             raise InputError(f"{len(self.header)} cells expected, got {len(row)}")
         cells = dict(zip(self.header, row, strict=True))

@@ -51,13 +51,6 @@ class Scanned(NamedTuple):
 def scan(texts: Sequence[bytes], channels: int) -> tuple[Longs, Scanned]:
     """Read all lines of some texts: how many each has, and the lines of all.
 
-    Parameters
-    ----------
-    texts
-        Lines, separated by line feeds.
-    channels
-        Numbers per sample.
-
     Examples
     --------
     >>> lines, scanned = scan([b'{"time": 0.5, "values": [1.5, null]}\\n{"finish": true}'], 2)

@@ -38,14 +38,7 @@ async def run_messages(
 ) -> bool:
     """Run a session until its source ends or a signal comes; whether the source ended.
 
-    Parameters
-    ----------
-    session
-        The session; its output may be a `Reply`.
-    transport
-        Where samples come from.
-    reader, errors
-        As in `bdl.live.standard_streams.run`.
+    It is `bdl.live.standard_streams.run` for a transport; the output may be a `Reply`.
     """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 
 class Output(Protocol):
-    """Takes lines of detections; tells where they end, if it can."""
+    """Takes lines of detections, and knows their end, if it can."""
 
     def place(self) -> dict[str, Any] | None:
         """What identifies the end of the output so far, as plain data; None if nothing does."""
@@ -20,13 +20,8 @@ class Output(Protocol):
 class OutputFile:
     """An open file, such as standard output.
 
-    The end of a regular file is known, so that after a kill it can be told how much of the last
-    lines was written. That of a pipe is not.
-
-    Parameters
-    ----------
-    descriptor
-        Number of the open file; 1 is standard output.
+    The end of a regular file shows, after a kill, how much of the last lines was written. That of
+    a pipe is not known. The descriptor is the number of the open file; 1 is standard output.
     """
 
     def __init__(self, descriptor: int = 1) -> None:
@@ -45,15 +40,10 @@ class OutputFile:
 
 
 def unwritten(lines: bytes, before: dict[str, Any] | None, now: dict[str, Any] | None) -> bytes:
-    """What of some lines still has to be written, after the process was killed.
+    """The part of some lines that still has to be written, after the process was killed.
 
-    Parameters
-    ----------
-    lines
-        Lines that were about to be written.
-    before, now
-        End of the output before they were written, and now. Where it cannot be told how much was
-        written, all lines are written again: none is lost.
+    ``before`` and ``now`` are the ends of the output before they were written, and now. Where it is
+    not known how much was written, all lines are written again: none is lost.
 
     Examples
     --------

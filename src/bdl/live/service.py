@@ -24,15 +24,7 @@ from bdl.live.stream_socket import allowed
 
 
 def application(sessions: Sessions, *, token: str) -> Starlette:
-    """Return the pages of the service.
-
-    Parameters
-    ----------
-    sessions
-        The sessions that clients open.
-    token
-        What every client must send.
-    """
+    """Return the pages of the service; every client must send the token."""
 
     async def health(_: Request) -> Response:
         return JSONResponse({"status": "ok", "sessions": len(sessions.known)})

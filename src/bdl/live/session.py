@@ -31,8 +31,6 @@ from bdl.formats.files import existing, reading
 from bdl.live.line_formats import Sample
 from bdl.live.output_file import Output, unwritten
 
-SAVE_EVERY = 5.0  # seconds
-
 
 class LiveSession:
     """A stream with its output and its state file.
@@ -67,7 +65,7 @@ class LiveSession:
         start: datetime | None = None,
         operating_point: bool = False,
         longest_gap: float = 86400.0,
-        save_every: float = SAVE_EVERY,
+        save_every: float = 5.0,
     ) -> None:
         self.output, self.state, self.save_every = output, state, save_every
         self.stream: Stream = detector.stream(
@@ -93,9 +91,7 @@ class LiveSession:
         if times and len(times) < len(samples):
             raise InputError("some samples have a time and some have none")
         if self.state is not None and not times:
-            raise InputError(
-                "with a state file samples need a time, so that it can be told which ones are new"
-            )
+            raise InputError("with a state file samples need a time, to know which ones are new")
         detections = self.stream.push(values, times or None)
         self.replayed += given - len(samples)
         self._known = 0
@@ -161,17 +157,13 @@ class LiveSession:
 
 def _line(events: Events, row: int) -> bytes:
     """One detection as a line of JSON."""
-    return json.dumps(detection_fields(events, row)).encode() + b"\n"
-
-
-def detection_fields(events: Events, row: int) -> dict[str, Any]:
-    """One detection as plain data, for JSON."""
     assert events.score is not None
     assert events.issued is not None
-    return {
+    fields = {
         "recording": events.recordings[events.recording_code[row]],
         "event": events.types[events.type_code[row]],
         "time": float(events.time[row]),
         "score": float(events.score[row]),
         "issued": float(events.issued[row]),
     }
+    return json.dumps(fields).encode() + b"\n"

@@ -30,16 +30,9 @@ PROBLEMS = 100  # that are sent to a client at once; the others are only counted
 
 
 class Sessions:
-    """All sessions of a service.
+    """All sessions of a service that runs a detector with a lag.
 
-    Parameters
-    ----------
-    detector
-        A fitted or exported detector with a lag.
-    limits
-        What clients may use.
-    operating_point
-        Whether to give only detections above the threshold of the model's operating point.
+    With ``operating_point``, only detections above the threshold of the model are given.
     """
 
     def __init__(
@@ -65,16 +58,8 @@ class Sessions:
     ) -> ClientSession:
         """Start a session, or continue one, whose earlier client then has no part in it.
 
-        Parameters
-        ----------
-        name
-            Name of the stream.
-        client
-            The client.
-        start
-            Time of the first sample, for models that read the hour and weekday.
-        confirmed
-            Number of the last detection that the client has got before.
+        ``start`` is the time of the first sample, for models that read the hour and weekday;
+        ``confirmed`` is the number of the last detection that the client has received before.
         """
         session = self.known.get(name)
         if session is None:

@@ -22,14 +22,9 @@ LONGEST_LINE = 1 << 20  # bytes
 
 
 class LineErrors:
-    """Counts lines that were left out and names them; a strict session ends with the first.
+    """Counts lines that were left out; ``show`` is called with a sentence about each.
 
-    Parameters
-    ----------
-    strict
-        Whether the first one is raised.
-    show
-        Called with a sentence about each.
+    A strict session ends with the first.
     """
 
     def __init__(self, *, strict: bool, show: Callable[[str], None]) -> None:
@@ -48,16 +43,7 @@ class LineErrors:
 def run(session: LiveSession, reader: LineReader, errors: LineErrors, source: int = 0) -> bool:
     """Run a session until its source ends or a signal comes; whether the source ended.
 
-    Parameters
-    ----------
-    session
-        The session.
-    reader
-        Reads its lines.
-    errors
-        What becomes of lines that cannot be used.
-    source
-        Number of the open file; 0 is standard input.
+    ``source`` is the number of an open file; 0 is standard input.
     """
     with _stopping() as (wake, stopped):
         try:
@@ -111,7 +97,7 @@ def push_samples(
 
 
 def _lines(source: int, wake: int) -> Iterator[list[bytes]]:
-    """Whole lines, as many as are there; ends with the source or when something can be woken up."""
+    """Whole lines, as many as are there; ends with the source or when ``wake`` can be read."""
     rest = b""
     while True:
         ready, _, _ = select.select([source, wake], [], [])

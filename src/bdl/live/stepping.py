@@ -11,13 +11,7 @@ GATHER = 0.02  # seconds in which samples of many streams are gathered for one s
 
 
 class Stepping:
-    """Steps sessions soon after samples came, and at most once every `GATHER` seconds.
-
-    Parameters
-    ----------
-    sessions
-        The sessions.
-    """
+    """Steps sessions soon after samples came, and at most once every `GATHER` seconds."""
 
     def __init__(self, sessions: Sessions) -> None:
         self.sessions = sessions

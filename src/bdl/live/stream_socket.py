@@ -34,6 +34,7 @@ PREFIX = "/stream/"
 TEXT = 0x81  # first byte of a frame that is a whole message of text
 MASKED = 0x80  # bit of its second byte
 CLOSING = 10.0  # seconds that a client has to answer that it is to be closed
+CONTENT = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)  # frames that are part of a message
 KEEPALIVE = 60  # seconds of silence after which a client is asked whether it is still there
 
 _BUFFER = memoryview(bytearray(1 << 16))  # every socket is read through it, one at a time
@@ -42,14 +43,7 @@ _BUFFER = memoryview(bytearray(1 << 16))  # every socket is read through it, one
 class StreamSocket(asyncio.BufferedProtocol):
     """One connection; uvicorn makes it when a client asks for a WebSocket.
 
-    Parameters
-    ----------
-    stepping
-        The sessions and their steps.
-    token
-        What every client must send.
-    config, server_state, app_state
-        What uvicorn gives.
+    Every client must send the token; the keyword arguments are those of uvicorn.
     """
 
     def __init__(
@@ -71,7 +65,7 @@ class StreamSocket(asyncio.BufferedProtocol):
         self.transport = cast(asyncio.Transport, transport)
         self.connections.add(self)
         connection = self.transport.get_extra_info("socket")
-        if connection is not None:  # a client that vanishes without a word is noticed
+        if connection is not None:  # notices a client that vanishes without closing
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             if hasattr(socket, "TCP_KEEPIDLE"):
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, KEEPALIVE)
@@ -154,11 +148,7 @@ class StreamSocket(asyncio.BufferedProtocol):
         for event in self.protocol.events_received():
             if isinstance(event, Request):
                 self._connect(event)
-            elif isinstance(event, Frame) and event.opcode in (
-                Opcode.TEXT,
-                Opcode.BINARY,
-                Opcode.CONT,
-            ):
+            elif isinstance(event, Frame) and event.opcode in CONTENT:
                 self.fragments.append(bytes(event.data))
                 if event.fin:
                     message, self.fragments = b"".join(self.fragments), []

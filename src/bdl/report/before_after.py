@@ -16,15 +16,7 @@ if TYPE_CHECKING:
 def before_and_after(
     before: Detector, after: Detector, recordings: Recordings, events: Events
 ) -> Content:
-    """A report on two detectors, in recordings that neither has seen in fine-tuning.
-
-    Parameters
-    ----------
-    before, after
-        The detector that fine-tuning started at, and its result.
-    recordings, events
-        Held-out recordings and their annotations.
-    """
+    """A report on a detector and its fine-tuned version, in held-out recordings."""
     systems = []
     for name, detector in (("after", after), ("before", before)):
         densities = {density.recording: density for density in detector.densities(recordings)}

@@ -165,7 +165,7 @@ class Content:
 
     @property
     def bounds(self) -> str:
-        """What stands behind a score: a confidence interval or the spread over seeds."""
+        """What the bounds of a score are: a confidence interval or the spread over seeds."""
         if not any(system.seeds for system in self.systems):
             return "95 % confidence interval"
         if all(system.seeds for system in self.systems):
@@ -208,9 +208,9 @@ def hit_masks(matches: Matches) -> NDArray[np.uint32]:
 
 
 def matched_detections(matches: Matches) -> NDArray[np.uint32]:
-    """For each tolerance and true event, in this order, the detection that hits it.
+    """For each tolerance and annotated event, in this order, the detection that hits it.
 
-    A true event without one has `NOT_DETECTED`.
+    An event without one has `NOT_DETECTED`.
     """
     rows = np.full((len(matches.tolerances), len(matches.truth_time)), NOT_DETECTED, np.uint32)
     for name in matches.types:
@@ -226,6 +226,6 @@ def type_codes(matches: Matches) -> NDArray[np.int64]:
 
 
 def timing_errors(matches: Matches, tolerance: float) -> NDArray[np.float64]:
-    """Detected minus true time (seconds) of every hit at a tolerance, all types together."""
+    """Detected minus annotated time (seconds) of every hit at a tolerance, of all types."""
     parts = [matches.hit_errors(*matches.hits(name, tolerance)) for name in matches.types]
     return np.concatenate(parts) if parts else np.zeros(0)

@@ -7,6 +7,7 @@ useful without scripts and in print.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -25,11 +26,9 @@ from bdl.installation import version
 from bdl.report import html_tables, page_figures
 from bdl.report.arrays import deflate
 from bdl.report.content import Content, timing_errors
-from bdl.report.estimates import estimate_html
 from bdl.report.page_data import page_data
-from bdl.report.page_figures import PlotlyFigure
-from bdl.report.summary import SystemSummary, lead, summarise, summary_section
-from bdl.report.training_section import training_figures, training_section
+from bdl.report.page_figures import Floats, PlotlyFigure
+from bdl.report.summary import SystemSummary, estimate_html, lead, summarise, summary_section
 
 
 def write_report(content: Content, path: Path | str) -> Path:
@@ -72,8 +71,8 @@ def render(content: Content) -> str:
     styles = ((drawing.FOLDER, "drawing.css"), (assets, "page.css"))
     systems = summarise(content)
     drawn = _figures(content, systems)
-    curves = training_figures(content)
-    training = training_section(content, "".join(_plot(id, *CAPTIONS[id]) for id in curves))
+    curves = _training_figures(content)
+    training = _training_section(content, "".join(_plot(id, *CAPTIONS[id]) for id in curves))
     return Template((assets / "page.html").read_text("utf-8")).substitute(
         title=escape(content.title),
         css="".join((folder / name).read_text("utf-8") for folder, name in styles),
@@ -118,7 +117,7 @@ CAPTIONS = {
     ),
     "timing": (
         "Timing error",
-        "Detected minus true time of matched events, at the widest tolerance.",
+        "Detected minus annotated time of matched events, at the widest tolerance.",
     ),
     "counts": (
         "Counts",
@@ -154,11 +153,10 @@ def _ap_table(content: Content, systems: list[SystemSummary]) -> str:
 def _figures(content: Content, systems: list[SystemSummary]) -> dict[str, PlotlyFigure]:
     ordered = sorted(content.tolerances)
     middle, widest = content.middle, ordered[-1]
-    curves = []
-    for system in systems:
-        estimates = [system.ap[f"AP@{number(tolerance)}"] for tolerance in ordered]
-        columns = np.array([[e.value, e.low, e.high] for e in estimates]).T
-        curves.append((system.name, columns[0], columns[1], columns[2]))
+    metrics = [f"AP@{number(tolerance)}" for tolerance in ordered]
+    curves = [
+        (system.name, *_columns([system.ap[metric] for metric in metrics])) for system in systems
+    ]
     named = list(zip(content.systems, content.matches, strict=True))
     figures = {
         "ap": page_figures.ap_over_tolerance(ordered, curves, content.bounds),
@@ -203,13 +201,16 @@ def _over_lag(content: Content, systems: list[SystemSummary]) -> dict[str, Plotl
     unknown = Estimate(np.nan)
     methods = []
     for method in dict.fromkeys(method for method, _ in scores):
-        values = [scores.get((method, lag), unknown) for lag in lags]
-        columns = np.array([[each.value, each.low, each.high] for each in values]).T
-        methods.append((method, columns[0], columns[1], columns[2]))
+        methods.append((method, *_columns([scores.get((method, lag), unknown) for lag in lags])))
     return {"lag": page_figures.map_over_lag(lags, methods, content.bounds)}
 
 
-def _counts(content: Content) -> list[tuple[str, page_figures.Floats, page_figures.Floats]]:
+def _columns(estimates: Sequence[Estimate]) -> tuple[Floats, Floats, Floats]:
+    values, low, high = np.array([[e.value, e.low, e.high] for e in estimates]).T
+    return values, low, high
+
+
+def _counts(content: Content) -> list[tuple[str, Floats, Floats]]:
     rows = []
     for system in content.systems:
         densities = [d for d in system.densities.values() if d.kind == "events"]
@@ -222,6 +223,41 @@ def _counts(content: Content) -> list[tuple[str, page_figures.Floats, page_figur
             observed, expected = np.array(pairs, dtype=float).T
             rows.append((system.name, observed, expected))
     return rows
+
+
+def _training_figures(content: Content) -> dict[str, page_figures.PlotlyFigure]:
+    """Figures of the training curves, by the id of their element in the page.
+
+    Losses of different objectives have different units, so they have a logarithmic axis of their
+    own; every other recorded quantity is a score.
+    """
+    curves = [
+        (quantity, (place, system.name, *curve))
+        for place, system in enumerate(content.systems)
+        for quantity, curve in system.history.items()
+    ]
+    losses = [line for quantity, line in curves if quantity == "loss"]
+    scores = [line for quantity, line in curves if quantity != "loss"]
+    names = {quantity for quantity, _ in curves} - {"loss"}
+    figures = {}
+    if losses:
+        figures["loss"] = page_figures.by_epoch("loss", losses, log=True)
+    if scores:
+        name = names.pop() if len(names) == 1 else "score"
+        figures["progress"] = page_figures.by_epoch(name, scores, log=False)
+    return figures
+
+
+def _training_section(content: Content, plots: str) -> str:
+    """The section around the plots; empty if there are neither plots nor a text."""
+    if not plots and not content.training:
+        return ""
+    text = f"<p>{escape(content.training)}</p>" if content.training else ""
+    figures = f'<div class="figures">{plots}</div>' if plots else ""
+    return (
+        '<section id="training" aria-labelledby="training-title">'
+        f'<h2 id="training-title">Training</h2>{text}{figures}</section>'
+    )
 
 
 def _provenance(content: Content) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What the script of the page reads: detections with their hits, true events, and curves."""
+"""What the script of the page reads: detections with their hits, annotated events, and curves."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bdl.drawing import recording_facts
+from bdl.evaluation import Matches
 from bdl.report.arrays import DrawnCurve, fit_curves, pack
 from bdl.report.content import Content, hit_masks, matched_detections, type_codes
 from bdl.report.page_figures import PlotlyFigure
@@ -20,7 +22,6 @@ POINTS = 8 * ROOM  # points of all curves before they are fitted; bounds the mem
 def page_data(content: Content, drawn: dict[str, PlotlyFigure]) -> dict[str, Any]:
     """Everything that the script of the page reads, ready for JSON."""
     first = content.matches[0]
-    truths = first.truths.T.ravel()
     best = first.best_f1().threshold[:, first.tolerance_index(content.middle)]
     thresholds = best[np.isfinite(best)]
     return {
@@ -36,9 +37,7 @@ def page_data(content: Content, drawn: dict[str, PlotlyFigure]) -> dict[str, Any
         "threshold": float(thresholds.min()) if len(thresholds) else 0.0,
         "figures": drawn,
         "truth": {
-            "recording": pack(
-                np.repeat(np.tile(np.arange(len(first.recordings)), len(first.types)), truths), "u4"
-            ),
+            "recording": pack(_recordings_of_events(first), "u4"),
             "type": pack(np.repeat(np.arange(len(first.types)), first.truths.sum(axis=0)), "u1"),
             "time": pack(first.truth_time, "f8"),
         },
@@ -58,6 +57,12 @@ def page_data(content: Content, drawn: dict[str, PlotlyFigure]) -> dict[str, Any
         ],
         "recordings": _views(content),
     }
+
+
+def _recordings_of_events(matches: Matches) -> NDArray[np.int64]:
+    """Index of the recording of each annotated event; they are ordered by type."""
+    indices = np.tile(np.arange(len(matches.recordings)), len(matches.types))
+    return np.repeat(indices, np.diff(matches.truth_start))
 
 
 def _views(content: Content) -> list[dict[str, Any]]:
@@ -100,16 +105,13 @@ def _facts(content: Content) -> dict[str, dict[str, Any]]:
     """What is known of each recording; without recordings, a length up to the last event."""
     matches = content.matches[0]
     if content.recordings is not None:
-        infos = [content.recordings.info(id) for id in matches.recordings]
+        infos = map(content.recordings.info, matches.recordings)
         return {
             info.id: {**recording_facts(info), "undrawn": [*info.channels[SIGNALS:]]}
             for info in infos
         }
     last = np.zeros(len(matches.recordings))
-    of_truth = np.repeat(
-        np.tile(np.arange(len(last)), len(matches.types)), np.diff(matches.truth_start)
-    )
-    np.maximum.at(last, of_truth, matches.truth_time)
+    np.maximum.at(last, _recordings_of_events(matches), matches.truth_time)
     for system_matches in content.matches:
         np.maximum.at(last, system_matches.recording, system_matches.time)
     unknown: dict[str, Any] = {"start": None, "offsets": [], "annotated": None, "units": {}}

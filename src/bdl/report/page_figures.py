@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 PlotlyFigure = dict[str, Any]
 Floats = NDArray[np.float64]
+NamedCurve = tuple[str, str, Floats, Floats]  # system, event type, x, y
 EpochLine = tuple[int, str, Sequence[float], Sequence[float]]
 DASHES = ("solid", "dot", "dash", "dashdot")
 FONT = {"family": "system-ui, sans-serif", "size": 12, "color": "#1b2733"}
@@ -49,9 +50,18 @@ def _line(place: int) -> dict[str, str]:
     return {"color": COLOURS[colour], "dash": DASHES[turn % len(DASHES)]}
 
 
-def _places(names: Iterable[str]) -> dict[str, int]:
-    """Index of each name, in the order of first appearance."""
-    return {name: i for i, name in enumerate(dict.fromkeys(names))}
+def _curve_traces(curves: Sequence[NamedCurve], **style: Any) -> list[dict[str, Any]]:
+    """Traces of curves: one colour per system, one dash per event type."""
+    systems = [*dict.fromkeys(curve[0] for curve in curves)]
+    types = [*dict.fromkeys(curve[1] for curve in curves)]
+    traces = []
+    for system, name, x, y in curves:
+        # A thousand points draw the same line as a million.
+        rows = np.unique(np.linspace(0, len(x) - 1, min(len(x), 1000)).astype(int))
+        colour = COLOURS[systems.index(system) % len(COLOURS)]
+        line = {"color": colour, "dash": DASHES[types.index(name) % len(DASHES)], **style}
+        traces.append(_trace(f"{system}, {name}", x[rows], y[rows], line=line))
+    return traces
 
 
 def _ticks(values: Sequence[float]) -> dict[str, Any]:
@@ -110,41 +120,28 @@ def ap_over_tolerance(
     return {"data": data, "layout": _layout("tolerance (s)", "AP", **axes)}
 
 
-def precision_recall(curves: Sequence[tuple[str, str, Floats, Floats]]) -> PlotlyFigure:
+def precision_recall(curves: Sequence[NamedCurve]) -> PlotlyFigure:
     """Precision over recall: one colour per system, one dash per event type."""
-    data = []
-    systems, types = _places(c[0] for c in curves), _places(c[1] for c in curves)
-    for system, name, recall, precision in curves:
-        # A thousand points draw the same line as a million.
-        rows = np.unique(np.linspace(0, len(recall) - 1, min(len(recall), 1000)).astype(int))
-        colour, dash = COLOURS[systems[system] % len(COLOURS)], DASHES[types[name] % len(DASHES)]
-        line = {"color": colour, "dash": dash}
-        data.append(_trace(f"{system}, {name}", recall[rows], precision[rows], line=line))
     axis = {"range": [0, 1.02]}
-    return {"data": data, "layout": _layout("recall", "precision", xaxis=axis, yaxis=axis)}
+    layout = _layout("recall", "precision", xaxis=axis, yaxis=axis)
+    return {"data": _curve_traces(curves), "layout": layout}
 
 
-def sensitivity_over_alarms(
-    curves: Sequence[tuple[str, str, Floats, Floats]], least: float
-) -> PlotlyFigure:
+def sensitivity_over_alarms(curves: Sequence[NamedCurve], least: float) -> PlotlyFigure:
     """Sensitivity over false alarms per day: one colour per system, one dash per event type.
 
     Each curve has a system, an event type, false alarms per day and sensitivities. ``least`` is the
     rate of a single false alarm; no false alarm is drawn at half of it, the left edge.
     """
-    data = []
-    systems, types = _places(c[0] for c in curves), _places(c[1] for c in curves)
+    rising = []
     for system, name, alarms, sensitivity in curves:
         # The highest sensitivity at no more false alarms, where it rises.
         last = np.diff(alarms, append=np.inf) > 0
         x, y = np.maximum(alarms[last], least / 2), np.maximum.accumulate(sensitivity)[last]
         rises = np.diff(y, prepend=-1.0) > 0
         rises[-1:] = True  # to the end of the curve
-        x, y = x[rises], y[rises]
-        colour, dash = COLOURS[systems[system] % len(COLOURS)], DASHES[types[name] % len(DASHES)]
-        line = {"color": colour, "dash": dash, "shape": "hv"}
-        keep = np.unique(np.linspace(0, len(x) - 1, min(len(x), 1000)).astype(int))
-        data.append(_trace(f"{system}, {name}", x[keep], y[keep], line=line))
+        rising.append((system, name, x[rises], y[rises]))
+    data = _curve_traces(rising, shape="hv")
     most = max((max(trace["x"], default=least) for trace in data), default=least)
     wide = [float(np.log10(least / 2)), float(np.log10(max(most, 2 * least)))]
     axes = {
@@ -163,18 +160,12 @@ def map_over_lag(
     places = np.arange(len(lags), dtype=float)
     data = []
     for i, (name, value, low, high) in enumerate(methods):
-        there = np.isfinite(value)
-        known = {"arrayminus": _plain((value - low)[there]), "array": _plain((high - value)[there])}
-        data.append(
-            _trace(
-                name,
-                places[there],
-                value[there],
-                "lines+markers",
-                line=_line(i),
-                error_y={"type": "data", "symmetric": False, **known, "thickness": 1, "width": 3},
-            )
-        )
+        known = np.isfinite(value)
+        bars: dict[str, Any] = {"type": "data", "symmetric": False, "thickness": 1, "width": 3}
+        bars["arrayminus"] = _plain((value - low)[known])
+        bars["array"] = _plain((high - value)[known])
+        style = {"line": _line(i), "error_y": bars}
+        data.append(_trace(name, places[known], value[known], "lines+markers", **style))
     texts = ["offline" if np.isinf(lag) else f"{lag:g}" for lag in lags]
     axes = {
         "xaxis": {"tickvals": places.tolist(), "ticktext": texts, "range": [-0.3, len(lags) - 0.7]},
@@ -197,7 +188,7 @@ def timing_errors(errors: Sequence[tuple[str, Floats]]) -> PlotlyFigure:
         fill = {"fill": "tozeroy", "fillcolor": COLOURS[i % len(COLOURS)] + "1c"}
         counts = [*np.histogram(values, edges)[0], 0]
         data.append(_trace(name, edges, counts, line=line, **fill))
-    layout = _layout("detected minus true (s)", "events", yaxis={"rangemode": "tozero"})
+    layout = _layout("detected minus annotated (s)", "events", yaxis={"rangemode": "tozero"})
     return {"data": data, "layout": layout}
 
 

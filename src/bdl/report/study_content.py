@@ -135,8 +135,7 @@ def _training(protocol: Protocol, systems: Sequence[System]) -> str:
         return "No training curves: the study was run before they were recorded."
     return (
         f"Loss, and {protocol.selection_part} mAP of each checkpoint, at the selected learning "
-        "rate. "
-        "Means over folds and seeds; at each epoch over the models that were trained that far."
+        "rate. Means over folds and seeds; at each epoch over the models that reached it."
     )
 
 
@@ -175,9 +174,7 @@ def _note(protocol: Protocol, rows: Sequence[str]) -> list[str]:
     """What a reader must know first: what was chosen on which data, and which seed is shown."""
     sentences = []
     if protocol.regime == "validation":
-        sentences.append(
-            "Checkpoints and decoders were chosen on the recordings that are reported."
-        )
+        sentences += ["Checkpoints and decoders were chosen on the recordings that are reported."]
     if any(len(protocol.seeds_of(protocol.row(name))) > 1 for name in rows):
         sentences.append(
             "Scores are means over seeds; detections, densities, timing and counts are those of "

@@ -22,13 +22,8 @@ class LabStreamingLayer(Transport):
 
     Time zero is the time stamp of the first sample. Time stamps jitter, so that samples follow each
     other unless a time stamp is more than half a second away: then samples are missing, or late.
-    Channels are taken in their order; where the
-    stream names them, the names must be those of the model.
-
-    Parameters
-    ----------
-    name
-        Name of the stream. Detections go to ``NAME-detections``.
+    Channels are taken in their order; where the stream names them, the names must be those of the
+    model. Detections go to the stream ``NAME-detections``.
     """
 
     def __init__(self, name: str) -> None:

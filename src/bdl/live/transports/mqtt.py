@@ -13,15 +13,7 @@ DETECTIONS = "detections"  # last level of the topic that detections are publish
 
 
 class Mqtt(Transport):
-    """A client of an MQTT broker.
-
-    Parameters
-    ----------
-    host, port
-        The broker.
-    topic
-        Topic of the samples; detections are published to ``TOPIC/detections``.
-    """
+    """A client of an MQTT broker; detections are published to ``TOPIC/detections``."""
 
     def __init__(self, host: str, port: int, topic: str) -> None:
         self.host, self.port, self.topic = host, port, topic

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import AsyncIterator
-from types import TracebackType
-from typing import Any, Self
+from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 from bdl.live.line_formats import Sample
 from bdl.live.session import LiveSession
 
 
-class Transport(ABC):
+class Transport(AbstractAsyncContextManager[Any]):
     """A source of samples, which is connected while its ``async with`` block runs."""
 
     @abstractmethod
@@ -30,10 +30,5 @@ class Transport(ABC):
     async def send(self, lines: list[bytes]) -> None:
         """Send detections back, one line of JSON each."""
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: Any, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()

@@ -11,13 +11,7 @@ from bdl.live.transports.transport import Transport
 
 
 class WebSocket(Transport):
-    """A client of a WebSocket server.
-
-    Parameters
-    ----------
-    url
-        Address of the server, ``ws://HOST:PORT/PATH`` or ``wss://``.
-    """
+    """A client of the WebSocket server at ``ws://HOST:PORT/PATH`` or ``wss://``."""
 
     def __init__(self, url: str) -> None:
         self.url = url

@@ -14,7 +14,7 @@ export class View extends Scene {
   // `chosen()` gives system (and its place), tolerance and threshold of the page's controls.
   constructor(report, truth, chosen) {
     super();
-    Object.assign(this, { report, truth, chosen, types: report.types, labelName: "truth", turn: 0 });
+    Object.assign(this, { report, truth, chosen, types: report.types, labelName: "events", turn: 0 });
     this.intervals = report.intervals.map(([onset, offset]) => ({ onset: report.types[onset], offset: report.types[offset] }));
     this.showLegend();
     actogram(this);

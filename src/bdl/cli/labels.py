@@ -1,14 +1,16 @@
-"""The command that lists doubtful labels."""
+"""Commands on labels: ``review`` lists doubtful ones, ``explore`` shows and corrects them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option, Typer
 
 from bdl.cli.console import err, out, print_json
 from bdl.cli.labelled_data import LABEL_OPTIONS, LabelledData, LabelOptions, find_labelled
-from bdl.cli.numbers import DURATION, TOLERANCE
+from bdl.cli.numbers import DURATION, PORT, TOLERANCE
 from bdl.cli.options import Cutoff, Json, TableOut, takes
 from bdl.errors import ConfigError
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from bdl.review import Agreement, ReviewQueue
 
-commands = typer.Typer()
+commands = Typer()
 
 
 @commands.command(
@@ -28,23 +30,23 @@ def review(
     target: TableOut = None,
     tolerance: Annotated[
         list[float] | None,
-        typer.Option(
+        Option(
             parser=TOLERANCE,
-            help="Seconds within which labels and model agree; the first one makes the queue, "
+            help="Seconds within which labels and model agree; the first is for the queue, "
             "further ones are for the agreement of annotators.",
         ),
     ] = None,
     reach: Annotated[
         float | None,
-        typer.Option(
+        Option(
             parser=TOLERANCE,
-            help="Seconds within which they may mean the same. Default: 5 tolerances.",
+            help="Seconds within which both may mean the same event. Default: 5 tolerances.",
         ),
     ] = None,
     cutoff: Cutoff = 0.5,
     margin: Annotated[
         float | None,
-        typer.Option(
+        Option(
             parser=DURATION,
             help="Scores at most this much below the cutoff are uncertain. Default: a fifth of it.",
         ),
@@ -72,12 +74,82 @@ def review(
     if target is not None:
         write_table(queue.to_frame("pyarrow"), target)
     if json:
-        summary = {"items": len(queue), **queue.counts(), "agreement": _plain(agreed)}
-        print_json(summary)
+        rows = None if agreed is None else [*map(_plain, agreed.rows)]
+        print_json({"items": len(queue), **queue.counts(), "agreement": rows})
         return
     _show(queue, agreed)
     if target is not None:
-        err.print(f"{len(queue):,} items: {target}", markup=False, soft_wrap=True)
+        err.print(f"{len(queue):,} items: {target}")
+
+
+@commands.command(
+    epilog="Example: `bdl explore --recordings store --events events.csv --detections found.csv`"
+)
+@takes(labels=LABEL_OPTIONS)
+def explore(
+    tolerance: Annotated[
+        float | None,
+        Option(
+            parser=TOLERANCE, help="Seconds within which labels and model agree. Default: proposed."
+        ),
+    ] = None,
+    cutoff: Cutoff = 0.5,
+    journal: Annotated[
+        Path | None, Option(help="File of the edits. Default: beside the table of labels.")
+    ] = None,
+    index: Annotated[
+        Path | None, Option(help="Folder of the tiles. Default: beside the recordings.")
+    ] = None,
+    export_: Annotated[
+        Path | None,
+        Option("--export", help="Write the corrected table and its change log here, and exit."),
+    ] = None,
+    to: Annotated[str, Option("--to", help="Format of --export.")] = "bdl",
+    port: Annotated[int, Option(parser=PORT, help="Port of this machine; 0 for a free one.")] = 0,
+    browser: Annotated[
+        bool, Option("--browser/--no-browser", help="Open the default browser.")
+    ] = True,
+    *,
+    labels: LabelOptions,
+) -> None:
+    """Look at recordings, correct labels, work through a review queue.
+
+    The page is served to browsers of this machine only; the address with its token is the first
+    line that is printed. Edits go to a journal at once, and the table is never changed: --export,
+    or a button of the page, writes a corrected one.
+    """
+    from bdl.explore import export, open_session, serve
+
+    data = find_labelled(labels)
+    if data.recordings is None:
+        raise ConfigError(
+            "one of a project or run directory, --recordings and --dataset expected, got none"
+        )
+    beside = data.table or data.home
+    with open_session(
+        data.recordings,
+        data.events,
+        journal=journal or beside.with_name(f"{beside.name}.journal"),
+        table=data.table,
+        others=data.others,
+        detections=data.detections,
+        densities=data.densities,
+        intervals=data.intervals,
+        tolerance=tolerance or max(data.tolerances, default=None),
+        cutoff=cutoff,
+        index=index or data.home.with_name(f"{data.home.name}.tiles"),
+    ) as session:
+        if export_ is not None:
+            log = export(session, export_, format=to)
+            err.print(f"{export_}, and its changes: {log}")
+            return
+
+        def say(address: str) -> None:
+            print(address, flush=True)
+            err.notes((*data.notes, *session.labels.journal.notes))
+            err.print("Ctrl+C ends it; every edit is saved at once.")
+
+        serve(session, port=port, browser=browser, say=say)
 
 
 def _compared(
@@ -124,7 +196,7 @@ def _show(queue: ReviewQueue, agreed: Agreement | None) -> None:
             table.add_row(*(_text(row[name]) for name in names))
         out.print(table)
     counts = ", ".join(f"{kind} {count:,}" for kind, count in queue.counts().items())
-    out.print(f"{len(queue):,} items: {counts}", markup=False)
+    out.print(f"{len(queue):,} items: {counts}")
     table = _table(("kind", "recording", "event", "label (s)", "model (s)", "expected", "source"))
     for item in queue.items[:20]:
         times = ("" if time is None else f"{time:.6g}" for time in (item.label, item.model))
@@ -133,7 +205,7 @@ def _show(queue: ReviewQueue, agreed: Agreement | None) -> None:
     if len(queue):
         out.print(table)
     if len(queue) > 20:
-        out.print(f"the first 20 of {len(queue):,}; --out FILE writes all", markup=False)
+        out.print(f"the first 20 of {len(queue):,}; --out FILE writes all")
 
 
 def _table(names: tuple[str, ...], title: str | None = None) -> Table:
@@ -148,12 +220,7 @@ def _text(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def _plain(agreed: Agreement | None) -> list[dict[str, Any]] | None:
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
     from bdl.evaluation.estimate import plain
 
-    if agreed is None:
-        return None
-    return [
-        {key: plain(value) if isinstance(value, float) else value for key, value in row.items()}
-        for row in agreed.rows
-    ]
+    return {key: plain(value) if isinstance(value, float) else value for key, value in row.items()}
