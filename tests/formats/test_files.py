@@ -115,7 +115,7 @@ def test_a_folder_whose_replacement_was_interrupted_has_its_name_again(tmp_path:
         "    replace(*paths)\n"
         "atomic_files.os.replace = interrupted\n"
         "for name in ('old', 'new'):\n"
-        "    with atomic_files.atomic_folder(sys.argv[1]) as folder: (folder / name).touch()\n"
+        "    with atomic_files.atomic(sys.argv[1], folder=True) as many: (many / name).touch()\n"
     )
     target = tmp_path / "many"
     subprocess.run([sys.executable, "-c", code, str(target)], check=False)

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from bdl.datasets.benchmark import Benchmark, Settings
+from bdl.datasets.benchmark import Benchmark, Scale, Settings
 from bdl.datasets.dataset import Dataset, load
-from bdl.datasets.study_scale import Scale
 from bdl.registry import exports
 
 __all__ = ["Benchmark", "Dataset", "Scale", "Settings", "load"]

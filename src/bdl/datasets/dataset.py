@@ -40,8 +40,7 @@ from inspect import getattr_static
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
-from bdl.datasets.benchmark import Benchmark
-from bdl.datasets.study_scale import Scale
+from bdl.datasets.benchmark import Benchmark, Scale
 from bdl.errors import ConfigError, InputError
 from bdl.formats.atomic_files import atomic
 from bdl.formats.files import known_path, reading

@@ -29,38 +29,18 @@ _ALIKE = 10  # lines after the names that must have as many fields
 
 @dataclass(frozen=True)
 class CsvHeader:
-    """Where the rows of a CSV file are.
-
-    Parameters
-    ----------
-    delimiter
-        What separates fields.
-    names
-        Names of the columns.
-    skip
-        Number of lines before the first row.
-    device
-        Name of the device that wrote the file, if it is known.
-    about
-        What the lines before the table say: ``period``, ``date_order``, ``start`` (local).
-    """
+    """Where the rows of a CSV file are."""
 
     delimiter: str
-    names: tuple[str, ...]
-    skip: int = 1
-    device: str | None = None
+    names: tuple[str, ...]  # of the columns
+    skip: int = 1  # lines before the first row
+    device: str | None = None  # that wrote the file, if it is known
+    # What the lines before the table say: period, date_order and start (local).
     about: dict[str, Any] = field(default_factory=dict)
 
 
 def read_csv_header(lines: list[str], tabs: bool) -> CsvHeader:
-    """The header of a file by its first lines.
-
-    Parameters
-    ----------
-    lines
-        The first lines, a few hundred if there are that many.
-    tabs
-        Whether the suffix tells that tabs separate fields.
+    """The header of a file by its first lines; ``tabs`` says whether its suffix is that of TSV.
 
     Examples
     --------

@@ -52,13 +52,12 @@ def check_events(events: Events, recordings: Recordings, source: str = "events")
 
 def outside(events: Events, recordings: Recordings) -> NDArray[np.bool_]:
     """Which events of known recordings have no nearest sample in their recording: (n,)."""
-    infos = [recordings.info(id) if id in recordings else None for id in events.recordings]
     if not len(events):
         return np.zeros(0, dtype=bool)
+    infos = [recordings.info(id) if id in recordings else None for id in events.recordings]
     period = np.array([1.0 if info is None else info.period for info in infos])
     length = np.array([np.inf if info is None else info.samples for info in infos])
-    code = events.recording_code
-    sample = nearest_sample(events.time, period[code])
-    known = np.isfinite(length)[code]
-    result: NDArray[np.bool_] = ((sample < 0) | (sample >= length[code])) & known
+    sample = nearest_sample(events.time, period[events.recording_code])
+    length = length[events.recording_code]
+    result: NDArray[np.bool_] = ((sample < 0) | (sample >= length)) & np.isfinite(length)
     return result

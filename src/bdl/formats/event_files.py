@@ -137,28 +137,21 @@ def read_annotated(path: str | Path, recordings: Recordings) -> Recordings:
     return recordings.annotate(spans)
 
 
-def recognise(path: str | Path, options: Mapping[str, Any] | None = None) -> EventFormat:
-    """The format of an event file or folder, with those of the options that it has.
-
-    Parameters
-    ----------
-    path
-        The file or folder.
-    options
-        Options of formats; None is not given.
-    """
+def recognise(path: str | Path, options: Mapping[str, Any]) -> EventFormat:
+    """The format of an event file or folder, with those of the options that it has."""
     place = known_path(path)
     if not place.exists():
         raise InputError(f"{place}: no such file or folder")
-    columns = _columns(place)
+    is_table = not place.is_dir() and place.suffix.lower() in table_suffixes()
+    columns = open_table(place).columns if is_table else ()
     kinds = EventFormat.kinds()
     for kind in kinds:
-        format = parse_format(kind, options or {})
+        format = parse_format(kind, options)
         if format.recognises(place, columns):
             return format
-    for kind in kinds:
-        format = parse_format(kind, options or {})
-        if columns and format.resembles(columns):
+    for kind in kinds if columns else ():
+        format = parse_format(kind, options)
+        if format.resembles(columns):
             return format
     problem = f"has the columns {', '.join(columns)}" if columns else "is not recognised"
     raise InputError(
@@ -180,13 +173,6 @@ def _with_defaults(
 ) -> EventFormat:
     unset = {name: value for name, value in (defaults or {}).items() if options.get(name) is None}
     return parse_format(format, unset)
-
-
-def _columns(path: Path) -> tuple[str, ...]:
-    """Columns of a table file; none if it is no table."""
-    if path.is_dir() or path.suffix.lower() not in table_suffixes():
-        return ()
-    return open_table(path).columns
 
 
 def write_events(

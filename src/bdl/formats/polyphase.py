@@ -24,14 +24,7 @@ _TERMS = 2000  # the ratio of two rates as a fraction has no larger numerator or
 
 
 def on_one_clock(recordings: Recordings, rate: float) -> Recordings:
-    """The same recordings, resampled to one rate.
-
-    Parameters
-    ----------
-    recordings
-        Recordings of any rates.
-    rate
-        Samples per second.
+    """The same recordings, resampled to one rate in samples per second.
 
     Examples
     --------
@@ -81,11 +74,9 @@ class PolyphaseReader(ValueReader):
     rate: float
 
     def files(self, info: RecordingInfo) -> tuple[Path, ...]:
-        """The files of the source."""
         return self.source.files(info.id)
 
     def only(self, ids: Collection[str]) -> PolyphaseReader:
-        """The same of some recordings of the source."""
         return PolyphaseReader(self.source.select(ids), self.rate)
 
     def chunks(self, info: RecordingInfo) -> Iterator[Values]:
@@ -100,7 +91,6 @@ class PolyphaseReader(ValueReader):
             yield values[first : first + rows]
 
     def read(self, info: RecordingInfo) -> Values:
-        """All values of one recording."""
         old, values = self.source.info(info.id), self.source[info.id].values
         ratio = _ratio(old, self.rate)
         if ratio == 1 or not len(values):

@@ -53,14 +53,7 @@ class _Scan:
 
 
 class TableReader(ValueReader):
-    """Reads the recordings of one table file.
-
-    Parameters
-    ----------
-    path
-        The file.
-    options
-        Its format, with the names of the columns.
+    """Reads the recordings of one table file; ``options`` is its format with its options.
 
     Examples
     --------
@@ -97,7 +90,7 @@ class TableReader(ValueReader):
         self._row = 0  # of the first row of the batch
 
     def _file_stamp(self) -> str:
-        """What tells whether the file, which must not change while it is read, has changed."""
+        """The version of the file, which must not change while it is read."""
         stored_size(self.path)
         return version(self.path)
 
@@ -110,7 +103,7 @@ class TableReader(ValueReader):
         self._rewind()
 
     def recordings(self) -> Recordings:
-        """Scan the table and give its recordings."""
+        """Scan the table and return its recordings."""
         infos = []
         for id, scan in self._scan().items():
             clock = scan.clock.finish()
@@ -168,7 +161,7 @@ class TableReader(ValueReader):
         )
 
     def _unsorted(self) -> str:
-        """What helps if times run backwards: several recordings must not be sorted together."""
+        """Advice if times run backwards: several recordings must not be sorted together."""
         if "recording" in self.columns.roles:
             return "sort the rows by time within each recording"
         return (
@@ -205,7 +198,7 @@ class TableReader(ValueReader):
         )
 
     def _start_in_file(self, clock: SampleClock) -> tuple[datetime | None, OffsetChanges]:
-        """The start that the file itself tells, and the changes of the UTC offset after it."""
+        """The start that the file itself states, and the changes of the UTC offset after it."""
         about = self.table.about
         try:
             start = datetime.fromisoformat(about["start"])
@@ -218,11 +211,9 @@ class TableReader(ValueReader):
             raise InputError(f"{self.path}: invalid start time: {error}") from error
 
     def files(self, info: RecordingInfo) -> tuple[Path, ...]:
-        """The table."""
         return (self.path,)
 
     def chunks(self, info: RecordingInfo) -> Iterator[Values]:
-        """Values of one recording in order, some rows at a time."""
         if not self._clocks[info.id].exact:
             yield self._regular(info)
             return

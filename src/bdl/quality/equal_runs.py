@@ -17,10 +17,7 @@ from bdl.quality.stretches import Intervals
 class EqualRuns:
     """Runs of equal samples of one channel, given some samples at a time.
 
-    Parameters
-    ----------
-    flat, clipped
-        Least number of samples of a stretch; None does not look for them.
+    ``flat`` and ``clipped`` are the least numbers of samples of such stretches; None finds none.
 
     Examples
     --------

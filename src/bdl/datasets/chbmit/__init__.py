@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from bdl.datasets.benchmark import Benchmark, Settings
+from bdl.datasets.benchmark import Benchmark, Scale, Settings
 from bdl.datasets.chbmit.cases import SEIZURE_RECORDINGS, GroupBy, compare_cases, group_of
 from bdl.datasets.chbmit.eeg_files import CHANNELS, RATE, read_edfs, read_feathers
 from bdl.datasets.chbmit.seizure_lists import Seizures, read_summary, read_table
@@ -31,7 +31,6 @@ from bdl.datasets.chbmit.snapshot_checksums import compare_feathers, compare_tab
 from bdl.datasets.dataset import Dataset, Simulator
 from bdl.datasets.downloads import Download, Kaggle, PhysioNet
 from bdl.datasets.raw_files import contents
-from bdl.datasets.study_scale import Scale
 from bdl.errors import InputError, some
 from bdl.events import Events
 from bdl.intervals import IntervalType

@@ -98,7 +98,7 @@ class EventTable(EventFormat):
     def recognises(self, path: Path, columns: Sequence[str]) -> bool:
         """By columns that the user names, or called ``recording``, ``event`` and ``time``."""
         known = ({"recording", "event", "time"}, {"recording", "onset", "duration"})
-        return bool(columns) and (bool(self.columns) or any(each <= {*columns} for each in known))
+        return bool(columns) and (bool(self.columns) or any(names <= {*columns} for names in known))
 
     def resembles(self, columns: Sequence[str]) -> bool:
         """Whether the columns can be guessed: a time, or a start and an end or a duration."""
@@ -121,17 +121,7 @@ class EventTable(EventFormat):
     def read_table(
         self, table: pa.Table, source: object, recordings: Recordings | None = None
     ) -> Events:
-        """The events of an Arrow table.
-
-        Parameters
-        ----------
-        table
-            The table.
-        source
-            Where it comes from, for messages.
-        recordings
-            The recordings; needed for dates and times only.
-        """
+        """The events of an Arrow table; recordings are needed for dates and times only."""
         roles = find_columns(table.column_names, self.columns, ROLES, source)
         columns = {role: table[name].combine_chunks() for role, name in roles.items()}
         notes = [guess_notes(roles, self.columns, source)]

@@ -121,28 +121,16 @@ class EdfRecordings(RecordingFormat):
 
 @dataclass(frozen=True)
 class EdfReader(ValueReader):
-    """Reads the values of one EDF or BDF file.
-
-    Parameters
-    ----------
-    header
-        Its header.
-    signals
-        The chosen signals.
-    places
-        First sample of each data record, if there are gaps between them.
-    """
+    """Reads the values of one EDF or BDF file."""
 
     header: EdfHeader
-    signals: tuple[EdfSignal, ...]
-    places: NDArray[np.int64] | None
+    signals: tuple[EdfSignal, ...]  # the chosen ones
+    places: NDArray[np.int64] | None  # first sample of each data record, if there are gaps
 
     def files(self, info: RecordingInfo) -> tuple[Path, ...]:
-        """The file."""
         return (self.header.path,)
 
     def chunks(self, info: RecordingInfo) -> Iterator[Values]:
-        """Values in order, some data records at a time."""
         if self.places is not None:
             yield self.read(info)
             return
@@ -151,7 +139,6 @@ class EdfReader(ValueReader):
             yield self._physical(slice(first, first + records)).reshape(-1, len(info.channels))
 
     def read(self, info: RecordingInfo) -> Values:
-        """All values: (samples, channels)."""
         records = self._physical(slice(None))
         if self.places is None:
             return records.reshape(info.samples, len(info.channels))

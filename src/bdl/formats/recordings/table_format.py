@@ -98,15 +98,7 @@ class TableFormat(RecordingFormat):
 
     @abstractmethod
     def open_table(self, path: Path, names: Sequence[str] = ()) -> TableFile:
-        """Open a table file.
-
-        Parameters
-        ----------
-        path
-            The file.
-        names
-            Columns that hold few distinct texts, which some formats read faster.
-        """
+        """Open a table file; columns in ``names`` hold few distinct texts, which may be faster."""
 
     def read(self, path: Path) -> Recordings:
         """The recordings of one table: only its id and clock columns are read, and verified."""
@@ -115,22 +107,14 @@ class TableFormat(RecordingFormat):
         return TableReader(path, self).recordings()
 
 
-def open_table(path: str | Path, names: Sequence[str] = ()) -> TableFile:
-    """Open a table file in the format that its suffix tells.
-
-    Parameters
-    ----------
-    path
-        The file.
-    names
-        Columns that hold few distinct texts.
-    """
+def open_table(path: str | Path) -> TableFile:
+    """Open a table file in the format of its suffix."""
     file = existing(path)
     suffixes: list[str] = []
     for name, kind in RecordingFormat.kinds().items():
         if issubclass(kind, TableFormat):
             if file.suffix.lower() in kind.suffixes:
-                return TableFormat.parse(name).open_table(file, names)
+                return TableFormat.parse(name).open_table(file)
             suffixes += kind.suffixes
     raise InputError(
         f"{file}: {file.suffix or 'no suffix'} is not a table that can be read; expected one of "
