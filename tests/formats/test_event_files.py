@@ -145,7 +145,7 @@ def test_kaggle_needs_its_period_and_counts_what_it_drops(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "message"),
     [
         ("a.csv", "recording,event\na,x\n", "which no event format has"),
         ("a.csv", "recording,event,time\na,x,soon\n", r"a\.csv: column 'time', row 0: a number"),
@@ -164,11 +164,11 @@ def test_kaggle_needs_its_period_and_counts_what_it_drops(tmp_path: Path) -> Non
     ],
 )
 def test_bad_event_tables_name_file_and_row(
-    tmp_path: Path, name: str, text: str, told: str
+    tmp_path: Path, name: str, text: str, message: str
 ) -> None:
     file = tmp_path / name
     file.write_text(text)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_events(file)
 
 

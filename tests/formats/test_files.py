@@ -100,8 +100,8 @@ def test_the_hash_follows_names_and_contents(tmp_path: Path) -> None:
 
 
 def test_what_a_library_raises_names_the_file() -> None:
-    told = r"a\.edf: cannot be read as an EDF file: ZeroDiv"
-    with pytest.raises(InputError, match=told), reading("a.edf", "an EDF file"):
+    message = r"a\.edf: cannot be read as an EDF file: ZeroDiv"
+    with pytest.raises(InputError, match=message), reading("a.edf", "an EDF file"):
         _ = 1 // 0
 
 

@@ -30,7 +30,7 @@ _SMALL = 1 << 16  # bytes of a file that is not worth several requests
 
 
 def address_of(path: str | Path) -> str | None:
-    """The address that a path or text stands for; None if it is a local path.
+    """The address in a path or text; None if it is a local path.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def version(path: Path) -> str:
 
 
 def versions(paths: Sequence[Path]) -> list[str]:
-    """The `version` of each; servers are asked for several at a time."""
+    """The `version` of each file; several requests to servers run at a time."""
     return ask_all(version, paths, any(address_of(path) is not None for path in paths))
 
 

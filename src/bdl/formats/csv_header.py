@@ -2,7 +2,7 @@
 
 Actigraphs write lines about the device before the table: ActiGraph between lines of dashes,
 Actiwatch (Actiware) before a line of column names with ``Line``, ``Date`` and ``Time``, GENEActiv
-one hundred lines of ``name,value`` before rows without column names. Of any other file that does
+one hundred lines of ``name,value`` before rows without column names. In any other file that does
 not begin with its table, the line of column names is the first one that holds no number and has as
 many fields as the lines after it. A line of units below the names joins them: ``x`` and ``mg``
 become ``x [mg]``. A table that begins with numbers or dates has no names.

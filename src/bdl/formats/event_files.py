@@ -77,7 +77,7 @@ def _read(
         with reading(file, "a table of events"):
             chosen = recognise(file, options) if format is None else parse_format(format, options)
             check_options(options, chosen, *writers)
-            parts.append(_with_defaults(chosen, options, defaults).read_on(file, recordings))
+            parts.append(parse_format(chosen, options, defaults).read_on(file, recordings))
     return parts[0] if len(parts) == 1 else Events.concat(parts)
 
 
@@ -161,18 +161,17 @@ def recognise(path: str | Path, options: Mapping[str, Any]) -> EventFormat:
     )
 
 
-def parse_format(format: str | EventFormat, options: Mapping[str, Any]) -> EventFormat:
-    """A format from its name or value, with those of the options that it has."""
+def parse_format(
+    format: str | EventFormat,
+    options: Mapping[str, Any],
+    defaults: Mapping[str, Any] | None = None,
+) -> EventFormat:
+    """A format from its name or value, with those of the options, or defaults, that it has."""
     chosen = EventFormat.parse(format, "event format")
     known = option_names(type(chosen))
-    return with_options(chosen, {name: options[name] for name in options if name in known})
-
-
-def _with_defaults(
-    format: EventFormat, options: Mapping[str, Any], defaults: Mapping[str, Any] | None
-) -> EventFormat:
-    unset = {name: value for name, value in (defaults or {}).items() if options.get(name) is None}
-    return parse_format(format, unset)
+    given = {name: value for name, value in options.items() if value is not None}
+    values = {**(defaults or {}), **given}
+    return with_options(chosen, {name: values[name] for name in values if name in known})
 
 
 def write_events(
@@ -210,9 +209,9 @@ def write_events(
     >>> read_events(file).score.tolist()
     [0.9]
     """
-    chosen = parse_format(format, options)
+    chosen = parse_format(format, options, defaults)
     check_options(options, chosen)
-    _with_defaults(chosen, options, defaults).write(events, Path(path), recordings)
+    chosen.write(events, Path(path), recordings)
 
 
 def convert_events(

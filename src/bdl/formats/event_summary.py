@@ -14,7 +14,7 @@ import numpy as np
 
 from bdl.errors import ConfigError, some
 from bdl.events import Events
-from bdl.formats.event_checks import outside
+from bdl.formats.event_recordings import outside
 from bdl.intervals import IntervalType, likely_intervals
 from bdl.pairing import pair
 from bdl.recording import Recordings

@@ -170,7 +170,7 @@ def matching(path: str | Path, suffixes: Iterable[str], pattern: str | None = No
 def content_hash(files: Iterable[Path]) -> str:
     """SHA-256 over the names and contents of files, in sorted order.
 
-    Of a file at an address, the version that its server names stands for the content.
+    For a file at an address, the version that its server names is used instead of the content.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Outputs: checks before hours of work that they can be written, and leftovers of killed writers.
 
 A writer's temporary file is named by its machine, process and a random number of that process, so
-that a later run can tell what a killed one left behind from what another one is writing now.
+that a later run can distinguish leftovers of a killed run from files that another run is writing.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def read_ahead(flow: Generator[T], depth: int = 4) -> Generator[T]:
-    """The items of a generator, of which up to ``depth`` are computed before they are asked for.
+    """The items of a generator, of which up to ``depth`` are computed before they are needed.
 
     An error is raised after the same items as without reading ahead. The generator is closed when
     it is no longer needed.

@@ -1,6 +1,6 @@
 """Preparing a store: recordings are streamed into memory-mapped arrays.
 
-Arrays appear one by one, each whole, so that an interrupted preparation goes on where it stopped.
+Arrays appear one by one, each whole, so that an interrupted preparation continues where it stopped.
 A store is finished when its ``manifest.json`` is there. The worker that writes a recording hashes
 its files as well, while they are in the file cache. Until all are hashed, sizes and times of change
 show whether the source has changed.
@@ -49,7 +49,7 @@ def prepare(
     invalid: Literal["error", "skip"] = "error",
     reading: Mapping[str, Any] | None = None,
 ) -> Recordings:
-    """Stream recordings into a store, or go on with one that was interrupted.
+    """Stream recordings into a store, or continue one that was interrupted.
 
     Parameters
     ----------
@@ -129,7 +129,8 @@ def _missing(
     # Asked in the order in which another run may write the same store at this moment: its first
     # file is PARTIAL, which goes only when MANIFEST is there. Hidden files count as no content.
     local = address_of(folder) is None
-    occupied = local and folder.exists() and any(e.name[0] != "." for e in folder.iterdir())
+    entries = [*folder.iterdir()] if local and folder.exists() else []
+    occupied = any(entry.name[0] != "." for entry in entries)
     existing = [folder / name for name in (PARTIAL, MANIFEST) if exists(folder / name)]
     names = sorted(files)
     stamps = [[file.name, version] for file, version in zip(names, versions(names), strict=True)]

@@ -1,8 +1,8 @@
 """Table files as streams of Arrow batches.
 
-A table file knows its columns at once and gives its rows in order, a bounded number at a time,
-starting anywhere. Rows are counted from 0, the header not included. A file that claims more values
-than its length can hold is refused (`bdl.limits`), and so are columns that hold lists or the like.
+The columns of a table file are known at once; its rows are read in order, a bounded number at a
+time, from any row on. Rows are counted from 0, the header not included. A file that claims more
+values than its length can hold is refused (`bdl.limits`), and so are columns of lists or the like.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Opening scans only the id and clock columns, a bounded number of rows at a time, and verifies
 them: ids, order, gaps, jitter, UTC offsets. Values are read on demand, for one recording, and
-stream in file order if recordings are asked for in that order. The rows of a recording may be
+stream in file order if recordings are read in that order. The rows of a recording may be
 scattered over its table, but must run forward in time.
 """
 
@@ -206,7 +206,8 @@ class TableReader(ValueReader):
             if start.tzinfo is None:  # on the local clock of a device
                 known = start if zone else None
                 return start_in_zone(known, zone, clock.period, clock.samples)[:2]
-            return start, tuple((int(a), int(b)) for a, b in about.get("offset_changes", ()))
+            changes = about.get("offset_changes", ())
+            return start, tuple((int(sample), int(offset)) for sample, offset in changes)
         except (TypeError, ValueError) as error:
             raise InputError(f"{self.path}: invalid start time: {error}") from error
 

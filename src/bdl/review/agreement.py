@@ -2,8 +2,8 @@
 
 The events of two tables are paired one to one within a recording and type, as many as possible with
 a distance strictly less than the tolerance. So the F1 of two tables does not depend on their order.
-Recordings that only one of the tables names are left out: nobody knows
-whether the other annotator saw them.
+Recordings that only one of the tables names are left out: it is not
+known whether the other annotator saw them.
 """
 
 from __future__ import annotations
@@ -91,8 +91,9 @@ def agreement(tables: Mapping[str, Events], tolerances: Sequence[float]) -> Agre
             parts = {event: _compare(first, second, event, tolerance) for event in types}
             for event in ["all", *types]:
                 chosen = [*parts.values()] if event == "all" else [parts[event]]
-                difference = np.concatenate([part[2] for part in chosen])
-                tally = Tally(len(difference), sum(p[1] for p in chosen), sum(p[0] for p in chosen))
+                firsts, seconds, differences = zip(*chosen, strict=True)
+                difference = np.concatenate(differences)
+                tally = Tally(len(difference), sum(seconds), sum(firsts))
                 absolute = np.abs(difference)
                 rows.append(
                     {

@@ -12,7 +12,7 @@ kinds of items result:
 The expected mass of an item estimates how likely it is that the labels are wrong there. With
 :math:`\mu(t)` the mass of the density within the tolerance of :math:`t`, at most 1, it is
 :math:`\mu` at the detection, and :math:`1 - \mu` at a label without a partner. Without densities of
-kind ``events`` the scores, limited to 0 and 1, stand for the masses.
+kind ``events`` the scores, clipped to [0, 1], are used as the masses.
 
 A model that was trained on the labels it judges has learned their errors. Use densities of models
 that were trained on other recordings.
@@ -216,16 +216,16 @@ def _compare(
     for kind, chosen in (("unlabelled", strong), ("uncertain", weak)):
         for time, held in zip(candidates.time[chosen], candidates.mass[chosen], strict=True):
             yield Item(kind, *place, None, float(time), float(held))
-    lonely = labels[free_label]
+    unpaired = labels[free_label]
     if mass is not None:
         # Labels closer together than the tolerance share the mass there: one event is one unit.
-        inside = np.searchsorted(labels, lonely + tolerance, side="left")
-        neighbours = inside - np.searchsorted(labels, lonely - tolerance, side="right") - 1
-        support = np.clip(mass.around(lonely) - neighbours, 0.0, 1.0)
+        inside = np.searchsorted(labels, unpaired + tolerance, side="left")
+        neighbours = inside - np.searchsorted(labels, unpaired - tolerance, side="right") - 1
+        support = np.clip(mass.around(unpaired) - neighbours, 0.0, 1.0)
     else:
-        support = np.zeros(len(lonely))
-    nearest = _nearest(candidates, lonely, reach)
-    for time, held, suggestion in zip(lonely.tolist(), support.tolist(), nearest, strict=True):
+        support = np.zeros(len(unpaired))
+    nearest = _nearest(candidates, unpaired, reach)
+    for time, held, suggestion in zip(unpaired.tolist(), support.tolist(), nearest, strict=True):
         if held < cutoff:
             yield Item("unsupported", *place, time, suggestion, 1.0 - held)
 
@@ -237,7 +237,7 @@ def _pair(
     free_detection: Flags,
     within: float,
 ) -> list[tuple[int, int]]:
-    """Pair free labels and free detections; those that are paired are free no more."""
+    """Pair free labels and free detections; those that are paired are no longer free."""
     left, right = np.flatnonzero(free_label), np.flatnonzero(free_detection)
     order = right[np.lexsort((candidates.time[right], -candidates.score[right]))]
     count, row, event = assign(

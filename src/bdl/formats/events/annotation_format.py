@@ -94,8 +94,8 @@ def to_events(
             )
         events.append((row.recording, kind.onset if kind else row.label, row.start, row.score))
         if kind is not None and row.end is not None:
-            last = row.score if row.end_score is None else row.end_score
-            events.append((row.recording, kind.offset, row.end, last))
+            end_score = row.score if row.end_score is None else row.end_score
+            events.append((row.recording, kind.offset, row.end, end_score))
     if not events:
         return Events.empty()
     recordings, types, times, scores = zip(*events, strict=True)

@@ -162,7 +162,7 @@ class EventFormat(Variant):
 
 
 class UnscoredFormat(EventFormat):
-    """A format without scores: they are dropped only on purpose.
+    """A format without scores, which are dropped only if ``drop_scores`` is set.
 
     Parameters
     ----------
