@@ -139,7 +139,7 @@ def test_kaggle_needs_its_period_and_counts_what_it_drops(tmp_path: Path) -> Non
     assert (events.time.tolist(), events.dropped) == ([60.0], 1)
     with pytest.raises(InputError, match="row 0 has no finite time"):
         read_events(file, period=5.0, incomplete="error")
-    with pytest.raises(InputError, match="no whole number of steps"):
+    with pytest.raises(InputError, match="not a whole number of steps"):
         write_events(Events.of("a", "x", [7.0]), tmp_path / "o.csv", format="kaggle", period=5.0)
     assert not (tmp_path / "o.csv").exists()
 

@@ -104,7 +104,7 @@ def _numbered(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _units(fields: tuple[str, ...] = (), below: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The units of a line that holds nothing else, above values; none if it is no such line."""
+    """The units of a line that holds nothing else, above values; otherwise none."""
     units = tuple(field.strip("[]()- ") for field in fields)
     if not any(units) or not all(is_unit(unit) or is_time_unit(unit) for unit in units if unit):
         return ()

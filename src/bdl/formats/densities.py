@@ -79,7 +79,7 @@ def write_densities(path: str | Path, densities: Iterable[Density]) -> None:
     """
     target = Path(path)
     if target.exists() and not (target / MANIFEST).is_file():
-        raise InputError(f"{target}: exists and is no folder of densities; give another name")
+        raise InputError(f"{target}: exists and is not a folder of densities; give another name")
     entries: list[DensityEntry] = []
     seen: set[str] = set()
     with atomic(target, folder=True) as temporary:
@@ -109,7 +109,7 @@ def read_manifest(path: str | Path) -> DensityManifest:
     file = known_path(path) / MANIFEST
     if not file.is_file():
         raise InputError(
-            f"{path}: no folder of densities: it has no {MANIFEST}; `bdl detect --densities "
+            f"{path}: not a folder of densities: it has no {MANIFEST}; `bdl detect --densities "
             "FOLDER` writes one"
         )
     with reading(file, "a manifest of densities"):
@@ -128,7 +128,7 @@ def read_densities(path: str | Path) -> Iterator[Density]:
     --------
     >>> next(read_densities("/no/such"))
     Traceback (most recent call last):
-    bdl.errors.InputError: /no/such: no folder of densities: it has no manifest.json
+    bdl.errors.InputError: /no/such: not a folder of densities: it has no manifest.json
     """
     for entry in read_manifest(path).recordings:
         yield read_density(path, entry)

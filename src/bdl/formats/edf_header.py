@@ -99,7 +99,7 @@ def _whole(file: Path, field: bytes, what: str) -> int:
         return int(field)
     except ValueError as error:
         raise InputError(
-            f"{file}: the {what} in its header is no whole number, {field!r}; it is damaged, or "
+            f"{file}: the {what} in its header is not a whole number, {field!r}; it is damaged, or "
             "another kind of file"
         ) from error
 

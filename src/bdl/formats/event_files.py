@@ -127,8 +127,8 @@ def read_annotated(path: str | Path, recordings: Recordings) -> Recordings:
     events = read_events(file, format="bdl", recordings=recordings, intervals=(span,))
     if unknown := [id for id in events.recordings if id not in recordings]:
         raise InputError(
-            f"{path}: spans of {some(unknown)}, which are none of the {len(recordings)} recordings "
-            f"({some(recordings.ids)}); do the names agree (--annotated)?"
+            f"{path}: spans of {some(unknown)}, which are not among the {len(recordings)} "
+            f"recordings ({some(recordings.ids)}); do the names agree (--annotated)?"
         )
     spans: dict[str, list[tuple[float, float]]] = {}
     ends = zip(events.recording[::2], events.time[::2].tolist(), events.time[1::2], strict=True)
@@ -194,7 +194,7 @@ def write_events(
     format
         Name of a format (see `bdl.formats.events`), or one with its options.
     recordings
-        Lets recordings without events appear in formats that list them.
+        Recordings to list even without events, in formats that list recordings.
     defaults
         Options that are used if the format has them.
     **options

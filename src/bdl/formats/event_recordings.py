@@ -93,7 +93,7 @@ def of_recordings(
     unknown = [*dict.fromkeys(id for id in known if id is not None and id not in recordings)]
     if not unknown:
         return columns, notes
-    what = f"{len(unknown)} of its recordings are none of the {len(recordings)} given"
+    what = f"{len(unknown)} of its recordings are not among the {len(recordings)} given"
     if incomplete == "drop":
         kept = pa.array([id is None or id in recordings for id in known])
         notes.append(f"{source}: {what} and are left out: {some(unknown)}")

@@ -2,7 +2,7 @@
 
 A file is a sequence of little-endian 16-bit words: six bits of code, ten of interval in samples
 since the annotation before. Code 59 (skip) is followed by a 32-bit interval, high word first; 60 to
-62 set fields that are no part of an event; 63 is followed by a note of that many bytes, padded to
+62 set fields that are not part of an event; 63 is followed by a note of that many bytes, padded to
 an even number. A zero word ends the file. Notes at sample 0 that begin with ``##`` define the
 sampling rate and the file's own labels: a code, a symbol of at most three characters and a
 description. Any other name that we write is the description of the symbol ``#CODE``, with
@@ -124,7 +124,7 @@ def encode_annotations(
 ) -> bytes:
     """The bytes of an annotation file.
 
-    Samples are in order, from 0 on. Names that are no symbols of WFDB are defined in the file,
+    Samples are in order, from 0 on. Names that are not symbols of WFDB are defined in the file,
     which also states the rate in samples per second.
 
     Examples
@@ -139,7 +139,7 @@ def encode_annotations(
     names = sorted({*symbols} - SYMBOLS)
     if len(names) > len(_FREE):
         raise InputError(
-            f"a WFDB annotation file has room for {len(_FREE)} names that are no symbols of WFDB, "
+            f"a WFDB annotation file has room for {len(_FREE)} names that are not symbols of WFDB, "
             f"got {len(names)}: {some(names, most=12)}"
         )
     codes = dict(zip(names, _FREE, strict=False))

@@ -127,7 +127,7 @@ def _missing(
 ) -> list[RecordingInfo]:
     """Recordings that still have to be written."""
     # Asked in the order in which another run may write the same store at this moment: its first
-    # file is PARTIAL, which goes only when MANIFEST is there. Hidden files count as no content.
+    # file is PARTIAL, which is removed only when MANIFEST is there. Hidden files do not count.
     local = address_of(folder) is None
     entries = [*folder.iterdir()] if local and folder.exists() else []
     occupied = any(entry.name[0] != "." for entry in entries)
@@ -150,7 +150,7 @@ def _missing(
             )
     elif occupied:
         raise OutputError(
-            f"{folder}: the folder is not empty and is no store; name another (--out)"
+            f"{folder}: the folder is not empty and is not a store; name another (--out)"
         )
     else:
         _write_json(folder / PARTIAL, {**manifest, "stamps": stamps})

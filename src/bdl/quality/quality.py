@@ -1,4 +1,4 @@
-"""Which stretches of recordings are not to be trusted.
+"""Stretches of recordings whose samples are unreliable.
 
 ``flat``
     A run of equal samples of a channel, at least this many seconds long.

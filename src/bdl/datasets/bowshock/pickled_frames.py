@@ -69,7 +69,7 @@ class _NameRefusedError(pickle.UnpicklingError):
 
 
 class _RecordingUnpickler(pickle._Unpickler):
-    """An unpickler whose every name is a kind of record."""
+    """An unpickler that resolves every name to a kind of record."""
 
     def __init__(self, content: bytes) -> None:
         super().__init__(io.BytesIO(content))

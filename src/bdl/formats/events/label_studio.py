@@ -124,7 +124,7 @@ def _regions(task: Mapping[str, Any], where: str) -> Sequence[Any]:
 
 
 def _annotations(id: str, region: Any, where: str) -> Iterator[Annotation]:
-    """One row per label of a region; what has no labels of time is passed over."""
+    """One row per label of a region; regions without labels of time are skipped."""
     if not isinstance(region, dict) or region.get("type") not in _LABELS:
         return
     value = region.get("value")

@@ -130,7 +130,7 @@ def _encoding(path: Path) -> str:
 
 @contextmanager
 def _whole_rows(path: Path) -> Iterator[None]:
-    """Name the line that has another number of fields than the header, or is no UTF-8."""
+    """Name the line that has another number of fields than the header, or is not UTF-8."""
     try:
         yield
     except pa.ArrowInvalid as error:

@@ -1,4 +1,4 @@
-"""The family of recording formats: what each is called, recognised by and takes as options."""
+"""The family of recording formats: their names, suffixes and options."""
 
 from __future__ import annotations
 

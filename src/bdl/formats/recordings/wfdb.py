@@ -1,6 +1,6 @@
 """Recordings in WFDB records (PhysioNet).
 
-One header file ``<record>.hea`` is one recording, named by its stem. Values come in physical
+One header file ``<record>.hea`` is one recording, named by its stem. Values are in physical
 units; samples marked invalid are NaN. Signal files must be as long as the header says, be beside
 it, and add up to its checksums if it has them.
 """
