@@ -2,8 +2,8 @@
 
 The events of two tables are paired one to one within a recording and type, as many as possible with
 a distance strictly less than the tolerance. So the F1 of two tables does not depend on their order.
-Recordings that only one of the tables names are left out: it is not
-known whether the other annotator saw them.
+Recordings that only one of the tables names are left out: it is not known whether the other
+annotator saw them.
 """
 
 from __future__ import annotations
