@@ -98,7 +98,7 @@ def test_a_table_of_spans(tmp_path: Path) -> None:
     assert found.info("r0").annotated == ((0.5, 10.0), (20.0, 30.0))
     assert "4 of 6 recordings have no annotated span" in found.notes[-1]
     file.write_text("recording,start,end\nx,0,5\n")
-    with pytest.raises(InputError, match=r"spans of x, which are none of the 6 .*--annotated"):
+    with pytest.raises(InputError, match=r"spans of x, which are not among the 6 .*--annotated"):
         read_annotated(file, recordings)
     file.write_text("recording,event,time\nr0,onset,5\nr0,offset,9\n")  # not read as spans
     with pytest.raises(InputError, match=r"start and end expected .*it has recording, event, time"):

@@ -12,7 +12,7 @@ import pytest
 
 from bdl import datasets
 from bdl.datasets import CHBMIT
-from bdl.datasets.chbmit import snapshot_checksums
+from bdl.datasets.chbmit import published
 from bdl.datasets.chbmit.eeg_files import CHANNELS
 from bdl.errors import ConfigError, InputError
 
@@ -111,15 +111,13 @@ def test_both_layouts_hold_the_same_signal(tmp_path):
 
 def test_checksums_that_match(kaggle, monkeypatch):
     table = kaggle / "seizure_events.csv"
-    monkeypatch.setattr(
-        snapshot_checksums, "TABLE_SHA256", hashlib.sha256(table.read_bytes()).hexdigest()
-    )
+    monkeypatch.setattr(published, "TABLE_SHA256", hashlib.sha256(table.read_bytes()).hexdigest())
     files = sorted((kaggle / "seizure_256Hz_dataset").glob("*.ftr"))
     lines = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}" for file in files]
     listing = "\n".join(lines) + "\n"
     wanted = hashlib.sha256(listing.encode()).hexdigest()
-    assert wanted in snapshot_checksums.manifests(files)
-    monkeypatch.setattr(snapshot_checksums, "FEATHER_SHA256", wanted)
+    assert wanted in published.manifests(files)
+    monkeypatch.setattr(published, "FEATHER_SHA256", wanted)
     notes = "\n".join(datasets.load("chbmit", kaggle, checksums=True).notes)
     assert "SHA-256 matches" in notes
     assert "checksums match" in notes

@@ -75,11 +75,11 @@ def test_raw_files_to_score(dataset, tmp_path):
         types=settings.types,
     )
     detections = detector.detect(found.recordings.select(test))
-    truth = found.events.select(recordings=test)
+    events = found.events.select(recordings=test)
 
     def figure(guess: Events) -> float:
         return score(
-            truth,
+            events,
             guess,
             settings.tolerances,
             types=settings.types,

@@ -70,7 +70,7 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "precious.txt").write_text("x")
-    with pytest.raises(InputError, match="no folder of densities"):
+    with pytest.raises(InputError, match="not a folder of densities"):
         write_densities(tmp_path / "d", random_densities())
     with pytest.raises(InputError, match=r"manifest\.json"):
         read_manifest(tmp_path / "d")

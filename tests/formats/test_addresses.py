@@ -140,9 +140,9 @@ def test_events_in_a_folder_and_by_a_glob_here_and_at_an_address(memory, tmp_pat
 
 
 def test_wrong_addresses(memory):
-    with pytest.raises(ConfigError, match="credentials do not belong") as told:
+    with pytest.raises(ConfigError, match="credentials do not belong") as raised:
         read_recordings("s3://name:secret@bucket/a.edf")
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(raised.value)
     with pytest.raises(InputError, match="memory://nowhere"):
         read_recordings("memory://nowhere")
     with pytest.raises((InputError, MissingExtraError), match="carrier://pigeon"):
@@ -187,9 +187,9 @@ def test_nothing_answers(monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret-of-the-test")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     monkeypatch.setattr("s3fs.core.S3FileSystem.retries", 1)
-    with pytest.raises(InputError, match=r"s3://nights/a\.edf: cannot be reached") as told:
+    with pytest.raises(InputError, match=r"s3://nights/a\.edf: cannot be reached") as raised:
         read_recordings("s3://nights/a.edf")
-    assert "secret-of-the-test" not in str(told.value)
+    assert "secret-of-the-test" not in str(raised.value)
 
 
 def test_a_bucket_that_never_answers_is_told(monkeypatch):

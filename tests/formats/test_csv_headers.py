@@ -39,11 +39,11 @@ def test_the_table_is_found(tmp_path: Path, text: str) -> None:
     np.testing.assert_array_equal(found["a"].values, np.array(rows, np.float32)[:, 1:])
     if "mg" in text:
         assert found.infos[0].units == ("mg", "")
-    told = "\n".join(found.notes)
-    assert ("lines skipped before the rows" in told) == (
+    notes = "\n".join(found.notes)
+    assert ("lines skipped before the rows" in notes) == (
         text[:4] not in ("time", "# ti") or "\ns," in text
     )
-    assert ("state left out, which holds text" in told) == ("state" in text)
+    assert ("state left out, which holds text" in notes) == ("state" in text)
 
 
 def test_a_table_without_names(tmp_path: Path) -> None:

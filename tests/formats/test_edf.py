@@ -139,10 +139,10 @@ def test_a_header_that_lies_about_its_length(tmp_path: Path) -> None:
     file = tmp_path / "a.edf"
     make(file, np.zeros((40, 2)))
     raw = file.read_bytes()
-    for told, why in ((b"9       ", "it is truncated"), (b"3       ", "does not fit the file")):
-        file.write_bytes(raw[:236] + told + raw[244:])
+    for claimed, why in ((b"9       ", "it is truncated"), (b"3       ", "does not fit the file")):
+        file.write_bytes(raw[:236] + claimed + raw[244:])
         with pytest.raises(
-            InputError, match=f"a.edf: its header claims {told[:1].decode()} .*{why}"
+            InputError, match=f"a.edf: its header claims {claimed[:1].decode()} .*{why}"
         ):
             read_recordings(file)
         with pytest.raises(InputError, match=why):

@@ -130,7 +130,7 @@ def test_rows_of_recordings_that_are_not_there(tmp_path: Path) -> None:
     assert events.recordings == ("a",)
     assert len(events) == 2
     assert [note.removeprefix(f"{file}: ") for note in events.notes[1:]] == [
-        "1 of its recordings are none of the 1 given and are left out: b",
+        "1 of its recordings are not among the 1 given and are left out: b",
         "1 rows without a time or score are left out",
     ]
 

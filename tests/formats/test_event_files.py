@@ -139,13 +139,13 @@ def test_kaggle_needs_its_period_and_counts_what_it_drops(tmp_path: Path) -> Non
     assert (events.time.tolist(), events.dropped) == ([60.0], 1)
     with pytest.raises(InputError, match="row 0 has no finite time"):
         read_events(file, period=5.0, incomplete="error")
-    with pytest.raises(InputError, match="no whole number of steps"):
+    with pytest.raises(InputError, match="not a whole number of steps"):
         write_events(Events.of("a", "x", [7.0]), tmp_path / "o.csv", format="kaggle", period=5.0)
     assert not (tmp_path / "o.csv").exists()
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "message"),
     [
         ("a.csv", "recording,event\na,x\n", "which no event format has"),
         ("a.csv", "recording,event,time\na,x,soon\n", r"a\.csv: column 'time', row 0: a number"),
@@ -164,11 +164,11 @@ def test_kaggle_needs_its_period_and_counts_what_it_drops(tmp_path: Path) -> Non
     ],
 )
 def test_bad_event_tables_name_file_and_row(
-    tmp_path: Path, name: str, text: str, told: str
+    tmp_path: Path, name: str, text: str, message: str
 ) -> None:
     file = tmp_path / name
     file.write_text(text)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_events(file)
 
 

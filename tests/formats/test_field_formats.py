@@ -110,11 +110,11 @@ def test_annotations_go_beside_records_and_keep_theirs(tmp_path: Path) -> None:
     wfdb = pytest.importorskip("wfdb")
     for suffix in ("hea", "dat", "atr"):
         shutil.copy(mitdb / f"106.{suffix}", tmp_path)
-    truth = read_events(tmp_path)
+    read = read_events(tmp_path)
     call("convert", tmp_path, "--from", "wfdb", "--to", "wfdb", "--out", tmp_path,
          "--recordings", tmp_path)  # fmt: skip
     assert (tmp_path / "106.atr").read_bytes() == (mitdb / "106.atr").read_bytes()
-    same(read_events(tmp_path, extension="bdl"), truth)
+    same(read_events(tmp_path, extension="bdl"), read)
     theirs = [wfdb.rdann(str(tmp_path / "106"), extension) for extension in ("atr", "bdl")]
     assert theirs[0].sample.tolist() == theirs[1].sample.tolist()
     assert theirs[0].symbol == theirs[1].symbol
@@ -205,7 +205,7 @@ def test_a_label_track_of_audacity_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "text", "told"),
+    ("kind", "name", "text", "message"),
     [
         ("audacity", "a.txt", "1.0\n", "line 1: start, end and text"),
         ("audacity", "a.txt", "1.0\t2.0\tx\nsoon\t2\tx\n", "column 'start', row 1"),
@@ -224,10 +224,10 @@ def test_a_label_track_of_audacity_is_read(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_bad_files_name_file_and_place(
-    tmp_path: Path, kind: str, name: str, text: str, told: str
+    tmp_path: Path, kind: str, name: str, text: str, message: str
 ) -> None:
     (tmp_path / name).write_text(text)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_events(tmp_path / name, format=kind)
 
 

@@ -100,8 +100,8 @@ def test_the_hash_follows_names_and_contents(tmp_path: Path) -> None:
 
 
 def test_what_a_library_raises_names_the_file() -> None:
-    told = r"a\.edf: cannot be read as an EDF file: ZeroDiv"
-    with pytest.raises(InputError, match=told), reading("a.edf", "an EDF file"):
+    message = r"a\.edf: cannot be read as an EDF file: ZeroDiv"
+    with pytest.raises(InputError, match=message), reading("a.edf", "an EDF file"):
         _ = 1 // 0
 
 
@@ -115,7 +115,7 @@ def test_a_folder_whose_replacement_was_interrupted_has_its_name_again(tmp_path:
         "    replace(*paths)\n"
         "atomic_files.os.replace = interrupted\n"
         "for name in ('old', 'new'):\n"
-        "    with atomic_files.atomic_folder(sys.argv[1]) as folder: (folder / name).touch()\n"
+        "    with atomic_files.atomic(sys.argv[1], folder=True) as many: (many / name).touch()\n"
     )
     target = tmp_path / "many"
     subprocess.run([sys.executable, "-c", code, str(target)], check=False)

@@ -26,12 +26,17 @@ def two() -> Recordings:
 
 
 def test_recordings_are_counted() -> None:
-    told = inspect(two()).recordings
-    assert told is not None
-    assert (told.recordings, told.hours, told.groups, told.largest_group) == (2, 2.0, 1, 2)
-    assert told.periods == {"1800": 1, "900": 1}
-    assert told.channels == {"x": 2, "y": 1}
-    assert told.missing == 1 / 8
+    summary = inspect(two()).recordings
+    assert summary is not None
+    assert (summary.recordings, summary.hours, summary.groups, summary.largest_group) == (
+        2,
+        2.0,
+        1,
+        2,
+    )
+    assert summary.periods == {"1800": 1, "900": 1}
+    assert summary.channels == {"x": 2, "y": 1}
+    assert summary.missing == 1 / 8
     quick = inspect(two(), values=False).recordings
     assert quick is not None
     assert quick.missing is None
@@ -50,15 +55,15 @@ def test_recordings_are_counted() -> None:
 )
 def test_events_are_counted(rows: list[tuple[str, str, int]]) -> None:
     events = Events.of(*map(list, zip(*rows, strict=True))) if rows else Events.empty()
-    told = inspect(two(), events).events
-    assert told is not None
-    json.dumps(told.__dict__)
-    assert told.events == len(rows)
-    assert told.types == {kind: sum(r[1] == kind for r in rows) for kind in events.types}
-    assert told.duplicates == len(rows) - len(set(rows))
-    assert told.unknown_recordings == (["z"] if any(r[0] == "z" for r in rows) else [])
+    summary = inspect(two(), events).events
+    assert summary is not None
+    json.dumps(summary.__dict__)
+    assert summary.events == len(rows)
+    assert summary.types == {kind: sum(r[1] == kind for r in rows) for kind in events.types}
+    assert summary.duplicates == len(rows) - len(set(rows))
+    assert summary.unknown_recordings == (["z"] if any(r[0] == "z" for r in rows) else [])
     ends = {"a": (1800, 2), "b": (900, 4)}
-    assert told.outside == sum(
+    assert summary.outside == sum(
         not 0 <= np.floor(time / ends[id][0] + 0.5) < ends[id][1]
         for id, _, time in rows
         if id in ends
@@ -70,18 +75,18 @@ def test_events_are_counted(rows: list[tuple[str, str, int]]) -> None:
         for second in distinct[i + 1 :]
         if first[0] == second[0]
     ]
-    assert told.closest_seconds == (min(gaps) if gaps else None)
+    assert summary.closest_seconds == (min(gaps) if gaps else None)
     used = {r[0] for r in rows} & {"a", "b"}
-    assert told.recordings_without_events == 2 - len(used)
+    assert summary.recordings_without_events == 2 - len(used)
 
 
 def test_durations_of_intervals() -> None:
     kind = IntervalType("sleep", onset="bed", offset="up")
     times = [("bed", 0.0), ("bed", 10.0), ("up", 16.0), ("bed", 20.0), ("up", 65.5), ("up", 80.0)]
     events = Events.of("a", [name for name, _ in times], [time for _, time in times])
-    told = inspect(None, events, intervals=[kind]).events
-    assert told is not None
-    assert told.durations == {"sleep": Durations(2, 6.0, 25.75, 45.5)}
+    summary = inspect(None, events, intervals=[kind]).events
+    assert summary is not None
+    assert summary.durations == {"sleep": Durations(2, 6.0, 25.75, 45.5)}
     # Without interval types, those that the names suggest.
     unnamed = inspect(None, events).events
     assert unnamed is not None

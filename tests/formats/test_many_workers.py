@@ -1,4 +1,4 @@
-"""Preparing and inspecting with several workers: the same bytes, damage told, deaths survived."""
+"""Preparing and inspecting with several workers: same bytes, damage reported, deaths survived."""
 
 from __future__ import annotations
 
@@ -96,9 +96,9 @@ def damaged(folder: Path) -> str:
 def test_a_damaged_recording_is_told_and_the_rest_prepared(tmp_path: Path, jobs: int):
     bad = damaged(tmp_path / "source")
     prepared = ("prepare", tmp_path / "source", "--jobs", jobs, "--out")
-    told = call_json(*prepared, tmp_path / "s", code=3)
-    assert told["recordings"] == 5
-    assert any(f"left out: recording '{bad}'" in note for note in told["notes"])
+    output = call_json(*prepared, tmp_path / "s", code=3)
+    assert output["recordings"] == 5
+    assert any(f"left out: recording '{bad}'" in note for note in output["notes"])
     assert bad not in open_store(tmp_path / "s")
     with pytest.raises(InputError, match=f"{bad}.parquet"):
         call(*prepared, tmp_path / "strict", "--strict")

@@ -173,12 +173,12 @@ def test_a_bids_folder_is_read_by_its_name_alone(tmp_path: Path) -> None:
         (folder / f"{name}_task-rest_events.tsv").write_text(
             "onset\tduration\tvalue\n2\t3\tseizure\n7\tn/a\tn/a\n"
         )
-    told = call_json("inspect", tmp_path, "--events", tmp_path)
-    assert told["recordings"]["recordings"] == 3
-    assert (told["recordings"]["groups"], told["recordings"]["largest_group"]) == (2, 2)
-    assert told["events"]["types"] == {"seizure:offset": 3, "seizure:onset": 3}
-    assert told["events"]["unknown_recordings"] == []
-    assert told["notes"] == [f"{tmp_path}: 3 rows without a type are left out"]
+    summary = call_json("inspect", tmp_path, "--events", tmp_path)
+    assert summary["recordings"]["recordings"] == 3
+    assert (summary["recordings"]["groups"], summary["recordings"]["largest_group"]) == (2, 2)
+    assert summary["events"]["types"] == {"seizure:offset": 3, "seizure:onset": 3}
+    assert summary["events"]["unknown_recordings"] == []
+    assert summary["notes"] == [f"{tmp_path}: 3 rows without a type are left out"]
 
 
 def test_where_no_file_can_be_read_the_first_is_told(tmp_path: Path) -> None:

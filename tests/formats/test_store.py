@@ -82,7 +82,7 @@ def test_another_or_changed_source_is_refused(tmp_path: Path) -> None:
         prepare(other, tmp_path / "s")
     (tmp_path / "full").mkdir()
     (tmp_path / "full/letter.txt").write_text("dear")
-    with pytest.raises(OutputError, match="not empty and is no store"):
+    with pytest.raises(OutputError, match="not empty and is not a store"):
         prepare(other, tmp_path / "full")
 
 

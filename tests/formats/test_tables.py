@@ -224,7 +224,7 @@ def test_a_time_that_disagrees_with_its_step_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("times", "told"),
+    ("times", "message"),
     [
         ("0 0.5 0.5 1", r"row 2: duplicated time: 0\.5 s after 0\.5 s"),
         ("0 1 0.5 1.5", r"row 2: unsorted time: 0\.5 s after 1 s"),
@@ -237,21 +237,21 @@ def test_a_time_that_disagrees_with_its_step_is_found(tmp_path: Path) -> None:
         ("0 0 0 0", r"the period cannot be inferred"),
     ],
 )
-def test_bad_times_name_row_and_cause(tmp_path: Path, times: str, told: str) -> None:
+def test_bad_times_name_row_and_cause(tmp_path: Path, times: str, message: str) -> None:
     rows = "".join(f"{time},1\n" for time in times.split())
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_recordings(csv(tmp_path, "time,x\n" + rows))
 
 
 def test_steps_that_repeat_or_run_backwards(tmp_path: Path) -> None:
-    for steps, told in (
+    for steps, message in (
         ("0 1 1 2", "row 2: duplicated time: 1 s after 1 s"),
         ("0 2 1 3", "row 2: unsorted time: 1 s after 2 s"),
         ("-1 0 1 2", "row 0: -1 s is before the start"),
         ("0 1 2.5 3", "column 'sample', row 2: a whole number below 2.53 expected, got 2.5"),
     ):
         rows = "".join(f"{step},1\n" for step in steps.split())
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             read_recordings(csv(tmp_path, "sample,x\n" + rows), period=1.0)
     one_based = csv(tmp_path, "sample,x\n1,5\n2,6\n")
     assert read_recordings(one_based, period=1.0, first_sample=1)["walk"].values[0, 0] == 5
@@ -346,7 +346,7 @@ def test_a_rate_is_inferred_exactly(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "told"),
+    ("text", "options", "message"),
     [
         ("a,b\n1,2\n", {"channels": ("c",)}, r"walk\.csv: column 'c' is missing; it has a, b"),
         ("a,b\n1,2\n", {"recording": "id"}, r"column 'id' is missing"),
@@ -363,9 +363,9 @@ def test_a_rate_is_inferred_exactly(tmp_path: Path) -> None:
     ],
 )
 def test_bad_tables_name_file_column_and_row(
-    tmp_path: Path, text: str, options: dict[str, object], told: str
+    tmp_path: Path, text: str, options: dict[str, object], message: str
 ) -> None:
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         [*read_recordings(csv(tmp_path, text), **options)]
 
 

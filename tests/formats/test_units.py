@@ -130,8 +130,8 @@ def test_files_tell_units_and_options_correct_them(tmp_path: Path) -> None:
 def test_inspect_tells_units_that_differ(tmp_path: Path) -> None:
     edf(tmp_path / "eeg" / "a.edf", "uV", 1.0)
     edf(tmp_path / "eeg" / "b.edf", "mV", 1e-3)
-    told = call_json("inspect", tmp_path / "eeg")
-    assert told["recordings"]["units"] == {"C3": {"uV": 1, "mV": 1}}
+    output = call_json("inspect", tmp_path / "eeg")
+    assert output["recordings"]["units"] == {"C3": {"uV": 1, "mV": 1}}
     assert "C3 in uV (x 1) or mV (x 1)" in call("inspect", tmp_path / "eeg")
 
 
@@ -150,8 +150,8 @@ def test_a_model_remembers_units_and_converts_new_files(tmp_path: Path) -> None:
     for name, unit, scale in (("same", "uV", 1.0), ("volts", "V", 1e-6), ("micro", "µV", 1.0)):
         edf(tmp_path / name / "n.edf", unit, scale)
         out = tmp_path / f"{name}.csv"
-        told = call_json("detect", model, tmp_path / name, "--out", out)
-        converted = [note for note in told["notes"] if "converted" in note]
+        output = call_json("detect", model, tmp_path / name, "--out", out)
+        converted = [note for note in output["notes"] if "converted" in note]
         assert converted == (["C3: V converted to uV in 1 recording"] if name == "volts" else [])
         found[name] = out.read_text().splitlines()
     assert len(found["same"]) > 2

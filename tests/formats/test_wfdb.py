@@ -146,7 +146,7 @@ def test_the_start_is_kept_in_a_given_zone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("a.dat", "../a.dat", "must lie beside the header|invalid syntax"),
         ("a.dat", "https://x/a.dat", "must lie beside the header|invalid syntax"),
@@ -155,12 +155,12 @@ def test_the_start_is_kept_in_a_given_zone(tmp_path: Path) -> None:
         (" 50 ", " 5000 ", "it is truncated"),
     ],
 )
-def test_a_header_that_lies(tmp_path: Path, old: str, new: str, told: str) -> None:
+def test_a_header_that_lies(tmp_path: Path, old: str, new: str, message: str) -> None:
     make(tmp_path, "a", np.random.default_rng(0).normal(0, 1, (50, 2)))
     header = tmp_path / "a.hea"
     assert old in header.read_text()
     header.write_text(header.read_text().replace(old, new))
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_recordings(tmp_path)
 
 

@@ -203,16 +203,16 @@ def test_inspect_tells_recording_channel_share_and_longest(tmp_path):
     bad[100:300, 1] = 0.0
     bad[600:700] = bad[500:600]
     recordings = Recordings.of([Recording(still_night("a").info, bad), good])
-    told = {
+    bad_data = {
         (row.recording, row.channel, row.kind): row
         for row in inspect(recordings).recordings.quality
     }
-    assert {*told} == {
+    assert {*bad_data} == {
         ("a", None, "non_wear"), ("a", "y", "flat"),
         ("a", "x", "repeated"), ("a", "y", "repeated"), ("a", "z", "repeated"),
     }  # fmt: skip
-    assert told["a", "y", "flat"].share == pytest.approx(200 / 10_800)
-    assert told["a", None, "non_wear"].longest_seconds == 5400
+    assert bad_data["a", "y", "flat"].share == pytest.approx(200 / 10_800)
+    assert bad_data["a", None, "non_wear"].longest_seconds == 5400
     write_tables(recordings, tmp_path / "r")
     text = call("inspect", tmp_path / "r", "--period", 1)
     assert "all channels: 50.000%, longest 90 min" in text

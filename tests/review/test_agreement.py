@@ -69,10 +69,10 @@ def test_names_in_brackets_are_shown_as_they_are(tmp_path: Path) -> None:
     for name, times in (("ann", [10.0, 20.0]), ("bob", [10.0])):
         write_events(Events.of("[/red]", "[bold]x", times), tmp_path / f"{name}.csv")
     words = ("--events", tmp_path / "ann.csv", "--events", tmp_path / "bob.csv")
-    told = call("review", *words, "--tolerance", 1)
-    assert "[/red]" in told
-    assert "[bold]x" in told
-    assert "bob" in told.splitlines()[-1]
+    output = call("review", *words, "--tolerance", 1)
+    assert "[/red]" in output
+    assert "[bold]x" in output
+    assert "bob" in output.splitlines()[-1]
 
 
 def test_the_command_compares_annotators(tmp_path: Path) -> None:
@@ -80,8 +80,8 @@ def test_the_command_compares_annotators(tmp_path: Path) -> None:
     write_events(Events.of("a", "x", [10.5, 22.0]), tmp_path / "bob.csv")
     words = ("review", "--events", tmp_path / "ann.csv", "--events", tmp_path / "bob.csv",
              "--tolerance", 1, "--tolerance", 5)  # fmt: skip
-    told = json.loads(call(*words, "--json"))
-    assert told["displaced"] == 1
-    scores = {row["tolerance"]: row["F1"] for row in told["agreement"] if row["event"] == "all"}
+    output = json.loads(call(*words, "--json"))
+    assert output["displaced"] == 1
+    scores = {row["tolerance"]: row["F1"] for row in output["agreement"] if row["event"] == "all"}
     assert scores == {1.0: 0.5, 5.0: 1.0}
     assert "bob" in call(*words)

@@ -134,9 +134,9 @@ def test_the_command_writes_the_queue(tmp_path: Path) -> None:
     write_densities(tmp_path / "densities", [density({100: 1.0, 500: 0.9})])
     words = ("review", "--events", tmp_path / "labels.csv", "--densities", tmp_path / "densities",
              "--tolerance", 2, "--out", tmp_path / "queue.csv")  # fmt: skip
-    told = json.loads(call(*words, "--json"))
-    assert told["items"] == 2
-    assert told["unsupported"] == told["unlabelled"] == 1
+    output = json.loads(call(*words, "--json"))
+    assert output["items"] == 2
+    assert output["unsupported"] == output["unlabelled"] == 1
     table = pl.read_csv(tmp_path / "queue.csv")
     assert table["kind"].to_list() == ["unsupported", "unlabelled"]
     assert table.columns == [

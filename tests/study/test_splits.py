@@ -10,8 +10,8 @@ import pyarrow.feather as feather
 import pytest
 
 from bdl.datasets.chbmit import FOLDER, TABLE
-from bdl.datasets.chbmit.cases import SEIZURE_RECORDINGS
 from bdl.datasets.chbmit.eeg_files import CHANNELS
+from bdl.datasets.chbmit.published import SEIZURE_RECORDINGS
 from bdl.errors import ConfigError
 from bdl.study import catalogue
 from bdl.study.data_source import DataSource

@@ -117,9 +117,8 @@ def detect(
     from bdl.formats.addresses import address_of
     from bdl.formats.densities import write_densities
     from bdl.formats.outputs import check_output
-    from bdl.formats.partitions import write_partitions
     from bdl.formats.recording_files import LEFT_OUT
-    from bdl.formats.table_writing import check_table_output, write_table
+    from bdl.formats.table_writing import check_table_output, write_partitions, write_table
     from bdl.units import in_units
 
     chosen = detection_format(format, format_options, out)

@@ -1,19 +1,12 @@
 """Data sets by name: readers of published raw files, and simulators that write such files."""
 
-from typing import Any
-
-from bdl.datasets.benchmark import Benchmark, Settings
+from bdl.datasets.benchmark import Benchmark, Scale, Settings
 from bdl.datasets.dataset import Dataset, load
-from bdl.datasets.study_scale import Scale
 from bdl.registry import exports
 
 __all__ = ["Benchmark", "Dataset", "Scale", "Settings", "load"]
 
-_variant, _variants = exports(Dataset)
-
-
-def __getattr__(name: str) -> Any:
-    return _variant(name)
+__getattr__, _variants = exports(Dataset)
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""Audit of training targets: what a kernel, a stride and a crop make of a data set's events.
+"""Audit of training targets, as a kernel, a stride and crops make them from events.
 
 Targets are built as for training: after cropping, with one unit of mass per visible event. For
 comparison the audit computes the mass that the naive construction, which cuts a kernel at an edge

@@ -1,4 +1,4 @@
-"""The family of data sets: each is one class that knows everything about its benchmark.
+"""The family of data sets: each is one class that holds everything about its benchmark.
 
 A data set is a subclass of `Dataset` in a module of this folder, or in another package that
 declares an entry point of the group ``bdl.datasets``. Its fields are its options. It must define
@@ -40,8 +40,7 @@ from inspect import getattr_static
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
-from bdl.datasets.benchmark import Benchmark
-from bdl.datasets.study_scale import Scale
+from bdl.datasets.benchmark import Benchmark, Scale
 from bdl.errors import ConfigError, InputError
 from bdl.formats.atomic_files import atomic
 from bdl.formats.files import known_path, reading
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
     from bdl.decoding.grid import Grid
     from bdl.density import Kind
 
-# File that a simulator leaves beside the raw files, so that nobody takes them for published ones.
+# File that a simulator leaves beside the raw files, which marks them as not published.
 SIMULATED = "SIMULATED"
 Progress = Callable[[int, int], None]
 
@@ -145,7 +144,7 @@ class Dataset(Variant):
 
     def files(self, path: Path) -> list[Path]:
         """The files that may be read: all below the path, sorted."""
-        return [path] if path.is_file() else sorted(f for f in path.rglob("*") if f.is_file())
+        return [path] if path.is_file() else sorted(filter(Path.is_file, path.rglob("*")))
 
     def simulate(
         self,
@@ -160,8 +159,8 @@ class Dataset(Variant):
 
         Equal arguments give equal bytes. Recording ``i`` draws from a random generator of its
         own, seeded by (seed, i), so that it does not depend on the number of recordings.
-        Recordings are made and written one at a time. A file named SIMULATED tells them from
-        published ones.
+        Recordings are made and written one at a time. A file named SIMULATED marks
+        them as not published.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""One long stream cut into recordings, and the time stamps of the two streamed data sets.
+"""Data sets that are one long stream, which is cut into recordings as long as a training window.
 
 Recording k has the samples ``[k * length, (k + 1) * length)`` of the stream; the last may be
 shorter. An event belongs to the recording of its sample, so that nothing matches across
@@ -7,47 +7,67 @@ recordings.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from bdl.datasets.benchmark import Benchmark, Settings
+from bdl.datasets.dataset import Dataset
 from bdl.datasets.raw_files import check_columns
 from bdl.errors import InputError
 from bdl.events import Events
 from bdl.formats.files import reading
 from bdl.recording import Recording, RecordingInfo, Recordings, Values
 
+if TYPE_CHECKING:
+    from bdl.decoding.grid import Grid
+    from bdl.density import Kind
 
-def cut(
-    values: Values,
-    samples: NDArray[np.int64],
-    *,
-    event: str,
-    length: int,
-    period: float,
-    channels: tuple[str, ...],
-    name: str,
-    files: tuple[Path, ...] = (),
-) -> tuple[Recordings, Events]:
-    """Recordings of a stream and its events, times in seconds from each recording's start."""
-    if np.isinf(values).any():
-        row, column = np.argwhere(np.isinf(values))[0]
-        raise InputError(
-            f"{files[0] if files else 'stream'}: column {channels[column]!r}, row {row}: a finite "
-            "number expected; a missing one is empty or NaN"
+
+class EventStream(Dataset):
+    """Point events of one type in a stream of samples."""
+
+    period: ClassVar[float]
+    channels: ClassVar[tuple[str, ...]]
+    recording_id: ClassVar[str]  # such as day{:03d}
+    settings: ClassVar[Settings]
+
+    def cut(
+        self, values: Values, samples: NDArray[np.int64], table: Path, notes: tuple[str, ...] = ()
+    ) -> Benchmark:
+        """The benchmark of the stream in a table and of the samples of its events."""
+        if np.isinf(values).any():
+            row, column = np.argwhere(np.isinf(values))[0]
+            raise InputError(
+                f"{table}: column {self.channels[column]!r}, row {row}: a finite number expected; "
+                "a missing one is empty or NaN"
+            )
+        length = round(self.settings.window / self.period)
+        parts = [values[start : start + length] for start in range(0, len(values), length)]
+        ids = [self.recording_id.format(number) for number in range(len(parts))]
+        recordings = [
+            Recording(RecordingInfo(id, len(part), self.channels, self.period), part)
+            for id, part in zip(ids, parts, strict=True)
+        ]
+        ordered = np.sort(samples)
+        events = Events.of(
+            np.array(ids, dtype=object)[ordered // length],
+            self.settings.types[0],
+            ordered % length * self.period,
         )
-    starts = range(0, len(values), length)
-    parts = [values[start : start + length] for start in starts]
-    recordings = [
-        Recording(RecordingInfo(name.format(number), len(part), channels, period), part)
-        for number, part in enumerate(parts)
-    ]
-    ids = np.array([recording.id for recording in recordings], dtype=object)
-    ordered = np.sort(samples)
-    events = Events.of(ids[ordered // length], event, ordered % length * period)
-    return Recordings.of(recordings, files=files), events
+        together = Recordings.of(recordings, files=(table,))
+        return Benchmark(self.kind, together, events, (), self.settings, notes)
+
+    @classmethod
+    def grids(cls) -> Mapping[Kind, Grid]:
+        """Our own: the paper does not publish the number of thresholds or the smoothing."""
+        from bdl.decoding.peaks import PeakGrid
+
+        return {"events": PeakGrid(separation=cls.settings.separation)}
 
 
 def read_stamps(file: Path) -> NDArray[np.float64]:

@@ -16,10 +16,9 @@ from typing import ClassVar, Literal
 import numpy as np
 import polars as pl
 
-from bdl.datasets.benchmark import Benchmark, Settings
+from bdl.datasets.benchmark import Benchmark, Scale, Settings
 from bdl.datasets.dataset import Dataset
 from bdl.datasets.raw_files import check_columns, published_files
-from bdl.datasets.study_scale import Scale
 from bdl.errors import InputError
 from bdl.events import Events
 from bdl.formats.files import matching, reading
@@ -92,9 +91,7 @@ class HAPT(Dataset):
         folder, table = published_files(path, "recordings", "segments.csv", what="HAPT data")
         with reading(table, "a CSV file"):
             segments = pl.read_csv(table, schema_overrides=SEGMENTS)
-        check_columns(
-            segments.columns, ("recording", "activity", "start_sample", "end_sample"), table
-        )
+        check_columns(segments.columns, tuple(SEGMENTS), table)
         annotated = set(segments["recording"])
         recordings = read_files(matching(folder, FORMAT.suffixes), FORMAT)
         without = [id for id in recordings.ids if id not in annotated]
@@ -122,11 +119,8 @@ def _events(
     """Onsets and offsets of the segments, adjacent ones joined."""
     names: list[str] = []
     bounds: list[list[int]] = []
-    for recording, start, end in (
-        segments.sort("recording", "start_sample")
-        .select("recording", "start_sample", "end_sample")
-        .iter_rows()
-    ):
+    ordered = segments.sort("recording", "start_sample")
+    for recording, start, end in ordered.select("recording", "start_sample", "end_sample").rows():
         if recording not in samples:
             raise InputError(f"{table}: recording {recording!r} has no file in recordings/")
         if not 1 <= start <= end <= samples[recording]:

@@ -83,7 +83,9 @@ class MITDB(Dataset):
             raise InputError(f"{path}: no .hea file; the folder of MIT-BIH records expected")
         recordings = _two_leads(read_files(headers, WfdbRecordings()), path)
         if self.task == "beats":
-            return Benchmark(self.kind, recordings, _beats(path), (), BEAT_SETTINGS)
+            beats = WfdbAnnotations().read(path).select(types=BEATS)
+            events = Events.of(beats.recording, "beat", beats.time)
+            return Benchmark(self.kind, recordings, events, (), BEAT_SETTINGS)
         episodes = _episodes(path, recordings.infos)
         return Benchmark(self.kind, recordings, episodes, (AFIB,), AFIB_SETTINGS)
 
@@ -109,11 +111,6 @@ def _two_leads(raw: Recordings, path: Path) -> Recordings:
         for info in raw.infos
     )
     return raw.change(lambda info, rows: np.ascontiguousarray(rows[:, order[info.id]]), infos)
-
-
-def _beats(path: Path) -> Events:
-    beats = WfdbAnnotations().read(path).select(types=BEATS)
-    return Events.of(beats.recording, "beat", beats.time)
 
 
 def _episodes(path: Path, infos: tuple[RecordingInfo, ...]) -> Events:

@@ -1,4 +1,4 @@
-"""One's own files as a data set: recordings, a table of events, and what is asked of them."""
+"""The user's own files as a data set: recordings, a table of events, and tolerances."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bdl.datasets.dataset import Dataset
 from bdl.errors import InputError, some
 from bdl.events import Events
 from bdl.formats.data_files import DataFiles
-from bdl.formats.event_checks import outside
+from bdl.formats.event_recordings import outside
 from bdl.intervals import IntervalType, likely_intervals
 from bdl.proposal import propose
 from bdl.recording import Recordings
@@ -103,9 +103,9 @@ def _known(events: Events, recordings: Recordings, source: str) -> tuple[Events,
             f"{some(recordings.ids)}): do the names agree? To leave such rows out: "
             "event_incomplete: drop (--incomplete drop)"
         )
-    out = outside(events, recordings)
-    if not out.any():
+    inside = ~outside(events, recordings)
+    if inside.all():
         return events, []
-    inside = Events.of(events.recording[~out], events.event[~out], events.time[~out])
-    note = f"{int(out.sum())} events are outside their recordings and are left out"
-    return replace(inside, notes=events.notes, backend=events.backend), [note]
+    kept = Events.of(events.recording[inside], events.event[inside], events.time[inside])
+    note = f"{int((~inside).sum())} events are outside their recordings and are left out"
+    return replace(kept, notes=events.notes, backend=events.backend), [note]

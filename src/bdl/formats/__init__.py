@@ -18,8 +18,8 @@ A format is one class in one file; `bdl.formats.recordings.RecordingFormat` and
 from __future__ import annotations
 
 from bdl.formats.atomic_files import atomic
-from bdl.formats.event_checks import check_events
 from bdl.formats.event_files import read_annotated, read_events, write_events
+from bdl.formats.event_recordings import check_events
 from bdl.formats.files import safe_name
 from bdl.formats.inspect import inspect
 from bdl.formats.recording_files import read_recordings

@@ -1,7 +1,7 @@
-"""Addresses of object stores and servers, wherever a path is taken: s3://, gs://, https://, memory://.
+"""Addresses of object stores and servers, in place of paths: s3://, gs://, https://, memory://.
 
-An address may pass through `pathlib`, which writes ``s3://bucket/a`` as ``s3:/bucket/a``:
-`address_of` gives it back, so that paths and addresses take the same way. fsspec does the rest;
+An address may pass through `pathlib`, which writes ``s3://bucket/a`` as ``s3:/bucket/a``;
+`address_of` restores it, so that paths and addresses are treated alike. fsspec does the rest;
 credentials come from its configuration or the environment, and an address that holds them is
 refused, since messages name addresses.
 
@@ -17,7 +17,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,7 +30,7 @@ _SMALL = 1 << 16  # bytes of a file that is not worth several requests
 
 
 def address_of(path: str | Path) -> str | None:
-    """The address that a path or text stands for; None if it is a local path.
+    """The address in a path or text; None if it is a local path.
 
     Examples
     --------
@@ -113,11 +112,6 @@ def read_range(path: Path, start: int, stop: int) -> bytes:
 class RangeFile(io.RawIOBase):
     """A file at an address that is read by ranges: one request per read, or one for a small file.
 
-    Parameters
-    ----------
-    path
-        The address.
-
     Examples
     --------
     >>> import fsspec
@@ -132,25 +126,17 @@ class RangeFile(io.RawIOBase):
         self._content = read_range(path, 0, self.size) if self.size <= _SMALL else None
 
     def readable(self) -> bool:
-        """Whether it can be read: it can."""
         return True
 
     def seekable(self) -> bool:
-        """Whether one may go to any place: one may."""
         return True
 
-    def tell(self) -> int:
-        """Return the place of the next byte."""
-        return self._place
-
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go to a place, and return it."""
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: self.size}[whence]
         self._place = start + offset
         return self._place
 
     def readinto(self, buffer: Any) -> int:
-        """Read as many bytes as there are and the buffer takes, and return their number."""
         stop = min(self._place + len(buffer), self.size)
         if stop <= self._place:
             return 0
@@ -164,7 +150,7 @@ class RangeFile(io.RawIOBase):
 
 
 def version(path: Path) -> str:
-    """What tells, without reading a file, that it is as it was: its ETag, or size and time."""
+    """What changes when a file changes, known without reading it: its ETag, or size and time."""
     if address_of(path) is None:
         status = path.stat()
         return f"{status.st_size} {status.st_mtime_ns}"
@@ -174,7 +160,7 @@ def version(path: Path) -> str:
 
 
 def versions(paths: Sequence[Path]) -> list[str]:
-    """The `version` of each; servers are asked for several at a time."""
+    """The `version` of each file; several requests to servers run at a time."""
     return ask_all(version, paths, any(address_of(path) is not None for path in paths))
 
 
@@ -187,7 +173,7 @@ def ask_all(ask: Callable[[T], R], items: Sequence[T], remote: bool) -> list[R]:
 
 
 def version_of(about: Mapping[str, Any]) -> str:
-    """The size, and the first of these that a server tells about a file; it may tell several."""
+    """The version of a file by what a server says about it: its size, and the first tag it has."""
     tags = ("ETag", "etag", "md5Hash", "LastModified", "mtime", "created")
     return f"{about.get('size')} {next((about[tag] for tag in tags if about.get(tag)), '')}"
 
@@ -201,7 +187,7 @@ def listed(path: str | Path, suffixes: Iterable[str], pattern: str | None) -> li
             names = fs.glob(name)
         elif fs.isdir(name):
             entries = fs.glob(f"{name}/{pattern}") if pattern else fs.ls(name, detail=False)
-            names = [entry for entry in entries if pattern or fnmatch_any(entry, endings)]
+            names = [entry for entry in entries if pattern or entry.lower().endswith(endings)]
         else:
             names = [name]
         files = [Path(fs.unstrip_protocol(entry)) for entry in names if fs.isfile(entry)]
@@ -210,11 +196,6 @@ def listed(path: str | Path, suffixes: Iterable[str], pattern: str | None) -> li
         expected = pattern or f"a suffix among {', '.join(endings)}"
         raise InputError(f"{address_of(path)}: no file there matches {expected} (--pattern)")
     return sorted(files)
-
-
-def fnmatch_any(name: str, suffixes: Iterable[str]) -> bool:
-    """Whether a name has one of the suffixes, in any case."""
-    return any(fnmatch(name.lower(), f"*{suffix}") for suffix in suffixes)
 
 
 @contextmanager

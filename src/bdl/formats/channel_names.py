@@ -2,7 +2,7 @@
 
 An electrode of the 10–20 system has one name however a file writes it: ``EEG FP1-REF``, ``FP1`` and
 ``Fp1`` are ``Fp1``. A derivation of two electrodes (``FP1-F7``) keeps its label. A channel that the
-user chooses is found by its label, whatever its case and spaces, by its alias, or as the electrode
+user chooses is found by its label in any case and spacing, by its alias, or as the electrode
 of the same place: T3, T4, T5 and T6 are also called T7, T8, P7 and P8.
 """
 
@@ -43,15 +43,8 @@ def channel_names(
 ) -> list[str]:
     """Labels of signals as unique common names.
 
-    A label whose common name another one has too stays as it is; one that repeats gets a number,
-    and an empty one a name.
-
-    Parameters
-    ----------
-    labels
-        Labels as the file has them.
-    aliases
-        Names in place of labels.
+    Aliases are names in place of labels. A label whose common name another label has too stays as
+    it is; one that repeats gets a number, and an empty one a name.
 
     Examples
     --------
@@ -85,16 +78,7 @@ def chosen_channels(
 ) -> dict[str, int]:
     """The place of each channel that the user wants, or of all; one that is missing is an error.
 
-    Parameters
-    ----------
-    names
-        Names of the file's channels, from `channel_names`.
-    labels
-        Their labels in the file.
-    wanted
-        Channels that the user names, in that order; None takes all.
-    path
-        The file, for messages.
+    ``names`` are those that `channel_names` gives to the labels of the file.
 
     Examples
     --------
@@ -125,18 +109,9 @@ def chosen_channels(
 def channel_units(
     channels: Sequence[str], present: Sequence[str], given: Mapping[str, str], path: Path
 ) -> tuple[str, ...]:
-    """The unit of each channel: the one that the user gives, or that the file names.
+    """The unit of each channel: the one that the user gives, or the one present in the file.
 
-    Parameters
-    ----------
-    channels
-        Names of the channels.
-    found
-        Units in the file, empty where it names none; none at all if it never does.
-    given
-        Units that the user gives, by channel.
-    path
-        The file, for messages.
+    A unit that the file does not name is empty; ``present`` is empty if it names none at all.
 
     Examples
     --------
@@ -149,8 +124,8 @@ def channel_units(
                 f"{path}: channel {channel!r} of --channel-unit (channel_units=) is missing; it "
                 f"has {', '.join(channels)}"
             )
-    known = present or [""] * len(channels)
-    return tuple(given.get(name, unit) for name, unit in zip(channels, known, strict=True))
+    units = present or [""] * len(channels)
+    return tuple(given.get(name, unit) for name, unit in zip(channels, units, strict=True))
 
 
 def _plain(name: str) -> str:

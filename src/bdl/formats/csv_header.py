@@ -2,7 +2,7 @@
 
 Actigraphs write lines about the device before the table: ActiGraph between lines of dashes,
 Actiwatch (Actiware) before a line of column names with ``Line``, ``Date`` and ``Time``, GENEActiv
-one hundred lines of ``name,value`` before rows without column names. Of any other file that does
+one hundred lines of ``name,value`` before rows without column names. In any other file that does
 not begin with its table, the line of column names is the first one that holds no number and has as
 many fields as the lines after it. A line of units below the names joins them: ``x`` and ``mg``
 become ``x [mg]``. A table that begins with numbers or dates has no names.
@@ -29,38 +29,18 @@ _ALIKE = 10  # lines after the names that must have as many fields
 
 @dataclass(frozen=True)
 class CsvHeader:
-    """Where the rows of a CSV file are.
-
-    Parameters
-    ----------
-    delimiter
-        What separates fields.
-    names
-        Names of the columns.
-    skip
-        Number of lines before the first row.
-    device
-        Name of the device that wrote the file, if it is known.
-    about
-        What the lines before the table say: ``period``, ``date_order``, ``start`` (local).
-    """
+    """Where the rows of a CSV file are."""
 
     delimiter: str
-    names: tuple[str, ...]
-    skip: int = 1
-    device: str | None = None
+    names: tuple[str, ...]  # of the columns
+    skip: int = 1  # lines before the first row
+    device: str | None = None  # that wrote the file, if it is known
+    # What the lines before the table say: period, date_order and start (local).
     about: dict[str, Any] = field(default_factory=dict)
 
 
 def read_csv_header(lines: list[str], tabs: bool) -> CsvHeader:
-    """The header of a file by its first lines.
-
-    Parameters
-    ----------
-    lines
-        The first lines, a few hundred if there are that many.
-    tabs
-        Whether the suffix tells that tabs separate fields.
+    """The header of a file by its first lines; ``tabs`` says whether its suffix is that of TSV.
 
     Examples
     --------
@@ -124,7 +104,7 @@ def _numbered(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _units(fields: tuple[str, ...] = (), below: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The units of a line that holds nothing else, above values; none if it is no such line."""
+    """The units of a line that holds nothing else, above values; otherwise none."""
     units = tuple(field.strip("[]()- ") for field in fields)
     if not any(units) or not all(is_unit(unit) or is_time_unit(unit) for unit in units if unit):
         return ()

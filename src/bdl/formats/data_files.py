@@ -72,7 +72,7 @@ class DataFiles(Value):
     def read_files(self, invalid: Literal["error", "skip"] = "error") -> tuple[Recordings, Events]:
         """Open the recordings, and read the events; none if no path of events is given.
 
-        Of several files, those that cannot be read are an error or left out (``skip``) and noted.
+        A file that cannot be read is an error, or is left out (``skip``) and noted.
         """
         opened = read_recordings(
             self.recordings,

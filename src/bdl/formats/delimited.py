@@ -56,14 +56,7 @@ def write_rows(
 
 
 def decimal(text: str, file: Path, column: str, row: int) -> Decimal | None:
-    """A finite decimal number, or None for an empty field or ``n/a``.
-
-    Parameters
-    ----------
-    text
-        The field.
-    file, column, row
-        Where it is, for messages.
+    """A field as a finite decimal number, or None if it is empty or ``n/a``.
 
     Examples
     --------
@@ -74,7 +67,7 @@ def decimal(text: str, file: Path, column: str, row: int) -> Decimal | None:
         return None
     try:
         number = Decimal(text.strip())
-        # An exponent of a million would make every later sum take for ever.
+        # An exponent of a million would make every later sum take forever.
         if number.is_finite() and abs(number.adjusted()) < 400:
             return number
     except InvalidOperation:

@@ -20,7 +20,7 @@ from pydantic import Field
 from bdl.config import Value, validate
 from bdl.density import Density, Kind
 from bdl.errors import InputError
-from bdl.formats.atomic_files import atomic_folder
+from bdl.formats.atomic_files import atomic
 from bdl.formats.files import known_path, reading
 from bdl.formats.npz_arrays import array_shapes, read_array
 from bdl.plain_data import parse_json
@@ -29,16 +29,7 @@ MANIFEST = "manifest.json"
 
 
 class DensityEntry(Value):
-    """One recording of a manifest.
-
-    Parameters
-    ----------
-    id
-        Id of the recording.
-    file
-        Name of its file, without a folder.
-    types, period, stride, samples, kind, bounded
-        As in `bdl.density.Density`.
+    """One recording of a manifest: its id, the name of its file, and fields of its `Density`.
 
     Examples
     --------
@@ -61,14 +52,7 @@ _CLOCK = tuple(name for name in DensityEntry.model_fields if name not in ("id", 
 
 
 class DensityManifest(Value):
-    """Contents of a folder of densities.
-
-    Parameters
-    ----------
-    format, version
-        Identify the layout of the folder.
-    recordings
-        The recordings in order.
+    """Contents of a folder of densities, in order; format and version identify its layout.
 
     Examples
     --------
@@ -82,14 +66,7 @@ class DensityManifest(Value):
 
 
 def write_densities(path: str | Path, densities: Iterable[Density]) -> None:
-    """Write densities, one at a time, to a new folder.
-
-    Parameters
-    ----------
-    path
-        The folder.
-    densities
-        One density per recording.
+    """Write densities, one per recording and one at a time, to a new folder.
 
     Examples
     --------
@@ -102,10 +79,10 @@ def write_densities(path: str | Path, densities: Iterable[Density]) -> None:
     """
     target = Path(path)
     if target.exists() and not (target / MANIFEST).is_file():
-        raise InputError(f"{target}: exists and is no folder of densities; give another name")
+        raise InputError(f"{target}: exists and is not a folder of densities; give another name")
     entries: list[DensityEntry] = []
     seen: set[str] = set()
-    with atomic_folder(target) as temporary:
+    with atomic(target, folder=True) as temporary:
         for number, density in enumerate(densities):
             if density.recording in seen:
                 raise InputError(f"{target}: two densities of recording {density.recording!r}")
@@ -132,7 +109,7 @@ def read_manifest(path: str | Path) -> DensityManifest:
     file = known_path(path) / MANIFEST
     if not file.is_file():
         raise InputError(
-            f"{path}: no folder of densities: it has no {MANIFEST}; `bdl detect --densities "
+            f"{path}: not a folder of densities: it has no {MANIFEST}; `bdl detect --densities "
             "FOLDER` writes one"
         )
     with reading(file, "a manifest of densities"):
@@ -151,7 +128,7 @@ def read_densities(path: str | Path) -> Iterator[Density]:
     --------
     >>> next(read_densities("/no/such"))
     Traceback (most recent call last):
-    bdl.errors.InputError: /no/such: no folder of densities: it has no manifest.json
+    bdl.errors.InputError: /no/such: not a folder of densities: it has no manifest.json
     """
     for entry in read_manifest(path).recordings:
         yield read_density(path, entry)

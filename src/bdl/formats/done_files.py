@@ -16,15 +16,10 @@ Stamp = list[int]  # size in bytes, and time of change in nanoseconds
 
 
 class DoneFiles:
-    """Recordings that were processed, each with the stamps of its files.
+    """Recordings that were processed, each with the stamps of its files, as a file records them.
 
-    Parameters
-    ----------
-    path
-        File in which they are recorded; it need not exist.
-    purpose
-        What they were processed with, such as the digest of a model. Recordings that were
-        processed for another purpose are not done.
+    The purpose is what they were processed with, such as the digest of a model. Recordings that
+    were processed for another purpose are not done.
 
     Examples
     --------
@@ -58,16 +53,15 @@ class DoneFiles:
         """Whether a file was not processed, or has changed since, or one that belongs to it has."""
         name = str(file.resolve())
         using = [stamps for stamps in self._recordings.values() if name in stamps]
-        return not using or any(stamp(Path(each)) != old for s in using for each, old in s.items())
+        return not using or any(
+            stamp(Path(path)) != old for stamps in using for path, old in stamps.items()
+        )
 
     def new(self, recordings: Recordings) -> Recordings:
         """The recordings that were not processed, or whose files have changed since."""
+        current = self.stamps(recordings)
         return recordings.select(
-            [
-                id
-                for id in recordings.ids
-                if self._recordings.get(id) != stamps(recordings.files(id))
-            ]
+            [id for id in recordings.ids if self._recordings.get(id) != current[id]]
         )
 
     def stamps(self, recordings: Recordings) -> dict[str, dict[str, Stamp]]:

@@ -1,9 +1,9 @@
 """The header of an EDF, EDF+ or BDF file, checked against the file's length.
 
-edfio parses the fields of the header. It trusts the file, though: it repairs a wrong number of
-data records with a warning and reads what is there. Lengths are therefore checked here: one that
-does not fit the file is an error, except a number of records of -1 (a recording that was cut off
-while it was made), which is filled in.
+edfio parses the fields of the header, but trusts the file: it repairs a wrong number of data
+records with a warning and reads what is there. Lengths are therefore checked here: one that does
+not fit the file is an error, except a number of records of -1 (an interrupted recording), which is
+filled in.
 """
 
 from __future__ import annotations
@@ -26,64 +26,30 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 @dataclass(frozen=True)
 class EdfSignal:
-    """One signal of a data record.
-
-    Parameters
-    ----------
-    label
-        Its name.
-    samples
-        Samples per data record.
-    first
-        Place of its first sample in a data record.
-    gain, offset
-        A digital value ``d`` is ``d * gain + offset`` in physical units.
-    is_annotation
-        Whether it holds EDF+ annotations instead of samples.
-    unit
-        Its physical dimension, such as ``uV``; empty if the file names none.
-    """
+    """One signal of a data record; a digital value ``d`` is ``d * gain + offset`` in its unit."""
 
     label: str
-    samples: int
-    first: int
+    samples: int  # per data record
+    first: int  # place of its first sample in a data record
     gain: float
     offset: float
-    is_annotation: bool
-    unit: str = ""
+    is_annotation: bool  # whether it holds EDF+ annotations instead of samples
+    unit: str = ""  # physical dimension, such as uV; empty if the file names none
 
 
 @dataclass(frozen=True)
 class EdfHeader:
-    """A verified header.
-
-    Parameters
-    ----------
-    path
-        The file.
-    bdf
-        Whether samples have three bytes instead of two.
-    size
-        Bytes of the header.
-    records, duration, width
-        Number of data records, seconds and samples of all signals per record.
-    signals
-        All signals, annotations included.
-    start
-        Local start without a zone, or None.
-    discontinuous
-        Whether there may be gaps between data records (EDF+D).
-    """
+    """A verified header."""
 
     path: Path
-    bdf: bool
-    size: int
-    records: int
-    duration: float
-    width: int
-    signals: tuple[EdfSignal, ...]
-    start: datetime | None
-    discontinuous: bool
+    bdf: bool  # whether samples have three bytes instead of two
+    size: int  # bytes of the header
+    records: int  # number of data records
+    duration: float  # seconds per data record
+    width: int  # samples of all signals per data record
+    signals: tuple[EdfSignal, ...]  # annotations included
+    start: datetime | None  # local, without a zone
+    discontinuous: bool  # whether there may be gaps between data records (EDF+D)
 
 
 def read_header(path: str | Path) -> EdfHeader:
@@ -133,7 +99,7 @@ def _whole(file: Path, field: bytes, what: str) -> int:
         return int(field)
     except ValueError as error:
         raise InputError(
-            f"{file}: the {what} in its header is no whole number, {field!r}; it is damaged, or "
+            f"{file}: the {what} in its header is not a whole number, {field!r}; it is damaged, or "
             "another kind of file"
         ) from error
 
@@ -148,9 +114,8 @@ def _parse(raw: bytes, bdf: bool) -> Any:
     plain = plain.replace(b"F Annotations ", b"F annotations ")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if bdf:
-            return edfio.read_bdf(plain, header_encoding="latin-1")
-        return edfio.read_edf(plain, header_encoding="latin-1")
+        read = edfio.read_bdf if bdf else edfio.read_edf
+        return read(plain, header_encoding="latin-1")
 
 
 def _signals(file: Path, raw: bytes, parsed: Any) -> tuple[EdfSignal, ...]:

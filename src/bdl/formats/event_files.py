@@ -77,7 +77,7 @@ def _read(
         with reading(file, "a table of events"):
             chosen = recognise(file, options) if format is None else parse_format(format, options)
             check_options(options, chosen, *writers)
-            parts.append(_with_defaults(chosen, options, defaults).read_on(file, recordings))
+            parts.append(parse_format(chosen, options, defaults).read_on(file, recordings))
     return parts[0] if len(parts) == 1 else Events.concat(parts)
 
 
@@ -127,8 +127,8 @@ def read_annotated(path: str | Path, recordings: Recordings) -> Recordings:
     events = read_events(file, format="bdl", recordings=recordings, intervals=(span,))
     if unknown := [id for id in events.recordings if id not in recordings]:
         raise InputError(
-            f"{path}: spans of {some(unknown)}, which are none of the {len(recordings)} recordings "
-            f"({some(recordings.ids)}); do the names agree (--annotated)?"
+            f"{path}: spans of {some(unknown)}, which are not among the {len(recordings)} "
+            f"recordings ({some(recordings.ids)}); do the names agree (--annotated)?"
         )
     spans: dict[str, list[tuple[float, float]]] = {}
     ends = zip(events.recording[::2], events.time[::2].tolist(), events.time[1::2], strict=True)
@@ -137,28 +137,21 @@ def read_annotated(path: str | Path, recordings: Recordings) -> Recordings:
     return recordings.annotate(spans)
 
 
-def recognise(path: str | Path, options: Mapping[str, Any] | None = None) -> EventFormat:
-    """The format of an event file or folder, with those of the options that it has.
-
-    Parameters
-    ----------
-    path
-        The file or folder.
-    options
-        Options of formats; None is not given.
-    """
+def recognise(path: str | Path, options: Mapping[str, Any]) -> EventFormat:
+    """The format of an event file or folder, with those of the options that it has."""
     place = known_path(path)
     if not place.exists():
         raise InputError(f"{place}: no such file or folder")
-    columns = _columns(place)
+    is_table = not place.is_dir() and place.suffix.lower() in table_suffixes()
+    columns = open_table(place).columns if is_table else ()
     kinds = EventFormat.kinds()
     for kind in kinds:
-        format = parse_format(kind, options or {})
+        format = parse_format(kind, options)
         if format.recognises(place, columns):
             return format
-    for kind in kinds:
-        format = parse_format(kind, options or {})
-        if columns and format.resembles(columns):
+    for kind in kinds if columns else ():
+        format = parse_format(kind, options)
+        if format.resembles(columns):
             return format
     problem = f"has the columns {', '.join(columns)}" if columns else "is not recognised"
     raise InputError(
@@ -168,25 +161,17 @@ def recognise(path: str | Path, options: Mapping[str, Any] | None = None) -> Eve
     )
 
 
-def parse_format(format: str | EventFormat, options: Mapping[str, Any]) -> EventFormat:
-    """A format from its name or value, with those of the options that it has."""
+def parse_format(
+    format: str | EventFormat,
+    options: Mapping[str, Any],
+    defaults: Mapping[str, Any] | None = None,
+) -> EventFormat:
+    """A format from its name or value, with those of the options, or defaults, that it has."""
     chosen = EventFormat.parse(format, "event format")
     known = option_names(type(chosen))
-    return with_options(chosen, {name: options[name] for name in options if name in known})
-
-
-def _with_defaults(
-    format: EventFormat, options: Mapping[str, Any], defaults: Mapping[str, Any] | None
-) -> EventFormat:
-    unset = {name: value for name, value in (defaults or {}).items() if options.get(name) is None}
-    return parse_format(format, unset)
-
-
-def _columns(path: Path) -> tuple[str, ...]:
-    """Columns of a table file; none if it is no table."""
-    if path.is_dir() or path.suffix.lower() not in table_suffixes():
-        return ()
-    return open_table(path).columns
+    given = {name: value for name, value in options.items() if value is not None}
+    values = {**(defaults or {}), **given}
+    return with_options(chosen, {name: values[name] for name in values if name in known})
 
 
 def write_events(
@@ -209,7 +194,7 @@ def write_events(
     format
         Name of a format (see `bdl.formats.events`), or one with its options.
     recordings
-        Lets recordings without events appear in formats that list them.
+        Recordings to list even without events, in formats that list recordings.
     defaults
         Options that are used if the format has them.
     **options
@@ -224,9 +209,9 @@ def write_events(
     >>> read_events(file).score.tolist()
     [0.9]
     """
-    chosen = parse_format(format, options)
+    chosen = parse_format(format, options, defaults)
     check_options(options, chosen)
-    _with_defaults(chosen, options, defaults).write(events, Path(path), recordings)
+    chosen.write(events, Path(path), recordings)
 
 
 def convert_events(

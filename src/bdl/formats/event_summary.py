@@ -14,7 +14,7 @@ import numpy as np
 
 from bdl.errors import ConfigError, some
 from bdl.events import Events
-from bdl.formats.event_checks import outside
+from bdl.formats.event_recordings import outside
 from bdl.intervals import IntervalType, likely_intervals
 from bdl.pairing import pair
 from bdl.recording import Recordings
@@ -66,17 +66,15 @@ def summarise_events(
     recording, kind, time = recording[distinct], kind[distinct], time[distinct]
     gaps = np.where(recording[1:] == recording[:-1], np.diff(time), np.inf)
     near = int(np.argmin(gaps)) if len(gaps) and np.isfinite(gaps.min()) else None
-    known = None if recordings is None else [id for id in used if id in recordings]
+    unknown = None if recordings is None else [id for id in used if id not in recordings]
     return EventSummary(
         events=len(events),
         types={name: int(count) for name, count in zip(events.types, counts, strict=True)},
         recordings_with_events=len(used),
         recordings_without_events=(
-            None if recordings is None or known is None else len(recordings) - len(known)
+            None if unknown is None else len(recordings or ()) - len(used) + len(unknown)
         ),
-        unknown_recordings=(
-            None if recordings is None else [id for id in used if id not in recordings]
-        ),
+        unknown_recordings=unknown,
         outside=None if recordings is None else int(outside(events, recordings).sum()),
         duplicates=int(repeat.sum()),
         closest_seconds=None if near is None else float(gaps[near]),
@@ -92,8 +90,7 @@ def summarise_events(
 
 def _check_intervals(events: Events, kinds: Sequence[IntervalType]) -> None:
     for kind in kinds:
-        missing = [name for name in (kind.onset, kind.offset) if name not in events.types]
-        if missing:
+        if missing := [name for name in (kind.onset, kind.offset) if name not in events.types]:
             raise ConfigError(
                 f"interval {kind.name!r} (--interval): no event is of type "
                 f"{' or '.join(missing)}; the types are {some(events.types)}"

@@ -56,14 +56,7 @@ def safe_name(id: str) -> str:
 
 @contextmanager
 def reading(path: str | Path, what: str) -> Iterator[None]:
-    """Turn any error that a library raises on a damaged file into an `InputError`.
-
-    Parameters
-    ----------
-    path
-        The file, which the message names.
-    what
-        What it is read as, such as ``an EDF file``.
+    """Turn any error that a library raises on a damaged file into an `InputError` that names it.
 
     Examples
     --------
@@ -89,11 +82,6 @@ def reading(path: str | Path, what: str) -> Iterator[None]:
 def known_path(path: str | Path) -> Path:
     """A path that the system can look up, whether or not anything is there; otherwise an error.
 
-    Parameters
-    ----------
-    path
-        A file or folder.
-
     Examples
     --------
     >>> known_path("a" * 5000)
@@ -112,11 +100,6 @@ def existing(path: str | Path) -> Path:
 
     A file at an address is fetched; the path is that of the local copy.
 
-    Parameters
-    ----------
-    path
-        The file.
-
     Examples
     --------
     >>> existing("/no/such")
@@ -131,13 +114,7 @@ def existing(path: str | Path) -> Path:
 
 
 def stored_size(path: Path) -> int:
-    """Bytes of a file, or of one at an address, that exists and is not empty; otherwise an error.
-
-    Parameters
-    ----------
-    path
-        The file.
-    """
+    """Bytes of a file, local or at an address, that exists and is not empty; otherwise an error."""
     try:
         if address_of(path) is None and not path.is_file():
             raise InputError(f"{path}: no such file")
@@ -156,15 +133,8 @@ def stored_size(path: Path) -> int:
 def matching(path: str | Path, suffixes: Iterable[str], pattern: str | None = None) -> list[Path]:
     """The files of a path, a folder or a glob, sorted by name.
 
-    Parameters
-    ----------
-    path
-        A file, a folder or a glob.
-    suffixes
-        Suffixes of the files of a folder.
-    pattern
-        Pattern of the files of a folder, instead of suffixes; it may hold ``**``. Hidden files
-        are left out.
+    The files of a folder have one of the suffixes, or match the pattern, which may hold ``**``.
+    Hidden files are left out.
     """
     endings = tuple(suffixes)
     if address_of(path) is not None:
@@ -200,12 +170,7 @@ def matching(path: str | Path, suffixes: Iterable[str], pattern: str | None = No
 def content_hash(files: Iterable[Path]) -> str:
     """SHA-256 over the names and contents of files, in sorted order.
 
-    Of a file at an address, the version that its server names stands for the content.
-
-    Parameters
-    ----------
-    files
-        The files.
+    For a file at an address, the version that its server names is used instead of the content.
 
     Examples
     --------
@@ -219,24 +184,12 @@ def content_hash(files: Iterable[Path]) -> str:
 
 
 def joined_hash(identities: Mapping[Path, bytes]) -> str:
-    """The `content_hash` of files whose identities are known.
-
-    Parameters
-    ----------
-    identities
-        What `file_identity` gives for each file.
-    """
+    """The `content_hash` of files whose `file_identity` is known."""
     return hashlib.sha256(b"".join(identities[file] for file in sorted(identities))).hexdigest()
 
 
 def file_identity(file: Path) -> bytes:
-    """Name and SHA-256 of a file; address and version of one at an address.
-
-    Parameters
-    ----------
-    file
-        The file.
-    """
+    """Name and SHA-256 of a file; address and version of one at an address."""
     if address_of(file) is not None:
         return f"{address_of(file)}\0{version(file)}".encode()
     with reading(file, "a file"), open(file, "rb") as stream:

@@ -25,15 +25,7 @@ def option_names(kind: type[Variant]) -> tuple[str, ...]:
 
 
 def with_options(format: F, options: Mapping[str, Any]) -> F:
-    """A format with some options changed; an unknown option is an error that lists the known.
-
-    Parameters
-    ----------
-    format
-        The format.
-    options
-        Values by option; None leaves an option as it is.
-    """
+    """A format with some options changed; an option that is None stays as it is."""
     check_options(options, format)
     given = {name: value for name, value in options.items() if value is not None}
     try:
@@ -41,20 +33,14 @@ def with_options(format: F, options: Mapping[str, Any]) -> F:
     except ConfigError as error:
         # "CsvRecordings: period: ..." becomes "period (--period): ..."
         text = str(error).removeprefix(f"{type(format).__name__}: ")
-        flagged = re.sub(r"^(\w+)(?=: |\.)", lambda m: f"{m[1]} ({_flag(format, m[1])})", text)
+        flagged = re.sub(
+            r"^(\w+)(?=: |\.)", lambda name: f"{name[1]} ({_flag(type(format), name[1])})", text
+        )
         raise ConfigError(text if "(--" in text else flagged) from error
 
 
 def check_options(options: Mapping[str, Any], *formats: Variant) -> None:
-    """Raise an error if an option is given that none of the formats has.
-
-    Parameters
-    ----------
-    options
-        Values by option; None is not given.
-    *formats
-        The formats.
-    """
+    """Raise an error that lists the options if one is given, not None, that no format has."""
     known = {format.kind: option_names(type(format)) for format in formats}
     for name, value in options.items():
         if value is not None and not any(name in names for names in known.values()):
@@ -68,9 +54,8 @@ def check_options(options: Mapping[str, Any], *formats: Variant) -> None:
             raise ConfigError(f"unknown option {name} ({_flag(owner, name)}): {listed}")
 
 
-def _flag(kind: Variant | type[Variant], name: str) -> str:
-    """The option of a field; one that may be repeated is in the singular."""
-    owner = kind if isinstance(kind, type) else type(kind)
-    field = owner.model_fields.get(name)
+def _flag(kind: type[Variant], name: str) -> str:
+    """The command-line option of a field; one that may be repeated is in the singular."""
+    field = kind.model_fields.get(name)
     many = field is not None and re.search(r"\b(tuple|dict|list)\[", str(field.annotation))
     return "--" + (singular(name) if many else name).replace("_", "-")

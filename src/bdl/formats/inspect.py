@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -113,12 +114,12 @@ def inspect(
     >>> summary.recordings.hours, summary.recordings.missing, summary.events.outside
     (1.0, 0.5, 1)
     """
-    return Summary(
-        None
-        if recordings is None
-        else _recordings(recordings, values, quality, progress, workers or Workers()),
-        None if events is None else summarise_events(events, recordings, intervals),
-    )
+    about_recordings = about_events = None
+    if recordings is not None:
+        about_recordings = _recordings(recordings, values, quality, progress, workers or Workers())
+    if events is not None:
+        about_events = summarise_events(events, recordings, intervals)
+    return Summary(about_recordings, about_events)
 
 
 def _recordings(
@@ -134,7 +135,7 @@ def _recordings(
     missing = bad = None
     unreadable: list[str] = []
     if values:
-        counts = _count(recordings, _Reading(quality), progress, workers)
+        counts = _count(recordings, quality, progress, workers)
         bad = [row for info in infos for row in counts[info.id].bad]
         cells = sum(count.cells for count in counts.values())
         lost = sum(count.missing for count in counts.values())
@@ -182,7 +183,7 @@ class _Count(NamedTuple):
 
 def _count(
     recordings: Recordings,
-    read: _Reading,
+    quality: Quality | None,
     progress: Callable[[int, int], None] | None,
     workers: Workers,
 ) -> dict[str, _Count]:
@@ -190,6 +191,7 @@ def _count(
     counts: dict[str, _Count] = {}
     total, done = sum(info.samples for info in recordings.infos), 0
     parts = batches(recordings, 1 if workers.here else MOST)
+    read = partial(_counts_of, quality=quality)
     for part, result in run_all(read, parts, workers, split=singles):
         if isinstance(result, WorkerDeath):
             result = {id: _Count(0, 0, problem=str(result)) for id in part.ids}
@@ -200,43 +202,39 @@ def _count(
     return counts
 
 
-@dataclass(frozen=True)
-class _Reading:
-    """Reads recordings, in whatever process it is called, once, some rows at a time."""
+def _counts_of(recordings: Recordings, quality: Quality | None) -> dict[str, _Count]:
+    """Counts of recordings, which are read once, some rows at a time."""
+    return {info.id: _count_of(recordings, info, quality) for info in recordings.infos}
 
-    quality: Quality | None
 
-    def __call__(self, recordings: Recordings) -> dict[str, _Count]:
-        return {info.id: self._count(recordings, info) for info in recordings.infos}
+def _count_of(recordings: Recordings, info: RecordingInfo, quality: Quality | None) -> _Count:
+    cells = lost = 0
 
-    def _count(self, recordings: Recordings, info: RecordingInfo) -> _Count:
-        cells = lost = 0
+    def counted() -> Iterator[Values]:
+        nonlocal cells, lost
+        for chunk in recordings.chunks(info.id):
+            lost += int(np.isnan(chunk).sum())
+            cells += chunk.size
+            yield chunk
 
-        def counted() -> Iterator[Values]:
-            nonlocal cells, lost
-            for chunk in recordings.chunks(info.id):
-                lost += int(np.isnan(chunk).sum())
-                cells += chunk.size
-                yield chunk
+    try:
+        stretches = (quality or _usual(info)).find(info, counted())
+    except InputError as error:
+        return _Count(cells, lost, problem=str(error))
+    return _Count(cells, lost, tuple(_bad_data(stretches)))
 
-        try:
-            stretches = self._rules(info).find(info, counted())
-        except InputError as error:
-            return _Count(cells, lost, problem=str(error))
-        return _Count(cells, lost, tuple(_bad_data(stretches)))
 
-    def _rules(self, info: RecordingInfo) -> Quality:
-        if self.quality is not None:
-            return self.quality
-        try:
-            NonWear().axes(info.channels)
-        except ConfigError:
-            return USUAL.replace(non_wear=None)
-        return USUAL
+def _usual(info: RecordingInfo) -> Quality:
+    """The usual stretches; non-wear only if there are axes of an accelerometer."""
+    try:
+        NonWear().axes(info.channels)
+    except ConfigError:
+        return USUAL.replace(non_wear=None)
+    return USUAL
 
 
 def _bad_data(stretches: Stretches) -> Iterator[BadData]:
-    """What was found, by kind and channel."""
+    """Stretches of bad data by kind and channel."""
     info = stretches.info
     for kind in stretches.found:
         names: Sequence[str | None] = (None,) if kind == "non_wear" else info.channels

@@ -1,7 +1,7 @@
 """Local copies of files at addresses, in a bounded cache.
 
-``BDL_CACHE`` names its folder, ``BDL_CACHE_BYTES`` its size (10 GB by default); what was not used
-for longest is removed first. A copy is used again as long as the server names the same version.
+``BDL_CACHE`` names its folder, ``BDL_CACHE_BYTES`` its size (10 GB by default); the least recently
+used copies are removed first. A copy is used again as long as the server names the same version.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from bdl.errors import InputError
-from bdl.formats.addresses import access, address_of, fnmatch_any, version_of
+from bdl.formats.addresses import access, address_of, version_of
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS)
 _LARGEST = 10_000_000_000  # bytes of the cache
@@ -27,15 +27,7 @@ _fetched: float = math.inf  # bytes that this process has fetched since it looke
 
 
 def fetch(path: Path, *, beside: bool = False) -> Path:
-    """A local copy of a file at an address.
-
-    Parameters
-    ----------
-    path
-        The address.
-    beside
-        Whether files of the same stem beside it are fetched too, as those of a WFDB record.
-    """
+    """A local copy of a file at an address, with files of its stem ``beside`` it (WFDB records)."""
     with access(path) as (fs, name):
         versions = {name: version_of(fs.info(name))}
 
@@ -44,7 +36,7 @@ def fetch(path: Path, *, beside: bool = False) -> Path:
             if beside:
                 others = fs.ls(str(Path(name).parent), detail=False)
                 by_name |= {
-                    each: Path(each).name for each in others if Path(each).stem == path.stem
+                    other: Path(other).name for other in others if Path(other).stem == path.stem
                 }
             return by_name
 
@@ -52,22 +44,15 @@ def fetch(path: Path, *, beside: bool = False) -> Path:
 
 
 def fetch_folder(path: Path, suffixes: Iterable[str]) -> Path:
-    """A local copy of a folder at an address, as far as its files have one of the suffixes.
-
-    Parameters
-    ----------
-    path
-        The address.
-    suffixes
-        Suffixes of the files that are fetched, also those of folders below.
-    """
+    """A local copy of the files with one of the suffixes in a folder at an address, or below it."""
+    endings = tuple(suffixes)
     with access(path) as (fs, name):
         fs.invalidate_cache()
         known = fs.find(name, detail=True)
-        files = {file: known[file] for file in sorted(known) if fnmatch_any(file, suffixes)}
+        files = {file: known[file] for file in sorted(known) if file.lower().endswith(endings)}
         if not files:
             raise InputError(
-                f"{address_of(path)}: no file there has a suffix among {', '.join(suffixes)}"
+                f"{address_of(path)}: no file there has a suffix among {', '.join(endings)}"
             )
         versions = {file: version_of(about) for file, about in files.items()}
         below = {file: file.removeprefix(f"{name.rstrip('/')}/") for file in files}
@@ -117,7 +102,7 @@ def cache_folder() -> Path:
 
 
 def _evict(used: Path) -> None:
-    """Remove the copies that were not used for longest, until the cache is small enough."""
+    """Remove the least recently used copies until the cache is small enough."""
     global _fetched
     limit = int(os.environ.get("BDL_CACHE_BYTES") or _LARGEST)
     _fetched += _size(used)

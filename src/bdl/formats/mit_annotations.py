@@ -2,11 +2,11 @@
 
 A file is a sequence of little-endian 16-bit words: six bits of code, ten of interval in samples
 since the annotation before. Code 59 (skip) is followed by a 32-bit interval, high word first; 60 to
-62 set fields that are no part of an event; 63 is followed by a note of that many bytes, padded to
+62 set fields that are not part of an event; 63 is followed by a note of that many bytes, padded to
 an even number. A zero word ends the file. Notes at sample 0 that begin with ``##`` define the
-sampling rate and labels of the file's own: a code, a symbol of at most three characters and a
+sampling rate and the file's own labels: a code, a symbol of at most three characters and a
 description. Any other name that we write is the description of the symbol ``#CODE``, with
-everything but visible ASCII percent-encoded. The library wfdb is not used, as it can loop for ever
+everything but visible ASCII percent-encoded. The library wfdb is not used, as it can loop forever
 on a damaged file.
 """
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -29,7 +29,7 @@ from bdl.formats.files import existing
 _SYMBOLS = ' NLRaVFJASEj/Q~ | sT*D"=pB^t+u?![]en@xf()r'
 SYMBOLS = frozenset(_SYMBOLS) - {" "}
 _NOTE, _SKIP, _NUMBER, _CHANNEL, _AUX = 22, 59, 60, 62, 63
-_FREE = (*range(42, 50), 15, 17)  # codes without a meaning, for labels of the file's own
+_FREE = (*range(42, 50), 15, 17)  # codes without a meaning, for the file's own labels
 _VISIBLE = "".join(set(string.punctuation) - {"%"})
 _RATE = re.compile(r"^## time resolution: ([0-9]+\.?[0-9]*)$")
 _OWN = re.compile(r"^([0-9]+) (\S+) ?(.*)$")
@@ -37,15 +37,7 @@ _OWN = re.compile(r"^([0-9]+) (\S+) ?(.*)$")
 
 @dataclass
 class MitAnnotations:
-    """The annotations of one file.
-
-    Parameters
-    ----------
-    samples, symbols, notes
-        Sample, symbol and note of each annotation.
-    rate
-        Sampling rate that the file defines, or None.
-    """
+    """Sample, symbol and note of each annotation of a file, and the rate that it states, if any."""
 
     samples: NDArray[np.int64]
     symbols: list[str]
@@ -55,18 +47,19 @@ class MitAnnotations:
 
 @dataclass
 class _Row:
+    """One annotation, or a definition: a note at sample 0."""
+
     sample: int
     code: int
-    note: str = field(default="")
+    note: str = ""
+
+    @property
+    def defines(self) -> bool:
+        return self.sample == 0 and self.code == _NOTE and bool(self.note)
 
 
 def read_annotation_file(path: str | Path) -> MitAnnotations:
     """Decode an annotation file; one that ends early or runs backwards is an error.
-
-    Parameters
-    ----------
-    path
-        The file.
 
     Examples
     --------
@@ -79,7 +72,7 @@ def read_annotation_file(path: str | Path) -> MitAnnotations:
     file = existing(path)
     rows = _rows(file.read_bytes(), file)
     rate, names = _definitions(rows)
-    events = [row for row in rows if row.code and not _is_definition(row)]
+    events = [row for row in rows if row.code and not row.defines]
     samples = np.array([row.sample for row in events], dtype=np.int64)
     if len(samples) and (samples[0] < 0 or (np.diff(samples) < 0).any()):
         raise InputError(f"{file}: annotations run backwards in time; the file is damaged")
@@ -131,32 +124,27 @@ def encode_annotations(
 ) -> bytes:
     """The bytes of an annotation file.
 
-    Parameters
-    ----------
-    samples
-        Sample of each annotation, in order, from 0 on.
-    symbols
-        Symbol of each annotation; names that are no symbols of WFDB are defined in the file.
-    rate
-        Samples per second, which the file states.
+    Samples are in order, from 0 on. Names that are not symbols of WFDB are defined in the file,
+    which also states the rate in samples per second.
 
     Examples
     --------
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "a.bdl"
     >>> _ = file.write_bytes(encode_annotations([5, 90_000], ["N", "sleep onset"], 250.0))
-    >>> found = read_annotation_file(file)
-    >>> found.samples.tolist(), found.symbols, found.rate
+    >>> annotations = read_annotation_file(file)
+    >>> annotations.samples.tolist(), annotations.symbols, annotations.rate
     ([5, 90000], ['N', 'sleep onset'], 250.0)
     """
     names = sorted({*symbols} - SYMBOLS)
     if len(names) > len(_FREE):
         raise InputError(
-            f"a WFDB annotation file has room for {len(_FREE)} names that are no symbols of WFDB, "
+            f"a WFDB annotation file has room for {len(_FREE)} names that are not symbols of WFDB, "
             f"got {len(names)}: {some(names, most=12)}"
         )
     codes = dict(zip(names, _FREE, strict=False))
-    raw = _definition(f"## time resolution: {_decimal(rate)}")
+    decimal = np.format_float_positional(rate, trim="-")
+    raw = _definition(f"## time resolution: {decimal}")
     if names:
         raw += _definition("## annotation type definitions")
         for name in names:
@@ -186,19 +174,11 @@ def _definition(text: str) -> bytes:
     return words + note + b"\0" * (len(note) % 2)
 
 
-def _decimal(rate: float) -> str:
-    return np.format_float_positional(rate, trim="-")
-
-
-def _is_definition(row: _Row) -> bool:
-    return row.sample == 0 and row.code == _NOTE and bool(row.note)
-
-
 def _definitions(rows: list[_Row]) -> tuple[float | None, dict[int, str]]:
     """Sampling rate and labels that the file defines."""
     rate, names, inside = None, {}, False
     for row in rows:
-        if not _is_definition(row):
+        if not row.defines:
             continue
         if match := _RATE.match(row.note):
             rate = float(match[1]) or None

@@ -1,7 +1,7 @@
-"""Outputs: whether they can be written, asked before hours of work, and what killed writers left.
+"""Outputs: checks before hours of work that they can be written, and leftovers of killed writers.
 
 A writer's temporary file is named by its machine, process and a random number of that process, so
-that a later run can tell what a killed one left behind from what another one is writing now.
+that a later run can distinguish leftovers of a killed run from files that another run is writing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import secrets
 import shutil
 import tempfile
 import zlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bdl.errors import BdlError, OutputError
@@ -40,16 +41,8 @@ def temporary_path(target: Path) -> Path:
 def check_output(path: str | Path, *, folder: bool = False, flag: str = "--out") -> None:
     """Raise an error at once if a file or folder could not be written later.
 
-    Nothing is created. Temporary files that a killed run left beside the target are removed.
-
-    Parameters
-    ----------
-    path
-        The target; its parents need not exist yet.
-    folder
-        Whether it is to be a folder.
-    flag
-        The option that names it, for messages.
+    Nothing is created; parents need not exist yet. Temporary files that a killed run left beside
+    the target are removed. The message names the option (``flag``) that gave the target.
 
     Examples
     --------
@@ -62,7 +55,7 @@ def check_output(path: str | Path, *, folder: bool = False, flag: str = "--out")
         with access(path) as (fs, name):
             fs.exists(name)  # says at once that a bucket cannot be reached
         return
-    try:
+    with writing(f"{flag} {str(target)[:300]}", "nothing was done"):
         if target.exists() and target.is_dir() != folder:
             expected, other = ("folder", "file") if folder else ("file", "folder")
             raise OutputError(f"{flag} {target}: a {other}; the name of a {expected} expected")
@@ -73,27 +66,25 @@ def check_output(path: str | Path, *, folder: bool = False, flag: str = "--out")
         remove_leftovers(target.absolute().parent, target.name)
         if folder:
             remove_leftovers(target)
+
+
+@contextmanager
+def writing(name: str, outcome: str) -> Iterator[None]:
+    """Turn an error of the disk into an `OutputError` that names the target and the outcome."""
+    try:
+        yield
+    except BdlError:
+        raise
     except OSError as error:
-        if isinstance(error, BdlError):
-            raise
         raise OutputError(
-            f"{flag} {str(target)[:300]}: cannot be written: {error.strerror or error}; nothing "
-            "was done"
+            f"{name}: cannot be written: {error.strerror or error}; {outcome}"
         ) from error
 
 
 def remove_leftovers(folder: Path, name: str | None = None) -> None:
-    """Remove the temporary files of processes that are gone.
+    """Remove the temporary files of ended processes, of one target or of all in a folder.
 
-    A folder whose replacement was interrupted (`bdl.formats.atomic_files.atomic_folder`) gets its
-    name back.
-
-    Parameters
-    ----------
-    folder
-        Where to look; it need not exist.
-    name
-        Name of the target whose temporary files are meant; None for all in the folder.
+    A folder whose replacement was interrupted (`bdl.formats.atomic`) gets its name back.
     """
     try:
         entries = [*os.scandir(folder)]

@@ -1,12 +1,14 @@
 """Recordings on another clock, by polyphase filtering.
 
-scipy's ``resample_poly`` removes what the new clock cannot hold before it takes samples, so that
-nothing is aliased. Sample 0 stays where it is. Missing samples are bridged by a straight line
-before the filter, and missing again where the nearest sample was.
+scipy's ``resample_poly`` removes frequencies that the new rate cannot represent, so that nothing is
+aliased. The time of sample 0 does not change. Missing samples are interpolated linearly before the
+filter; a new sample is missing where the nearest old one is.
 """
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -17,21 +19,14 @@ import numpy as np
 from bdl.errors import ConfigError, require
 from bdl.recording import RecordingInfo, Recordings
 from bdl.sampling import nearest_sample
-from bdl.value_readers import CHUNK, ValueReader, Values
+from bdl.value_readers import Values, WholeReader
 
 _LENGTH = 24  # samples of the slower clock on each side that a new sample depends on
 _TERMS = 2000  # the ratio of two rates as a fraction has no larger numerator or denominator
 
 
 def on_one_clock(recordings: Recordings, rate: float) -> Recordings:
-    """The same recordings, resampled to one rate.
-
-    Parameters
-    ----------
-    recordings
-        Recordings of any rates.
-    rate
-        Samples per second.
+    """The same recordings, resampled to one rate in samples per second.
 
     Examples
     --------
@@ -43,17 +38,20 @@ def on_one_clock(recordings: Recordings, rate: float) -> Recordings:
     if not (np.isfinite(rate) and rate > 0):
         raise ConfigError(f"--rate: a positive number of samples per second expected, got {rate}")
     infos = []
-    changed: dict[str, int] = {}
+    changed: Counter[str] = Counter()
     for info in recordings.infos:
         ratio = _ratio(info, rate)
-        infos.append(info)
         if ratio != 1:
-            samples = -(-info.samples * ratio.numerator // ratio.denominator)
-            changes = tuple((-(-at * ratio.numerator // ratio.denominator), east)
-                            for at, east in info.offset_changes)  # fmt: skip
-            infos[-1] = replace(info, samples=samples, period=1 / rate, offset_changes=changes)
-            old = f"{1 / info.period:g}"
-            changed[old] = changed.get(old, 0) + 1
+            changed[f"{1 / info.period:g}"] += 1
+            info = replace(
+                info,
+                samples=math.ceil(info.samples * ratio),
+                period=1 / rate,
+                offset_changes=tuple(
+                    (math.ceil(sample * ratio), east) for sample, east in info.offset_changes
+                ),
+            )
+        infos.append(info)
     notes = tuple(
         f"{count:,} recordings resampled from {old} Hz to {rate:g} Hz"
         for old, count in changed.items()
@@ -74,33 +72,25 @@ def _ratio(info: RecordingInfo, rate: float) -> Fraction:
 
 
 @dataclass(frozen=True)
-class PolyphaseReader(ValueReader):
+class PolyphaseReader(WholeReader):
     """Values of other recordings on another clock; a recording is filtered whole."""
 
     source: Recordings = field(repr=False)
     rate: float
 
     def files(self, info: RecordingInfo) -> tuple[Path, ...]:
-        """The files of the source."""
         return self.source.files(info.id)
 
     def only(self, ids: Collection[str]) -> PolyphaseReader:
-        """The same of some recordings of the source."""
         return PolyphaseReader(self.source.select(ids), self.rate)
 
     def chunks(self, info: RecordingInfo) -> Iterator[Values]:
         """Slices of the whole, or the source's chunks where nothing changes."""
-        old = self.source.info(info.id)
-        if _ratio(old, self.rate) == 1:
-            yield from self.source.chunks(info.id)
-            return
-        values = self.read(info)
-        rows = max(1, CHUNK // max(1, len(info.channels)))
-        for first in range(0, info.samples, rows):
-            yield values[first : first + rows]
+        if _ratio(self.source.info(info.id), self.rate) == 1:
+            return self.source.chunks(info.id)
+        return super().chunks(info)
 
     def read(self, info: RecordingInfo) -> Values:
-        """All values of one recording."""
         old, values = self.source.info(info.id), self.source[info.id].values
         ratio = _ratio(old, self.rate)
         if ratio == 1 or not len(values):

@@ -2,80 +2,32 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from queue import Empty, Full, Queue
-from typing import TypeVar
+from collections import deque
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_POLL = 0.05  # seconds until a waiting thread looks whether it is still wanted
 
+def read_ahead(flow: Generator[T], depth: int = 4) -> Generator[T]:
+    """The items of a generator, of which up to ``depth`` are computed before they are needed.
 
-class _End:
-    """The end of the items, with the error that ended them, if any."""
-
-    def __init__(self, error: BaseException | None = None) -> None:
-        self.error = error
-
-
-def read_ahead(flow: Iterator[T], depth: int = 4) -> Iterator[T]:
-    """The items of an iterator, some of which are computed before they are asked for.
-
-    An error is raised after the same items as without reading ahead. An iterator that is left
-    early is closed.
-
-    Parameters
-    ----------
-    flow
-        The iterator; a generator is closed when it is no longer needed.
-    depth
-        Largest number of items that are computed ahead.
+    An error is raised after the same items as without reading ahead. The generator is closed when
+    it is no longer needed.
 
     Examples
     --------
-    >>> [*read_ahead(iter("abc"))]
+    >>> [*read_ahead(letter for letter in "abc")]
     ['a', 'b', 'c']
     """
-    ready: Queue[T | _End] = Queue(depth)
-    unwanted = threading.Event()
-
-    def put(item: T | _End) -> None:
-        while not unwanted.is_set():
-            try:
-                ready.put(item, timeout=_POLL)
-                return
-            except Full:
-                continue
-
-    def work() -> None:
-        end = _End()
+    end: Any = object()
+    with closing(flow), ThreadPoolExecutor(1) as thread:
+        ahead = deque(thread.submit(next, flow, end) for _ in range(depth))
         try:
-            for item in flow:
-                put(item)
-                if unwanted.is_set():
-                    break
-        except BaseException as error:
-            end = _End(error)
+            while (item := ahead.popleft().result()) is not end:
+                ahead.append(thread.submit(next, flow, end))
+                yield item
         finally:
-            close = getattr(flow, "close", None)
-            if close is not None:
-                close()
-        put(end)
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    try:
-        while True:
-            try:
-                item = ready.get(timeout=_POLL)
-            except Empty:
-                continue
-            if isinstance(item, _End):
-                if item.error is not None:
-                    raise item.error
-                return
-            yield item
-    finally:
-        unwanted.set()
-        thread.join()
+            thread.shutdown(cancel_futures=True)

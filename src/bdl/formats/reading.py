@@ -1,4 +1,4 @@
-"""How recordings are read, which a model remembers: new files are read as the old ones were."""
+"""How recordings are read, which a model stores so that new files are read in the same way."""
 
 from __future__ import annotations
 
@@ -43,15 +43,7 @@ class Reading(Value):
 
     @classmethod
     def of(cls, path: str | Path, **given: Any) -> Reading:
-        """How the recordings of a path are read; a prepared store knows how its source was.
-
-        Parameters
-        ----------
-        path
-            Path of the recordings.
-        **given
-            Fields for a path that is no store.
-        """
+        """How the recordings of a path are read: as given, or as the source of a store was."""
         source = PreparedStore.source(Path(path))
         return cls(**given) if source is None else cls(**source)
 
@@ -63,15 +55,7 @@ class Reading(Value):
         only: Callable[[Path], bool] = lambda file: True,
         workers: Workers | None = None,
     ) -> Recordings:
-        """Open recordings; a prepared store is opened as it is.
-
-        Parameters
-        ----------
-        path
-            A file, a folder, a glob or a prepared store.
-        invalid, only, workers
-            As in `bdl.formats.read_recordings`.
-        """
+        """Open recordings as `bdl.formats.read_recordings` does; a store is opened as it is."""
         if PreparedStore.recognises(Path(path)):
             return read_recordings(path)
         recordings = read_recordings(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,10 +11,11 @@ from bdl.errors import InputError
 from bdl.formats.addresses import address_of, is_folder
 from bdl.formats.files import known_path, matching, reading
 from bdl.formats.format_options import option_names, with_options
+from bdl.formats.local_copies import fetch
 from bdl.formats.recordings.recording_format import RecordingFormat
-from bdl.formats.remote_recordings import read_remote
-from bdl.recording import Recordings
+from bdl.recording import RecordingInfo, Recordings
 from bdl.recording_batches import MOST
+from bdl.value_readers import ValueReader, Values
 from bdl.workers import WorkerDeath, Workers, run_all
 
 BIDS = "sub-*/**/*eeg.?df"  # recordings below a BIDS folder, also ieeg
@@ -104,22 +105,8 @@ def _is_bids(place: Path) -> bool:
     return place.is_dir() and any((place / name).is_file() for name in files)
 
 
-def _all_invalid(reasons: Sequence[str]) -> InputError:
-    """The error if no file can be read: why the first one cannot, and how many others."""
-    more = f" ({len(reasons) - 1} more files cannot be read either)" if len(reasons) > 1 else ""
-    return InputError(f"{reasons[0].removeprefix(LEFT_OUT)}{more}")
-
-
 def read_files(files: Iterable[Path], format: RecordingFormat) -> Recordings:
-    """Open files of one format as one collection.
-
-    Parameters
-    ----------
-    files
-        The files, in the order of the recordings.
-    format
-        Their format, with its options.
-    """
+    """Open files of one format as one collection, in their order."""
     given = [(file, format) for file in files]
     return _joined(given, "error", None, len(given))
 
@@ -155,10 +142,33 @@ def _open(formatted: Formatted) -> Recordings | InputError:
     file, format = formatted
     try:
         with reading(file, f"recordings of format {format.kind}"):
-            remote = address_of(file) is not None and not format.by_range
-            return read_remote(file, format) if remote else format.read(file)
+            if address_of(file) is None or format.by_range:
+                return format.read(file)
+            reader = RemoteReader(file, format)
+            return replace(reader.local(), reader=reader)
     except InputError as error:
         return error
+
+
+@dataclass(frozen=True)
+class RemoteReader(ValueReader):
+    """Values of a file at an address, which is fetched when they are read."""
+
+    path: Path
+    format: RecordingFormat
+
+    def chunks(self, info: RecordingInfo) -> Iterator[Values]:
+        yield from self.local().chunks(info.id)
+
+    def read(self, info: RecordingInfo) -> Values:
+        return self.local()[info.id].values
+
+    def files(self, info: RecordingInfo) -> tuple[Path, ...]:
+        return (self.path,)
+
+    def local(self) -> Recordings:
+        """The recordings of the local copy."""
+        return self.format.read(fetch(self.path, beside=self.path.suffix.lower() == ".hea"))
 
 
 def _joined(
@@ -183,7 +193,9 @@ def _joined(
                 raise part
             left_out.append(f"{LEFT_OUT}{part}")
             if len(left_out) == len(files) == opened:
-                raise _all_invalid(left_out)
+                others = len(left_out) - 1
+                more = f" ({others} more files cannot be read either)" if others else ""
+                raise InputError(f"{left_out[0].removeprefix(LEFT_OUT)}{more}")
             continue
         for id in part.ids:
             if id in origin:
@@ -192,7 +204,7 @@ def _joined(
                     "rename a file, or name the recording column (--recording)"
                 )
             origin[id] = file
-        for note in part.notes:  # those that files share are said once
+        for note in part.notes:  # a note that files share is given once
             notes.setdefault(note.removeprefix(f"{file}: "), []).append(note)
         parts.append(part)
     if len(files) == len(parts) == 1:

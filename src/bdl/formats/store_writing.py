@@ -1,9 +1,9 @@
 """Preparing a store: recordings are streamed into memory-mapped arrays.
 
-Arrays appear one by one, each whole, so that an interrupted preparation goes on where it stopped.
-A store is finished when its ``manifest.json`` is there. Whoever writes a recording hashes its files
-as well, while they are in the file cache. Until all are hashed, sizes and times of change tell
-whether the source is as it was.
+Arrays appear one by one, each whole, so that an interrupted preparation continues where it stopped.
+A store is finished when its ``manifest.json`` is there. The worker that writes a recording hashes
+its files as well, while they are in the file cache. Until all are hashed, sizes and times of change
+show whether the source has changed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -48,7 +49,7 @@ def prepare(
     invalid: Literal["error", "skip"] = "error",
     reading: Mapping[str, Any] | None = None,
 ) -> Recordings:
-    """Stream recordings into a store, or go on with one that was interrupted.
+    """Stream recordings into a store, or continue one that was interrupted.
 
     Parameters
     ----------
@@ -85,7 +86,8 @@ def prepare(
     for id in recordings.ids:
         safe_name(id)
     files = {file for id in recordings.ids for file in recordings.files(id)}
-    workers, writer = workers or Workers(), PartWriter(folder, invalid)
+    workers = workers or Workers()
+    writer = partial(_write_part, folder=folder, invalid=invalid)
     identities: dict[Path, bytes] = {}
 
     def source() -> str | None:
@@ -125,9 +127,10 @@ def _missing(
 ) -> list[RecordingInfo]:
     """Recordings that still have to be written."""
     # Asked in the order in which another run may write the same store at this moment: its first
-    # file is PARTIAL, which goes only when MANIFEST is there. Hidden files count as no content.
+    # file is PARTIAL, which is removed only when MANIFEST is there. Hidden files do not count.
     local = address_of(folder) is None
-    occupied = local and folder.exists() and any(e.name[0] != "." for e in folder.iterdir())
+    entries = [*folder.iterdir()] if local and folder.exists() else []
+    occupied = any(entry.name[0] != "." for entry in entries)
     existing = [folder / name for name in (PARTIAL, MANIFEST) if exists(folder / name)]
     names = sorted(files)
     stamps = [[file.name, version] for file, version in zip(names, versions(names), strict=True)]
@@ -147,7 +150,7 @@ def _missing(
             )
     elif occupied:
         raise OutputError(
-            f"{folder}: the folder is not empty and is no store; name another (--out)"
+            f"{folder}: the folder is not empty and is not a store; name another (--out)"
         )
     else:
         _write_json(folder / PARTIAL, {**manifest, "stamps": stamps})
@@ -156,15 +159,7 @@ def _missing(
 
 @dataclass(frozen=True)
 class StorePart:
-    """What a worker does at a time: it writes recordings, and hashes files of the source.
-
-    Parameters
-    ----------
-    recordings
-        Recordings to write.
-    files
-        Files to hash.
-    """
+    """What a worker does at a time: it writes recordings, and hashes files of the source."""
 
     recordings: Recordings
     files: tuple[Path, ...] = ()
@@ -194,7 +189,7 @@ class Written(NamedTuple):
 
 
 def _written(
-    writer: PartWriter, parts: Iterable[StorePart], workers: Workers
+    writer: Callable[[StorePart], Written], parts: Iterable[StorePart], workers: Workers
 ) -> Iterator[tuple[StorePart, Written]]:
     """Parts and what became of them."""
     for part, result in run_all(writer, parts, workers, split=StorePart.singles):
@@ -205,32 +200,17 @@ def _written(
         yield part, result
 
 
-@dataclass(frozen=True)
-class PartWriter:
-    """Writes recordings into the folder of a store, in whatever process it is called.
-
-    Parameters
-    ----------
-    folder
-        The store.
-    invalid
-        Whether a recording that cannot be read is an error, or reported.
-    """
-
-    folder: Path
-    invalid: Literal["error", "skip"]
-
-    def __call__(self, part: StorePart) -> Written:
-        """Write each recording, and hash the files."""
-        failed = {}
-        for info in part.recordings.infos:
-            try:
-                _write_values(self.folder, part.recordings, info)
-            except InputError as error:
-                if self.invalid == "error":
-                    raise
-                failed[info.id] = str(error)
-        return Written(failed, {file: file_identity(file) for file in part.files})
+def _write_part(part: StorePart, folder: Path, invalid: Literal["error", "skip"]) -> Written:
+    """Write each recording, and hash the files, in the process that it is called in."""
+    failed = {}
+    for info in part.recordings.infos:
+        try:
+            _write_values(folder, part.recordings, info)
+        except InputError as error:
+            if invalid == "error":
+                raise
+            failed[info.id] = str(error)
+    return Written(failed, {file: file_identity(file) for file in part.files})
 
 
 def _write_values(folder: Path, recordings: Recordings, info: RecordingInfo) -> None:

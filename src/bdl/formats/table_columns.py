@@ -68,15 +68,7 @@ class TableColumns:
 
 
 def columns_of(table: TableFile, options: TableFormat) -> TableColumns:
-    """Decide what every column of a table holds.
-
-    Parameters
-    ----------
-    table
-        The table.
-    options
-        The columns that the user names; others are recognised by their names.
-    """
+    """Decide what every column of a table holds: by the options, otherwise by its name."""
     named = {name: getattr(options, name) for name in _ROLES}
     units = units_in_names([name for name in table.columns if not time_unit(name)])
     wanted = None if options.channels is None else _named(table, options.channels, units)

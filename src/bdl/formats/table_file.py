@@ -1,14 +1,14 @@
 """Table files as streams of Arrow batches.
 
-A table file knows its columns at once and gives its rows in order, a bounded number at a time,
-starting anywhere. Rows are counted from 0, the header not included. A file that claims more values
-than its length can hold is refused (`bdl.limits`), and so are columns that hold lists or the like.
+The columns of a table file are known at once; its rows are read in order, a bounded number at a
+time, from any row on. Rows are counted from 0, the header not included. A file that claims more
+values than its length can hold is refused (`bdl.limits`), and so are columns of lists or the like.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,21 +23,10 @@ ROWS = 1 << 15
 
 
 class TableFile(ABC):
-    """A table file.
+    """A table file; ``rows`` and ``types`` are given if they are known without reading the rows.
 
-    Parameters
-    ----------
-    path
-        The file.
-    columns
-        Names of its columns, none of which may repeat.
-    rows
-        Number of its rows, if it is known without reading them.
-    types
-        Types of its columns, if they are known.
-    about
-        What the file says about the recording in it: ``period``, ``start``, ``offset_changes``,
-        ``group``, ``samples`` and ``date_order``, as far as it does.
+    ``about`` is what the file says about the recording in it: ``period``, ``start``,
+    ``offset_changes``, ``group``, ``samples``, ``units`` and ``date_order``.
     """
 
     left_out: tuple[str, ...] = ()  # columns that hold no values
@@ -61,11 +50,9 @@ class TableFile(ABC):
         self._check_size(rows or 0)
         self._places = {name: place for place, name in enumerate(self.columns)}
         self._types = tuple(types)
-        seen: set[str] = set()
-        for name in self.columns:
-            if name in seen:
+        for place, name in enumerate(self.columns):
+            if place != self._places[name]:
                 raise InputError(f"{path}: two columns are called {name!r}; rename one of them")
-            seen.add(name)
 
     def need(self, columns: Sequence[str]) -> None:
         """Raise an error if a column is missing, or holds neither numbers, times nor texts."""
@@ -81,7 +68,7 @@ class TableFile(ABC):
                     f"of type {kind!s:.60}; name the channels (--channel)"
                 )
 
-    def batches(self, columns: Sequence[str], first: int = 0) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str], first: int = 0) -> Generator[pa.RecordBatch]:
         """Some columns of the rows from number ``first`` on, in order."""
         self.need(columns)
         rows = first

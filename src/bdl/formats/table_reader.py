@@ -2,7 +2,7 @@
 
 Opening scans only the id and clock columns, a bounded number of rows at a time, and verifies
 them: ids, order, gaps, jitter, UTC offsets. Values are read on demand, for one recording, and
-stream in file order if recordings are asked for in that order. The rows of a recording may be
+stream in file order if recordings are read in that order. The rows of a recording may be
 scattered over its table, but must run forward in time.
 """
 
@@ -53,14 +53,7 @@ class _Scan:
 
 
 class TableReader(ValueReader):
-    """Reads the recordings of one table file.
-
-    Parameters
-    ----------
-    path
-        The file.
-    options
-        Its format, with the names of the columns.
+    """Reads the recordings of one table file; ``options`` is its format with its options.
 
     Examples
     --------
@@ -97,7 +90,7 @@ class TableReader(ValueReader):
         self._row = 0  # of the first row of the batch
 
     def _file_stamp(self) -> str:
-        """What tells whether the file, which must not change while it is read, has changed."""
+        """The version of the file, which must not change while it is read."""
         stored_size(self.path)
         return version(self.path)
 
@@ -110,7 +103,7 @@ class TableReader(ValueReader):
         self._rewind()
 
     def recordings(self) -> Recordings:
-        """Scan the table and give its recordings."""
+        """Scan the table and return its recordings."""
         infos = []
         for id, scan in self._scan().items():
             clock = scan.clock.finish()
@@ -168,7 +161,7 @@ class TableReader(ValueReader):
         )
 
     def _unsorted(self) -> str:
-        """What helps if times run backwards: several recordings must not be sorted together."""
+        """Advice if times run backwards: several recordings must not be sorted together."""
         if "recording" in self.columns.roles:
             return "sort the rows by time within each recording"
         return (
@@ -205,7 +198,7 @@ class TableReader(ValueReader):
         )
 
     def _start_in_file(self, clock: SampleClock) -> tuple[datetime | None, OffsetChanges]:
-        """The start that the file itself tells, and the changes of the UTC offset after it."""
+        """The start that the file itself states, and the changes of the UTC offset after it."""
         about = self.table.about
         try:
             start = datetime.fromisoformat(about["start"])
@@ -213,16 +206,15 @@ class TableReader(ValueReader):
             if start.tzinfo is None:  # on the local clock of a device
                 known = start if zone else None
                 return start_in_zone(known, zone, clock.period, clock.samples)[:2]
-            return start, tuple((int(a), int(b)) for a, b in about.get("offset_changes", ()))
+            changes = about.get("offset_changes", ())
+            return start, tuple((int(sample), int(offset)) for sample, offset in changes)
         except (TypeError, ValueError) as error:
             raise InputError(f"{self.path}: invalid start time: {error}") from error
 
     def files(self, info: RecordingInfo) -> tuple[Path, ...]:
-        """The table."""
         return (self.path,)
 
     def chunks(self, info: RecordingInfo) -> Iterator[Values]:
-        """Values of one recording in order, some rows at a time."""
         if not self._clocks[info.id].exact:
             yield self._regular(info)
             return

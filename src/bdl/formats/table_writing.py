@@ -1,7 +1,8 @@
-"""Writing Arrow tables as CSV, TSV, Parquet or Feather, whole or not at all."""
+"""Writing Arrow tables as CSV, TSV, Parquet or Feather: one file or several, each whole."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,15 +16,9 @@ _SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".feather", ".ftr", ".arrow")
 
 
 def write_table(table: pa.Table, path: str | Path) -> None:
-    """Write a table in the format that the suffix tells.
+    """Write a table in the format of the suffix.
 
-    Parameters
-    ----------
-    table
-        An Arrow table.
-    path
-        A file with suffix ``.csv``, ``.tsv``, ``.parquet`` (``.pq``) or ``.feather`` (``.ftr``,
-        ``.arrow``).
+    That is ``.csv``, ``.tsv``, ``.parquet`` (``.pq``) or ``.feather`` (``.ftr``, ``.arrow``).
 
     Examples
     --------
@@ -53,15 +48,33 @@ def write_table(table: pa.Table, path: str | Path) -> None:
             feather.write_feather(table, str(temporary), compression="uncompressed")
 
 
-def check_table_output(path: str | Path, *, flag: str = "--out") -> None:
-    """Raise an error at once if a table could not be written later.
+def write_partitions(table: pa.Table, path: str | Path, *, ids: Sequence[str], size: int) -> None:
+    """Write a folder of Parquet files, each with the rows of some recordings; whole or not at all.
 
-    Parameters
-    ----------
-    path
-        The file.
-    flag
-        The option that names it, for messages.
+    ``ids`` are distributed in their order, ``size`` recordings per file; a file without rows is
+    written too. The table has a column ``recording``. A folder that exists is replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp()) / "parts"
+    >>> table = pa.table({"recording": ["a", "c"], "time": [1.0, 2.0]})
+    >>> write_partitions(table, folder, ids=["a", "b", "c"], size=2)
+    >>> sorted(file.name for file in folder.iterdir())
+    ['part-000000.parquet', 'part-000001.parquet']
+    """
+    import pyarrow.compute as pc
+
+    number = {id: place // size for place, id in enumerate(ids)}
+    parts = pa.array([number[id] for id in table["recording"].to_pylist()], pa.int64())
+    with atomic(path, folder=True) as temporary:
+        for part in range(max(1, -(-len(ids) // size))):
+            rows = table.filter(pc.equal(parts, part))
+            write_table(rows, temporary / f"part-{part:06d}.parquet")
+
+
+def check_table_output(path: str | Path, *, flag: str = "--out") -> None:
+    """Raise an error at once if a table could not be written later; ``flag`` is its option.
 
     Examples
     --------

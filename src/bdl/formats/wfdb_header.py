@@ -1,6 +1,6 @@
 """The header of a WFDB record, and its signal files, checked against each other.
 
-The library wfdb believes a header about lengths and takes milliseconds for each of its lines. Lines
+The library wfdb trusts the lengths in a header and takes milliseconds for each of its lines. Lines
 are therefore counted before it parses them, and lengths compared with the files afterwards, those
 of every segment included.
 """

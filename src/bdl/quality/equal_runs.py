@@ -17,10 +17,7 @@ from bdl.quality.stretches import Intervals
 class EqualRuns:
     """Runs of equal samples of one channel, given some samples at a time.
 
-    Parameters
-    ----------
-    flat, clipped
-        Least number of samples of a stretch; None does not look for them.
+    ``flat`` and ``clipped`` are the least numbers of samples of such stretches; None finds none.
 
     Examples
     --------
@@ -36,7 +33,7 @@ class EqualRuns:
         self._flat_least, self._clipped_least = flat, clipped
         self._least = min(least for least in (flat, clipped) if least is not None)
         self._row = 0  # samples so far
-        self._start = np.zeros(1, np.int64)  # of the run that may go on
+        self._start = np.zeros(1, np.int64)  # of the run that may continue
         self._numbers = np.array([np.nan, np.inf, -np.inf], np.float32)  # its value; extremes
         self._flat: list[Intervals] = []
         self._at_low: list[Intervals] = []
@@ -99,8 +96,8 @@ def _runs(
 ) -> int:
     """Write the runs of at least this many samples that end here; return their number.
 
-    ``start`` and ``numbers`` are the start and the value of the run that may go on, and the least
-    and the largest of all samples.
+    ``start`` and ``numbers`` are the start and the value of the run that may continue, and the
+    least and the largest of all samples.
     """
     begin, (value, low, high) = start[0], numbers
     count = 0

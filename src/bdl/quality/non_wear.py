@@ -4,7 +4,7 @@ The rule of van Hees et al. (2013, PLoS ONE 8(4): e61691), as the package GGIR a
 accelerometer data: over windows of 60 minutes that begin every 15 minutes, an axis is still if its
 standard deviation is below 13 mg and its range below 50 mg. There, two still axes of three are
 enough; here all of them must be still. A device that lies on a table is still, and so may be a deep
-sleeper for an hour: look at what `bdl inspect` tells before it is treated as missing.
+sleeper for an hour: look at the output of `bdl inspect` before it is treated as missing.
 """
 
 from __future__ import annotations

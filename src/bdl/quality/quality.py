@@ -1,4 +1,4 @@
-"""Which stretches of recordings are not to be trusted.
+"""Stretches of recordings whose samples are unreliable.
 
 ``flat``
     A run of equal samples of a channel, at least this many seconds long.
@@ -165,7 +165,6 @@ class MaskedReader(ValueReader):
     quality: Quality
 
     def chunks(self, info: RecordingInfo) -> Iterator[Values]:
-        """Values of one recording in order, some rows at a time."""
         stretches = self.quality.find(info, self.source.chunks(info.id))
         row = 0
         for chunk in self.source.chunks(info.id):
@@ -173,9 +172,7 @@ class MaskedReader(ValueReader):
             row += len(chunk)
 
     def files(self, info: RecordingInfo) -> tuple[Path, ...]:
-        """The files of the source."""
         return self.source.files(info.id)
 
     def only(self, ids: Collection[str]) -> MaskedReader:
-        """The same of some recordings of the source."""
         return MaskedReader(self.source.select(ids), self.quality)

@@ -22,12 +22,7 @@ BASE = 0x9E3779B97F4A7C15  # of the hash: odd
 
 
 class Repeats:
-    """Repeated stretches of one channel, given some samples at a time.
-
-    Parameters
-    ----------
-    length
-        Samples of the shortest repeated stretch.
+    """Repeated stretches of at least ``length`` samples of a channel, given some at a time.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Stretches of a recording whose samples are not to be trusted."""
+"""Stretches of a recording whose samples are unreliable."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Agreement of annotators: event F1 over tolerance, differences in time, and where they differ.
 
 The events of two tables are paired one to one within a recording and type, as many as possible with
-a distance strictly less than the tolerance. So the F1 of two tables does not depend on which of
-them is called the truth. Recordings that only one of the tables names are left out: nobody knows
-whether the other annotator saw them.
+a distance strictly less than the tolerance. So the F1 of two tables does not depend on their order.
+Recordings that only one of the tables names are left out: it is not known whether the other
+annotator saw them.
 """
 
 from __future__ import annotations
@@ -91,8 +91,9 @@ def agreement(tables: Mapping[str, Events], tolerances: Sequence[float]) -> Agre
             parts = {event: _compare(first, second, event, tolerance) for event in types}
             for event in ["all", *types]:
                 chosen = [*parts.values()] if event == "all" else [parts[event]]
-                difference = np.concatenate([part[2] for part in chosen])
-                tally = Tally(len(difference), sum(p[1] for p in chosen), sum(p[0] for p in chosen))
+                firsts, seconds, differences = zip(*chosen, strict=True)
+                difference = np.concatenate(differences)
+                tally = Tally(len(difference), sum(seconds), sum(firsts))
                 absolute = np.abs(difference)
                 rows.append(
                     {
@@ -146,32 +147,19 @@ def disagreements(
     items = []
     for recording in sorted({*first.recordings} & {*second.recordings}):
         for event in types:
-            first_times, second_times = (table.times(recording, event) for table in (first, second))
-            near = pairs(first_times, second_times, tolerance)
-            first_times, second_times = (
-                np.delete(first_times, near[0]),
-                np.delete(second_times, near[1]),
-            )
-            far = pairs(first_times, second_times, reach)
-            items += [
-                Item(
-                    "displaced",
-                    recording,
-                    event,
-                    float(first_times[i]),
-                    float(second_times[j]),
-                    1.0,
-                    source,
-                )
-                for i, j in zip(*far, strict=True)
+            labels, others = (table.times(recording, event) for table in (first, second))
+            near = pairs(labels, others, tolerance)
+            labels, others = np.delete(labels, near[0]), np.delete(others, near[1])
+            left, right = pairs(labels, others, reach)
+            moved = zip(labels[left].tolist(), others[right].tolist(), strict=True)
+            differing: list[tuple[str, float | None, float | None]] = [
+                *(("displaced", *ends) for ends in moved),
+                *(("unsupported", time, None) for time in np.delete(labels, left).tolist()),
+                *(("unlabelled", None, time) for time in np.delete(others, right).tolist()),
             ]
             items += [
-                Item("unsupported", recording, event, float(time), None, 1.0, source)
-                for time in np.delete(first_times, far[0])
-            ]
-            items += [
-                Item("unlabelled", recording, event, None, float(time), 1.0, source)
-                for time in np.delete(second_times, far[1])
+                Item(kind, recording, event, label, other, 1.0, source)
+                for kind, label, other in differing
             ]
     return ReviewQueue.of(items)
 

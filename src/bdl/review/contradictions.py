@@ -12,7 +12,7 @@ kinds of items result:
 The expected mass of an item estimates how likely it is that the labels are wrong there. With
 :math:`\mu(t)` the mass of the density within the tolerance of :math:`t`, at most 1, it is
 :math:`\mu` at the detection, and :math:`1 - \mu` at a label without a partner. Without densities of
-kind ``events`` the scores, limited to 0 and 1, stand for the masses.
+kind ``events`` the scores, clipped to [0, 1], are used as the masses.
 
 A model that was trained on the labels it judges has learned their errors. Use densities of models
 that were trained on other recordings.
@@ -21,6 +21,7 @@ that were trained on other recordings.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ from bdl.recording import Recordings
 from bdl.review.queue import Item, ReviewQueue
 
 
-class _Found(NamedTuple):
+class _Candidates(NamedTuple):
     """Detections of one recording and type: times, scores, and masses around them."""
 
     time: Floats
@@ -120,7 +121,7 @@ def review(
                 time, score = _decoded(density, column, tolerance, regions)
             else:
                 time, score = given.get(place, _NONE)
-            candidates = _Found(time, score, total.around(time))
+            candidates = _Candidates(time, score, total.around(time))
             items += _compare(place, times, candidates, total, tolerance, reach, cutoff, margin)
     if detections is not None:
         types = {event for _, event in given}
@@ -128,7 +129,7 @@ def review(
             if place[0] in judged or place[1] not in types:
                 continue
             time, score = given.get(place, _NONE)
-            candidates = _Found(time, score, np.clip(score, 0.0, 1.0))
+            candidates = _Candidates(time, score, np.clip(score, 0.0, 1.0))
             times = label_times.get(place, _NONE)[0]
             items += _compare(place, times, candidates, None, tolerance, reach, cutoff, margin)
     return ReviewQueue.of(items)
@@ -158,16 +159,8 @@ def _decoded(
     density: Density, column: int, tolerance: float, regions: Regions | None
 ) -> tuple[Floats, Floats]:
     """Times and scores of the density's own detections of one type, by time."""
-    single = Density(
-        density.recording,
-        np.ascontiguousarray(density.values[:, [column]]),
-        (density.types[column],),
-        density.period,
-        density.stride,
-        density.samples,
-        density.kind,
-        density.bounded,
-    )
+    values = np.ascontiguousarray(density.values[:, [column]])
+    single = replace(density, values=values, types=(density.types[column],))
     detected = default_decoder("events", tolerances=(tolerance,)).decode(single)
     place = (density.recording, density.types[column])
     time, score = _by_recording_and_type(detected, regions).get(place, _NONE)
@@ -202,7 +195,7 @@ def _by_recording_and_type(
 def _compare(
     place: tuple[str, str],
     labels: Floats,
-    candidates: _Found,
+    candidates: _Candidates,
     mass: _Mass | None,
     tolerance: float,
     reach: float,
@@ -212,47 +205,42 @@ def _compare(
     """Items of one recording and type."""
     near = np.flatnonzero(candidates.score >= cutoff - margin)
     free_label = np.ones(len(labels), dtype=bool)
-    free_found = np.zeros(len(candidates.time), dtype=bool)
-    free_found[near] = True
-    _pair(labels, candidates, free_label, free_found, tolerance)
-    strong = free_found & (candidates.score >= cutoff)
-    kept = free_found & ~strong
+    free_detection = np.zeros(len(candidates.time), dtype=bool)
+    free_detection[near] = True
+    _pair(labels, candidates, free_label, free_detection, tolerance)
+    strong = free_detection & (candidates.score >= cutoff)
+    weak = free_detection & ~strong
     for label, model in _pair(labels, candidates, free_label, strong, reach):
         at = float(candidates.time[model])
         yield Item("displaced", *place, float(labels[label]), at, float(candidates.mass[model]))
-    for model in np.flatnonzero(strong).tolist():
-        yield Item(
-            "unlabelled", *place, None, float(candidates.time[model]), float(candidates.mass[model])
-        )
-    for model in np.flatnonzero(kept).tolist():
-        yield Item(
-            "uncertain", *place, None, float(candidates.time[model]), float(candidates.mass[model])
-        )
-    lonely = labels[free_label]
+    for kind, chosen in (("unlabelled", strong), ("uncertain", weak)):
+        for time, held in zip(candidates.time[chosen], candidates.mass[chosen], strict=True):
+            yield Item(kind, *place, None, float(time), float(held))
+    unpaired = labels[free_label]
     if mass is not None:
         # Labels closer together than the tolerance share the mass there: one event is one unit.
-        inside = np.searchsorted(labels, lonely + tolerance, side="left")
-        neighbours = inside - np.searchsorted(labels, lonely - tolerance, side="right") - 1
-        support = np.clip(mass.around(lonely) - neighbours, 0.0, 1.0)
+        inside = np.searchsorted(labels, unpaired + tolerance, side="left")
+        neighbours = inside - np.searchsorted(labels, unpaired - tolerance, side="right") - 1
+        support = np.clip(mass.around(unpaired) - neighbours, 0.0, 1.0)
     else:
-        support = np.zeros(len(lonely))
-    nearest = _nearest(candidates, lonely, reach)
-    for time, held, suggestion in zip(lonely.tolist(), support.tolist(), nearest, strict=True):
+        support = np.zeros(len(unpaired))
+    nearest = _nearest(candidates, unpaired, reach)
+    for time, held, suggestion in zip(unpaired.tolist(), support.tolist(), nearest, strict=True):
         if held < cutoff:
             yield Item("unsupported", *place, time, suggestion, 1.0 - held)
 
 
 def _pair(
     labels: Floats,
-    candidates: _Found,
+    candidates: _Candidates,
     free_label: Flags,
-    free_found: Flags,
+    free_detection: Flags,
     within: float,
 ) -> list[tuple[int, int]]:
-    """Pair free labels and free detections; those that are paired are free no more."""
-    left, right = np.flatnonzero(free_label), np.flatnonzero(free_found)
+    """Pair free labels and free detections; those that are paired are no longer free."""
+    left, right = np.flatnonzero(free_label), np.flatnonzero(free_detection)
     order = right[np.lexsort((candidates.time[right], -candidates.score[right]))]
-    count, row, truth = assign(
+    count, row, event = assign(
         np.array([0, len(order)]),
         np.zeros(len(order), np.int32),
         candidates.time[order],
@@ -261,21 +249,18 @@ def _pair(
         labels[left],
         np.array([within]),
     )
-    pairs = [
-        (int(left[t]), int(order[r]))
-        for r, t in zip(row[0, : count[0, 0]], truth[0, : count[0, 0]], strict=True)
-    ]
+    paired = slice(count[0, 0])
+    pairs = [*zip(left[event[0, paired]].tolist(), order[row[0, paired]].tolist(), strict=True)]
     for label, model in pairs:
-        free_label[label] = free_found[model] = False
+        free_label[label] = free_detection[model] = False
     return pairs
 
 
-def _nearest(candidates: _Found, times: Floats, reach: float) -> list[float | None]:
+def _nearest(candidates: _Candidates, times: Floats, reach: float) -> list[float | None]:
     """Time of the detection nearest to each time, of any score, within the reach."""
     if not len(candidates.time):
         return [None] * len(times)
-    after = np.clip(np.searchsorted(candidates.time, times), 1, len(candidates.time) - 1)
-    after = np.minimum(after, len(candidates.time) - 1)
+    after = np.minimum(np.searchsorted(candidates.time, times), len(candidates.time) - 1)
     before = np.maximum(after - 1, 0)
     closer = np.abs(candidates.time[after] - times) < np.abs(candidates.time[before] - times)
     chosen = np.where(closer, candidates.time[after], candidates.time[before])

@@ -68,15 +68,12 @@ class ReviewQueue(Tabular):
 
     def columns(self) -> dict[str, Any]:
         """The columns of the table by name."""
-        return {
-            "kind": [item.kind for item in self.items],
-            "recording": [item.recording for item in self.items],
-            "event": [item.event for item in self.items],
-            "label": [float("nan") if i.label is None else i.label for i in self.items],
-            "model": [float("nan") if i.model is None else i.model for i in self.items],
-            "expected": [item.expected for item in self.items],
-            "source": [item.source for item in self.items],
+        table: dict[str, Any] = {
+            name: [getattr(item, name) for item in self.items] for name in Item._fields
         }
+        for name in ("label", "model"):
+            table[name] = [float("nan") if time is None else time for time in table[name]]
+        return table
 
     def counts(self) -> dict[str, int]:
         """Number of items of each kind."""

@@ -10,26 +10,21 @@ restricted loader.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bdl.datasets.benchmark import Benchmark, Settings
 from bdl.datasets.bowshock.pickled_frames import load_frame
-from bdl.datasets.dataset import Dataset, Simulator
-from bdl.datasets.event_stream import cut, read_stamps
+from bdl.datasets.dataset import Simulator
+from bdl.datasets.event_stream import EventStream, read_stamps
 from bdl.datasets.raw_files import check_columns, published_files
 from bdl.errors import ConfigError, InputError
 from bdl.formats.files import reading
 from bdl.limits import check_expansion
 from bdl.sampling import nearest_sample
-
-if TYPE_CHECKING:
-    from bdl.decoding.grid import Grid
-    from bdl.density import Kind
 
 PERIOD = 4.0
 DAY = 86400
@@ -38,7 +33,7 @@ CHANNELS = ("ws_totels_1_new", "ws_totels_8", "ws_totels_6", "ws_rho")
 TABLE, EVENTS = "martian_bow_shock_dataset.pkl", "martian_bow_shock_events.csv"
 
 
-class BowShock(Dataset):
+class BowShock(EventStream):
     """Bow shock crossings as point events in recordings of a day.
 
     Parameters
@@ -66,7 +61,10 @@ class BowShock(Dataset):
     requires = "Martian bow shock (pickle: needs --trust-pickle)"
     recording_count = 300
     window_bins = 21_600
-    settings: ClassVar[Settings] = Settings(
+    period = PERIOD
+    channels = CHANNELS
+    recording_id = "day{:03d}"
+    settings = Settings(
         types=("crossing",),
         tolerances=(300.0,),
         stride=10,
@@ -90,18 +88,8 @@ class BowShock(Dataset):
         outside = int(((samples < 0) | (samples >= len(values))).sum())
         if outside:
             raise InputError(f"{events}: {outside} events outside the time span of {table.name}")
-        recordings, crossings = cut(
-            values,
-            samples,
-            event="crossing",
-            length=SERIES,
-            period=PERIOD,
-            channels=CHANNELS,
-            name="day{:03d}",
-            files=(table,),
-        )
         notes = (f"{absent} rows absent from the file are missing samples",) if absent else ()
-        return Benchmark(self.kind, recordings, crossings, (), self.settings, notes)
+        return self.cut(values, samples, table, notes)
 
     def trusted(self) -> Self:
         return self.replace(trust=True)
@@ -111,13 +99,6 @@ class BowShock(Dataset):
         from bdl.datasets.bowshock.simulated_orbit import write
 
         return write
-
-    @classmethod
-    def grids(cls) -> Mapping[Kind, Grid]:
-        """Our own: the paper does not publish the number of thresholds or the smoothing."""
-        from bdl.decoding.peaks import PeakGrid
-
-        return {"events": PeakGrid(separation=PERIOD)}
 
 
 def _regular_values(table: Path) -> tuple[NDArray[np.float32], float, int]:

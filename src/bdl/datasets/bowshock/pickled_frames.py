@@ -1,11 +1,11 @@
 """Pickled data frames of numbers with a time index, read without running what they name.
 
-A pickle is a program: loading it calls whatever it names. Here no name is ever resolved. Those that
+A pickle is a program: loading it calls what it names. Here no name is ever resolved. Those that
 a data frame consists of, in old and new versions of pandas and NumPy, become records of the name,
 its arguments and its state; any other name is refused. The arrays are then built from the records'
 bytes, of plain numbers only and of exactly the size that their bytes have. pickle's loader in
-Python is used, since the one in C gives memory to whatever index a pickle claims. A caller must
-still have been told that the file is trusted: fewer readers of pickles are better.
+Python is used, since the one in C allocates memory for any index that a pickle claims. A caller
+must still ask the user whether the file is trusted.
 """
 
 from __future__ import annotations
@@ -26,12 +26,15 @@ from bdl.errors import InputError
 from bdl.formats.files import reading
 from bdl.limits import CHANNELS
 
-_ARRAYS = {"ndarray", "dtype"}
-_CONSTRUCTORS = {
-    "multiarray": {"_reconstruct"},
-    "numeric": {"_frombuffer"},
-}
-_PANDAS = {
+_ALLOWED = {
+    "builtins": {"slice"},
+    "__builtin__": {"slice"},
+    "_codecs": {"encode"},
+    "numpy": {"ndarray", "dtype"},
+    "numpy.core.multiarray": {"_reconstruct"},
+    "numpy._core.multiarray": {"_reconstruct"},
+    "numpy.core.numeric": {"_frombuffer"},
+    "numpy._core.numeric": {"_frombuffer"},
     "pandas": {"DataFrame", "Index", "DatetimeIndex", "RangeIndex"},
     "pandas.arrays": {"DatetimeArray"},
     "pandas.core.frame": {"DataFrame"},
@@ -44,15 +47,6 @@ _PANDAS = {
     "pandas.core.arrays.datetimes": {"DatetimeArray"},
     "pandas._libs.tslibs.offsets": {"Second"},
 }
-_ALLOWED = {
-    "numpy": _ARRAYS,
-    **{f"numpy.{core}.{part}": names for core in ("core", "_core") for part, names in
-       _CONSTRUCTORS.items()},
-    **_PANDAS,
-    "builtins": {"slice"},
-    "__builtin__": {"slice"},
-    "_codecs": {"encode"},
-}  # fmt: skip
 _NUMBER = re.compile(r"(?:f[248]|[iu][1248]|b1|M8)")
 _UNITS = {b"s", b"ms", b"us", b"ns"}
 
@@ -75,7 +69,7 @@ class _NameRefusedError(pickle.UnpicklingError):
 
 
 class _RecordingUnpickler(pickle._Unpickler):
-    """An unpickler whose every name is a kind of record."""
+    """An unpickler that resolves every name to a kind of record."""
 
     def __init__(self, content: bytes) -> None:
         super().__init__(io.BytesIO(content))
@@ -101,21 +95,11 @@ class _RecordingUnpickler(pickle._Unpickler):
 
 @dataclass(frozen=True)
 class PlainFrame:
-    """A data frame of which only numbers and times are read.
-
-    Parameters
-    ----------
-    columns
-        Names of the columns.
-    times
-        (rows,) times of the index; None if the index is something else.
-    blocks
-        Some columns at a time: their places, and the record of their values.
-    """
+    """A data frame of which only numbers and times are read."""
 
     columns: tuple[str, ...]
-    times: NDArray[np.datetime64] | None
-    blocks: tuple[tuple[range, Any], ...]
+    times: NDArray[np.datetime64] | None  # (rows,) of the index; None if it is something else
+    blocks: tuple[tuple[range, Any], ...]  # places of some columns, and the record of their values
 
     def values(self, name: str) -> NDArray[np.float32]:
         """The numbers of one column: (rows,)."""

@@ -23,15 +23,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from bdl.datasets.benchmark import Benchmark, Settings
-from bdl.datasets.chbmit.cases import SEIZURE_RECORDINGS, GroupBy, compare_cases, group_of
+from bdl.datasets.benchmark import Benchmark, Scale, Settings
 from bdl.datasets.chbmit.eeg_files import CHANNELS, RATE, read_edfs, read_feathers
+from bdl.datasets.chbmit.published import (
+    SEIZURE_RECORDINGS,
+    GroupBy,
+    compare_cases,
+    compare_feathers,
+    compare_table,
+    group_of,
+)
 from bdl.datasets.chbmit.seizure_lists import Seizures, read_summary, read_table
-from bdl.datasets.chbmit.snapshot_checksums import compare_feathers, compare_table
 from bdl.datasets.dataset import Dataset, Simulator
 from bdl.datasets.downloads import Download, Kaggle, PhysioNet
 from bdl.datasets.raw_files import contents
-from bdl.datasets.study_scale import Scale
 from bdl.errors import InputError, some
 from bdl.events import Events
 from bdl.intervals import IntervalType
@@ -54,12 +59,12 @@ class CHBMIT(Dataset):
     ----------
     source
         Published form: ``kaggle`` (Feather files) or ``physionet`` (EDF files). None reads
-        whichever the folder contains, and simulates and downloads PhysioNet's.
+        the form that the folder contains, and simulates and downloads PhysioNet's.
     group
         ``person`` (chb21 is the person of chb01) or ``case`` (24 cases, as in the paper).
     positive_only
-        Whether recordings without a seizure are left out, as in the paper: 141 remain, whichever
-        form they are in.
+        Whether recordings without a seizure are left out, as in the paper: 141 remain in
+        either form.
     checksums
         Whether all Feather files (8 GB in the full snapshot) are compared with the paper's.
     strict

@@ -9,26 +9,21 @@ recordings of one hour, 3,600 transactions; detections in event-free ones count 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from bdl.datasets.benchmark import Benchmark, Settings
-from bdl.datasets.dataset import Dataset, Simulator
+from bdl.datasets.dataset import Simulator
 from bdl.datasets.downloads import Download, Kaggle
-from bdl.datasets.event_stream import cut, read_stamps, stamp_column
+from bdl.datasets.event_stream import EventStream, read_stamps, stamp_column
 from bdl.datasets.raw_files import check_columns, published_files
 from bdl.errors import InputError
 from bdl.formats.files import reading
 from bdl.sampling import nearest_sample
-
-if TYPE_CHECKING:
-    from bdl.decoding.grid import Grid
-    from bdl.density import Kind
 
 PERIOD = 1.0
 SERIES = 3600
@@ -37,7 +32,7 @@ ROWS = ("transactions.parquet", "creditcard.csv")
 TABLE, EVENTS = "credit_card_fraud_dataset.csv", "credit_card_fraud_events.csv"
 
 
-class Fraud(Dataset):
+class Fraud(EventStream):
     """Credit-card frauds as point events in recordings of an hour.
 
     Examples
@@ -59,7 +54,10 @@ class Fraud(Dataset):
     requires = "credit-card fraud, events as published"
     recording_count = 80
     window_bins = 3_600
-    settings: ClassVar[Settings] = Settings(
+    period = PERIOD
+    channels = CHANNELS
+    recording_id = "hour{:03d}"
+    settings = Settings(
         types=("fraud",),
         tolerances=(2.0,),
         stride=1,
@@ -79,17 +77,7 @@ class Fraud(Dataset):
         else:
             table, events = published_files(path, TABLE, EVENTS, what="credit-card fraud data")
             values, samples = _read_published(table, events)
-        recordings, frauds = cut(
-            values,
-            samples,
-            event="fraud",
-            length=SERIES,
-            period=PERIOD,
-            channels=CHANNELS,
-            name="hour{:03d}",
-            files=(table,),
-        )
-        return Benchmark(self.kind, recordings, frauds, (), self.settings)
+        return self.cut(values, samples, table)
 
     def simulator(self) -> Simulator:
         """Simulated transactions; a recording is an hour."""
@@ -99,13 +87,6 @@ class Fraud(Dataset):
 
     def download(self) -> Download:
         return Kaggle(dataset="mlg-ulb/creditcardfraud")
-
-    @classmethod
-    def grids(cls) -> Mapping[Kind, Grid]:
-        """Our own: the paper does not publish the number of thresholds or the smoothing."""
-        from bdl.decoding.peaks import PeakGrid
-
-        return {"events": PeakGrid(separation=PERIOD)}
 
 
 def _read_rows(file: Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:

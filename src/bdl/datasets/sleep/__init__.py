@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import polars as pl
 
-from bdl.datasets.benchmark import Benchmark, Settings
+from bdl.datasets.benchmark import Benchmark, Scale, Settings
 from bdl.datasets.dataset import Dataset, Simulator
 from bdl.datasets.downloads import Download, Kaggle
 from bdl.datasets.raw_files import check_columns, published_files
-from bdl.datasets.study_scale import Scale
 from bdl.errors import InputError
 from bdl.events import Events
 from bdl.formats.files import reading

@@ -1,4 +1,4 @@
-"""Annotation by the published rules, with the scatter of people who read plots.
+"""Annotation by the published rules, with the scatter of human annotators.
 
 Only the longest sleep of a night counts: periods with less than 30 minutes between them are
 joined, and it must last at least 30 minutes. A night without the device, or cut by an end of the
@@ -57,7 +57,7 @@ def draw(rng: Generator, course: DayCourse) -> list[tuple[int | None, int | None
 
 
 def _scatter(rng: Generator) -> NDArray[np.float64]:
-    """Minutes by which the labels of the two endpoints of a night deviate from the truth."""
+    """Minutes by which the labels of the two endpoints of a night deviate from the actual times."""
     scale = rng.choice([0.3, 2.0, 10.0], p=[0.75, 0.19, 0.06], size=2)
     minutes: NDArray[np.float64] = rng.laplace(0, 1, size=2) * scale
     return minutes

@@ -1,9 +1,9 @@
 """Annotation files: rows of a label with a start and perhaps an end.
 
 A label whose rows have an end after their start, or that the user names as an interval type,
-becomes an onset and an offset event; any other label becomes point events of its own name. On the
-way back, types called ``<label>:onset`` and ``<label>:offset`` (or named by the user) are paired,
-all others are points with start = end.
+becomes an onset and an offset event; any other label becomes point events of its own name. When
+events are written, types called ``<label>:onset`` and ``<label>:offset`` (or named by the user) are
+paired, all others are points with start = end.
 """
 
 from __future__ import annotations
@@ -69,16 +69,7 @@ class AnnotationFormat(EventFormat):
 def to_events(
     rows: Sequence[Annotation], source: object, intervals: Iterable[IntervalType] | None = None
 ) -> Events:
-    """Events of annotation rows.
-
-    Parameters
-    ----------
-    rows
-        The rows.
-    source
-        The file, for messages.
-    intervals
-        Names of the events of an interval; ``<label>:onset`` and ``<label>:offset`` by default.
+    """Events of annotation rows; ``<label>:onset`` and ``<label>:offset`` are the default names.
 
     Examples
     --------
@@ -103,8 +94,8 @@ def to_events(
             )
         events.append((row.recording, kind.onset if kind else row.label, row.start, row.score))
         if kind is not None and row.end is not None:
-            last = row.score if row.end_score is None else row.end_score
-            events.append((row.recording, kind.offset, row.end, last))
+            end_score = row.score if row.end_score is None else row.end_score
+            events.append((row.recording, kind.offset, row.end, end_score))
     if not events:
         return Events.empty()
     recordings, types, times, scores = zip(*events, strict=True)
@@ -115,7 +106,7 @@ def to_events(
 
 
 def found_types(events: Events) -> tuple[IntervalType, ...]:
-    """Interval types that the names of the events themselves tell.
+    """Interval types by the names of the event types: ``<label>:onset`` and ``<label>:offset``.
 
     Examples
     --------
@@ -132,12 +123,7 @@ def to_annotations(
 ) -> list[Annotation]:
     """Annotation rows of events, sorted by recording, start and label; ``end`` is never None.
 
-    Parameters
-    ----------
-    events
-        The events.
-    intervals
-        Which pairs of events are intervals; None takes ``<label>:onset`` and ``<label>:offset``.
+    By default ``<label>:onset`` and ``<label>:offset`` are the ends of an interval.
     """
     point = np.ones(len(events), dtype=bool)
     pairs: list[tuple[str, int, int]] = []
@@ -172,15 +158,7 @@ def to_annotations(
 def rows_by_recording(
     events: Events, intervals: Iterable[IntervalType] | None, recordings: Recordings | None
 ) -> dict[str, list[Annotation]]:
-    """Annotation rows of each recording; recordings without events have none.
-
-    Parameters
-    ----------
-    events, intervals
-        As in `to_annotations`.
-    recordings
-        Recordings that are named first, in their order.
-    """
+    """Annotation rows of each recording, the given ones first; those without events have none."""
     rows: dict[str, list[Annotation]] = {id: [] for id in (recordings.ids if recordings else ())}
     for row in to_annotations(events, intervals):
         rows.setdefault(row.recording, []).append(row)

@@ -3,8 +3,8 @@
 One file per recording: the id is the file's name without ``_events.tsv``, and the events of
 ``sub-1_eeg`` are in ``sub-1_events.tsv``. ``duration`` 0 or ``n/a`` is a point;
 `bdl.formats.events.annotation_format` says what is an interval. The end of an interval is onset +
-duration in decimal arithmetic, so that times survive the way there and back exactly. Files with the
-columns of `bdl.formats.events.seizure_bids` are read as such.
+duration in decimal arithmetic, so that times stay exact when they are written and read. Files
+with the columns of `bdl.formats.events.seizure_bids` are read as such.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class BidsEvents(AnnotationFormat):
         return ENDING
 
     def file_name(self, id: str) -> str:
-        """Of a name by BIDS, ``sub-1_eeg``, the part before the modality: ``sub-1_events.tsv``."""
+        """The name without its modality: that of ``sub-1_eeg`` is ``sub-1_events.tsv``."""
         stem, _, last = id.rpartition("_")
         return super().file_name(stem if id.startswith("sub-") and last in _MODALITIES else id)
 

@@ -2,7 +2,7 @@
 
 The file name is the recording's id. A line with a file name only says that the file has no
 events. ``offset`` equal to ``onset`` is a point. The format has no scores: scored events are
-refused unless the scores are dropped on purpose.
+refused unless ``drop_scores`` is set.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from bdl.formats.events.event_format import UnscoredFormat
 from bdl.formats.files import matching, reading
 from bdl.recording import RecordingInfo, Recordings
 
-_YEARS = range(1985, 2085)  # those that a header of EDF can tell
+_YEARS = range(1985, 2085)  # those that a header of EDF can express
 
 
 class EdfAnnotations(UnscoredFormat, AnnotationFormat):
@@ -99,7 +99,7 @@ def _edf(edfio: Any, rows: Sequence[Annotation], info: RecordingInfo | None) -> 
         )
         for row in rows
     ]
-    # edfio wants a signal or an annotation; readers pass over one without a text.
+    # edfio needs a signal or an annotation; readers skip one without a text.
     annotations = annotations or [edfio.EdfAnnotation(0.0, None, "")]
     start = None if info is None else info.start
     if start is None or start.year not in _YEARS:

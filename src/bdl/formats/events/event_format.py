@@ -1,4 +1,4 @@
-"""The family of event formats: what each is called, recognised by, reads and writes."""
+"""The family of event formats: their names, suffixes and options, reading and writing."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class EventFormat(Variant):
         path
             File or folder to write.
         recordings
-            Lets recordings without events appear in formats that list them.
+            Recordings to list even without events, in formats that list recordings.
         """
         written = [kind for kind, other in EventFormat.kinds().items() if other.writes()]
         raise ConfigError(
@@ -97,14 +97,14 @@ class EventFormat(Variant):
         return cls.write is not EventFormat.write
 
     def ending(self) -> str | None:
-        """How names of files go on after the recording's id, as in ``.edf``.
+        """What follows the recording's id in the name of its file, such as ``.edf``.
 
         None for a format with one file for all recordings.
         """
         return None
 
     def writes_folder(self, path: Path) -> bool:
-        """Whether the path is to be a folder: the format has one file per recording, it is none.
+        """Whether the path is to be a folder: one file per recording, and the path is no such file.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class EventFormat(Variant):
 
 
 class UnscoredFormat(EventFormat):
-    """A format without scores: they are dropped only on purpose.
+    """A format without scores, which are dropped only if ``drop_scores`` is set.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Event tables: recording, event and time, or start and end, and a score for detections.
 
-A table may be in any format that recordings may be in; the suffix tells which. Columns are found
+A table may be in any format that recordings may be in; its suffix says which. Columns are found
 by their names (`bdl.column_names`), or named by the user. Times are seconds, or dates and times
 (`bdl.formats.event_clock`). A row with a start and an end is an interval: an onset and an offset
 event.
@@ -31,10 +31,10 @@ from bdl.formats.event_clock import (
     is_wall_clock,
     since_1970,
 )
+from bdl.formats.event_recordings import of_recordings, only_recording, texts_of
 from bdl.formats.events.annotation_format import Annotation, IntervalTypes, to_events
 from bdl.formats.events.event_format import EventFormat
 from bdl.formats.recordings.table_format import open_table
-from bdl.formats.row_recordings import of_recordings, only_recording, texts_of
 from bdl.formats.table_writing import write_table
 from bdl.formats.time_texts import DateOrder
 from bdl.formats.timestamps import joined_texts
@@ -60,8 +60,8 @@ class EventTable(EventFormat):
         table of starts and ends without a column of labels holds intervals of one type, whose
         events are called onset and offset by default.
     date_order
-        Whether dates such as 1/2/2024 are ``day-first`` or ``month-first``; by default the dates
-        themselves tell.
+        Whether dates such as 1/2/2024 are ``day-first`` or ``month-first``; by default it is
+        inferred from the dates.
     incomplete
         What to do with rows without a time or score, or of recordings that are not given:
         ``error`` or ``drop`` (and count) them.
@@ -98,7 +98,7 @@ class EventTable(EventFormat):
     def recognises(self, path: Path, columns: Sequence[str]) -> bool:
         """By columns that the user names, or called ``recording``, ``event`` and ``time``."""
         known = ({"recording", "event", "time"}, {"recording", "onset", "duration"})
-        return bool(columns) and (bool(self.columns) or any(each <= {*columns} for each in known))
+        return bool(columns) and (bool(self.columns) or any(names <= {*columns} for names in known))
 
     def resembles(self, columns: Sequence[str]) -> bool:
         """Whether the columns can be guessed: a time, or a start and an end or a duration."""
@@ -121,22 +121,12 @@ class EventTable(EventFormat):
     def read_table(
         self, table: pa.Table, source: object, recordings: Recordings | None = None
     ) -> Events:
-        """The events of an Arrow table.
-
-        Parameters
-        ----------
-        table
-            The table.
-        source
-            Where it comes from, for messages.
-        recordings
-            The recordings; needed for dates and times only.
-        """
+        """The events of an Arrow table; recordings are needed for dates and times only."""
         roles = find_columns(table.column_names, self.columns, ROLES, source)
         columns = {role: table[name].combine_chunks() for role, name in roles.items()}
         notes = [guess_notes(roles, self.columns, source)]
-        ends = "time" not in roles and "start" in roles and bool(roles.keys() & {"end", "duration"})
-        if not ends and "time" not in roles:
+        intervals = "time" not in roles and "start" in roles and roles.keys() & {"end", "duration"}
+        if not intervals and "time" not in roles:
             raise InputError(
                 f"{source}: no column of times; it has {', '.join(table.column_names)}; name it "
                 "(columns=, --column time=NAME, or start=NAME and end=NAME)"
@@ -153,7 +143,7 @@ class EventTable(EventFormat):
         if self.codes and "event" in roles:
             texts = texts_of(columns["event"])
             columns["event"] = from_texts([self.codes.get(text, text) for text in texts])
-        if ends:
+        if intervals:
             events = self._intervals(columns, roles, source, recordings)
             notes.append(_overlap(events, source) if "date" in columns else "")
         else:
@@ -238,11 +228,10 @@ class EventTable(EventFormat):
         return replace(to_events(rows, source, types), dropped=int(missing.sum()))
 
     def write(self, events: Events, path: Path, recordings: Recordings | None = None) -> None:
-        """Write a table; the suffix tells which format: CSV, TSV, Parquet or Feather."""
+        """Write a table in the format of the suffix: CSV, TSV, Parquet or Feather."""
         table = events.to_frame("pyarrow")
-        write_table(
-            table.rename_columns([self.columns.get(n, n) for n in table.column_names]), path
-        )
+        names = [self.columns.get(name, name) for name in table.column_names]
+        write_table(table.rename_columns(names), path)
 
 
 def _overlap(events: Events, source: object) -> str:

@@ -79,7 +79,7 @@ class KaggleEvents(EventFormat):
         if off.any():
             row = int(np.argmax(off))
             raise InputError(
-                f"{path}: row {row}: time {events.time[row]} s is no whole number of steps of "
+                f"{path}: row {row}: time {events.time[row]} s is not a whole number of steps of "
                 f"{period} s; round the times to steps first, or write another format (--to)"
             )
         columns: dict[str, Any] = {

@@ -1,9 +1,9 @@
-"""Tasks of Label Studio (JSON): labels of time series, or of sound, to look at and correct.
+"""Tasks of Label Studio (JSON): labels of time series, or of sound, to be corrected there.
 
 One file holds all recordings, a task each. Events are written as predictions, which Label Studio
-shows for correction, with the labels of a ``TimeSeriesLabels`` control; an instant is a point. What
-people made of them is read back from an export: the annotations of a task, or its predictions if
-nobody annotated it. Times are seconds, as in a time column of seconds without a ``timeFormat``.
+shows for correction, with the labels of a ``TimeSeriesLabels`` control; an instant is a point.
+Corrected events are read from an export: the annotations of a task, or its predictions if it has no
+annotations. Times are seconds, as in a time column of seconds without a ``timeFormat``.
 """
 
 from __future__ import annotations
@@ -115,16 +115,16 @@ def _recording(data: Mapping[str, Any], where: str) -> str:
 def _regions(task: Mapping[str, Any], where: str) -> Sequence[Any]:
     """The regions of the first annotation that was not skipped, otherwise of a prediction."""
     for key in ("annotations", "predictions"):
-        for each in task.get(key) or ():
-            if not isinstance(each, dict) or not isinstance(each.get("result"), list):
+        for version in task.get(key) or ():
+            if not isinstance(version, dict) or not isinstance(version.get("result"), list):
                 raise InputError(f"{where}: {key} with a list 'result' expected")
-            if not each.get("was_cancelled"):
-                return list(each["result"])
+            if not version.get("was_cancelled"):
+                return list(version["result"])
     return ()
 
 
 def _annotations(id: str, region: Any, where: str) -> Iterator[Annotation]:
-    """One row per label of a region; what has no labels of time is passed over."""
+    """One row per label of a region; regions without labels of time are skipped."""
     if not isinstance(region, dict) or region.get("type") not in _LABELS:
         return
     value = region.get("value")

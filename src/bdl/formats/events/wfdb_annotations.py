@@ -1,7 +1,7 @@
 """Annotations of WFDB records: beats and rhythms on the record's sample clock.
 
 An event type is the annotation's symbol (``N``, ``V``, ...) or its note (``(AFIB``). On writing, a
-type that is no symbol of WFDB becomes a label that the file defines; a time becomes its nearest
+type that is not a symbol of WFDB becomes a label that the file defines; a time becomes its nearest
 sample. The format has no intervals and no scores.
 """
 
@@ -78,7 +78,7 @@ class WfdbAnnotations(UnscoredFormat):
         return Events.of(recordings, types, np.concatenate(times))
 
     def _annotation_files(self, path: Path) -> list[Path]:
-        """Those of every record; those that are there, if there are no headers."""
+        """The files of all records; without headers, all files of the extension."""
         if path.is_file() and path.suffix != ".hea":
             return [path]
         extension = self.extension or _READ
@@ -118,7 +118,7 @@ class WfdbAnnotations(UnscoredFormat):
         id: str,
         recordings: Recordings | None,
     ) -> bytes:
-        """The file of one recording, whose times are in order."""
+        """The file of one recording; times are in order."""
         period = self.period
         if recordings is not None and id in recordings:
             period = recordings.info(id).period

@@ -28,7 +28,7 @@ _WHAT = "a CSV or TSV file"
 _UTF8, _OTHER = "utf-8-sig", "latin-1"  # one byte per character, so that any file can be read
 _BEGIN = 1 << 20  # bytes that show the encoding of a file
 _LINES = 200  # more than any device writes before its table
-_FIRST = 20  # rows that tell which columns hold texts
+_FIRST = 20  # rows that show which columns hold texts
 _DECIMAL_COMMA = r"^(\s*[-+]?\d+),(\d+\s*)$"
 
 
@@ -109,7 +109,9 @@ class CsvFile(TableFile):
         """Numbers with a decimal point in place of a comma."""
         import pyarrow.compute as pc
 
-        points = [pc.replace_substring_regex(c, _DECIMAL_COMMA, r"\1.\2") for c in batch.columns]
+        points = [
+            pc.replace_substring_regex(column, _DECIMAL_COMMA, r"\1.\2") for column in batch.columns
+        ]
         return pa.record_batch(points, batch.schema.names)
 
 
@@ -128,7 +130,7 @@ def _encoding(path: Path) -> str:
 
 @contextmanager
 def _whole_rows(path: Path) -> Iterator[None]:
-    """Name the line that has another number of fields than the header, or is no UTF-8."""
+    """Name the line that has another number of fields than the header, or is not UTF-8."""
     try:
         yield
     except pa.ArrowInvalid as error:

@@ -2,8 +2,8 @@
 
 One file is one recording, named by its stem. Its clock is that of the fastest chosen signal; a
 slower one repeats its samples. A signal label that repeats gets `` (2)``, `` (3)`` after it. An
-EDF+D file with gaps between its data records is irregular: an error unless a regular clock was
-asked for, which fills them with NaN.
+EDF+D file with gaps between its data records is irregular, which is an error unless ``regular`` is
+set; the gaps are then filled with NaN.
 
 edfio parses the header (see `bdl.formats.edf_header`). It reads one signal at a time, and BDF
 files only whole, so that data records are mapped into memory and converted here, some at a time.
@@ -121,28 +121,16 @@ class EdfRecordings(RecordingFormat):
 
 @dataclass(frozen=True)
 class EdfReader(ValueReader):
-    """Reads the values of one EDF or BDF file.
-
-    Parameters
-    ----------
-    header
-        Its header.
-    signals
-        The chosen signals.
-    places
-        First sample of each data record, if there are gaps between them.
-    """
+    """Reads the values of one EDF or BDF file."""
 
     header: EdfHeader
-    signals: tuple[EdfSignal, ...]
-    places: NDArray[np.int64] | None
+    signals: tuple[EdfSignal, ...]  # the chosen ones
+    places: NDArray[np.int64] | None  # first sample of each data record, if there are gaps
 
     def files(self, info: RecordingInfo) -> tuple[Path, ...]:
-        """The file."""
         return (self.header.path,)
 
     def chunks(self, info: RecordingInfo) -> Iterator[Values]:
-        """Values in order, some data records at a time."""
         if self.places is not None:
             yield self.read(info)
             return
@@ -151,7 +139,6 @@ class EdfReader(ValueReader):
             yield self._physical(slice(first, first + records)).reshape(-1, len(info.channels))
 
     def read(self, info: RecordingInfo) -> Values:
-        """All values: (samples, channels)."""
         records = self._physical(slice(None))
         if self.places is None:
             return records.reshape(info.samples, len(info.channels))
@@ -195,16 +182,16 @@ def _gaps(
 
     The first annotation of each record is its time.
     """
-    keeper = next((signal for signal in header.signals if signal.is_annotation), None)
-    if keeper is None:
+    timekeeping = next((signal for signal in header.signals if signal.is_annotation), None)
+    if timekeeping is None:
         raise InputError(f"{header.path}: EDF+D without annotations: the records have no times")
     with reading(header.path, WHAT):
-        records = _digital(header)[:, keeper.first : keeper.first + keeper.samples]
+        records = _digital(header)[:, timekeeping.first : timekeeping.first + timekeeping.samples]
         times = np.array([float(record.tobytes().split(b"\x14", 1)[0]) for record in records])
-    away = times - times[0] if len(times) else times
-    if not np.isfinite(away).all() or (np.abs(away) > 1e9).any():
+    elapsed = times - times[0] if len(times) else times
+    if not np.isfinite(elapsed).all() or (np.abs(elapsed) > 1e9).any():
         raise InputError(f"{header.path}: damaged times of the data records")
-    places = nearest_sample(away, period)
+    places = nearest_sample(elapsed, period)
     steps = np.diff(places)
     if (steps < samples_per_record).any():
         record = int(np.argmax(steps < samples_per_record)) + 1

@@ -77,20 +77,14 @@ class NpzFile(TableFile):
                 about["period"] = float(arrays["period"].item())
             if "offset_changes" in arrays:
                 about["offset_changes"] = arrays["offset_changes"].reshape(-1, 2).tolist()
-            if "units" in arrays:
-                about["units"] = [str(unit) for unit in arrays["units"].reshape(-1)]
-                if len(about["units"]) != width:
+        for name, what in (("units", "units"), ("channels", "names of channels")):
+            if name in arrays:
+                about[name] = [str(text) for text in arrays[name].reshape(-1)]
+                if len(about[name]) != width:
                     raise InputError(
-                        f"{self.path}: values of {width} channels, but {len(about['units'])} units"
+                        f"{self.path}: values of {width} channels, but {len(about[name])} {what}"
                     )
-        if "channels" not in arrays:
-            return [f"channel_{i}" for i in range(width)], samples, about
-        channels = [str(name) for name in arrays["channels"].reshape(-1)]
-        if len(channels) != width:
-            raise InputError(
-                f"{self.path}: values of {width} channels, but {len(channels)} names of channels"
-            )
-        return channels, samples, about
+        return about.pop("channels", [f"channel_{i}" for i in range(width)]), samples, about
 
     def _batches(self, columns: Sequence[str], first: int) -> Iterator[pa.RecordBatch]:
         """Rows from ``first`` on; an archive cannot be read in part, so a column comes whole."""

@@ -1,6 +1,6 @@
 """Recordings in Parquet tables, read row group by row group.
 
-Of a table at an address, only the footer and the needed columns of the needed row groups are read.
+For a table at an address, only the footer and the needed columns of the needed row groups are read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The family of recording formats: what each is called, recognised by and takes as options."""
+"""The family of recording formats: their names, suffixes and options."""
 
 from __future__ import annotations
 
@@ -79,10 +79,10 @@ GroupPattern = Annotated[str | None, AfterValidator(_checked)]
 
 
 def group_of(id: str, pattern: str | None) -> str | None:
-    """The group that a recording's id tells, by the first group of a regular expression.
+    """The group of a recording by its id: the first group of a regular expression.
 
-    The expression is matched in time linear in the id's length, whatever it is; therefore it has
-    no references to groups and does not look around.
+    Every expression is matched in time linear in the id's length; therefore it has no references to
+    groups and does not look around.
 
     Examples
     --------

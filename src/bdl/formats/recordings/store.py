@@ -112,7 +112,6 @@ class StoreReader(WholeReader):
         return values
 
     def chunks(self, info: RecordingInfo) -> Iterator[Values]:
-        """Values in order, some rows at a time."""
         if address_of(self.folder) is None:
             yield from super().chunks(info)
             return
@@ -136,7 +135,6 @@ class StoreReader(WholeReader):
         return file
 
     def files(self, info: RecordingInfo) -> tuple[Path, ...]:
-        """The array file of the recording."""
         return (self.folder / f"{safe_name(info.id)}.npy",)
 
 

@@ -34,7 +34,7 @@ class TableFormat(RecordingFormat):
         A column of values, in the order given; all columns that are nothing else, and hold no
         text, by default. A unit in brackets may be left out: ``x`` finds the column ``x [mg]``.
     channel_units
-        Unit of a channel, CHANNEL=UNIT, such as ``x=mg``; by default what the column's name tells.
+        Unit of a channel, CHANNEL=UNIT, such as ``x=mg``; by default that in the column's name.
     sample
         Column of sample numbers, counted from ``first_sample``.
     first_sample
@@ -48,10 +48,10 @@ class TableFormat(RecordingFormat):
         1970-01-01 UTC, in ``unit``) or ``iso`` (text: ISO 8601 or a common local form). By
         default text is ``iso``, an Arrow timestamp is an epoch and a number is seconds.
     date_order
-        Whether dates such as 1/2/2024 are ``day-first`` or ``month-first``; by default the dates
-        themselves tell.
+        Whether dates such as 1/2/2024 are ``day-first`` or ``month-first``; by default it is
+        inferred from the dates.
     unit
-        Unit of numbers in the time column; by default what its name tells, as in ``Time (ms)``, or
+        Unit of numbers in the time column; by default that in its name, as in ``Time (ms)``, or
         seconds.
     period
         Seconds between two samples; inferred from the times by default.
@@ -63,7 +63,7 @@ class TableFormat(RecordingFormat):
     group_pattern
         Regular expression on the id; its first parenthesised group is the recording's group.
     regular
-        Put irregular or missing samples on a regular clock (NaN where there is none); otherwise
+        Put irregular samples on a regular clock (NaN where samples are missing); otherwise
         they are an error.
     duplicates
         What counts of rows with one time: ``error``, or the ``first``, ``last`` or ``mean``.
@@ -98,15 +98,7 @@ class TableFormat(RecordingFormat):
 
     @abstractmethod
     def open_table(self, path: Path, names: Sequence[str] = ()) -> TableFile:
-        """Open a table file.
-
-        Parameters
-        ----------
-        path
-            The file.
-        names
-            Columns that hold few distinct texts, which some formats read faster.
-        """
+        """Open a table file; columns in ``names`` hold few distinct texts, which may be faster."""
 
     def read(self, path: Path) -> Recordings:
         """The recordings of one table: only its id and clock columns are read, and verified."""
@@ -115,22 +107,14 @@ class TableFormat(RecordingFormat):
         return TableReader(path, self).recordings()
 
 
-def open_table(path: str | Path, names: Sequence[str] = ()) -> TableFile:
-    """Open a table file in the format that its suffix tells.
-
-    Parameters
-    ----------
-    path
-        The file.
-    names
-        Columns that hold few distinct texts.
-    """
+def open_table(path: str | Path) -> TableFile:
+    """Open a table file in the format of its suffix."""
     file = existing(path)
     suffixes: list[str] = []
     for name, kind in RecordingFormat.kinds().items():
         if issubclass(kind, TableFormat):
             if file.suffix.lower() in kind.suffixes:
-                return TableFormat.parse(name).open_table(file, names)
+                return TableFormat.parse(name).open_table(file)
             suffixes += kind.suffixes
     raise InputError(
         f"{file}: {file.suffix or 'no suffix'} is not a table that can be read; expected one of "

@@ -1,6 +1,6 @@
 """Recordings in WFDB records (PhysioNet).
 
-One header file ``<record>.hea`` is one recording, named by its stem. Values come in physical
+One header file ``<record>.hea`` is one recording, named by its stem. Values are in physical
 units; samples marked invalid are NaN. Signal files must be as long as the header says, be beside
 it, and add up to its checksums if it has them.
 """
@@ -80,28 +80,16 @@ class WfdbRecordings(RecordingFormat):
 
 @dataclass(frozen=True)
 class WfdbReader(WholeReader):
-    """Reads the values of one WFDB record.
-
-    Parameters
-    ----------
-    header
-        Its header file.
-    signals
-        Its signal files.
-    places
-        Number of the signal of each channel.
-    """
+    """Reads the values of one WFDB record."""
 
     header: Path
-    signals: tuple[Path, ...]
-    places: Mapping[str, int]
+    signals: tuple[Path, ...]  # signal files
+    places: Mapping[str, int]  # number of the signal of each channel
 
     def files(self, info: RecordingInfo) -> tuple[Path, ...]:
-        """Header and signal files."""
         return (self.header, *self.signals)
 
     def read(self, info: RecordingInfo) -> Values:
-        """All values: (samples, channels)."""
         wfdb = require("wfdb", "ecg")
         name = str(self.header.with_suffix(""))
         with reading(self.header, WHAT), warnings.catch_warnings():
