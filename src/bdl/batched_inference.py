@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from bdl.arrays import Singles
 from bdl.binning import Binned
 from bdl.encoders.encoder import WHOLE
 from bdl.inference import check_output, density, evaluating, linked, tensors
@@ -67,7 +68,7 @@ def densities(
     link: Callable[[Tensor], Tensor],
     tile: int = WHOLE,
     tilings: int = 1,
-) -> list[NDArray[np.float32]]:
+) -> list[Singles]:
     """Densities of several recordings, such as one of the `batches`, each as `density` gives it.
 
     Parameters
@@ -93,9 +94,7 @@ def densities(
     return [linked(module, values, link) for values in _together(module, batch, outputs)]
 
 
-def _together(
-    module: nn.Module, batch: Sequence[Binned], outputs: int
-) -> list[NDArray[np.float32]]:
+def _together(module: nn.Module, batch: Sequence[Binned], outputs: int) -> list[Singles]:
     """Outputs of several short recordings, which are padded to the longest."""
     lengths = [len(binned) for binned in batch]
     longest = max(lengths)

@@ -26,8 +26,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Flags, Floats, Longs, Singles
 from bdl.compiled import compiled
 from bdl.errors import InputError
 from bdl.features import STATISTICS, Features
@@ -60,10 +60,10 @@ class Binned:
     3
     """
 
-    values: NDArray[np.float32]
-    hour: NDArray[np.int64] | None
-    weekday: NDArray[np.int64] | None
-    missing: NDArray[np.bool_]
+    values: Singles
+    hour: Longs | None
+    weekday: Longs | None
+    missing: Flags
 
     def __len__(self) -> int:
         return len(self.values)
@@ -150,11 +150,11 @@ def bin_features(
 def _bin(
     values: Values,
     stride: int,
-    columns: NDArray[np.int64],
-    shift: NDArray[np.float64],
-    scale: NDArray[np.float64],
-    out: NDArray[np.float32],
-    absent: NDArray[np.float32],
+    columns: Longs,
+    shift: Floats,
+    scale: Floats,
+    out: Singles,
+    absent: Singles,
 ) -> int:
     """Fill in statistics and the share of missing samples of each bin.
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PositiveInt, model_validator
 
+from bdl.arrays import Flags, Singles
 from bdl.config import Value
 from bdl.errors import ConfigError
 from bdl.quality import Quality
@@ -85,7 +85,7 @@ class Features(Value):
         used = columns[..., : columns.shape[-1] - self.missing]
         return used.reshape(*columns.shape[:-1], -1, len(self.statistics))
 
-    def clear(self, values: NDArray[np.float32], blank: NDArray[np.bool_]) -> None:
+    def clear(self, values: Singles, blank: Flags) -> None:
         """Replace some bins (bins, columns) in place by bins without any sample.
 
         Examples

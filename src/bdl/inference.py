@@ -25,6 +25,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from bdl.arrays import Singles
 from bdl.binning import Binned
 from bdl.encoders.encoder import CARRIED, WHOLE
 from bdl.encoders.fused.elementwise import elementwise
@@ -41,7 +42,7 @@ def density(
     link: Callable[[Tensor], Tensor],
     tile: int = WHOLE,
     tilings: int = 1,
-) -> NDArray[np.float32]:
+) -> Singles:
     """Density of one recording, (bins, outputs) float32, averaged over tilings.
 
     Parameters
@@ -66,7 +67,7 @@ def density(
     shifts = tile_shifts(len(binned), size=size, tilings=tilings)
     if getattr(module, "causal", False) and hasattr(module, "step"):
         shifts = [0]
-    total: NDArray[np.float32] | None = None
+    total: Singles | None = None
     for shift in shifts:
         values = linked(
             module, logits(module, binned, outputs=outputs, tile=tile, shift=shift), link
@@ -78,7 +79,7 @@ def density(
 
 def logits(
     module: nn.Module, binned: Binned, *, outputs: int, tile: int = WHOLE, shift: int = 0
-) -> NDArray[np.float32]:
+) -> Singles:
     """Logits of one recording, (bins, outputs); the module's mode is restored afterwards.
 
     An encoder that is neither causal nor of fixed length gets at most ``tile`` bins at once.
@@ -115,14 +116,12 @@ def evaluating(module: nn.Module, bins: int) -> Iterator[None]:
             module.train()
 
 
-def linked(
-    module: nn.Module, values: NDArray[np.float32], link: Callable[[Tensor], Tensor]
-) -> NDArray[np.float32]:
+def linked(module: nn.Module, values: Singles, link: Callable[[Tensor], Tensor]) -> Singles:
     """Densities from the outputs of a module."""
     if getattr(module, "gives_density", False):
         return values
     with torch.inference_mode():
-        density: NDArray[np.float32] = elementwise(link, torch.from_numpy(values)).numpy()
+        density: Singles = elementwise(link, torch.from_numpy(values)).numpy()
     return density
 
 
@@ -143,7 +142,7 @@ def check_output(output: object, values: Tensor, outputs: int) -> Tensor:
 
 def _tile(
     module: nn.Module, binned: Binned, tile: Tile, fixed: int | None, outputs: int
-) -> NDArray[np.float32]:
+) -> Singles:
     values, hour, weekday = _slice(module, binned, tile.first, tile.stop)
     length = tile.stop - tile.first
     mask = None
@@ -157,7 +156,7 @@ def _tile(
     return _numpy(output)[:length]
 
 
-def _carried(module: nn.Module, binned: Binned, outputs: int) -> Iterator[NDArray[np.float32]]:
+def _carried(module: nn.Module, binned: Binned, outputs: int) -> Iterator[Singles]:
     state = module.initial_state(1)  # type: ignore[operator]
     for first in range(0, len(binned), CARRIED):
         values, hour, weekday = _slice(module, binned, first, first + CARRIED)
@@ -191,6 +190,6 @@ def tensors(
     return torch.from_numpy(values).to(like.device, like.dtype), calendar[0], calendar[1]
 
 
-def _numpy(output: Tensor) -> NDArray[np.float32]:
-    values: NDArray[np.float32] = output[0].float().cpu().numpy()
+def _numpy(output: Tensor) -> Singles:
+    values: Singles = output[0].float().cpu().numpy()
     return values

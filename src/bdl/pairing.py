@@ -18,13 +18,13 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Flags, Longs
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.intervals import Intervals, IntervalType
 
-Rows = NDArray[np.int64]
+Rows = Longs
 PairingRule = Literal["adjacent", "in-order", "best"]
 
 
@@ -130,9 +130,7 @@ def pair_rows(
     return onsets, offsets, len(rows) - 2 * len(onsets)
 
 
-def _endpoints(
-    events: Events, kind: IntervalType, threshold: float
-) -> tuple[Rows, NDArray[np.bool_]]:
+def _endpoints(events: Events, kind: IntervalType, threshold: float) -> tuple[Rows, Flags]:
     """Rows of both types by recording and time, offsets first, and which of them are onsets."""
     names = np.array(events.types, dtype=object)
     side_of = np.where(names == kind.onset, 1, np.where(names == kind.offset, 0, -1))

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta, timezone
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Longs
 from bdl.errors import InputError
 from bdl.limits import PERIODS, SAMPLES, check_channels, check_name
 
@@ -127,9 +128,7 @@ class RecordingInfo:
             ]
         return moments
 
-    def local_time(
-        self, samples: NDArray[np.integer]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def local_time(self, samples: NDArray[np.integer]) -> tuple[Longs, Longs]:
         """Local hour of day and weekday of some samples.
 
         Parameters
@@ -166,8 +165,8 @@ class RecordingInfo:
 
 
 def hour_and_weekday(
-    local: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    local: Floats,
+) -> tuple[Longs, Longs]:
     """Hour of day and weekday (Monday 0) of moments in seconds since 1970, of local time.
 
     Examples

@@ -8,11 +8,11 @@ from functools import lru_cache
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats
 from bdl.registry import Variant
 
-Weights = tuple[int, NDArray[np.float64]]
+Weights = tuple[int, Floats]
 
 # A reach of 2.9999999999 samples is three samples that were converted to seconds and back.
 SLACK = 1e-9

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats
 from bdl.recording import Recording, Recordings
 from bdl.scaling.logarithm import Units, unit_array
 from bdl.scaling.robust import logs, median_and_spread
@@ -45,7 +45,7 @@ class PerRecording(Scaling):
         """Whether scaling a sample needs the whole recording: it does."""
         return True
 
-    def units(self, channels: int) -> NDArray[np.float64]:
+    def units(self, channels: int) -> Floats:
         """Return the unit of each channel's logarithm; 0 for none."""
         return unit_array(self.unit, channels)
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Annotated, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, model_validator
 
+from bdl.arrays import Flags, Singles
 from bdl.config import Value
 from bdl.errors import ConfigError
 from bdl.features import Features
@@ -75,9 +75,7 @@ class Augmentation(Value):
         """Return whether the next window is reversed."""
         return bool(self.reversal) and bool(rng.random() < self.reversal)
 
-    def change(
-        self, values: NDArray[np.float32], features: Features, rng: np.random.Generator
-    ) -> None:
+    def change(self, values: Singles, features: Features, rng: np.random.Generator) -> None:
         """Change the features of a window in place.
 
         Parameters
@@ -120,7 +118,7 @@ def _paired(labels: Labels) -> bool:
     return bool(labels.partners) and None not in labels.partners
 
 
-def stretches(bins: int, share: float, mean: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+def stretches(bins: int, share: float, mean: float, rng: np.random.Generator) -> Flags:
     """Mark random stretches of bins; every bin is marked with probability ``share``.
 
     Stretches and the gaps between them have geometric lengths: a Markov chain of two states that

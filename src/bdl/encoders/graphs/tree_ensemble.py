@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Longs
 from bdl.boosting import LEAF, TreeEnsemble
 from bdl.onnx_graph import Graph
 
@@ -25,7 +25,7 @@ def raw_scores(graph: Graph, trees: TreeEnsemble, table: str) -> str:
     # A missing value counts as zero, goes left, or goes right.
     goes_left = np.where(trees.missing == 0, trees.threshold >= 0, trees.missing == 1)[node]
 
-    def doubles(values: NDArray[np.float64]) -> Any:
+    def doubles(values: Floats) -> Any:
         return numpy_helper.from_array(np.ascontiguousarray(values, dtype=np.float64))
 
     within_tree = node - begin
@@ -49,7 +49,7 @@ def raw_scores(graph: Graph, trees: TreeEnsemble, table: str) -> str:
     )
 
 
-def _reachable(trees: TreeEnsemble) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _reachable(trees: TreeEnsemble) -> tuple[Longs, Longs]:
     """Trees and nodes that can be reached, tree by tree, nodes in their order."""
     tree_of, nodes = [], []
     for tree, root in enumerate(trees.root.tolist()):

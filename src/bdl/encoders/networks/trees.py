@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from bdl.arrays import Longs, Singles
 from bdl.boosting import TreeEnsemble
 from bdl.encoders.networks.module import EncoderModule, State, lengths_of
 from bdl.errors import ConfigError, InputError
@@ -73,16 +73,14 @@ class TreeEncoder(EncoderModule):
 
     def table(
         self,
-        values: NDArray[np.float32],
-        hour: NDArray[np.int64] | None,
-        weekday: NDArray[np.int64] | None,
-    ) -> Callable[[int, int], NDArray[np.float32]]:
+        values: Singles,
+        hour: Longs | None,
+        weekday: Longs | None,
+    ) -> Callable[[int, int], Singles]:
         """Function (first, stop) → table of these bins, for one recording."""
         return self._rows(self._statistics(values), values, hour, weekday)
 
-    def _statistics(
-        self, values: NDArray[np.float32], carried: Carried | None = None
-    ) -> WindowStatistics:
+    def _statistics(self, values: Singles, carried: Carried | None = None) -> WindowStatistics:
         names = self.settings.statistics
         assert names is not None
         used = self.channels * len(names)
@@ -94,13 +92,13 @@ class TreeEncoder(EncoderModule):
     def _rows(
         self,
         statistics: WindowStatistics,
-        values: NDArray[np.float32],
-        hour: NDArray[np.int64] | None,
-        weekday: NDArray[np.int64] | None,
-    ) -> Callable[[int, int], NDArray[np.float32]]:
+        values: Singles,
+        hour: Longs | None,
+        weekday: Longs | None,
+    ) -> Callable[[int, int], Singles]:
         used = self.inputs - self.others
 
-        def rows(first: int, stop: int) -> NDArray[np.float32]:
+        def rows(first: int, stop: int) -> Singles:
             table = statistics.rows(first, stop)
             if self.others:
                 table = np.concatenate([table, values[first:stop, used:]], axis=1)
