@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 from bdl import frames
 from bdl.arrays import Floats
 from bdl.errors import InputError
-from bdl.event_columns import event_columns, incomplete_rows
 from bdl.frames import Backend, Codes, Tabular
 from bdl.table_plots import Drawing
 
@@ -164,12 +163,12 @@ class Events(Tabular):
         ['recording', 'event', 'time']
         """
         named = {"recording": recording, "event": event, "time": time}
-        columns = event_columns(frame, named, score=score, issued=issued, source=source)
+        columns = frames.event_columns(frame, named, score=score, issued=issued, source=source)
         return cls(**columns)._checked(incomplete, source)
 
     def _checked(self, rule: Literal["error", "drop"], source: str) -> Events:
         """The same events, those without a finite time or a score refused or left out."""
-        incomplete = incomplete_rows(self._numbers(), rule, source)
+        incomplete = frames.incomplete_rows(self._numbers(), rule, source)
         if not incomplete.any():
             return self
         return replace(self._rows(~incomplete), dropped=int(incomplete.sum()))

@@ -17,7 +17,7 @@ depend on where a tile begins.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -30,8 +30,9 @@ from bdl.binning import Binned
 from bdl.encoders.encoder import CARRIED, WHOLE
 from bdl.encoders.fused.elementwise import elementwise
 from bdl.encoders.fused.threads import suited
+from bdl.encoders.networks.module import carries_state
 from bdl.errors import ConfigError
-from bdl.windows import Tile, stitch, tile_shifts, tiles
+from bdl.windows import stitch, tile_shifts, tiles
 
 
 def density(
@@ -65,7 +66,7 @@ def density(
     """
     size: int = getattr(module, "fixed_bins", None) or tile
     shifts = tile_shifts(len(binned), size=size, tilings=tilings)
-    if getattr(module, "causal", False) and hasattr(module, "step"):
+    if carries_state(module):
         shifts = [0]
     total: Singles | None = None
     for shift in shifts:
@@ -90,12 +91,14 @@ def logits(
     if tile < 2:
         raise ConfigError(f"tile: at least 2 bins expected, got {tile}")
     with evaluating(module, bins):
-        if getattr(module, "causal", False) and hasattr(module, "step"):
+        if carries_state(module):
             return np.concatenate([*_carried(module, binned, outputs)])
-        fixed: int | None = getattr(module, "fixed_bins", None)
-        size = fixed or min(tile, bins)
+        size: int = getattr(module, "fixed_bins", None) or min(tile, bins)
         cover = tiles(bins, size=size, overlap=size // 2, shift=shift)
-        parts = ((part, _tile(module, binned, part, fixed, outputs)) for part in cover)
+        parts = (
+            (part, batch_outputs(module, [binned[part.first : part.stop]], size, outputs)[0])
+            for part in cover
+        )
         return stitch(parts, bins=bins, outputs=outputs)
 
 
@@ -140,39 +143,45 @@ def check_output(output: object, values: Tensor, outputs: int) -> Tensor:
     return output
 
 
-def _tile(
-    module: nn.Module, binned: Binned, tile: Tile, fixed: int | None, outputs: int
-) -> Singles:
-    values, hour, weekday = _slice(module, binned, tile.first, tile.stop)
-    length = tile.stop - tile.first
-    mask = None
-    if fixed is not None and length < fixed:
-        pad = fixed - length
-        values = torch.nn.functional.pad(values, (0, 0, 0, pad))
-        hour = None if hour is None else torch.nn.functional.pad(hour, (0, pad))
-        weekday = None if weekday is None else torch.nn.functional.pad(weekday, (0, pad))
-        mask = (torch.arange(fixed, device=values.device) < length)[None]
-    output = check_output(module(values, hour, weekday, mask), values, outputs)
-    return _numpy(output)[:length]
+def batch_outputs(
+    module: nn.Module, batch: Sequence[Binned], bins: int, outputs: int
+) -> list[Singles]:
+    """Outputs of several recordings that pass through a module together, padded to ``bins``."""
+    values, hour, weekday = (
+        _padded([getattr(binned, name) for binned in batch], bins)
+        for name in ("values", "hour", "weekday")
+    )
+    given, hours, weekdays = tensors(module, values, hour, weekday)
+    lengths = torch.tensor([len(binned) for binned in batch], device=given.device)
+    if carries_state(module):  # no bin sees what comes later, so padding needs no mask
+        output, _ = module.step(given, module.initial_state(len(batch)), hours, weekdays)  # type: ignore[operator]
+    else:
+        padded = bool((lengths < bins).any())
+        mask = torch.arange(bins, device=given.device) < lengths[:, None] if padded else None
+        output = module(given, hours, weekdays, mask)
+    joined = check_output(output, given, outputs).float().cpu().numpy()
+    return [item[: len(binned)].copy() for item, binned in zip(joined, batch, strict=True)]
+
+
+def _padded(arrays: Sequence[NDArray[np.generic] | None], bins: int) -> NDArray[np.generic] | None:
+    """Arrays as one, with zeros beyond their ends; None if they are None."""
+    given = [array for array in arrays if array is not None]
+    if not given:
+        return None
+    joined = np.zeros((len(given), bins, *given[0].shape[1:]), dtype=given[0].dtype)
+    for place, array in zip(joined, given, strict=True):
+        place[: len(array)] = array
+    return joined
 
 
 def _carried(module: nn.Module, binned: Binned, outputs: int) -> Iterator[Singles]:
     state = module.initial_state(1)  # type: ignore[operator]
     for first in range(0, len(binned), CARRIED):
-        values, hour, weekday = _slice(module, binned, first, first + CARRIED)
+        part = binned[first : first + CARRIED]
+        calendar = (None if array is None else array[None] for array in (part.hour, part.weekday))
+        values, hour, weekday = tensors(module, part.values[None], *calendar)
         output, state = module.step(values, state, hour, weekday)  # type: ignore[operator]
-        yield _numpy(check_output(output, values, outputs))
-
-
-def _slice(
-    module: nn.Module, binned: Binned, first: int, stop: int
-) -> tuple[Tensor, Tensor | None, Tensor | None]:
-    """A batch of one, on the module's device."""
-
-    def part(array: NDArray[np.generic] | None) -> NDArray[np.generic] | None:
-        return None if array is None else array[first:stop][None]
-
-    return tensors(module, part(binned.values), part(binned.hour), part(binned.weekday))
+        yield check_output(output, values, outputs)[0].float().cpu().numpy()
 
 
 def tensors(
@@ -188,8 +197,3 @@ def tensors(
         for array in (hour, weekday)
     ]
     return torch.from_numpy(values).to(like.device, like.dtype), calendar[0], calendar[1]
-
-
-def _numpy(output: Tensor) -> Singles:
-    values: Singles = output[0].float().cpu().numpy()
-    return values

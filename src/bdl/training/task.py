@@ -15,9 +15,8 @@ from bdl.errors import ConfigError, InputError, TrainingError
 from bdl.features import Features
 from bdl.objectives import Objective
 from bdl.training.batches import TrainingRecording, batch_count
-from bdl.training.history import Epoch, TrainingResult, Validate, best_epoch, history_csv
-from bdl.training.hyperparameters import Training
-from bdl.training.length import TrainingLength
+from bdl.training.history import Epoch, TrainingResult, Validate, history_csv
+from bdl.training.hyperparameters import Training, TrainingLength
 from bdl.training.training_run import claim, write
 
 
@@ -139,7 +138,6 @@ class TrainingTask:
         epoch = Epoch(**row, score=self.validate(module) if self.validate else None)
         result.history.append(epoch)
         result.checkpoints[epoch.epoch] = weights
-        result.best = best_epoch(result.history, self.length.kept)
         if self.directory is not None:
             write(self.directory / "history.csv", history_csv(result.history))
 

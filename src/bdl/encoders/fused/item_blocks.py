@@ -19,21 +19,11 @@ def most_joined(batch: int) -> int:
     return -(-batch // (MOST_ITEMS * JOBS * torch.get_num_threads()))
 
 
-def joined_blocks(
-    lengths: list[int], directions: int, most: int
-) -> Iterator[tuple[int, int, int, int, int]]:
-    """(direction, first item, items per block, blocks, steps) of each job.
-
-    ``lengths`` are the steps of each item. A job has up to ``most`` neighbouring blocks of one
-    size.
-    """
-    return _joined(_blocks(lengths, directions), most)
-
-
-def _blocks(lengths: list[int], directions: int) -> list[tuple[int, int, int, int]]:
+def item_blocks(lengths: list[int], directions: int) -> list[tuple[int, int, int, int]]:
     """(direction, first item, items, steps): a few neighbours of equal length per block.
 
-    There are fewer items per block where there would be less than one block per thread.
+    ``lengths`` are the steps of each item. There are fewer items per block where there would be
+    less than one block per thread.
     """
     most = MOST_ITEMS
     while most > 1 and directions * len(lengths) < most * torch.get_num_threads():
@@ -50,14 +40,16 @@ def _blocks(lengths: list[int], directions: int) -> list[tuple[int, int, int, in
     return blocks
 
 
-def _joined(
+def joined(
     blocks: list[tuple[int, int, int, int]], most: int
 ) -> Iterator[tuple[int, int, int, int, int]]:
-    """(direction, first item, items per block, blocks, steps): neighbours of one size together.
+    """(direction, first item, items per block, blocks, steps) of each job.
+
+    A job has up to ``most`` neighbouring blocks of one size.
 
     Examples
     --------
-    >>> [*_joined([(0, 0, 4, 9), (0, 4, 4, 9), (0, 8, 4, 9), (0, 12, 1, 9)], 2)]
+    >>> [*joined([(0, 0, 4, 9), (0, 4, 4, 9), (0, 8, 4, 9), (0, 12, 1, 9)], 2)]
     [(0, 0, 4, 2, 9), (0, 8, 4, 1, 9), (0, 12, 1, 1, 9)]
     """
     for (d, items, steps), run in groupby(sorted(blocks), key=lambda b: (b[0], *b[2:])):

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from bdl.encoders.fused.products import needs_gradient, supported
-from bdl.encoders.fused.setting import allowed
+from bdl.encoders.fused.recurrence import Recurrence, Run, recur
 from bdl.errors import InputError
 
 WIDEST = 256  # beyond, the weights leave the cache, and torch's products over all items are faster
@@ -38,9 +38,6 @@ def _fused(
     module: nn.RNNBase, cell: str, x: Tensor, h0: Tensor | None, c0: Tensor | None, lengths: Any
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Outputs and last states, by the kernels."""
-    # Imports the compiler: only when needed.
-    from bdl.encoders.fused.recurrence import Recurrence, Run, recur
-
     width = module.hidden_size
     spare = -width % MULTIPLE
     parameters: list[Tensor | None] = []
@@ -107,7 +104,6 @@ class _Fused(nn.RNNBase):
         """Whether the kernels compute padded batches on the device of the parameters."""
         return (
             self.fused
-            and allowed()
             and supported(*self.parameters())
             and self.num_layers == 1
             and self.batch_first

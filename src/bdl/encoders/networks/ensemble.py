@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from bdl.encoders.fused.elementwise import elementwise
-from bdl.encoders.networks.module import Maybe
+from bdl.encoders.networks.module import Maybe, carries_state
 
 
 class EnsembleEncoder(nn.Module):
@@ -27,9 +27,7 @@ class EnsembleEncoder(nn.Module):
         super().__init__()
         self.members = nn.ModuleList(members)
         # Members that all carry a state run tile by tile.
-        self.causal = all(
-            getattr(member, "causal", False) and hasattr(member, "step") for member in members
-        )
+        self.causal = all(map(carries_state, members))
         self.weights = [weight / sum(weights) for weight in weights]
         self.fixed_bins = fixed_bins
         self.link: Callable[[Tensor], Tensor] = torch.nn.functional.softplus
@@ -51,11 +49,7 @@ class EnsembleEncoder(nn.Module):
         return tuple(member.initial_state(batch) for member in self.members)  # type: ignore[operator]
 
     def step(
-        self,
-        values: Tensor,
-        state: tuple[Any, ...],
-        hour: Tensor | None = None,
-        weekday: Tensor | None = None,
+        self, values: Tensor, state: tuple[Any, ...], hour: Maybe = None, weekday: Maybe = None
     ) -> tuple[Tensor, tuple[Any, ...]]:
         """Densities of the next tile, and the members' states after it."""
         outputs, states = [], []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from bdl.arrays import Longs, Singles
 from bdl.boosting import TreeEnsemble
-from bdl.encoders.networks.module import EncoderModule, State, lengths_of
+from bdl.encoders.networks.module import EncoderModule, Maybe, State, lengths_of
 from bdl.errors import ConfigError, InputError
 from bdl.window_statistics import Carried, WindowStatistics, statistics_per_channel
 
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 
 # Bins whose statistics are in memory at a time.
 CHUNK = 1 << 14
-FIELDS = ("root", "column", "threshold", "left", "right", "missing")
-TYPES = (torch.int32, torch.int32, torch.float64, torch.int32, torch.int32, torch.int8)
+FIELDS = tuple(field.name for field in fields(TreeEnsemble))
 
 
 class TreeEncoder(EncoderModule):
@@ -47,8 +47,8 @@ class TreeEncoder(EncoderModule):
         self.register_buffer("probability", torch.zeros(1, dtype=torch.bool))
         self.register_buffer("largest", torch.full((1,), torch.inf, dtype=torch.float64))
         for j in range(outputs):
-            for name, kind in zip(FIELDS, TYPES, strict=True):
-                self.register_buffer(f"{name}_{j}", torch.zeros(0, dtype=kind))
+            for name, array in vars(TreeEnsemble.empty()).items():
+                self.register_buffer(f"{name}_{j}", torch.from_numpy(array))
 
     @property
     def columns(self) -> int:
@@ -112,11 +112,7 @@ class TreeEncoder(EncoderModule):
         return rows
 
     def forward(
-        self,
-        values: Tensor,
-        hour: Tensor | None = None,
-        weekday: Tensor | None = None,
-        mask: Tensor | None = None,
+        self, values: Tensor, hour: Maybe = None, weekday: Maybe = None, mask: Maybe = None
     ) -> Tensor:
         """Densities (batch, bins, outputs); zero where padded."""
         lengths = lengths_of(mask)
@@ -134,11 +130,7 @@ class TreeEncoder(EncoderModule):
         return torch.zeros(batch, 0, *shape), torch.zeros(batch, 1, *shape, dtype=torch.float64)
 
     def step(
-        self,
-        values: Tensor,
-        state: State,
-        hour: Tensor | None = None,
-        weekday: Tensor | None = None,
+        self, values: Tensor, state: State, hour: Maybe = None, weekday: Maybe = None
     ) -> tuple[Tensor, State]:
         """Densities (batch, bins, outputs) of the next tile, and the state after it."""
         if not self.causal:
@@ -149,12 +141,7 @@ class TreeEncoder(EncoderModule):
         return density, (last_bins, sums)
 
     def _density(
-        self,
-        values: Tensor,
-        state: State,
-        hour: Tensor | None,
-        weekday: Tensor | None,
-        lengths: Sequence[int],
+        self, values: Tensor, state: State, hour: Maybe, weekday: Maybe, lengths: Sequence[int]
     ) -> tuple[Tensor, list[Carried]]:
         batch, bins, _ = values.shape
         density = torch.zeros(batch, bins, self.outputs)
@@ -163,12 +150,9 @@ class TreeEncoder(EncoderModule):
         for item, length in enumerate(lengths):
             array = values[item, :length].numpy()
             statistics = self._statistics(array, (state[0][item].numpy(), state[1][item].numpy()))
-            table = self._rows(
-                statistics,
-                array,
-                None if hour is None else hour[item].numpy(),
-                None if weekday is None else weekday[item].numpy(),
-            )
+            hours = None if hour is None else hour[item].numpy()
+            weekdays = None if weekday is None else weekday[item].numpy()
+            table = self._rows(statistics, array, hours, weekdays)
             for first in range(0, length, CHUNK):
                 stop = min(first + CHUNK, length)
                 rows = table(first, stop)
