@@ -25,14 +25,8 @@ def batches(
 ) -> Iterator[tuple[T, ...]]:
     """Neighbours that pass through a module together; a long item is alone.
 
-    Parameters
-    ----------
-    items
-        What is put into batches, in order.
-    module
-        The module; if it is not ``batchable``, every item is alone.
-    bins
-        Gives the number of bins of an item.
+    So is every item if the module is not ``batchable``. ``bins`` gives the number of bins of an
+    item.
 
     Examples
     --------
@@ -67,13 +61,6 @@ def densities(
     tilings: int = 1,
 ) -> list[Singles]:
     """Densities of several recordings, such as one of the `batches`, each as `density` gives it.
-
-    Parameters
-    ----------
-    module, outputs, link, tile, tilings
-        As in `density`.
-    batch
-        Features of the recordings.
 
     Examples
     --------

@@ -38,13 +38,7 @@ _running: dict[str, tuple[int, str, subprocess.Popen[str]]] = {}  # by back end:
 
 
 def end_with(parent: int) -> None:
-    """End this process when a process is no longer its parent.
-
-    Parameters
-    ----------
-    parent
-        Number of the process that started this one. If it has ended already, so does this one.
-    """
+    """End this process when the process with this number, which started it, has ended."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
@@ -57,14 +51,9 @@ def end_with(parent: int) -> None:
 
 
 def local_cluster(backend: str, cores: int) -> str:
-    """Address of a cluster that this process has started, or starts now.
+    """Address of a ``ray`` or ``dask`` cluster that this process has started, or starts now.
 
-    Parameters
-    ----------
-    backend
-        ``ray`` or ``dask``.
-    cores
-        Number of tasks that it runs at a time.
+    It runs ``cores`` tasks at a time.
     """
     if backend in _running:
         count, address, process = _running[backend]
@@ -92,13 +81,7 @@ def local_cluster(backend: str, cores: int) -> str:
 
 
 def end_local_cluster(backend: str) -> None:
-    """End the cluster that this process has started, if there is one, and all that it works on.
-
-    Parameters
-    ----------
-    backend
-        ``ray`` or ``dask``.
-    """
+    """End the cluster that this process has started, if there is one, and all that it works on."""
     if backend in _running:
         if backend == "ray":
             require("ray", "ray").shutdown()

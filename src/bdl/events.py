@@ -288,10 +288,7 @@ class Events(Tabular):
         used = len(np.unique(self.recording_code))
         scored = "" if self.score is None else ", scored"
         head = f"Events: {len(self):,} in {used:,} recording{'' if used == 1 else 's'}{scored}"
-        counts = np.bincount(self.type_code, minlength=len(self.types))
-        width = max((len(name) for name in self.types), default=0)
-        rows = [f"  {n:<{width}}  {c:,}" for n, c in zip(self.types, counts, strict=True)]
-        return "\n".join([head, *rows])
+        return frames.counts_text(head, self.types, self.type_code)
 
     def _rows(self, keep: NDArray[Any]) -> Events:
         recording, event = self.recording_code[keep], self.type_code[keep]

@@ -232,6 +232,14 @@ def _arrow(column: Any) -> Any:
     return from_texts(values.tolist()) if values.dtype.kind in "OU" else from_numpy(values)
 
 
+def counts_text(head: str, names: Sequence[str], codes: Codes) -> str:
+    """A table in a few lines: its head, and the number of rows with each name."""
+    counts = np.bincount(codes, minlength=len(names))
+    width = max(map(len, names), default=0)
+    rows = (f"  {name:<{width}}  {count:,}" for name, count in zip(names, counts, strict=True))
+    return "\n".join([head, *rows])
+
+
 def html_table(columns: dict[str, Any]) -> str:
     """Columns as an HTML table for notebooks, its first rows only."""
     size = len(next(iter(columns.values()), ()))

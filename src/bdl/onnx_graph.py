@@ -137,11 +137,7 @@ class Graph:
         from onnx import checker, helper
 
         graph = helper.make_graph(
-            self._nodes,
-            "bdl",
-            self._inputs,
-            self._outputs,
-            [*self._constants.values()],
+            self._nodes, "bdl", self._inputs, self._outputs, [*self._constants.values()]
         )
         opsets = [helper.make_opsetid(name, OPSETS[name]) for name in sorted(self._domains)]
         model = helper.make_model(

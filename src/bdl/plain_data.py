@@ -21,12 +21,7 @@ TOO_DEEP = f"nested too deeply, more than {NESTING} levels"
 def parse_json(text: str | bytes, what: object) -> Any:
     """The value of a JSON text; NaN and infinite numbers are refused.
 
-    Parameters
-    ----------
-    text
-        The text.
-    what
-        Where it comes from, for messages.
+    ``what`` says where the text comes from, for messages.
 
     Examples
     --------
@@ -68,11 +63,6 @@ def _finite(text: str) -> float:
 
 def parse_yaml(text: str, what: object) -> Any:
     """The value of a YAML text; keys are texts, and parts that aliases repeat count each time.
-
-    Parameters
-    ----------
-    text, what
-        As in `parse_json`.
 
     Examples
     --------

@@ -164,9 +164,7 @@ class RecordingInfo:
         )
 
 
-def hour_and_weekday(
-    local: Floats,
-) -> tuple[Longs, Longs]:
+def hour_and_weekday(local: Floats) -> tuple[Longs, Longs]:
     """Hour of day and weekday (Monday 0) of moments in seconds since 1970, of local time.
 
     Examples

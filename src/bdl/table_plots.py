@@ -38,14 +38,7 @@ class Drawing(NamedTuple):
 
 
 def draw(columns: dict[str, Any], drawing: Drawing) -> Figure:
-    """A table as a plotly figure.
-
-    Parameters
-    ----------
-    columns
-        Columns by name.
-    drawing
-        How they are drawn.
+    """A table, given as columns by name, as a plotly figure.
 
     Examples
     --------

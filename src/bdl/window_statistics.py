@@ -148,12 +148,7 @@ def _mean_and_spread(sums: Floats, channel: int, low: int, high: int) -> tuple[f
 
 @compiled
 def _fill(
-    bins: Singles,
-    sums: Floats,
-    widths: Longs,
-    first: int,
-    causal: bool,
-    table: Singles,
+    bins: Singles, sums: Floats, widths: Longs, first: int, causal: bool, table: Singles
 ) -> None:
     """Fill the table by windows before and after the bin, or causal, one width before its end."""
     total, channels = bins.shape[:2]

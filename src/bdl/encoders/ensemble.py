@@ -135,44 +135,36 @@ class Ensemble(Encoder):
         Member ``j`` has the seed plus ``j`` and the folder ``member-j``. Scores are those of the
         whole ensemble, whose members are at the same epoch.
         """
-        from bdl.encoders.networks.ensemble import EnsembleEncoder
-
-        assert isinstance(module, EnsembleEncoder)
-        return self._train_members(
-            module,
-            task,
-            {j: partial(member.train, module.members[j]) for j, member in enumerate(self.members)},
-        )
+        trainings = {j: member.train for j, member in enumerate(self.members)}
+        return self._train_members(module, task, trainings)
 
     def fine_tune(self, module: nn.Module, task: TrainingTask) -> TrainingResult:
         """Train the networks among the members further; trees keep what they have learned."""
-        from bdl.encoders.networks.ensemble import EnsembleEncoder
-
-        assert isinstance(module, EnsembleEncoder)
-        members = {
-            j: partial(member.fine_tune, module.members[j])
-            for j, member in enumerate(self.members)
-            if member.fine_tunes
-        }
-        if not members:
+        members = enumerate(self.members)
+        trainings = {j: member.fine_tune for j, member in members if member.fine_tunes}
+        if not trainings:
             return self.members[0].fine_tune(module, task)  # says why not
-        return self._train_members(module, task, members)
+        return self._train_members(module, task, trainings)
 
     def _train_members(
         self,
-        module: EnsembleEncoder,
+        module: nn.Module,
         task: TrainingTask,
-        trainings: Mapping[int, Callable[[TrainingTask], TrainingResult]],
+        trainings: Mapping[int, Callable[[nn.Module, TrainingTask], TrainingResult]],
     ) -> TrainingResult:
         """Carry out the trainings of some members; the others stay as they are."""
+        from bdl.encoders.networks.ensemble import EnsembleEncoder
+
+        assert isinstance(module, EnsembleEncoder)
         combined = task.start()
-        places = [*trainings]
-        results = task.run_all([partial(trainings[j], task.member(j)) for j in places])
+        results = task.run_all(
+            [partial(train, module.members[j], task.member(j)) for j, train in trainings.items()]
+        )
         before = {name: value.clone() for name, value in module.state_dict().items()}
         for epoch in task.length.kept:
             weights = before | {
                 f"members.{j}.{name}": value
-                for j, result in zip(places, results, strict=True)
+                for j, result in zip(trainings, results, strict=True)
                 for name, value in result.checkpoints[epoch].items()
             }
             module.load_state_dict(weights)

@@ -34,11 +34,6 @@ def heavy_tailed_units(recordings: Recordings) -> Floats:
     ranges above the upper quartile, and the logarithm at least halves this number. Its unit is the
     median, or the upper quartile if the median is 0.
 
-    Parameters
-    ----------
-    recordings
-        The training recordings.
-
     Examples
     --------
     >>> from bdl.recording import Recording

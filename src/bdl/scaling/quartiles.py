@@ -40,17 +40,8 @@ def quantiles(recordings: Recordings, shares: Sequence[float]) -> Floats:
     All samples of all recordings have the same weight; missing ones (NaN) are left out. Between two
     samples the quantile is interpolated linearly, as in numpy.
 
-    Parameters
-    ----------
-    recordings
-        Recordings with the same channels.
-    shares
-        Share of the samples below each quantile, from 0 (the minimum) to 1 (the maximum).
-
-    Returns
-    -------
-    ndarray
-        (channels, shares).
+    ``shares`` are the shares of the samples below each quantile, from 0 (the minimum) to 1 (the
+    maximum). The recordings have the same channels. The result is (channels, shares).
 
     Examples
     --------

@@ -26,13 +26,7 @@ from bdl.training.training_run import LAST, weights_name, write
 
 
 class Checkpointing(L.Callback):
-    """Writes the history, kept weights and the last checkpoint after every epoch.
-
-    Parameters
-    ----------
-    task
-        Says which epochs are kept, how they are scored, and where they are written.
-    """
+    """Writes the history, kept weights and the last checkpoint of a task after every epoch."""
 
     def __init__(self, task: TrainingTask) -> None:
         self.kept = task.length.kept

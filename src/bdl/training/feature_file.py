@@ -33,14 +33,9 @@ class _Place(NamedTuple):
 
 
 def keep(features: Iterable[Binned], memory: int | None = None) -> list[Binned]:
-    """The features in order; those beyond a number of bytes are in a file.
+    """The features in order; those beyond some bytes of ``memory`` are in a file.
 
-    Parameters
-    ----------
-    features
-        Features of recordings, made one at a time.
-    memory
-        Bytes that stay in memory; by default a quarter of what is available.
+    By default a quarter of the memory that is available is used.
 
     Examples
     --------

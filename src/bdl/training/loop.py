@@ -26,21 +26,9 @@ LOGGERS = ("lightning.pytorch", "lightning.fabric", "lightning")
 
 
 def train(encoder: nn.Module, task: TrainingTask) -> TrainingResult:
-    """Train an encoder in place; at the end it has the weights of the last epoch.
+    """Train an encoder in place, from its weights on; at the end it has those of the last epoch.
 
     With `Training.average` these are averaged weights.
-
-    Parameters
-    ----------
-    encoder
-        The module; training starts from its weights.
-    task
-        What it is trained on, and how.
-
-    Returns
-    -------
-    TrainingResult
-        History, kept weights and the best epoch.
     """
     keep_buffers()
     training, length = task.training, task.length
@@ -58,11 +46,7 @@ def train(encoder: nn.Module, task: TrainingTask) -> TrainingResult:
         rank=lambda: (trainer.global_rank, trainer.world_size),
     )
     module = TrainableEncoder(
-        encoder,
-        task.objective.loss,
-        outputs=task.outputs,
-        training=training,
-        steps=length.steps,
+        encoder, task.objective.loss, outputs=task.outputs, training=training, steps=length.steps
     )
     checkpointing = Checkpointing(task)
     with _quiet(), _interruptible(), torch.random.fork_rng():

@@ -23,21 +23,10 @@ LAST = "last.ckpt"
 
 
 def claim(directory: Path, identity: dict[str, Any]) -> Path | None:
-    """Create a run directory, or take over one of the same identity.
+    """Create a run directory, or take over one of the same identity; the checkpoint to resume from.
 
-    A directory of another training is refused, because weights of both would be mixed.
-
-    Parameters
-    ----------
-    directory
-        The run directory.
-    identity
-        What is trained on what data, as plain data.
-
-    Returns
-    -------
-    Path or None
-        The checkpoint to resume from, or None for a new start.
+    ``identity`` says as plain data what is trained on what data. A directory of another training
+    is refused, because weights of both would be mixed. Without a checkpoint, the result is None.
     """
     remove_leftovers(directory)
     record = directory / "run.json"

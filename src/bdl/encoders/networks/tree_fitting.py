@@ -26,13 +26,8 @@ NEAR_SHARE = 0.5
 def fit_tree_encoder(encoder: TreeEncoder, task: TrainingTask) -> TrainingResult:
     """Fit the trees of an encoder in place; at the end it has the trees of the last epoch.
 
-    Parameters
-    ----------
-    encoder
-        The module.
-    task
-        Its objective must have a loss for trees. Of its training, the seed and the epochs are used:
-        after epoch ``e`` of ``n`` the encoder has the first ``e / n`` of its trees.
+    Of the task's training, the seed and the epochs are used: after epoch ``e`` of ``n`` the encoder
+    has the first ``e / n`` of its trees.
     """
     loss = task.objective.tree_loss
     if loss is None:
@@ -146,12 +141,7 @@ def _distance(marked: Flags) -> Longs:
     return nearest
 
 
-def _loss(
-    encoder: TreeEncoder,
-    table: Singles,
-    target: Floats,
-    weight: Floats,
-) -> float:
+def _loss(encoder: TreeEncoder, table: Singles, target: Floats, weight: Floats) -> float:
     """Weighted mean loss per bin and output on the rows that were fitted on."""
     total = 0.0
     for j in range(encoder.outputs):

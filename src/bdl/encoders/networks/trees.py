@@ -72,10 +72,7 @@ class TreeEncoder(EncoderModule):
         return TreeEnsemble(**arrays)
 
     def table(
-        self,
-        values: Singles,
-        hour: Longs | None,
-        weekday: Longs | None,
+        self, values: Singles, hour: Longs | None, weekday: Longs | None
     ) -> Callable[[int, int], Singles]:
         """Function (first, stop) → table of these bins, for one recording."""
         return self._rows(self._statistics(values), values, hour, weekday)
