@@ -19,6 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial, reduce
+from operator import add
 
 import numpy as np
 import torch
@@ -68,13 +70,8 @@ def density(
     shifts = tile_shifts(len(binned), size=size, tilings=tilings)
     if carries_state(module):
         shifts = [0]
-    total: Singles | None = None
-    for shift in shifts:
-        values = linked(
-            module, logits(module, binned, outputs=outputs, tile=tile, shift=shift), link
-        )
-        total = values if total is None else total + values
-    assert total is not None
+    tiling = partial(logits, module, binned, outputs=outputs, tile=tile)
+    total = reduce(add, (linked(module, tiling(shift=shift), link) for shift in shifts))
     return total if len(shifts) == 1 else total / np.float32(len(shifts))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, NonNegativeFloat, model_validator
@@ -188,12 +188,10 @@ class Ensemble(Encoder):
 
         from bdl.onnx_graph import part_of
 
-        shares = self.shares
-        total: str | None = None
-        for j, (member, share) in enumerate(zip(self.members, shares, strict=True)):
+        def weighted(j: int) -> str:
             member_weights = part_of(weights, f"members.{j}.")
-            density = member.export(graph, member_weights, inputs, f"{prefix}member{j}.")
-            weighted = graph.add("Mul", density, graph.constant(share / sum(shares), np.float32))
-            total = weighted if total is None else graph.add("Add", total, weighted)
-        assert total is not None
-        return total
+            density = self.members[j].export(graph, member_weights, inputs, f"{prefix}member{j}.")
+            share = self.shares[j] / sum(self.shares)
+            return graph.add("Mul", density, graph.constant(share, np.float32))
+
+        return reduce(partial(graph.add, "Add"), map(weighted, range(len(self.members))))

@@ -57,7 +57,6 @@ class Gaussian(SigmaKernel):
     kind: Literal["gaussian"] = "gaussian"
 
     def weights(self, period: float) -> Weights:
-        """Return the distance of the first weight in samples, and the weights."""
         reach = reach_in_samples(CUT * self.known_sigma(), period)
         return -reach, bell(np.arange(-reach, reach + 1), self.known_sigma() / period)
 

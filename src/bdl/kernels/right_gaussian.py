@@ -31,7 +31,6 @@ class RightGaussian(SigmaKernel):
 
     @classmethod
     def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:
-        """Further names of this kernel."""
         return {"right": {}}
 
     def weights(self, period: float) -> Weights:

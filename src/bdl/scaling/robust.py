@@ -58,11 +58,9 @@ class Robust(Scaling):
         return self.replace(median=tuple(median.tolist()), spread=tuple(spread.tolist()))
 
     def describe(self, channels: Sequence[str]) -> str:
-        """Return in a few words how the named channels are scaled."""
         return f"all recordings by the same median and interquartile range{logs(self, channels)}"
 
     def units(self, channels: int) -> Floats:
-        """Return the unit of each channel's logarithm; 0 for none."""
         return unit_array(self.unit, channels)
 
     def affine(self, recording: Recording) -> Affine:

@@ -21,8 +21,7 @@ from bdl.errors import InputError
 from bdl.formats.files import existing
 from bdl.training.history import Epoch, TrainingResult, history_csv
 from bdl.training.lightning_module import TrainableEncoder
-from bdl.training.task import TrainingTask
-from bdl.training.training_run import LAST, weights_name, write
+from bdl.training.task import LAST, TrainingTask, weights_name, write
 
 
 class Checkpointing(L.Callback):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add, mul
 from typing import Any
 
 import torch
@@ -60,10 +62,8 @@ class EnsembleEncoder(nn.Module):
         return self._mean(outputs), tuple(states)
 
     def _mean(self, outputs: Sequence[Tensor]) -> Tensor:
-        total: Tensor | None = None
-        for weight, member, output in zip(self.weights, self.members, outputs, strict=True):
-            given = getattr(member, "gives_density", False)
-            density = output if given else elementwise(self.link, output)
-            total = weight * density if total is None else total + weight * density
-        assert total is not None
-        return total
+        densities = (
+            output if getattr(member, "gives_density", False) else elementwise(self.link, output)
+            for member, output in zip(self.members, outputs, strict=True)
+        )
+        return reduce(add, map(mul, self.weights, densities))
