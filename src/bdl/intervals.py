@@ -165,12 +165,13 @@ class Intervals(Tabular):
                 f"interval {names[row]!r} of recording {recordings[row]!r}, row {row}: a finite "
                 f"start not after a finite end expected, got {starts[row]} to {ends[row]}"
             )
-        distinct, codes = [], []
+        coded = []
         for column in (recordings, names):
-            values, code = np.unique(np.array(column, dtype=object), return_inverse=True)
-            distinct.append(tuple(values.tolist()))
-            codes.append(code.astype(np.int32))
-        return cls(*distinct, *codes, starts, ends, scores, unpaired)
+            distinct, code = np.unique(np.array(column, dtype=object), return_inverse=True)
+            coded.append((tuple(distinct.tolist()), code.astype(np.int32)))
+        (distinct_recordings, recording_code), (distinct_names, name_code) = coded
+        codes = (recording_code, name_code)
+        return cls(distinct_recordings, distinct_names, *codes, starts, ends, scores, unpaired)
 
     @classmethod
     def empty(cls) -> Intervals:

@@ -70,4 +70,5 @@ def bell(distance: Longs, sigma: float) -> Floats:
     [0.622, 0.378]
     """
     weights: Floats = np.exp(-0.5 * (distance / sigma) ** 2)
-    return weights / weights.sum()
+    weights /= weights.sum()
+    return weights

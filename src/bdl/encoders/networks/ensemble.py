@@ -66,4 +66,5 @@ class EnsembleEncoder(nn.Module):
             output if getattr(member, "gives_density", False) else elementwise(self.link, output)
             for member, output in zip(self.members, outputs, strict=True)
         )
-        return reduce(add, map(mul, self.weights, densities))
+        mean: Tensor = reduce(add, map(mul, self.weights, densities))
+        return mean
