@@ -17,37 +17,24 @@ from typing import TYPE_CHECKING, Any
 from bdl.library_settings import set_up_libraries
 
 if TYPE_CHECKING:
-    from bdl.decoding import decode
-    from bdl.density import Density
-    from bdl.detector import Detector, load
-    from bdl.errors import BdlError
-    from bdl.evaluation import compare, score
-    from bdl.events import Events
-    from bdl.formats import read_events, read_recordings, write_events
-    from bdl.intervals import IntervalType
-    from bdl.recording import Recording, RecordingInfo, Recordings
-    from bdl.workers import Workers
+    from bdl.decoding import decode as decode
+    from bdl.density import Density as Density
+    from bdl.detector import Detector as Detector
+    from bdl.detector import load as load
+    from bdl.errors import BdlError as BdlError
+    from bdl.evaluation import compare as compare
+    from bdl.evaluation import score as score
+    from bdl.events import Events as Events
+    from bdl.formats import read_events as read_events
+    from bdl.formats import read_recordings as read_recordings
+    from bdl.formats import write_events as write_events
+    from bdl.intervals import IntervalType as IntervalType
+    from bdl.recording import Recording as Recording
+    from bdl.recording import RecordingInfo as RecordingInfo
+    from bdl.recording import Recordings as Recordings
+    from bdl.workers import Workers as Workers
 
     __version__: str
-
-__all__ = [
-    "BdlError",
-    "Density",
-    "Detector",
-    "Events",
-    "IntervalType",
-    "Recording",
-    "RecordingInfo",
-    "Recordings",
-    "Workers",
-    "compare",
-    "decode",
-    "load",
-    "read_events",
-    "read_recordings",
-    "score",
-    "write_events",
-]
 
 _ACTIONS = {
     "Detector": "detector",
@@ -70,6 +57,8 @@ _TYPES = {
     "Workers": "workers",
 }
 
+__all__ = sorted({**_ACTIONS, **_TYPES})
+
 set_up_libraries()
 
 
@@ -85,8 +74,7 @@ def __getattr__(name: str) -> Any:
         from bdl.errors import require
 
         require("torch", "train")
-    home = import_module(f"bdl.{module}")
-    value = getattr(home, name)
+    value = getattr(import_module(f"bdl.{module}"), name)
     globals()[name] = value
     return value
 

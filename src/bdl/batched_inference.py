@@ -44,7 +44,7 @@ def batches(
             batch, longest = [], 0
         batch.append(item)
         longest = max(longest, bins(item), 1)
-        if longest * (len(batch) + 1) > most:  # no item of this length is waited for in vain
+        if longest * (len(batch) + 1) > most:  # no further item of this length would fit
             yield tuple(batch)
             batch, longest = [], 0
     if batch:
@@ -69,7 +69,7 @@ def densities(
     >>> from bdl.encoders import Recurrent
     >>> module = Recurrent(width=4).build(inputs=1, outputs=2, calendar=False)
     >>> features = (np.zeros((n, 1), np.float32) for n in (5, 3))
-    >>> short = [Binned(each, None, None, np.zeros(len(each), bool)) for each in features]
+    >>> short = [Binned(rows, None, None, np.zeros(len(rows), bool)) for rows in features]
     >>> [values.shape for values in densities(module, short, outputs=2, link=torch.exp)]
     [(5, 2), (3, 2)]
     """

@@ -17,7 +17,7 @@ from bdl.plain_data import parse_yaml
 
 Seconds = Annotated[float, Field(ge=0, le=1e10)]  # of a setting: three centuries at most
 Count = Annotated[int, Field(gt=0, le=10**9)]  # of epochs, updates, bins and the like
-# What was expected, by the first word of pydantic's name of a problem, where that tells enough.
+# What was expected, by the first word of pydantic's name of a problem, where that suffices.
 _EXPECTED = {
     "float": "a number",
     "int": "a whole number",

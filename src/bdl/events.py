@@ -253,23 +253,23 @@ class Events(Tabular):
         >>> len(Events.concat([Events.of("a", "beat", [1.0]), Events.empty()]))
         1
         """
-        every = [*parts]
-        listed = [part for part in every if len(part)]
-        tables = [part._numbers() for part in listed or every or [cls.empty()]]
+        tables = [*parts]
+        filled = [table for table in tables if len(table)]
+        columns = [table._numbers() for table in filled or tables or [cls.empty()]]
         numbers: dict[str, Any] = {
-            name: np.concatenate([table[name] for table in tables])
+            name: np.concatenate([table[name] for table in columns])
             for name in ("time", "score", "issued")
-            if all(name in table for table in tables)
+            if all(name in table for table in columns)
         }
-        if not listed:
+        if not filled:
             return cls.empty(scored="score" in numbers, issued="issued" in numbers)
         recordings, recording_code = frames.merge(
-            [(part.recordings, part.recording_code) for part in listed]
+            [(table.recordings, table.recording_code) for table in filled]
         )
-        types, type_code = frames.merge([(part.types, part.type_code) for part in listed])
-        notes = tuple(note for part in listed for note in part.notes)
+        types, type_code = frames.merge([(table.types, table.type_code) for table in filled])
+        notes = tuple(note for table in filled for note in table.notes)
         events = cls(recordings, types, recording_code, type_code, **numbers, notes=notes)
-        return replace(events, dropped=sum(p.dropped for p in listed), backend=listed[0].backend)
+        return replace(events, dropped=sum(t.dropped for t in filled), backend=filled[0].backend)
 
     def __len__(self) -> int:
         return len(self.time)

@@ -36,8 +36,8 @@ class Features(Value):
     scaling
         How channels are scaled: a value or a name of `bdl.scaling` (automatic, none, ...).
     missing
-        Whether a last column gives the share of missing samples, so that a model can tell a gap
-        from a signal at its usual level.
+        Whether a last column gives the share of missing samples, so that a model can
+        distinguish a gap from a signal at its usual level.
     quality
         Stretches whose samples are treated as missing, such as {flat: 60, non_wear: {}}; see
         `bdl.quality.Quality`. None takes all samples as they are.

@@ -48,15 +48,9 @@ def density(
 ) -> Singles:
     """Density of one recording, (bins, outputs) float32, averaged over tilings.
 
-    Parameters
-    ----------
-    module, binned, outputs, tile
-        As in `logits`.
-    link
-        Turns logits into densities; not used for a module that gives densities itself.
-    tilings
-        Number of tilings. Tiling ``k`` of ``n`` has its borders moved by ``k / n`` of the distance
-        between tiles. A recording of one tile, and a causal encoder, have one tiling only.
+    ``link`` turns logits into densities; it is not used for a module that gives densities itself.
+    Tiling ``k`` of ``n`` has its borders moved by ``k / n`` of the distance between tiles. A
+    recording of one tile, and a causal encoder, have one tiling only.
 
     Examples
     --------

@@ -217,7 +217,7 @@ def _best(
     max_duration: float,
     min_gap: float,
 ) -> tuple[Rows, Rows]:
-    """Best total with intervals among the first j offsets: its last onset, and where it goes on.
+    """Best total with intervals among the first j offsets: its last onset, and the offsets before.
 
     ``onset[j]`` is -1 where offset j - 1 ends no interval.
     """

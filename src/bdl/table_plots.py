@@ -23,7 +23,7 @@ class Drawing(NamedTuple):
     x, y
         Columns of the axes. Without them the first column, and the last one that has numbers.
     by
-        Columns that tell curves apart.
+        Columns that distinguish curves.
     mode
         What is drawn of a curve.
     interval
@@ -54,7 +54,7 @@ def draw(columns: dict[str, Any], drawing: Drawing) -> Figure:
     keys = keys or [()] * len(arrays[x])
     figure = go.Figure()
     for key in dict.fromkeys(keys):
-        rows = np.flatnonzero([each == key for each in keys])
+        rows = np.flatnonzero([row_key == key for row_key in keys])
         rows = rows[:: max(1, -(-len(rows) // MOST_POINTS))]
         bars = None
         if drawing.interval is not None:

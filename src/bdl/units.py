@@ -150,7 +150,7 @@ def common_units(recordings: Recordings) -> dict[str, str]:
 def in_units(
     recordings: Recordings, units: Mapping[str, str], what: str, *, strict: bool = True
 ) -> Recordings:
-    """The same recordings with channels in the given units; a note tells what was converted.
+    """The same recordings with channels in the given units; a note says what was converted.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 Back ends: ``loky`` (processes of this machine), ``ray`` and ``dask`` (a cluster, or a local one if
 no address is given). All of them hand out futures, so that one loop serves all. A few items per
-worker are under way at a time. If a worker dies, whatever was under way is run again at the end,
+worker are in progress at a time. If a worker dies, what was in progress is run again at the end,
 one item at a time; an item whose worker dies again and again is set aside. Every worker uses the
 same number of threads, so that two workers on two cores do not compete. Workers of this machine end
 with the process that started them, however it ends.
@@ -79,7 +79,7 @@ class Workers(Value):
 
 @dataclass(frozen=True)
 class WorkerDeath:
-    """What stands in place of a result if an item's worker died every time."""
+    """Takes the place of a result if an item's worker died every time."""
 
     reason: str
 

@@ -23,7 +23,7 @@ class Ensemble(Encoder):
     """Several encoders, each trained with a seed of its own; the density is their weighted mean.
 
     Densities of all members have the same unit, expected events per bin, so that they can be
-    averaged whatever the members are.
+    averaged for any members.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ class Kernel(Variant):
 
     @property
     def candidates(self) -> tuple[Kernel, ...]:
-        """Kernels to choose from on held-out recordings: itself, unless it stands for several."""
+        """Kernels to choose from on held-out recordings: itself, unless it has several."""
         return (self,)
 
     def at(self, progress: float) -> Kernel:

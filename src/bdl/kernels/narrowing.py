@@ -14,7 +14,7 @@ from bdl.kernels.kernel import Kernel, Weights
 class Narrowing(SigmaKernel):
     """A Gaussian whose width falls linearly to zero during the first part of training.
 
-    Early in training a wide target tells a model roughly where events are; later a hard one tells
+    Early in training a wide target shows a model roughly where events are; later a hard one shows
     it exactly where. Outside of training, and for models that are not trained step by step, it is
     the Gaussian half way: its sigma is half of the first one.
 

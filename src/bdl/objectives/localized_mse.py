@@ -27,7 +27,7 @@ class LocalizedMSE(BoundaryObjective):
     """Squared error on unit-peak proximity maps, the formulation before BDL.
 
     The map of `bdl.targets.event_maps` is divided by its expected root mean square over the bins
-    (``scale``), so that predicting nothing costs about one whatever the kernel. The link is the
+    (``scale``), so that predicting nothing costs about one for any kernel. The link is the
     identity, cut at zero.
 
     Parameters

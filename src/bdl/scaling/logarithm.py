@@ -48,7 +48,7 @@ def heavy_tailed_units(recordings: Recordings) -> Floats:
     safe = np.where(usable, unit, 1.0)
     raw = _tail(low, high, extreme)
     log_low, log_high, log_extreme = (
-        np.log1p(np.where(usable, each, 0.0) / safe) for each in (low, high, extreme)
+        np.log1p(np.where(usable, quantile, 0.0) / safe) for quantile in (low, high, extreme)
     )
     tamed = _tail(log_low, log_high, log_extreme) <= raw / 2
     return np.where(usable & (raw > HEAVY) & tamed, unit, 0.0)

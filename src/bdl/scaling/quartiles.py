@@ -112,7 +112,7 @@ def _from_key(key: int) -> float:
 
 @compiled
 def _key(bits: np.uint32) -> np.uint32:
-    # Unsigned integers in the order of the floats they stand for.
+    # Unsigned integers in the order of the floats that they represent.
     return ~bits if bits & np.uint32(0x80000000) else bits | np.uint32(0x80000000)
 
 

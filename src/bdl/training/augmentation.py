@@ -76,16 +76,9 @@ class Augmentation(Value):
         return bool(self.reversal) and bool(rng.random() < self.reversal)
 
     def change(self, values: Singles, features: Features, rng: np.random.Generator) -> None:
-        """Change the features of a window in place.
+        """Change the features of a window, (bins, columns), in place.
 
-        Parameters
-        ----------
-        values
-            (bins, columns).
-        features
-            What the columns are. A share of missing samples rises where channels are blanked.
-        rng
-            Random generator of the window.
+        A share of missing samples rises where channels are blanked.
 
         Examples
         --------
@@ -122,18 +115,8 @@ def stretches(bins: int, share: float, mean: float, rng: np.random.Generator) ->
     """Mark random stretches of bins; every bin is marked with probability ``share``.
 
     Stretches and the gaps between them have geometric lengths: a Markov chain of two states that
-    starts in equilibrium, so that the ends of a window are like its middle.
-
-    Parameters
-    ----------
-    bins
-        Number of bins.
-    share
-        Expected share of marked bins, at most a half.
-    mean
-        Mean length of a stretch in bins, at least 1.
-    rng
-        Random generator.
+    starts in equilibrium, so that the ends of a window are like its middle. ``share`` is at most a
+    half; ``mean`` is the mean length of a stretch in bins, at least 1.
 
     Examples
     --------

@@ -39,8 +39,8 @@ def keep(features: Iterable[Binned], memory: int | None = None) -> list[Binned]:
 
     Examples
     --------
-    >>> one = Binned(np.ones((4, 2), np.float32), None, None, np.zeros(4, bool))
-    >>> [type(each.values).__name__ for each in keep([one, one], memory=50)]
+    >>> binned = Binned(np.ones((4, 2), np.float32), None, None, np.zeros(4, bool))
+    >>> [type(kept.values).__name__ for kept in keep([binned, binned], memory=50)]
     ['ndarray', 'memmap']
     """
     left = available_memory() // SHARE if memory is None else memory

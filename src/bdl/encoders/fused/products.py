@@ -96,7 +96,7 @@ def _row_product(
     start: Tensor,
     out: int,
 ) -> None:
-    """One job of products, in blocks of ``INNER`` terms: so much of the matrix fits the cache."""
+    """One job of products, in blocks of ``INNER`` terms, for which the matrix fits the cache."""
     kernel, size = kernels.row_product(real_of(like)), like.element_size()
     panel = kernels.panel_columns(real_of(like))
     before = (address(start), 0)
@@ -104,7 +104,7 @@ def _row_product(
         terms = min(INNER, inner - first)
         from_a, from_b = a[0] + first * size, b + first * panel * size
         kernel(rows, terms, panels, from_a, a[1], from_b, b_panel, *before, out, panels * panel)
-        before = (out, panels * panel)  # goes on where the block before has ended
+        before = (out, panels * panel)  # continues where the previous block ended
 
 
 def outer_sum(left: Tensor, right: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 `FusedGRU` and `FusedLSTM` have the parameters, names and results (up to rounding) of torch.nn.GRU
 and torch.nn.LSTM with one layer, and take ``lengths`` for padded batches. The kernels are used on
-the CPU for float32 and float64 and widths up to `WIDEST`, whatever the number of items, bins and
+the CPU for float32 and float64 and widths up to `WIDEST`, for any number of items, bins and
 threads, so that results depend on none of them. Everything else, GPUs included, is left to torch;
 so are modules with ``fused=False``, and all after ``use_fused(False)``.
 """

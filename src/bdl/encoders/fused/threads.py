@@ -4,7 +4,7 @@ The kernels release Python's lock, so plain threads suffice; they do not disturb
 threads, other processes (joblib, Lightning) or other callers, and they sleep while they wait. How
 jobs are shared never changes a result: each job writes numbers of its own.
 
-A forked child has none of its parent's threads, and torch would wait for them for ever. It computes
+A forked child has none of its parent's threads, and torch would wait for them forever. It computes
 with one thread, in torch as well.
 """
 

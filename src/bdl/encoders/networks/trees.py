@@ -134,7 +134,9 @@ class TreeEncoder(EncoderModule):
             raise InputError("TreeEncoder looks ahead: it cannot run tile by tile")
         lengths = [values.shape[1]] * len(values)
         density, carried = self._density(values, state, hour, weekday, lengths)
-        last_bins, sums = (torch.from_numpy(np.stack(each)) for each in zip(*carried, strict=True))
+        last_bins, sums = (
+            torch.from_numpy(np.stack(items)) for items in zip(*carried, strict=True)
+        )
         return density, (last_bins, sums)
 
     def _density(
