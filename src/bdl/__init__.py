@@ -5,16 +5,25 @@
 return (`Recording`, `Recordings`, `Events`, `Density`, `IntervalType`, `BdlError`) can be imported
 from here as well; all other names are in the packages of their topic, such as `bdl.encoders`.
 
-Importing this package before torch sets the environment variables ``OMP_WAIT_POLICY``,
-``KMP_BLOCKTIME`` and ``MKL_CBWR``, unless they are set already: see `bdl.library_settings`.
+Importing this package before torch sets environment variables that torch reads when it is imported,
+for the process and its children, unless they are set already:
+
+- ``OMP_WAIT_POLICY`` and ``KMP_BLOCKTIME``: *waiting threads sleep.* OpenMP, which torch computes
+  with, lets threads without work spin for a while. On a machine whose cores are busy with other
+  processes, the spinning threads take the time of those that work, and small training steps take
+  ten times as long. To keep the policy of the system, set one of the variables yourself, as in
+  ``OMP_WAIT_POLICY=active``.
+- ``MKL_CBWR``: *products do not depend on the threads.* MKL, which torch leaves products within
+  attention to, may round differently for another number of threads or another alignment of memory.
+  The variable asks it for the same bits.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from bdl.library_settings import set_up_libraries
 
 if TYPE_CHECKING:
     from bdl.decoding import decode as decode
@@ -59,7 +68,12 @@ _TYPES = {
 
 __all__ = sorted({**_ACTIONS, **_TYPES})
 
-set_up_libraries()
+# Any of these says that the user has chosen how threads wait.
+_WAITING = ("OMP_WAIT_POLICY", "KMP_BLOCKTIME", "GOMP_SPINCOUNT")
+if "torch" not in sys.modules:
+    if not any(name in os.environ for name in _WAITING):
+        os.environ.update(OMP_WAIT_POLICY="PASSIVE", KMP_BLOCKTIME="0")
+    os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
 
 
 def __getattr__(name: str) -> Any:

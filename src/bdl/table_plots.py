@@ -16,24 +16,13 @@ MOST_POINTS = 20_000  # of a plot: more make a page slow and show nothing else
 
 
 class Drawing(NamedTuple):
-    """How a table is drawn: one curve for each combination of values in the columns ``by``.
+    """How a table is drawn: one curve for each combination of values in the columns ``by``."""
 
-    Parameters
-    ----------
-    x, y
-        Columns of the axes. Without them the first column, and the last one that has numbers.
-    by
-        Columns that distinguish curves.
-    mode
-        What is drawn of a curve.
-    interval
-        Columns of the lower and upper ends of an interval around y.
-    """
-
-    x: str | None = None
-    y: str | None = None
+    x: str | None = None  # column of the axis; the first one by default
+    y: str | None = None  # the last one that has numbers by default
     by: tuple[str, ...] = ()
     mode: Literal["lines", "markers", "lines+markers"] = "lines+markers"
+    # Columns of the lower and upper ends of an interval around y.
     interval: tuple[str, str] | None = None
 
 

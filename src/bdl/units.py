@@ -207,14 +207,9 @@ def in_units(
 
 @dataclass(frozen=True)
 class Conversion:
-    """Multiplies the channels of recordings and adds to them; it can be sent to workers.
+    """Multiplies the channels of recordings and adds to them; it can be sent to workers."""
 
-    Parameters
-    ----------
-    changes
-        What to multiply by, and then to add, by recording and channel.
-    """
-
+    # What to multiply by, and then to add, by recording and channel.
     changes: Mapping[str, Mapping[str, tuple[float, float]]] = field(repr=False)
 
     def __call__(self, info: RecordingInfo, values: Values) -> Values:

@@ -68,22 +68,10 @@ class Kernel(Variant):
 
 @lru_cache(maxsize=64)
 def cumulative(kernel: Kernel, period: float) -> Weights:
-    """Running sums 0, w0, w0 + w1, ..., 1 of a kernel's weights.
+    """Distance of the first weight in samples, and running sums 0, w0, w0 + w1, ..., 1 of weights.
 
-    The result is cached, because a training run needs the same one for every window, and is
-    therefore read-only.
-
-    Parameters
-    ----------
-    kernel
-        A complete kernel.
-    period
-        Seconds from one sample to the next.
-
-    Returns
-    -------
-    tuple of int and ndarray
-        Distance of the first weight in samples, and the running sums, one more than weights.
+    There is one more sum than weights. The result is cached, because a training run needs the same
+    one for every window, and is therefore read-only.
 
     Examples
     --------

@@ -78,26 +78,10 @@ class Batch(NamedTuple):
 class Batches:
     """The batches of the current epoch, drawn again at every iteration.
 
-    Parameters
-    ----------
-    recordings
-        The training recordings.
-    objective
-        Makes the target of a window.
-    training
-        Batch size, windows per recording, jitter, augmentation and seed.
-    features
-        The features: samples per bin, and which columns belong to a channel.
-    window
-        Longest window in bins.
-    fixed
-        Whether every window is padded to the full length (encoders of fixed length).
-    steps
-        Steps of the whole training, for objectives that change during training.
-    epoch
-        Returns the current epoch, from 0.
-    rank
-        Returns the index of this process and the number of processes.
+    Windows have at most ``window`` bins; with ``fixed`` they are padded to as many, for encoders of
+    fixed length. ``steps`` are those of the whole training, for objectives that change during
+    training. ``epoch`` returns the current epoch, from 0, and ``rank`` the index of this process
+    and the number of processes.
     """
 
     def __init__(

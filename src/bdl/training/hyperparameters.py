@@ -18,24 +18,12 @@ UPDATES = 800  # steps where neither epochs nor updates are given
 
 @dataclass(frozen=True)
 class TrainingLength:
-    """Epochs and steps of a training on certain data, as `Training.length` gives them.
+    """Epochs and steps of a training on certain data, as `Training.length` gives them."""
 
-    Parameters
-    ----------
-    epochs
-        Epochs of the whole training; the last may be shorter than the others.
-    steps
-        Steps of the whole training, over which the learning rate follows its schedule.
-    last
-        Epoch after which training ends.
-    kept
-        Epochs whose weights are kept, in order; the last is always one of them.
-    """
-
-    epochs: int
-    steps: int
-    last: int
-    kept: tuple[int, ...]
+    epochs: int  # of the whole training; the last may be shorter than the others
+    steps: int  # of the whole training, over which the learning rate follows its schedule
+    last: int  # epoch after which training ends
+    kept: tuple[int, ...]  # epochs whose weights are kept, in order; ``last`` is always one of them
 
 
 class Training(Value):

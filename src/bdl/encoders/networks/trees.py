@@ -134,10 +134,8 @@ class TreeEncoder(EncoderModule):
             raise InputError("TreeEncoder looks ahead: it cannot run tile by tile")
         lengths = [values.shape[1]] * len(values)
         density, carried = self._density(values, state, hour, weekday, lengths)
-        last_bins, sums = (
-            torch.from_numpy(np.stack(items)) for items in zip(*carried, strict=True)
-        )
-        return density, (last_bins, sums)
+        last_bins, sums = map(np.stack, zip(*carried, strict=True))
+        return density, (torch.from_numpy(last_bins), torch.from_numpy(sums))
 
     def _density(
         self, values: Tensor, state: State, hour: Maybe, weekday: Maybe, lengths: Sequence[int]
