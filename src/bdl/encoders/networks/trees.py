@@ -71,12 +71,6 @@ class TreeEncoder(EncoderModule):
         arrays = {name: getattr(self, f"{name}_{output}").numpy() for name in FIELDS}
         return TreeEnsemble(**arrays)
 
-    def table(
-        self, values: Singles, hour: Longs | None, weekday: Longs | None
-    ) -> Callable[[int, int], Singles]:
-        """Function (first, stop) → table of these bins, for one recording."""
-        return self._rows(self._statistics(values), values, hour, weekday)
-
     def _statistics(self, values: Singles, carried: Carried | None = None) -> WindowStatistics:
         names = self.settings.statistics
         assert names is not None
@@ -86,17 +80,19 @@ class TreeEncoder(EncoderModule):
         widths, causal = self.settings.widths, self.settings.causal
         return WindowStatistics(means, spreads, widths, causal=causal, carried=carried)
 
-    def _rows(
+    def table(
         self,
-        statistics: WindowStatistics,
         values: Singles,
         hour: Longs | None,
         weekday: Longs | None,
+        statistics: WindowStatistics | None = None,
     ) -> Callable[[int, int], Singles]:
+        """Function (first, stop) → table of these bins, for one recording."""
+        windows = statistics or self._statistics(values)
         used = self.inputs - self.others
 
         def rows(first: int, stop: int) -> Singles:
-            table = statistics.rows(first, stop)
+            table = windows.rows(first, stop)
             if self.others:
                 table = np.concatenate([table, values[first:stop, used:]], axis=1)
             if not self.calendar:
@@ -149,7 +145,7 @@ class TreeEncoder(EncoderModule):
             statistics = self._statistics(array, (state[0][item].numpy(), state[1][item].numpy()))
             hours = None if hour is None else hour[item].numpy()
             weekdays = None if weekday is None else weekday[item].numpy()
-            table = self._rows(statistics, array, hours, weekdays)
+            table = self.table(array, hours, weekdays, statistics)
             for first in range(0, length, CHUNK):
                 stop = min(first + CHUNK, length)
                 rows = table(first, stop)
