@@ -58,7 +58,7 @@ def explain(error: ValidationError, what: str, keys: Iterable[str] = ()) -> str:
             lines[key, f"unknown key; known are {', '.join(keys)}"] = []
         elif kind == "missing":
             lines[key, "a value expected, got none"] = []
-        elif kind == "value_error":  # ours, which says what was given
+        elif kind == "value_error":  # an error of the package, which says what was given
             lines[key, re.sub(r"^[A-Z]\w*: ", "", str(context["error"]))] = []
         elif kind == "too_short" and len(problem["input"]) >= context["min_length"]:
             continue  # only because entries are wrong, which is reported
@@ -86,7 +86,7 @@ def _places(parts: tuple[int | str, ...]) -> list[str]:
 
 
 def validate(kind: Any, data: object, what: str) -> Any:
-    """Validate plain data as ``kind`` (a class or a union), with our own error."""
+    """Validate plain data as ``kind`` (a class or a union), or raise a `ConfigError`."""
     try:
         return TypeAdapter(kind).validate_python(data)
     except ValidationError as error:

@@ -1,7 +1,7 @@
 """JSON and YAML from outside: parsed without running anything, bounded in depth and size.
 
 Python's parsers end deep nesting in a ``RecursionError``, and YAML's aliases let a few lines
-expand to billions of values. Both, and numbers that are not finite, are errors of the package here.
+expand to billions of values. Both, and numbers that are not finite, are refused here.
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ def _round(value: float) -> float:
 
 
 def _round_down(value: float) -> float:
-    """Return at most ``value``, with four significant digits: no window outgrows a recording.
+    """Return at most ``value``, with four significant digits: no longer than a recording.
 
     Examples
     --------

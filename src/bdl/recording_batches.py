@@ -11,7 +11,7 @@ MOST = 64  # recordings of a batch: few enough that one which is lost costs litt
 
 
 def batches(recordings: Recordings, most: int = MOST) -> list[Recordings]:
-    """Neighbours that one worker takes together, ``most`` of them; a long recording is alone.
+    """Neighbours that one worker takes together, up to ``most``; a long recording is alone.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Features of more recordings than fit into memory: the rest in a temporary file, mapped.
 
 Windows are slices of the features, so that only what a batch reads is brought into memory, and
-the system may drop it again. The file has no name: it vanishes with the process. It is in the
+the system may drop it again. The file has no name: it is removed with the process. It is in the
 folder for temporary files (``TMPDIR``), which should be on a disk.
 """
 

@@ -1,4 +1,4 @@
-"""Recurrent layers: torch's modules with kernels of our own on the CPU.
+"""Recurrent layers: torch's modules with the package's own kernels on the CPU.
 
 `FusedGRU` and `FusedLSTM` have the parameters, names and results (up to rounding) of torch.nn.GRU
 and torch.nn.LSTM with one layer, and take ``lengths`` for padded batches. The kernels are used on

@@ -1,4 +1,4 @@
-"""Work shared among threads of our own, as many as torch may use.
+"""Work shared among the package's own threads, as many as torch may use.
 
 The kernels release Python's lock, so plain threads suffice; they do not disturb torch's own
 threads, other processes (joblib, Lightning) or other callers, and they sleep while they wait. How
