@@ -1,7 +1,7 @@
 """Settings of all tests.
 
 Importing the package before torch sets the wait policy of its threads, which share few cores here
-(`bdl.library_settings`). Small inputs go through compiled functions too, since these are what is
+(see `bdl`). Small inputs go through compiled functions too, since these are what is
 tested. No test depends on the load of the machine, so hypothesis has no deadline.
 """
 

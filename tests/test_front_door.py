@@ -7,7 +7,6 @@ import sys
 import pytest
 
 import bdl
-from bdl import library_settings
 
 OFFERED = [
     "Detector",
@@ -62,7 +61,7 @@ def test_importing_loads_nothing_else():
     ],
 )
 def test_waiting_threads_sleep_unless_the_user_has_chosen(monkeypatch, before, environment, policy):
-    for name in library_settings.CHOICES:
+    for name in bdl._WAITING:
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)

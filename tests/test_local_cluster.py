@@ -10,7 +10,7 @@ from typing import Any
 import psutil
 import pytest
 
-from bdl import local_cluster
+from bdl import child_processes
 from bdl.errors import ConfigError, StudyError
 from bdl.workers import Workers, run_all
 
@@ -26,23 +26,23 @@ def fail_first(monkeypatch: pytest.MonkeyPatch, failures: int) -> list[Any]:
         starts.append(command)
         return start(FAILS if len(starts) <= failures else command, **options)
 
-    monkeypatch.setattr(local_cluster.subprocess, "Popen", started)
+    monkeypatch.setattr(child_processes.subprocess, "Popen", started)
     return starts
 
 
 @pytest.mark.slow
 def test_a_start_that_fails_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     starts = fail_first(monkeypatch, 1)
-    assert local_cluster.local_cluster("dask", 1).startswith("tcp://")
-    local_cluster.end_local_cluster("dask")
+    assert child_processes.local_cluster("dask", 1).startswith("tcp://")
+    child_processes.end_local_cluster("dask")
     assert len(starts) == 2
 
 
 def test_starts_that_always_fail_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     starts = fail_first(monkeypatch, 10)
     with pytest.raises(ConfigError, match="no local dask cluster could be started"):
-        local_cluster.local_cluster("dask", 1)
-    assert len(starts) == local_cluster.ATTEMPTS
+        child_processes.local_cluster("dask", 1)
+    assert len(starts) == child_processes.ATTEMPTS
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ LONG = 100_000
 
 
 def to_numpy(array: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
-    """Values of an array of numbers or truth values; with nulls, float64 that is NaN there.
+    """Values of an array of numbers or booleans; with nulls, float64 that is NaN there.
 
     Decimals become float64. Without nulls, numbers are not copied and the result is read-only.
     """

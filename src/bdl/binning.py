@@ -26,8 +26,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Flags, Floats, Longs, Singles
 from bdl.compiled import compiled
 from bdl.errors import InputError
 from bdl.features import STATISTICS, Features
@@ -60,10 +60,10 @@ class Binned:
     3
     """
 
-    values: NDArray[np.float32]
-    hour: NDArray[np.int64] | None
-    weekday: NDArray[np.int64] | None
-    missing: NDArray[np.bool_]
+    values: Singles
+    hour: Longs | None
+    weekday: Longs | None
+    missing: Flags
 
     def __len__(self) -> int:
         return len(self.values)
@@ -74,9 +74,7 @@ class Binned:
         return Binned(self.values[bins], hour, weekday, self.missing[bins])
 
 
-def bin_features(
-    recording: Recording, features: Features, *, first: int = 0, blank: int = 0
-) -> Binned:
+def bin_features(recording: Recording, features: Features, *, blank: int = 0) -> Binned:
     """Compute the features of every bin of a recording.
 
     Parameters
@@ -86,8 +84,6 @@ def bin_features(
         data are to be found.
     features
         What to compute, with a learned scaling.
-    first
-        Bins before the recording's first sample, where it is the next part of a stream.
     blank
         Bins without any sample to add after the last one. A model with a lag gives the density of
         the last bins of a recording only after as many more bins.
@@ -112,12 +108,8 @@ def bin_features(
         unit = features.scaling.units(channels)
     except InputError as error:
         raise InputError(f"recording {info.id!r}: {error}") from error
-    columns = np.array(
-        [
-            features.statistics.index(name) if name in features.statistics else -1
-            for name in STATISTICS
-        ]
-    )
+    places = {name: place for place, name in enumerate(features.statistics)}
+    columns = np.array([places.get(name, -1) for name in STATISTICS])
     values = np.zeros((bins + blank, features.width(channels)), dtype=np.float32)
     by_channel = values[:, : channels * len(features.statistics)]
     absent = np.ones(bins + blank, dtype=np.float32)
@@ -134,13 +126,11 @@ def bin_features(
         if bad >= 0:
             raise InputError(
                 f"recording {info.id!r}: infinite or too large values in bin "
-                f"{first + begin + bad}; a missing sample is NaN"
+                f"{begin + bad}; a missing sample is NaN"
             )
     hour = weekday = None
     if features.calendar:
-        hour, weekday = info.local_time(
-            np.arange(first, first + bins + blank, dtype=np.int64) * stride
-        )
+        hour, weekday = info.local_time(np.arange(bins + blank, dtype=np.int64) * stride)
     if features.missing:
         values[:, -1] = absent
     return Binned(values, hour, weekday, absent == 1)
@@ -150,11 +140,11 @@ def bin_features(
 def _bin(
     values: Values,
     stride: int,
-    columns: NDArray[np.int64],
-    shift: NDArray[np.float64],
-    scale: NDArray[np.float64],
-    out: NDArray[np.float32],
-    absent: NDArray[np.float32],
+    columns: Longs,
+    shift: Floats,
+    scale: Floats,
+    out: Singles,
+    absent: Singles,
 ) -> int:
     """Fill in statistics and the share of missing samples of each bin.
 

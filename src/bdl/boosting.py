@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Ints, Singles
 from bdl.compiled import compiled
 from bdl.errors import InputError, require
 
@@ -26,13 +27,13 @@ _OBJECTIVES = {"poisson": "poisson", "bernoulli": "cross_entropy"}
 class TreeEnsemble:
     """Trees as arrays with one entry per node; children of a tree follow its root."""
 
-    root: NDArray[np.int32]  # node at which each tree begins, int32
-    column: NDArray[np.int32]  # column that a node compares, int32; -1 for a leaf
+    root: Ints  # node at which each tree begins, int32
+    column: Ints  # column that a node compares, int32; -1 for a leaf
     # A value of at most the threshold goes left, float64; the value of a leaf.
-    threshold: NDArray[np.float64]
+    threshold: Floats
     # left, right: Child nodes, int32.
-    left: NDArray[np.int32]
-    right: NDArray[np.int32]
+    left: Ints
+    right: Ints
     # What happens to NaN, int8: 0 it counts as zero, 1 it goes left, 2 it goes right.
     missing: NDArray[np.int8]
 
@@ -41,7 +42,7 @@ class TreeEnsemble:
         """Return an ensemble of no trees, whose raw scores are zero."""
         return cls(*(np.zeros(0, kind) for kind in TYPES))
 
-    def raw_scores(self, table: NDArray[np.float32]) -> NDArray[np.float64]:
+    def raw_scores(self, table: Singles) -> Floats:
         """Sum over the trees for each row of a table (rows, columns)."""
         arrays = (getattr(self, field.name) for field in fields(self))
         return _raw_scores(np.ascontiguousarray(table, dtype=np.float32), *arrays)
@@ -74,9 +75,9 @@ class TreeEnsemble:
 
 
 def fit_trees(
-    table: NDArray[np.float32],
-    targets: NDArray[np.float64],
-    weight: NDArray[np.float64],
+    table: Singles,
+    targets: Floats,
+    weight: Floats,
     *,
     loss: Loss,
     trees: int,
@@ -88,7 +89,7 @@ def fit_trees(
     seed: int,
     threads: int,
     l2: float = 1.0,
-    start: NDArray[np.float64] | None = None,
+    start: Floats | None = None,
 ) -> list[TreeEnsemble]:
     """Fit an ensemble for each column of the targets (rows, outputs).
 
@@ -158,14 +159,14 @@ def _arrays(dump: dict[str, Any]) -> TreeEnsemble:
 
 @compiled
 def _raw_scores(
-    table: NDArray[np.float32],
-    root: NDArray[np.int32],
-    column: NDArray[np.int32],
-    threshold: NDArray[np.float64],
-    left: NDArray[np.int32],
-    right: NDArray[np.int32],
+    table: Singles,
+    root: Ints,
+    column: Ints,
+    threshold: Floats,
+    left: Ints,
+    right: Ints,
     missing: NDArray[np.int8],
-) -> NDArray[np.float64]:
+) -> Floats:
     scores = np.zeros(len(table))
     # Trees outside, rows inside: the nodes of a tree stay in the cache.
     for t in range(len(root)):

@@ -1,7 +1,7 @@
 """What the columns of a table hold, by their names.
 
 A role (``recording``, ``time``, ...) is filled by the column that the user names, or by the one
-whose name is the role or one of its other names, whatever its case, spaces and punctuation. Of
+whose name is the role or one of its other names, regardless of case, spaces and punctuation. Of
 several such columns the one with the plainest name is taken. A column of times may have its unit
 after its name: ``Time (ms)``, ``duration_min``.
 """
@@ -82,20 +82,9 @@ def find_columns(
 ) -> dict[str, str]:
     """The column of each role that has one.
 
-    Parameters
-    ----------
-    columns
-        Names of all columns.
-    named
-        Columns that the user names, by role; one that is missing is an error.
-    roles
-        The roles that columns may have.
-    source
-        What the table is, for error messages.
-    needed
-        Roles that must have a column.
-    flag
-        Option by which the column of a role is named, for error messages.
+    ``named`` are the columns that the user names, by role; one that is missing is an error, as is
+    a role of ``needed`` without a column. Errors name the table, ``source``, and the option by
+    which the column of a role is named, ``flag``.
 
     Examples
     --------
@@ -135,7 +124,7 @@ def find_columns(
 
 
 def guess_notes(by_role: Mapping[str, str], named: Mapping[str, str | None], source: object) -> str:
-    """In words which columns were guessed, and how to say otherwise; empty if none was.
+    """Which columns were guessed, in words; empty if none was.
 
     Examples
     --------

@@ -128,36 +128,26 @@ def _dispatcher(function: Callable[..., Any]) -> Any:
         return njit(nogil=True)(function)
     file = getattr(dispatcher._cache, "_cache_file", None)
     if file is not None:
-        file._load_index = _readable_index(file._load_index)
-        file.save = _saved_if_possible(file.save)
+        # A cache that another version of the source has written, or that is damaged, counts as
+        # empty: numba unpickles the index before it compares its date, and classes may be gone.
+        file._load_index = _guarded(file._load_index, Exception, dict)
+        # Its folder may be full, or gone, since it was chosen.
+        file.save = _guarded(file.save, OSError, _warn_no_cache)
     return dispatcher
 
 
-def _saved_if_possible(save: Callable[..., None]) -> Callable[..., None]:
-    """Go on without a cache whose folder is full, or gone, since it was chosen."""
+def _guarded(
+    function: Callable[..., Any], errors: type[Exception], instead: Callable[[], Any]
+) -> Callable[..., Any]:
+    """A function that does something else instead of raising an error."""
 
-    def save_data(*data: Any) -> None:
+    def guarded(*arguments: Any) -> Any:
         try:
-            save(*data)
-        except OSError:
-            _warn_no_cache()
+            return function(*arguments)
+        except errors:
+            return instead()
 
-    return save_data
-
-
-def _readable_index(load: Callable[[], Any]) -> Callable[[], Any]:
-    """Read a cache that another version of the source has written, or that is damaged, as empty.
-
-    numba unpickles the index before it compares its date, and classes it names may be gone.
-    """
-
-    def load_index() -> Any:
-        try:
-            return load()
-        except Exception:
-            return {}
-
-    return load_index
+    return guarded
 
 
 @cache

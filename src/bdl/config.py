@@ -17,7 +17,7 @@ from bdl.plain_data import parse_yaml
 
 Seconds = Annotated[float, Field(ge=0, le=1e10)]  # of a setting: three centuries at most
 Count = Annotated[int, Field(gt=0, le=10**9)]  # of epochs, updates, bins and the like
-# What was expected, by the first word of pydantic's name of a problem, where that tells enough.
+# What was expected, by the first word of pydantic's name of a problem, where that suffices.
 _EXPECTED = {
     "float": "a number",
     "int": "a whole number",
@@ -49,36 +49,28 @@ _BRANCHES = ("int", "float", "str", "bool", "none", "list", "dict")  # of a unio
 
 def explain(error: ValidationError, what: str, keys: Iterable[str] = ()) -> str:
     """One line per key: what was expected, of several possible types any, and what was given."""
-    wishes: dict[tuple[str, str], list[str]] = {}
-    lines: list[tuple[str, str] | str] = []
+    # Expected values by key and how its line ends; none where the end is the whole message.
+    lines: dict[tuple[str, str], list[str]] = {}
     for problem in error.errors():
         context, kind = problem.get("ctx", {}), problem["type"]
         key = ".".join(_places(problem["loc"]))
         if kind == "extra_forbidden":
-            message = f"unknown key; known are {', '.join(keys)}"
+            lines[key, f"unknown key; known are {', '.join(keys)}"] = []
         elif kind == "missing":
-            message = "a value expected, got none"
-        elif kind == "value_error":  # ours, which says what was given
-            message = re.sub(r"^[A-Z]\w*: ", "", str(context["error"]))
+            lines[key, "a value expected, got none"] = []
+        elif kind == "value_error":  # an error of the package, which says what was given
+            lines[key, re.sub(r"^[A-Z]\w*: ", "", str(context["error"]))] = []
         elif kind == "too_short" and len(problem["input"]) >= context["min_length"]:
             continue  # only because entries are wrong, which is reported
         else:
-            wish = _EXPECTED.get(kind.split("_")[0], "another value")
-            wish = _BOUNDS[kind].format(**context) if kind in _BOUNDS else wish
-            shown = repr(problem["input"])
-            place = (key, "" if len(shown) > 200 else f", got {shown}")
-            if place not in wishes:
-                lines.append(place)
-            wishes.setdefault(place, []).append(wish)
-            continue
-        lines.append(": ".join(filter(None, [what, key, message])))
+            expected = _EXPECTED.get(kind.split("_")[0], "another value")
+            expected = _BOUNDS[kind].format(**context) if kind in _BOUNDS else expected
+            given = repr(problem["input"])
+            end = " expected" if len(given) > 200 else f" expected, got {given}"
+            lines.setdefault((key, end), []).append(expected)
     return "\n".join(
-        line
-        if isinstance(line, str)
-        else ": ".join(
-            filter(None, [what, line[0], f"{' or '.join(wishes[line])} expected{line[1]}"])
-        )
-        for line in lines
+        ": ".join(filter(None, [what, key, " or ".join(expected) + end]))
+        for (key, end), expected in lines.items()
     )
 
 
@@ -94,7 +86,7 @@ def _places(parts: tuple[int | str, ...]) -> list[str]:
 
 
 def validate(kind: Any, data: object, what: str) -> Any:
-    """Validate plain data as ``kind`` (a class or a union), with our own error."""
+    """Validate plain data as ``kind`` (a class or a union), or raise a `ConfigError`."""
     try:
         return TypeAdapter(kind).validate_python(data)
     except ValidationError as error:

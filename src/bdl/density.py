@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Longs, Singles
 from bdl.errors import DensityError, InputError, require
 from bdl.frames import Tabular, html_table
 from bdl.sampling import bin_count
@@ -57,7 +58,7 @@ class Density(Tabular):
     """
 
     recording: str
-    values: NDArray[np.float32]
+    values: Singles
     types: tuple[str, ...]
     period: float
     stride: int
@@ -87,15 +88,15 @@ class Density(Tabular):
             )
 
     @property
-    def edges(self) -> NDArray[np.int64]:
+    def edges(self) -> Longs:
         """First sample of each bin, and the end: (bins + 1,)."""
         return np.minimum(np.arange(len(self.values) + 1) * self.stride, self.samples)
 
     @property
-    def times(self) -> NDArray[np.float64]:
+    def times(self) -> Floats:
         """Centre of each bin in seconds, the mean time of its samples: (bins,)."""
         edges = self.edges
-        centres: NDArray[np.float64] = (edges[:-1] + edges[1:] - 1) / 2 * self.period
+        centres: Floats = (edges[:-1] + edges[1:] - 1) / 2 * self.period
         return centres
 
     def columns(self) -> dict[str, NDArray[Any]]:
@@ -149,7 +150,7 @@ class Density(Tabular):
         return f"<p>{caption}</p>{html_table(columns)}"
 
 
-def _highest(values: NDArray[np.float32], group: int) -> NDArray[np.int64]:
+def _highest(values: Singles, group: int) -> Longs:
     """Return the index of the largest value of each group of successive bins.
 
     Examples
@@ -160,5 +161,5 @@ def _highest(values: NDArray[np.float32], group: int) -> NDArray[np.int64]:
     padded = np.full(-(-len(values) // group) * group, -1.0, np.float32)
     padded[: len(values)] = values
     rows = padded.reshape(-1, group)
-    highest: NDArray[np.int64] = np.arange(len(rows)) * group + rows.argmax(axis=1)
+    highest: Longs = np.arange(len(rows)) * group + rows.argmax(axis=1)
     return highest

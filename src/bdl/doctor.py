@@ -37,41 +37,22 @@ class Torch:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What `examine` found.
-
-    Parameters
-    ----------
-    versions
-        Version of each base library; ``unknown`` where it is missing.
-    extras
-        For each extra the libraries that are missing.
-    cores, threads, vector_bits
-        Processors of this process, the value of ``OMP_NUM_THREADS``, and widths of vectors in bits,
-        the one in use last.
-    free_memory, free_disk
-        Bytes; None where unknown.
-    caches
-        For each folder whether it can be written.
-    torch
-        None where it is not installed.
-    problems, advice
-        What keeps the package from working, and what could be better.
-    """
+    """What `examine` found."""
 
     version: str
     python: str
     platform: str
-    versions: dict[str, str]
-    extras: dict[str, list[str]]
-    cores: int
-    threads: str | None
-    vector_bits: list[int]
-    free_memory: int | None
+    versions: dict[str, str]  # of each base library; ``unknown`` where it is missing
+    extras: dict[str, list[str]]  # for each extra the libraries that are missing
+    cores: int  # processors of this process
+    threads: str | None  # the value of ``OMP_NUM_THREADS``
+    vector_bits: list[int]  # widths of vectors in bits, the one in use last
+    free_memory: int | None  # bytes; None where unknown
     free_disk: int | None
-    caches: dict[str, bool]
-    torch: Torch | None
-    problems: list[str] = field(default_factory=list)
-    advice: list[str] = field(default_factory=list)
+    caches: dict[str, bool]  # for each folder whether it can be written
+    torch: Torch | None  # None where it is not installed
+    problems: list[str] = field(default_factory=list)  # what keeps the package from working
+    advice: list[str] = field(default_factory=list)  # what could be better
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""

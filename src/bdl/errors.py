@@ -1,7 +1,7 @@
-"""The errors of the package: one base, and a kind for each thing a caller may want to tell apart.
+"""The errors of the package: one base class, and one for each case that a caller may handle.
 
-Every message names what was read (file, row, key), what was expected, what came, and the likely
-cause, so that it can be shown to a user as it stands.
+Every message names what was read (file, row, key), what was expected, what was given, and the
+likely cause, so that it can be shown to a user unchanged.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from bdl.installation import DISTRIBUTION, extra_of
 
 
 class BdlError(Exception):
-    """Base of every error raised on purpose by this package."""
+    """Base class of all errors that this package raises on purpose."""
 
 
 class InputError(BdlError, ValueError):
-    """Data that came in (a file, a table, a recording) is not what it must be."""
+    """Input data (a file, a table, a recording) is not what it must be."""
 
 
 class DensityError(InputError):
@@ -34,11 +34,11 @@ class ConfigError(BdlError, ValueError):
 
 
 class MissingExtraError(BdlError, ImportError):
-    """An optional part of the installation is needed and not there."""
+    """An optional part of the installation is needed and not installed."""
 
 
 class TrainingError(BdlError, RuntimeError):
-    """Training cannot go on: the loss is not a number or has run away."""
+    """Training cannot continue: the loss is not a number or has diverged."""
 
 
 class StudyError(BdlError, RuntimeError):

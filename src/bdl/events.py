@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 from bdl import frames
 from bdl.arrays import Floats
 from bdl.errors import InputError
-from bdl.event_columns import event_columns, incomplete_rows
 from bdl.frames import Backend, Codes, Tabular
 from bdl.table_plots import Drawing
 
@@ -164,12 +163,12 @@ class Events(Tabular):
         ['recording', 'event', 'time']
         """
         named = {"recording": recording, "event": event, "time": time}
-        columns = event_columns(frame, named, score=score, issued=issued, source=source)
+        columns = frames.event_columns(frame, named, score=score, issued=issued, source=source)
         return cls(**columns)._checked(incomplete, source)
 
     def _checked(self, rule: Literal["error", "drop"], source: str) -> Events:
         """The same events, those without a finite time or a score refused or left out."""
-        incomplete = incomplete_rows(self._numbers(), rule, source)
+        incomplete = frames.incomplete_rows(self._numbers(), rule, source)
         if not incomplete.any():
             return self
         return replace(self._rows(~incomplete), dropped=int(incomplete.sum()))
@@ -254,23 +253,23 @@ class Events(Tabular):
         >>> len(Events.concat([Events.of("a", "beat", [1.0]), Events.empty()]))
         1
         """
-        every = [*parts]
-        listed = [part for part in every if len(part)]
-        tables = [part._numbers() for part in listed or every or [cls.empty()]]
+        tables = [*parts]
+        filled = [table for table in tables if len(table)]
+        columns = [table._numbers() for table in filled or tables or [cls.empty()]]
         numbers: dict[str, Any] = {
-            name: np.concatenate([table[name] for table in tables])
+            name: np.concatenate([table[name] for table in columns])
             for name in ("time", "score", "issued")
-            if all(name in table for table in tables)
+            if all(name in table for table in columns)
         }
-        if not listed:
+        if not filled:
             return cls.empty(scored="score" in numbers, issued="issued" in numbers)
         recordings, recording_code = frames.merge(
-            [(part.recordings, part.recording_code) for part in listed]
+            [(table.recordings, table.recording_code) for table in filled]
         )
-        types, type_code = frames.merge([(part.types, part.type_code) for part in listed])
-        notes = tuple(note for part in listed for note in part.notes)
+        types, type_code = frames.merge([(table.types, table.type_code) for table in filled])
+        notes = tuple(note for table in filled for note in table.notes)
         events = cls(recordings, types, recording_code, type_code, **numbers, notes=notes)
-        return replace(events, dropped=sum(p.dropped for p in listed), backend=listed[0].backend)
+        return replace(events, dropped=sum(t.dropped for t in filled), backend=filled[0].backend)
 
     def __len__(self) -> int:
         return len(self.time)
@@ -289,10 +288,7 @@ class Events(Tabular):
         used = len(np.unique(self.recording_code))
         scored = "" if self.score is None else ", scored"
         head = f"Events: {len(self):,} in {used:,} recording{'' if used == 1 else 's'}{scored}"
-        counts = np.bincount(self.type_code, minlength=len(self.types))
-        width = max((len(name) for name in self.types), default=0)
-        rows = [f"  {n:<{width}}  {c:,}" for n, c in zip(self.types, counts, strict=True)]
-        return "\n".join([head, *rows])
+        return frames.counts_text(head, self.types, self.type_code)
 
     def _rows(self, keep: NDArray[Any]) -> Events:
         recording, event = self.recording_code[keep], self.type_code[keep]

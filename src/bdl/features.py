@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PositiveInt, model_validator
 
+from bdl.arrays import Flags, Singles
 from bdl.config import Value
 from bdl.errors import ConfigError
 from bdl.quality import Quality
@@ -36,8 +36,8 @@ class Features(Value):
     scaling
         How channels are scaled: a value or a name of `bdl.scaling` (automatic, none, ...).
     missing
-        Whether a last column gives the share of missing samples, so that a model can tell a gap
-        from a signal at its usual level.
+        Whether a last column gives the share of missing samples, so that a model can
+        distinguish a gap from a signal at its usual level.
     quality
         Stretches whose samples are treated as missing, such as {flat: 60, non_wear: {}}; see
         `bdl.quality.Quality`. None takes all samples as they are.
@@ -85,7 +85,7 @@ class Features(Value):
         used = columns[..., : columns.shape[-1] - self.missing]
         return used.reshape(*columns.shape[:-1], -1, len(self.statistics))
 
-    def clear(self, values: NDArray[np.float32], blank: NDArray[np.bool_]) -> None:
+    def clear(self, values: Singles, blank: Flags) -> None:
         """Replace some bins (bins, columns) in place by bins without any sample.
 
         Examples

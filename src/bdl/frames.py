@@ -1,4 +1,4 @@
-"""Data frames: columns as codes and numbers, errors that name the row, and results as tables."""
+"""Data frames: columns as codes and numbers, tables of events, and results as tables."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bdl import column_values
-from bdl.arrays import Floats, Ints
+from bdl.arrays import Flags, Floats, Ints
 from bdl.arrow import from_numpy, from_texts
+from bdl.column_names import TIME_UNITS, find_columns, guess_notes, time_unit
 from bdl.column_values import ColumnPlace, is_text
 from bdl.errors import InputError, MissingExtraError
 from bdl.table_plots import Drawing, draw
@@ -110,6 +111,67 @@ def merge(parts: list[tuple[tuple[str, ...], Codes]]) -> tuple[tuple[str, ...], 
     return names, np.concatenate(codes)
 
 
+def event_columns(
+    frame: Any, named: dict[str, str | None], *, score: str | None, issued: str | None, source: str
+) -> dict[str, Any]:
+    """The fields of `bdl.Events` of a data frame; arguments are those of `Events.from_frame`.
+
+    ``named`` are the columns of recording, event and time that the user names.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"recording": ["a"], "event": ["beat"], "time (ms)": [1500]})
+    >>> named = dict.fromkeys(("recording", "event", "time"))
+    >>> event_columns(frame, named, score=None, issued=None, source="table")["time"].tolist()
+    [1.5]
+    """
+    table = open_frame(frame, (), source)
+    roles = (*named, "score") if score == "score" else tuple(named)
+    by_role = find_columns(table.columns, named, roles, source, needed=named)
+    score = by_role.get("score", score)
+    columns: dict[str, Any] = {"backend": backend_of(table)}
+    for role, names, codes in (
+        ("recording", "recordings", "recording_code"),
+        ("event", "types", "type_code"),
+    ):
+        place = ColumnPlace(source, by_role[role])
+        columns[names], columns[codes] = encode(table[by_role[role]], place)
+    for field, column in (("time", by_role["time"]), ("score", score), ("issued", issued)):
+        if column is not None and column in table.columns:
+            columns[field] = numbers(table[column], ColumnPlace(source, column))
+            if field != "score":
+                columns[field] = columns[field] * TIME_UNITS[time_unit(column) or "s"]
+    note = guess_notes(by_role, named, source)
+    return columns | {"notes": (note,) if note else ()}
+
+
+def incomplete_rows(
+    numbers: dict[str, Floats], rule: Literal["error", "drop"], source: str
+) -> Flags:
+    """Whether each row lacks a finite time or time of issue, or a score.
+
+    The rule ``error`` raises an error for the first one.
+
+    Examples
+    --------
+    >>> incomplete_rows({"time": np.array([1.0, np.nan])}, "drop", "table").tolist()
+    [False, True]
+    """
+    incomplete = np.isnan(numbers.get("score", numbers["time"]))
+    for name in numbers.keys() - {"score"}:
+        incomplete |= ~np.isfinite(numbers[name])
+    if rule == "error" and incomplete.any():
+        row = int(np.flatnonzero(incomplete)[0])
+        values = ", ".join(f"{name} {column[row]}" for name, column in numbers.items())
+        raise InputError(
+            f"{source}: row {row} has no finite time or no score ({values}); "
+            f"{int(incomplete.sum())} such rows; leave them out (incomplete='drop', --incomplete "
+            "drop)"
+        )
+    return incomplete
+
+
 class Tabular:
     """Base of results that are tables: they show themselves and become data frames.
 
@@ -168,6 +230,14 @@ def _arrow(column: Any) -> Any:
     """A column as an Arrow array, without pyarrow's own conversion, which imports pandas."""
     values = np.asarray(column)
     return from_texts(values.tolist()) if values.dtype.kind in "OU" else from_numpy(values)
+
+
+def counts_text(head: str, names: Sequence[str], codes: Codes) -> str:
+    """A table in a few lines: its head, and the number of rows with each name."""
+    counts = np.bincount(codes, minlength=len(names))
+    width = max(map(len, names), default=0)
+    rows = (f"  {name:<{width}}  {count:,}" for name, count in zip(names, counts, strict=True))
+    return "\n".join([head, *rows])
 
 
 def html_table(columns: dict[str, Any]) -> str:

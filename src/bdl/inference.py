@@ -17,20 +17,24 @@ depend on where a tile begins.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial, reduce
+from operator import add
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from bdl.arrays import Singles
 from bdl.binning import Binned
 from bdl.encoders.encoder import CARRIED, WHOLE
 from bdl.encoders.fused.elementwise import elementwise
 from bdl.encoders.fused.threads import suited
+from bdl.encoders.networks.module import carries_state
 from bdl.errors import ConfigError
-from bdl.windows import Tile, stitch, tile_shifts, tiles
+from bdl.windows import stitch, tile_shifts, tiles
 
 
 def density(
@@ -41,18 +45,12 @@ def density(
     link: Callable[[Tensor], Tensor],
     tile: int = WHOLE,
     tilings: int = 1,
-) -> NDArray[np.float32]:
+) -> Singles:
     """Density of one recording, (bins, outputs) float32, averaged over tilings.
 
-    Parameters
-    ----------
-    module, binned, outputs, tile
-        As in `logits`.
-    link
-        Turns logits into densities; not used for a module that gives densities itself.
-    tilings
-        Number of tilings. Tiling ``k`` of ``n`` has its borders moved by ``k / n`` of the distance
-        between tiles. A recording of one tile, and a causal encoder, have one tiling only.
+    ``link`` turns logits into densities; it is not used for a module that gives densities itself.
+    Tiling ``k`` of ``n`` has its borders moved by ``k / n`` of the distance between tiles. A
+    recording of one tile, and a causal encoder, have one tiling only.
 
     Examples
     --------
@@ -64,21 +62,16 @@ def density(
     """
     size: int = getattr(module, "fixed_bins", None) or tile
     shifts = tile_shifts(len(binned), size=size, tilings=tilings)
-    if getattr(module, "causal", False) and hasattr(module, "step"):
+    if carries_state(module):
         shifts = [0]
-    total: NDArray[np.float32] | None = None
-    for shift in shifts:
-        values = linked(
-            module, logits(module, binned, outputs=outputs, tile=tile, shift=shift), link
-        )
-        total = values if total is None else total + values
-    assert total is not None
+    tiling = partial(logits, module, binned, outputs=outputs, tile=tile)
+    total = reduce(add, (linked(module, tiling(shift=shift), link) for shift in shifts))
     return total if len(shifts) == 1 else total / np.float32(len(shifts))
 
 
 def logits(
     module: nn.Module, binned: Binned, *, outputs: int, tile: int = WHOLE, shift: int = 0
-) -> NDArray[np.float32]:
+) -> Singles:
     """Logits of one recording, (bins, outputs); the module's mode is restored afterwards.
 
     An encoder that is neither causal nor of fixed length gets at most ``tile`` bins at once.
@@ -89,12 +82,14 @@ def logits(
     if tile < 2:
         raise ConfigError(f"tile: at least 2 bins expected, got {tile}")
     with evaluating(module, bins):
-        if getattr(module, "causal", False) and hasattr(module, "step"):
+        if carries_state(module):
             return np.concatenate([*_carried(module, binned, outputs)])
-        fixed: int | None = getattr(module, "fixed_bins", None)
-        size = fixed or min(tile, bins)
+        size: int = getattr(module, "fixed_bins", None) or min(tile, bins)
         cover = tiles(bins, size=size, overlap=size // 2, shift=shift)
-        parts = ((part, _tile(module, binned, part, fixed, outputs)) for part in cover)
+        parts = (
+            (part, batch_outputs(module, [binned[part.first : part.stop]], size, outputs)[0])
+            for part in cover
+        )
         return stitch(parts, bins=bins, outputs=outputs)
 
 
@@ -115,14 +110,12 @@ def evaluating(module: nn.Module, bins: int) -> Iterator[None]:
             module.train()
 
 
-def linked(
-    module: nn.Module, values: NDArray[np.float32], link: Callable[[Tensor], Tensor]
-) -> NDArray[np.float32]:
+def linked(module: nn.Module, values: Singles, link: Callable[[Tensor], Tensor]) -> Singles:
     """Densities from the outputs of a module."""
     if getattr(module, "gives_density", False):
         return values
     with torch.inference_mode():
-        density: NDArray[np.float32] = elementwise(link, torch.from_numpy(values)).numpy()
+        density: Singles = elementwise(link, torch.from_numpy(values)).numpy()
     return density
 
 
@@ -141,39 +134,45 @@ def check_output(output: object, values: Tensor, outputs: int) -> Tensor:
     return output
 
 
-def _tile(
-    module: nn.Module, binned: Binned, tile: Tile, fixed: int | None, outputs: int
-) -> NDArray[np.float32]:
-    values, hour, weekday = _slice(module, binned, tile.first, tile.stop)
-    length = tile.stop - tile.first
-    mask = None
-    if fixed is not None and length < fixed:
-        pad = fixed - length
-        values = torch.nn.functional.pad(values, (0, 0, 0, pad))
-        hour = None if hour is None else torch.nn.functional.pad(hour, (0, pad))
-        weekday = None if weekday is None else torch.nn.functional.pad(weekday, (0, pad))
-        mask = (torch.arange(fixed, device=values.device) < length)[None]
-    output = check_output(module(values, hour, weekday, mask), values, outputs)
-    return _numpy(output)[:length]
+def batch_outputs(
+    module: nn.Module, batch: Sequence[Binned], bins: int, outputs: int
+) -> list[Singles]:
+    """Outputs of several recordings that pass through a module together, padded to ``bins``."""
+    values, hour, weekday = (
+        _padded([getattr(binned, name) for binned in batch], bins)
+        for name in ("values", "hour", "weekday")
+    )
+    given, hours, weekdays = tensors(module, values, hour, weekday)
+    lengths = torch.tensor([len(binned) for binned in batch], device=given.device)
+    if carries_state(module):  # no bin sees what comes later, so padding needs no mask
+        output, _ = module.step(given, module.initial_state(len(batch)), hours, weekdays)  # type: ignore[operator]
+    else:
+        padded = bool((lengths < bins).any())
+        mask = torch.arange(bins, device=given.device) < lengths[:, None] if padded else None
+        output = module(given, hours, weekdays, mask)
+    joined = check_output(output, given, outputs).float().cpu().numpy()
+    return [item[: len(binned)].copy() for item, binned in zip(joined, batch, strict=True)]
 
 
-def _carried(module: nn.Module, binned: Binned, outputs: int) -> Iterator[NDArray[np.float32]]:
+def _padded(arrays: Sequence[NDArray[np.generic] | None], bins: int) -> NDArray[np.generic] | None:
+    """Arrays as one, with zeros beyond their ends; None if they are None."""
+    given = [array for array in arrays if array is not None]
+    if not given:
+        return None
+    joined = np.zeros((len(given), bins, *given[0].shape[1:]), dtype=given[0].dtype)
+    for place, array in zip(joined, given, strict=True):
+        place[: len(array)] = array
+    return joined
+
+
+def _carried(module: nn.Module, binned: Binned, outputs: int) -> Iterator[Singles]:
     state = module.initial_state(1)  # type: ignore[operator]
     for first in range(0, len(binned), CARRIED):
-        values, hour, weekday = _slice(module, binned, first, first + CARRIED)
+        part = binned[first : first + CARRIED]
+        calendar = (None if array is None else array[None] for array in (part.hour, part.weekday))
+        values, hour, weekday = tensors(module, part.values[None], *calendar)
         output, state = module.step(values, state, hour, weekday)  # type: ignore[operator]
-        yield _numpy(check_output(output, values, outputs))
-
-
-def _slice(
-    module: nn.Module, binned: Binned, first: int, stop: int
-) -> tuple[Tensor, Tensor | None, Tensor | None]:
-    """A batch of one, on the module's device."""
-
-    def part(array: NDArray[np.generic] | None) -> NDArray[np.generic] | None:
-        return None if array is None else array[first:stop][None]
-
-    return tensors(module, part(binned.values), part(binned.hour), part(binned.weekday))
+        yield check_output(output, values, outputs)[0].float().cpu().numpy()
 
 
 def tensors(
@@ -189,8 +188,3 @@ def tensors(
         for array in (hour, weekday)
     ]
     return torch.from_numpy(values).to(like.device, like.dtype), calendar[0], calendar[1]
-
-
-def _numpy(output: Tensor) -> NDArray[np.float32]:
-    values: NDArray[np.float32] = output[0].float().cpu().numpy()
-    return values

@@ -16,7 +16,7 @@ _OTHER_NAMES = {"sklearn": "scikit-learn", "yaml": "pyyaml"}
 
 
 def version(name: str = DISTRIBUTION) -> str:
-    """The installed version of a distribution, by default our own; ``unknown`` without one.
+    """The installed version of a distribution, by default this one; ``unknown`` without one.
 
     Examples
     --------

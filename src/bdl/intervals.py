@@ -8,7 +8,7 @@ recording.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bdl.arrays import Floats, Ints
 from bdl.errors import ConfigError, InputError, require
-from bdl.frames import Tabular
+from bdl.frames import Tabular, counts_text
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -129,11 +129,11 @@ class Intervals(Tabular):
 
     recordings: tuple[str, ...]
     names: tuple[str, ...]
-    recording_code: Ints = field(repr=False)
-    name_code: Ints = field(repr=False)
-    start: Floats = field(repr=False)
-    end: Floats = field(repr=False)
-    score: Floats | None = field(default=None, repr=False)
+    recording_code: Ints
+    name_code: Ints
+    start: Floats
+    end: Floats
+    score: Floats | None = None
     unpaired: int = 0
 
     @classmethod
@@ -169,9 +169,9 @@ class Intervals(Tabular):
         for column in (recordings, names):
             distinct, code = np.unique(np.array(column, dtype=object), return_inverse=True)
             coded.append((tuple(distinct.tolist()), code.astype(np.int32)))
-        return cls(
-            coded[0][0], coded[1][0], coded[0][1], coded[1][1], starts, ends, scores, unpaired
-        )
+        (distinct_recordings, recording_code), (distinct_names, name_code) = coded
+        codes = (recording_code, name_code)
+        return cls(distinct_recordings, distinct_names, *codes, starts, ends, scores, unpaired)
 
     @classmethod
     def empty(cls) -> Intervals:
@@ -234,14 +234,8 @@ class Intervals(Tabular):
         return len(self.start)
 
     def __iter__(self) -> Iterator[Interval]:
-        for row in range(len(self)):
-            yield Interval(
-                self.recordings[self.recording_code[row]],
-                self.names[self.name_code[row]],
-                float(self.start[row]),
-                float(self.end[row]),
-                None if self.score is None else float(self.score[row]),
-            )
+        columns = (column.tolist() for column in self.columns().values())
+        return (Interval(*row) for row in zip(*columns, strict=True))
 
     def __repr__(self) -> str:
         count = len(self.recordings)
@@ -249,7 +243,4 @@ class Intervals(Tabular):
             f"Intervals: {len(self):,} in {count:,} recording{'' if count == 1 else 's'}, "
             f"{float(self.seconds.sum()):g} s in total"
         )
-        sizes = np.bincount(self.name_code, minlength=len(self.names))
-        width = max(map(len, self.names), default=0)
-        rows = [f"  {n:<{width}}  {size:,}" for n, size in zip(self.names, sizes, strict=True)]
-        return "\n".join([head, *rows])
+        return counts_text(head, self.names, self.name_code)

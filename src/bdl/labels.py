@@ -43,6 +43,11 @@ class Labels:
     # (n, 2) samples of the spans in which all events are annotated; None for the whole recording.
     annotated: Samples | None = None
 
+    @property
+    def annotated_samples(self) -> int:
+        """Number of samples in which all events are annotated."""
+        return self.samples if self.annotated is None else int(np.diff(self.annotated).sum())
+
     def annotated_bins(self, stride: int) -> Flags | None:
         """Return which bins have their middle in an annotated span; None if all are annotated."""
         if self.annotated is None:
@@ -180,15 +185,7 @@ def mean_spacing(labels: Iterable[Labels]) -> float:
             "no events in the training part: there is nothing to learn, and no spacing of events "
             "to estimate; check recording ids and event types"
         )
-    seconds = sum(
-        recording.period
-        * (
-            recording.samples
-            if recording.annotated is None
-            else int(np.diff(recording.annotated, axis=1).sum())
-        )
-        for recording in listed
-    )
+    seconds = sum(recording.period * recording.annotated_samples for recording in listed)
     return seconds * types / events
 
 

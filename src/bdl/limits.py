@@ -21,12 +21,7 @@ SMALL = 64 << 20  # bytes
 def check_name(name: object, what: str) -> None:
     """Raise an error unless a name is a text that can be written to a file.
 
-    Parameters
-    ----------
-    name
-        The name.
-    what
-        What it names, such as ``a recording's id``.
+    ``what`` says what it names, such as ``a recording's id``.
 
     Examples
     --------
@@ -48,14 +43,7 @@ def check_name(name: object, what: str) -> None:
 
 
 def check_channels(count: int, where: object) -> None:
-    """Raise an error if there are more channels, or columns, than any recording has.
-
-    Parameters
-    ----------
-    count
-        How many the file claims.
-    where
-        The file, for messages.
+    """Raise an error if the file ``where`` claims more channels, or columns, than any has.
 
     Examples
     --------
@@ -71,16 +59,7 @@ def check_channels(count: int, where: object) -> None:
 
 
 def check_expansion(claimed: int, held: int, where: object) -> None:
-    """Raise an error if a file claims far more bytes than it can hold.
-
-    Parameters
-    ----------
-    claimed
-        Bytes that its values would take.
-    held
-        Length of the file in bytes.
-    where
-        The file, for messages.
+    """Raise an error if the values of the file ``where`` would take far more than its own bytes.
 
     Examples
     --------

@@ -8,18 +8,9 @@ from bdl.errors import OutputError
 
 
 def listening_socket(host: str, port: int, *, backlog: int, advice: str) -> socket.socket:
-    """Return a socket that listens; port 0 takes a free one.
+    """Return a socket that listens on an interface of IPv4 or IPv6; port 0 takes a free one.
 
-    Parameters
-    ----------
-    host
-        Name or address of the interface, of IPv4 or IPv6.
-    port
-        Port to listen on.
-    backlog
-        Connections that may wait.
-    advice
-        What the error says of a port that cannot be used.
+    ``backlog`` connections may wait. The error of a port that cannot be used ends in ``advice``.
 
     Examples
     --------

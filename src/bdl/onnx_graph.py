@@ -25,26 +25,14 @@ Shape = Sequence[int | str]
 
 @dataclass(frozen=True)
 class EncoderInputs:
-    """What an encoder reads, as names of values in a graph.
+    """What an encoder reads, as names of values in a graph."""
 
-    Parameters
-    ----------
-    values
-        Features, (batch, bins, inputs) float32.
-    inputs, outputs
-        Features and outputs per bin.
-    hour, weekday
-        Calendar, (batch, bins) int64, or None.
-    link
-        Adds the operators that turn logits into a density to the graph.
-    """
-
-    values: str
-    inputs: int
-    outputs: int
-    hour: str | None
+    values: str  # features, (batch, bins, inputs) float32
+    inputs: int  # features per bin
+    outputs: int  # outputs per bin
+    hour: str | None  # (batch, bins) int64, as is weekday; None without a calendar
     weekday: str | None
-    link: Callable[[Graph, str], str]
+    link: Callable[[Graph, str], str]  # adds the operators that turn logits into a density
 
 
 class Graph:
@@ -137,11 +125,7 @@ class Graph:
         from onnx import checker, helper
 
         graph = helper.make_graph(
-            self._nodes,
-            "bdl",
-            self._inputs,
-            self._outputs,
-            [*self._constants.values()],
+            self._nodes, "bdl", self._inputs, self._outputs, [*self._constants.values()]
         )
         opsets = [helper.make_opsetid(name, OPSETS[name]) for name in sorted(self._domains)]
         model = helper.make_model(

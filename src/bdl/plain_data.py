@@ -1,7 +1,7 @@
 """JSON and YAML from outside: parsed without running anything, bounded in depth and size.
 
-Python's parsers end deep nesting in a ``RecursionError``, and YAML's aliases let some lines stand
-for billions of values. Both, and numbers that no computer can hold, are errors of ours here.
+Python's parsers end deep nesting in a ``RecursionError``, and YAML's aliases let a few lines
+expand to billions of values. Both, and numbers that are not finite, are refused here.
 """
 
 from __future__ import annotations
@@ -21,12 +21,7 @@ TOO_DEEP = f"nested too deeply, more than {NESTING} levels"
 def parse_json(text: str | bytes, what: object) -> Any:
     """The value of a JSON text; NaN and infinite numbers are refused.
 
-    Parameters
-    ----------
-    text
-        The text.
-    what
-        Where it comes from, for messages.
+    ``what`` says where the text comes from, for messages.
 
     Examples
     --------
@@ -49,9 +44,9 @@ def parse_json(text: str | bytes, what: object) -> Any:
     for _ in range(NESTING):
         level = [
             value
-            for each in level
-            if isinstance(each, dict | list)
-            for value in (each.values() if isinstance(each, dict) else each)
+            for container in level
+            if isinstance(container, dict | list)
+            for value in (container.values() if isinstance(container, dict) else container)
             if isinstance(value, dict | list)
         ]
         if not level:
@@ -68,11 +63,6 @@ def _finite(text: str) -> float:
 
 def parse_yaml(text: str, what: object) -> Any:
     """The value of a YAML text; keys are texts, and parts that aliases repeat count each time.
-
-    Parameters
-    ----------
-    text, what
-        As in `parse_json`.
 
     Examples
     --------
@@ -105,7 +95,7 @@ def parse_yaml(text: str, what: object) -> Any:
 
 
 def _bound_nesting(loader: SafeLoader) -> None:
-    """Let a loader end where a text is nested too deeply; its time is a square of the depth."""
+    """Make a loader stop at deep nesting: its time grows with the square of the depth."""
     compose, levels = loader.compose_node, 0
 
     def bounded(parent: Node | None, index: int) -> Node | None:
@@ -121,7 +111,7 @@ def _bound_nesting(loader: SafeLoader) -> None:
 
 
 def _read_as_text(key: Node) -> None:
-    """Let a key be the text that was written: ``1`` and ``yes`` too."""
+    """Read a key as the text that was written, ``1`` and ``yes`` too."""
     if not isinstance(key.value, str):
         raise ValueError("a list or mapping as key")
     if key.tag != "tag:yaml.org,2002:merge":
@@ -141,8 +131,8 @@ def _measure(node: Node, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
     for child in node.value:
         if isinstance(child, tuple):
             _read_as_text(child[0])
-        for each in child if isinstance(child, tuple) else (child,):
-            count, below = _measure(each, known)
+        for part in child if isinstance(child, tuple) else (child,):
+            count, below = _measure(part, known)
             total, depth = total + count, max(depth, below + 1)
     if total > VALUES:
         raise ValueError(f"more than {VALUES:,} values, repeated parts counted each time")

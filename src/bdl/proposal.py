@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats
 from bdl.errors import InputError, some
 from bdl.events import Events
 from bdl.intervals import likely_intervals
@@ -171,7 +171,7 @@ def _round(value: float) -> float:
 
 
 def _round_down(value: float) -> float:
-    """Return at most ``value``, with four significant digits: no window outgrows a recording.
+    """Return at most ``value``, with four significant digits: no longer than a recording.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def _sigma(events: Events, finest: float) -> Proposed:
     return Proposed(finest, "annotated times are as fine as the finest tolerance needs")
 
 
-def _grid(times: NDArray[np.float64]) -> float:
+def _grid(times: Floats) -> float:
     """Return the coarsest of some usual time grids that contains all times, 0 for none."""
     for step in (3600.0, 1800.0, 900.0, 600.0, 300.0, 60.0, 30.0, 10.0, 5.0, 1.0, 0.5, 0.1):
         if np.all(np.abs(times / step - np.round(times / step)) < 1e-6):

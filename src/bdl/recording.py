@@ -87,11 +87,12 @@ class Recording:
                 f"recording {id!r}: infinite value at sample {row}, channel {column}; "
                 "a missing sample is NaN"
             )
-        names = tuple(channels) if channels is not None else _default_names(array.shape[1])
+        if channels is None:
+            channels = (f"channel_{i}" for i in range(array.shape[1]))
         info = RecordingInfo(
             id,
             len(array),
-            names,
+            tuple(channels),
             float(period),
             start,
             tuple(offset_changes),
@@ -114,10 +115,6 @@ class Recording:
             f"({some(info.channels, most=4)}), every {info.period:g} s, "
             f"{info.duration / 3600:.2f} h{group}"
         )
-
-
-def _default_names(count: int) -> tuple[str, ...]:
-    return tuple(f"channel_{i}" for i in range(count))
 
 
 @dataclass(frozen=True, eq=False)

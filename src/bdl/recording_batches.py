@@ -11,14 +11,7 @@ MOST = 64  # recordings of a batch: few enough that one which is lost costs litt
 
 
 def batches(recordings: Recordings, most: int = MOST) -> list[Recordings]:
-    """Neighbours that one worker takes together; a long recording is alone.
-
-    Parameters
-    ----------
-    recordings
-        The recordings, in order.
-    most
-        Largest number of recordings of a batch.
+    """Neighbours that one worker takes together, up to ``most``; a long recording is alone.
 
     Examples
     --------

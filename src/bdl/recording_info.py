@@ -12,6 +12,7 @@ from datetime import datetime, timedelta, timezone
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Longs
 from bdl.errors import InputError
 from bdl.limits import PERIODS, SAMPLES, check_channels, check_name
 
@@ -63,35 +64,35 @@ class RecordingInfo:
         check_name(self.id, "the id of a recording")
         if not self.id:
             raise InputError("a recording needs an id, got an empty text")
+        where = f"recording {self.id!r}"
         if not PERIODS[0] <= self.period <= PERIODS[1]:
             raise InputError(
-                f"recording {self.id!r}: the period must be a positive number of seconds, "
-                f"got {self.period}"
+                f"{where}: the period must be a positive number of seconds, got {self.period}"
             )
         if not 0 <= self.samples < SAMPLES:
-            raise InputError(f"recording {self.id!r}: {self.samples} samples; 0 or more expected")
-        check_channels(len(self.channels), f"recording {self.id!r}")
+            raise InputError(f"{where}: {self.samples} samples; 0 or more expected")
+        check_channels(len(self.channels), where)
         for name in self.channels:
-            check_name(name, f"recording {self.id!r}: a channel")
+            check_name(name, f"{where}: a channel")
         if self.group is not None:
-            check_name(self.group, f"recording {self.id!r}: its group")
+            check_name(self.group, f"{where}: its group")
         changes = [sample for sample, _ in self.offset_changes]
         if sorted(set(changes)) != changes:
-            raise InputError(f"recording {self.id!r}: offset changes out of order: {changes}")
+            raise InputError(f"{where}: offset changes out of order: {changes}")
         if len(set(self.channels)) != len(self.channels):
-            raise InputError(f"recording {self.id!r}: channel names repeat: {self.channels}")
+            raise InputError(f"{where}: channel names repeat: {self.channels}")
         if self.units and len(self.units) != len(self.channels):
             raise InputError(
-                f"recording {self.id!r}: one unit per channel expected, got {len(self.units)} for "
+                f"{where}: one unit per channel expected, got {len(self.units)} for "
                 f"{len(self.channels)} channels"
             )
         for unit in self.units:
-            check_name(unit, f"recording {self.id!r}: a unit")
+            check_name(unit, f"{where}: a unit")
         if not any(self.units):
             object.__setattr__(self, "units", ())
         if self.start is not None and self.start.utcoffset() is None:
             raise InputError(
-                f"recording {self.id!r}: start {self.start.isoformat()} has no UTC offset; "
+                f"{where}: start {self.start.isoformat()} has no UTC offset; "
                 "local hours would be a guess"
             )
 
@@ -127,9 +128,7 @@ class RecordingInfo:
             ]
         return moments
 
-    def local_time(
-        self, samples: NDArray[np.integer]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def local_time(self, samples: NDArray[np.integer]) -> tuple[Longs, Longs]:
         """Local hour of day and weekday of some samples.
 
         Parameters
@@ -165,9 +164,7 @@ class RecordingInfo:
         )
 
 
-def hour_and_weekday(
-    local: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def hour_and_weekday(local: Floats) -> tuple[Longs, Longs]:
     """Hour of day and weekday (Monday 0) of moments in seconds since 1970, of local time.
 
     Examples

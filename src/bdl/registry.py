@@ -84,7 +84,8 @@ class Variant(Value):
         variants: dict[str, type[Any]] = {}
         for variant in _variants(family):
             kind = variant.model_fields["kind"].default
-            if kind in variants and not _same(variants[kind], variant):
+            # A class may be defined again, as notebooks and doctests do.
+            if kind in variants and _place(variants[kind]) != _place(variant):
                 raise ConfigError(
                     f"two variants of {family.__name__} are called {kind!r}: "
                     f"{_place(variants[kind])} and {_place(variant)}"
@@ -267,11 +268,6 @@ def _load(package: str) -> None:
             raise ConfigError(
                 f"entry point {entry.name!r} of group {package!r} cannot be loaded: {error!r}"
             ) from error
-
-
-def _same(variant: type[Variant], other: type[Variant]) -> bool:
-    """Whether a class was defined again, as notebooks and doctests do."""
-    return _place(variant) == _place(other)
 
 
 def _place(variant: type[Variant]) -> str:

@@ -8,8 +8,9 @@ sample; a time half-way between two samples belongs to the later one. Bin ``b`` 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from bdl.arrays import Longs
 from bdl.errors import ConfigError
 
 # Times further away than any recording reaches get this sample: they fit into an int64 and no
@@ -17,7 +18,7 @@ from bdl.errors import ConfigError
 _FURTHEST = float(2**60)
 
 
-def nearest_sample(times: ArrayLike, period: ArrayLike) -> NDArray[np.int64]:
+def nearest_sample(times: ArrayLike, period: ArrayLike) -> Longs:
     """Nearest sample of each time; halves go up.
 
     ``times`` and ``period`` are in seconds; samples are negative before the start.

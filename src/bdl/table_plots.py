@@ -16,36 +16,18 @@ MOST_POINTS = 20_000  # of a plot: more make a page slow and show nothing else
 
 
 class Drawing(NamedTuple):
-    """How a table is drawn: one curve for each combination of values in the columns ``by``.
+    """How a table is drawn: one curve for each combination of values in the columns ``by``."""
 
-    Parameters
-    ----------
-    x, y
-        Columns of the axes. Without them the first column, and the last one that has numbers.
-    by
-        Columns that tell curves apart.
-    mode
-        What is drawn of a curve.
-    interval
-        Columns of the lower and upper ends of an interval around y.
-    """
-
-    x: str | None = None
-    y: str | None = None
+    x: str | None = None  # column of the axis; the first one by default
+    y: str | None = None  # the last one that has numbers by default
     by: tuple[str, ...] = ()
     mode: Literal["lines", "markers", "lines+markers"] = "lines+markers"
+    # Columns of the lower and upper ends of an interval around y.
     interval: tuple[str, str] | None = None
 
 
 def draw(columns: dict[str, Any], drawing: Drawing) -> Figure:
-    """A table as a plotly figure.
-
-    Parameters
-    ----------
-    columns
-        Columns by name.
-    drawing
-        How they are drawn.
+    """A table, given as columns by name, as a plotly figure.
 
     Examples
     --------
@@ -61,7 +43,7 @@ def draw(columns: dict[str, Any], drawing: Drawing) -> Figure:
     keys = keys or [()] * len(arrays[x])
     figure = go.Figure()
     for key in dict.fromkeys(keys):
-        rows = np.flatnonzero([each == key for each in keys])
+        rows = np.flatnonzero([row_key == key for row_key in keys])
         rows = rows[:: max(1, -(-len(rows) // MOST_POINTS))]
         bars = None
         if drawing.interval is not None:

@@ -35,30 +35,23 @@ def text_table(
     >>> text_table({"type": ["a rather long name"], "AP": ["0.5"]}, width=16)[1]
     'a rather l…  0.5'
     """
-    [first, *others] = columns
-    names = [str(name) for name in columns[first]]
-    sizes = {head: max(map(len, [head, *columns[head]])) for head in columns}
-    numeric = [head for head in others if head != text]
+    first, *numeric = (head for head in columns if head != text)
+    sizes = {head: max(map(len, [head, *cells])) for head, cells in columns.items()}
     taken = sum(len(_GAP) + sizes[head] for head in numeric)
     if width is not None and text is None and sizes[first] + taken > width:
         sizes[first] = max(width - taken, _SHORTEST, len(first))
-        names = [_shortened(name, sizes[first]) for name in names]
     lines = []
-    for row in range(-1, len(names)):
-        cells = [head if row < 0 else columns[head][row] for head in numeric]
-        name = first if row < 0 else names[row]
-        line = f"{name:<{sizes[first]}}"
-        line += "".join(
-            f"{_GAP}{cell:>{sizes[head]}}" for head, cell in zip(numeric, cells, strict=True)
-        )
-        if text is not None:
-            sentence = text if row < 0 else columns[text][row]
-            room = max((width or WIDTH) - len(line) - len(_GAP), 20)
-            head, *more = textwrap.wrap(sentence, room) or [""]
-            lines.append(f"{line}{_GAP}{head}".rstrip())
-            lines += [" " * (len(line) + len(_GAP)) + rest for rest in more]
-        else:
+    for row in ([*columns], *zip(*columns.values(), strict=True)):
+        cells = dict(zip(columns, row, strict=True))
+        line = f"{_shortened(cells[first], sizes[first]):<{sizes[first]}}"
+        line += "".join(f"{_GAP}{cells[head]:>{sizes[head]}}" for head in numeric)
+        if text is None:
             lines.append(line)
+            continue
+        room = max((width or WIDTH) - len(line) - len(_GAP), 20)
+        sentence, *more = textwrap.wrap(cells[text], room) or [""]
+        lines.append(f"{line}{_GAP}{sentence}".rstrip())
+        lines += [" " * (len(line) + len(_GAP)) + rest for rest in more]
     return lines
 
 

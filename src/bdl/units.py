@@ -150,7 +150,7 @@ def common_units(recordings: Recordings) -> dict[str, str]:
 def in_units(
     recordings: Recordings, units: Mapping[str, str], what: str, *, strict: bool = True
 ) -> Recordings:
-    """The same recordings with channels in the given units; a note tells what was converted.
+    """The same recordings with channels in the given units; a note says what was converted.
 
     Parameters
     ----------
@@ -207,14 +207,9 @@ def in_units(
 
 @dataclass(frozen=True)
 class Conversion:
-    """Multiplies the channels of recordings and adds to them; it can be sent to workers.
+    """Multiplies the channels of recordings and adds to them; it can be sent to workers."""
 
-    Parameters
-    ----------
-    changes
-        What to multiply by, and then to add, by recording and channel.
-    """
-
+    # What to multiply by, and then to add, by recording and channel.
     changes: Mapping[str, Mapping[str, tuple[float, float]]] = field(repr=False)
 
     def __call__(self, info: RecordingInfo, values: Values) -> Values:

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Singles
 from bdl.errors import InputError
 from bdl.recording_info import RecordingInfo
 
-Values = NDArray[np.float32]
+Values = Singles
 
 CHUNK = 1 << 21  # numbers per chunk of values that are in memory, or mapped into it: 8 MiB
 

@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Longs, Singles
 from bdl.compiled import compiled
 from bdl.errors import ConfigError
 
 # Last bins (bins, channels, 2), and the running sums before each of them and after the last.
-Carried = tuple[NDArray[np.float32], NDArray[np.float64]]
+Carried = tuple[Singles, Floats]
 
 CENTRED = ("mean before", "mean after", "mean step", "std before", "std after", "std step")
 CAUSAL = ("recent mean", "mean step", "recent std", "std step")
@@ -55,8 +55,8 @@ class WindowStatistics:
 
     def __init__(
         self,
-        means: NDArray[np.float32],
-        spreads: NDArray[np.float32],
+        means: Singles,
+        spreads: Singles,
         widths: Sequence[int],
         *,
         causal: bool = False,
@@ -85,7 +85,7 @@ class WindowStatistics:
         channels: int = self.bins.shape[1]
         return channels * statistics_per_channel(len(self.widths), causal=self.causal)
 
-    def rows(self, first: int = 0, stop: int | None = None) -> NDArray[np.float32]:
+    def rows(self, first: int = 0, stop: int | None = None) -> Singles:
         """Statistics of the bins ``[first, stop)``, an array (bins, columns).
 
         Columns are grouped by channel: mean and spread of the bin, then statistics by width.
@@ -124,7 +124,7 @@ def statistics_per_channel(widths: int, *, causal: bool) -> int:
 
 
 @compiled
-def _running_sums(bins: NDArray[np.float32], start: NDArray[np.float64]) -> NDArray[np.float64]:
+def _running_sums(bins: Singles, start: Floats) -> Floats:
     """Sums of means and of mean squares over all bins before each one: (bins + 1, channels, 2)."""
     sums = np.empty((len(bins) + 1, bins.shape[1], 2))
     sums[0] = start
@@ -137,9 +137,7 @@ def _running_sums(bins: NDArray[np.float32], start: NDArray[np.float64]) -> NDAr
 
 
 @compiled
-def _mean_and_spread(
-    sums: NDArray[np.float64], channel: int, low: int, high: int
-) -> tuple[float, float]:
+def _mean_and_spread(sums: Floats, channel: int, low: int, high: int) -> tuple[float, float]:
     """Of the bins ``[low, high)``; NaN if there are none."""
     if high <= low:
         return np.nan, np.nan
@@ -150,12 +148,7 @@ def _mean_and_spread(
 
 @compiled
 def _fill(
-    bins: NDArray[np.float32],
-    sums: NDArray[np.float64],
-    widths: NDArray[np.int64],
-    first: int,
-    causal: bool,
-    table: NDArray[np.float32],
+    bins: Singles, sums: Floats, widths: Longs, first: int, causal: bool, table: Singles
 ) -> None:
     """Fill the table by windows before and after the bin, or causal, one width before its end."""
     total, channels = bins.shape[:2]

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Singles
 from bdl.errors import ConfigError, InputError
 
 
@@ -221,9 +222,7 @@ def tile_shifts(bins: int, *, size: int, tilings: int) -> list[int]:
     return sorted({k * distance // tilings for k in range(tilings)})
 
 
-def stitch(
-    parts: Iterable[tuple[Tile, NDArray[Any]]], *, bins: int, outputs: int
-) -> NDArray[np.float32]:
+def stitch(parts: Iterable[tuple[Tile, NDArray[Any]]], *, bins: int, outputs: int) -> Singles:
     """Join the outputs of tiles to one array.
 
     Tiles may come in any order and one at a time; only the result is held in memory.

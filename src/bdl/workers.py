@@ -2,7 +2,7 @@
 
 Back ends: ``loky`` (processes of this machine), ``ray`` and ``dask`` (a cluster, or a local one if
 no address is given). All of them hand out futures, so that one loop serves all. A few items per
-worker are under way at a time. If a worker dies, whatever was under way is run again at the end,
+worker are in progress at a time. If a worker dies, what was in progress is run again at the end,
 one item at a time; an item whose worker dies again and again is set aside. Every worker uses the
 same number of threads, so that two workers on two cores do not compete. Workers of this machine end
 with the process that started them, however it ends.
@@ -20,10 +20,9 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import Field
 
+from bdl.child_processes import end_local_cluster, end_with, local_cluster
 from bdl.config import Value
 from bdl.errors import ConfigError, StudyError, require
-from bdl.local_cluster import end_local_cluster, local_cluster
-from bdl.parent_watch import end_with
 
 ATTEMPTS = 2  # of an item that is alone with its worker, before it is set aside
 # Seconds after which a waiting process looks for an interruption: where a library has changed how
@@ -80,7 +79,7 @@ class Workers(Value):
 
 @dataclass(frozen=True)
 class WorkerDeath:
-    """What stands in place of a result if an item's worker died every time."""
+    """Takes the place of a result if an item's worker died every time."""
 
     reason: str
 
@@ -180,15 +179,7 @@ def _is_death(error: BaseException) -> bool:
 @contextmanager
 def _pool(workers: Workers) -> Iterator[Submit]:
     """A function that starts work on an item and returns its future."""
-    if workers.backend == "loky":
-        processes = _Processes(workers)
-        try:
-            yield processes.submit
-        except BaseException:  # interrupted, or no longer wanted
-            processes.kill()
-            raise
-        return
-    connect = {"ray": _ray, "dask": _dask}[workers.backend]
+    connect = {"loky": _loky, "ray": _ray, "dask": _dask}[workers.backend]
     try:
         with connect(workers) as submit:
             yield submit
@@ -201,6 +192,38 @@ def _pool(workers: Workers) -> Iterator[Submit]:
             f"the {workers.backend} cluster has failed ({type(error).__name__}: {first[:200]}); "
             "what is finished is kept: run the same command again"
         ) from error
+
+
+@contextmanager
+def _loky(workers: Workers) -> Iterator[Submit]:
+    """Worker processes of this machine, which are started again after a death."""
+    from joblib.externals.loky import get_reusable_executor
+
+    executor: Any = None
+
+    def submit(work: Callable[[T], R], item: T) -> Future[R]:
+        nonlocal executor
+        future: Future[R]
+        try:
+            executor = get_reusable_executor(
+                max_workers=workers.jobs,
+                timeout=300,
+                env={} if workers.threads is None else _thread_variables(workers.threads),
+                initializer=end_with,
+                initargs=(os.getpid(),),
+            )
+            future = executor.submit(work, item)
+        except RuntimeError as error:  # a worker has died this moment
+            future = Future()
+            future.set_exception(error)
+        return future
+
+    try:
+        yield submit
+    except BaseException:  # interrupted, or no longer wanted
+        if executor is not None:
+            executor.shutdown(wait=True, kill_workers=True)
+        raise
 
 
 @contextmanager
@@ -239,39 +262,6 @@ class _Work(Generic[T, R]):
             with suppress(OSError):  # another machine need not have it
                 os.chdir(self.folder)
         return self.work(item)
-
-
-class _Processes:
-    """Worker processes of this machine, which are started again after a death."""
-
-    def __init__(self, workers: Workers) -> None:
-        self._workers = workers
-        self._executor: Any = None
-
-    def submit(self, work: Callable[[T], R], item: T) -> Future[R]:
-        """Start work on an item."""
-        from joblib.externals.loky import get_reusable_executor
-
-        threads = self._workers.threads
-        future: Future[R]
-        try:
-            self._executor = get_reusable_executor(
-                max_workers=self._workers.jobs,
-                timeout=300,
-                env={} if threads is None else _thread_variables(threads),
-                initializer=end_with,
-                initargs=(os.getpid(),),
-            )
-            future = self._executor.submit(work, item)
-        except RuntimeError as error:  # a worker has died this moment
-            future = Future()
-            future.set_exception(error)
-        return future
-
-    def kill(self) -> None:
-        """End all processes at once."""
-        if self._executor is not None:
-            self._executor.shutdown(wait=True, kill_workers=True)
 
 
 def _thread_variables(threads: int) -> dict[str, str]:

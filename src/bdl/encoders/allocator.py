@@ -32,6 +32,6 @@ def keep_buffers() -> bool:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError):
         return False
-    # Blocks beyond 32 MiB are mapped and unmapped whatever the mapping threshold: glibc takes no
+    # Blocks beyond 32 MiB are mapped and unmapped for any mapping threshold: glibc takes no
     # larger one. No mappings at all keeps them on the heap, and the heap is never cut.
     return bool(mallopt(TRIM_THRESHOLD, LARGEST)) and bool(mallopt(MMAP_MAX, 0))

@@ -79,7 +79,7 @@ class Encoder(Variant):
 
     @property
     def has_flat_state(self) -> bool:
-        """Whether the state that a causal encoder carries stays of one size for ever."""
+        """Whether the state that a causal encoder carries keeps its size."""
         return True
 
     def forward(self) -> Encoder:
@@ -101,7 +101,7 @@ class Encoder(Variant):
     def seconds_per_bin(self, window: int) -> float:
         """Rough core-seconds of a training pass, per bin of windows of ``window`` bins.
 
-        Measured once on one core of a server: an order of magnitude, to tell minutes from weeks.
+        Measured once on one core of a server: an order of magnitude, minutes rather than weeks.
         """
         return 2e-5
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, NonNegativeFloat, model_validator
@@ -23,7 +23,7 @@ class Ensemble(Encoder):
     """Several encoders, each trained with a seed of its own; the density is their weighted mean.
 
     Densities of all members have the same unit, expected events per bin, so that they can be
-    averaged whatever the members are.
+    averaged for any members.
 
     Parameters
     ----------
@@ -135,44 +135,36 @@ class Ensemble(Encoder):
         Member ``j`` has the seed plus ``j`` and the folder ``member-j``. Scores are those of the
         whole ensemble, whose members are at the same epoch.
         """
-        from bdl.encoders.networks.ensemble import EnsembleEncoder
-
-        assert isinstance(module, EnsembleEncoder)
-        return self._train_members(
-            module,
-            task,
-            {j: partial(member.train, module.members[j]) for j, member in enumerate(self.members)},
-        )
+        trainings = {j: member.train for j, member in enumerate(self.members)}
+        return self._train_members(module, task, trainings)
 
     def fine_tune(self, module: nn.Module, task: TrainingTask) -> TrainingResult:
         """Train the networks among the members further; trees keep what they have learned."""
-        from bdl.encoders.networks.ensemble import EnsembleEncoder
-
-        assert isinstance(module, EnsembleEncoder)
-        members = {
-            j: partial(member.fine_tune, module.members[j])
-            for j, member in enumerate(self.members)
-            if member.fine_tunes
-        }
-        if not members:
+        members = enumerate(self.members)
+        trainings = {j: member.fine_tune for j, member in members if member.fine_tunes}
+        if not trainings:
             return self.members[0].fine_tune(module, task)  # says why not
-        return self._train_members(module, task, members)
+        return self._train_members(module, task, trainings)
 
     def _train_members(
         self,
-        module: EnsembleEncoder,
+        module: nn.Module,
         task: TrainingTask,
-        trainings: Mapping[int, Callable[[TrainingTask], TrainingResult]],
+        trainings: Mapping[int, Callable[[nn.Module, TrainingTask], TrainingResult]],
     ) -> TrainingResult:
         """Carry out the trainings of some members; the others stay as they are."""
+        from bdl.encoders.networks.ensemble import EnsembleEncoder
+
+        assert isinstance(module, EnsembleEncoder)
         combined = task.start()
-        places = [*trainings]
-        results = task.run_all([partial(trainings[j], task.member(j)) for j in places])
+        results = task.run_all(
+            [partial(train, module.members[j], task.member(j)) for j, train in trainings.items()]
+        )
         before = {name: value.clone() for name, value in module.state_dict().items()}
         for epoch in task.length.kept:
             weights = before | {
                 f"members.{j}.{name}": value
-                for j, result in zip(places, results, strict=True)
+                for j, result in zip(trainings, results, strict=True)
                 for name, value in result.checkpoints[epoch].items()
             }
             module.load_state_dict(weights)
@@ -196,12 +188,10 @@ class Ensemble(Encoder):
 
         from bdl.onnx_graph import part_of
 
-        shares = self.shares
-        total: str | None = None
-        for j, (member, share) in enumerate(zip(self.members, shares, strict=True)):
+        def weighted(j: int) -> str:
             member_weights = part_of(weights, f"members.{j}.")
-            density = member.export(graph, member_weights, inputs, f"{prefix}member{j}.")
-            weighted = graph.add("Mul", density, graph.constant(share / sum(shares), np.float32))
-            total = weighted if total is None else graph.add("Add", total, weighted)
-        assert total is not None
-        return total
+            density = self.members[j].export(graph, member_weights, inputs, f"{prefix}member{j}.")
+            share = self.shares[j] / sum(self.shares)
+            return graph.add("Mul", density, graph.constant(share, np.float32))
+
+        return reduce(partial(graph.add, "Add"), map(weighted, range(len(self.members))))

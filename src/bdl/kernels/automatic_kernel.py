@@ -43,7 +43,6 @@ class AutomaticKernel(Kernel):
 
     @property
     def candidates(self) -> tuple[Kernel, ...]:
-        """The kernels to choose from."""
         return self.among
 
     def complete(self, *, sigma: float | None = None, tolerances: Sequence[float] = ()) -> Self:

@@ -1,4 +1,4 @@
-"""The symmetric Gaussian kernel."""
+"""The symmetric Gaussian kernel, and what kernels with a standard deviation share."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import PositiveFloat
 
+from bdl.arrays import Floats, Longs
 from bdl.errors import ConfigError
 from bdl.kernels.kernel import Kernel, Weights, reach_in_samples
 
@@ -16,7 +16,29 @@ from bdl.kernels.kernel import Kernel, Weights, reach_in_samples
 CUT = 3.0
 
 
-class Gaussian(Kernel):
+class SigmaKernel(Kernel):
+    """Base class of kernels whose width is a standard deviation, sigma, in seconds."""
+
+    sigma: PositiveFloat | None = None
+
+    def complete(self, *, sigma: float | None = None, tolerances: Sequence[float] = ()) -> Self:
+        """Return a copy that has a sigma."""
+        return self if self.sigma is not None else self.replace(sigma=self._known(sigma))
+
+    def known_sigma(self) -> float:
+        """Return sigma, or raise an error that names the kernel if it is None."""
+        return self._known(self.sigma)
+
+    def _known(self, sigma: float | None) -> float:
+        if sigma is None:
+            raise ConfigError(
+                f"the {self.kind} kernel needs sigma, its width in seconds: give it, for example "
+                f"{{kind: {self.kind}, sigma: 30}}, or give the matching tolerances"
+            )
+        return sigma
+
+
+class Gaussian(SigmaKernel):
     r"""A symmetric Gaussian, :math:`\kappa(r) \propto e^{-r^2/2\sigma^2}`, cut at three sigma.
 
     Parameters
@@ -33,30 +55,13 @@ class Gaussian(Kernel):
     """
 
     kind: Literal["gaussian"] = "gaussian"
-    sigma: PositiveFloat | None = None
-
-    def complete(self, *, sigma: float | None = None, tolerances: Sequence[float] = ()) -> Self:
-        """Return a copy that has a sigma."""
-        return self if self.sigma is not None else self.replace(sigma=known_sigma(self.kind, sigma))
 
     def weights(self, period: float) -> Weights:
-        """Return the distance of the first weight in samples, and the weights."""
-        sigma = known_sigma(self.kind, self.sigma)
-        reach = reach_in_samples(CUT * sigma, period)
-        return -reach, bell(np.arange(-reach, reach + 1), sigma / period)
+        reach = reach_in_samples(CUT * self.known_sigma(), period)
+        return -reach, bell(np.arange(-reach, reach + 1), self.known_sigma() / period)
 
 
-def known_sigma(kind: str, sigma: float | None) -> float:
-    """Return sigma, or raise an error that names the kernel if it is None."""
-    if sigma is None:
-        raise ConfigError(
-            f"the {kind} kernel needs sigma, its width in seconds: give it, for example "
-            f"{{kind: {kind}, sigma: 30}}, or give the matching tolerances"
-        )
-    return sigma
-
-
-def bell(distance: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
+def bell(distance: Longs, sigma: float) -> Floats:
     """Gaussian weights at the given distances, with unit sum.
 
     Examples
@@ -64,6 +69,6 @@ def bell(distance: NDArray[np.int64], sigma: float) -> NDArray[np.float64]:
     >>> bell(np.arange(2), 1.0).round(3).tolist()
     [0.622, 0.378]
     """
-    weights: NDArray[np.float64] = np.exp(-0.5 * (distance / sigma) ** 2)
+    weights: Floats = np.exp(-0.5 * (distance / sigma) ** 2)
     weights /= weights.sum()
     return weights

@@ -8,11 +8,11 @@ from functools import lru_cache
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats
 from bdl.registry import Variant
 
-Weights = tuple[int, NDArray[np.float64]]
+Weights = tuple[int, Floats]
 
 # A reach of 2.9999999999 samples is three samples that were converted to seconds and back.
 SLACK = 1e-9
@@ -41,7 +41,7 @@ class Kernel(Variant):
 
     @property
     def candidates(self) -> tuple[Kernel, ...]:
-        """Kernels to choose from on held-out recordings: itself, unless it stands for several."""
+        """Kernels to choose from on held-out recordings: itself, unless it has several."""
         return (self,)
 
     def at(self, progress: float) -> Kernel:
@@ -68,22 +68,10 @@ class Kernel(Variant):
 
 @lru_cache(maxsize=64)
 def cumulative(kernel: Kernel, period: float) -> Weights:
-    """Running sums 0, w0, w0 + w1, ..., 1 of a kernel's weights.
+    """Distance of the first weight in samples, and running sums 0, w0, w0 + w1, ..., 1 of weights.
 
-    The result is cached, because a training run needs the same one for every window, and is
-    therefore read-only.
-
-    Parameters
-    ----------
-    kernel
-        A complete kernel.
-    period
-        Seconds from one sample to the next.
-
-    Returns
-    -------
-    tuple of int and ndarray
-        Distance of the first weight in samples, and the running sums, one more than weights.
+    There is one more sum than weights. The result is cached, because a training run needs the same
+    one for every window, and is therefore read-only.
 
     Examples
     --------

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, PositiveFloat
+from pydantic import Field
 
-from bdl.kernels.gaussian import Gaussian, known_sigma
+from bdl.kernels.gaussian import Gaussian, SigmaKernel
 from bdl.kernels.hard import Hard
 from bdl.kernels.kernel import Kernel, Weights
 
 
-class Narrowing(Kernel):
+class Narrowing(SigmaKernel):
     """A Gaussian whose width falls linearly to zero during the first part of training.
 
-    Early in training a wide target tells a model roughly where events are; later a hard one tells
+    Early in training a wide target shows a model roughly where events are; later a hard one shows
     it exactly where. Outside of training, and for models that are not trained step by step, it is
     the Gaussian half way: its sigma is half of the first one.
 
@@ -34,18 +33,13 @@ class Narrowing(Kernel):
     """
 
     kind: Literal["narrowing"] = "narrowing"
-    sigma: PositiveFloat | None = None
     share: Annotated[float, Field(gt=0, le=1)] = 0.6
-
-    def complete(self, *, sigma: float | None = None, tolerances: Sequence[float] = ()) -> Self:
-        """Return a copy that has a sigma."""
-        return self if self.sigma is not None else self.replace(sigma=known_sigma(self.kind, sigma))
 
     def at(self, progress: float) -> Kernel:
         """Return the kernel after a share of the training."""
         left = 1 - progress / self.share
-        return Gaussian(sigma=known_sigma(self.kind, self.sigma) * left) if left > 0 else Hard()
+        return Gaussian(sigma=self.known_sigma() * left) if left > 0 else Hard()
 
     def weights(self, period: float) -> Weights:
         """Return the weights of the Gaussian half way."""
-        return Gaussian(sigma=known_sigma(self.kind, self.sigma) / 2).weights(period)
+        return Gaussian(sigma=self.known_sigma() / 2).weights(period)

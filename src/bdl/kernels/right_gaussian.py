@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
-from pydantic import PositiveFloat
 
-from bdl.kernels.gaussian import CUT, bell, known_sigma
-from bdl.kernels.kernel import Kernel, Weights, reach_in_samples
+from bdl.kernels.gaussian import CUT, SigmaKernel, bell
+from bdl.kernels.kernel import Weights, reach_in_samples
 
 
-class RightGaussian(Kernel):
+class RightGaussian(SigmaKernel):
     """The half of a Gaussian at the event and after it, for causal models.
 
     Parameters
@@ -29,19 +28,12 @@ class RightGaussian(Kernel):
     """
 
     kind: Literal["right-gaussian"] = "right-gaussian"
-    sigma: PositiveFloat | None = None
 
     @classmethod
     def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:
-        """Further names of this kernel."""
         return {"right": {}}
-
-    def complete(self, *, sigma: float | None = None, tolerances: Sequence[float] = ()) -> Self:
-        """Return a copy that has a sigma."""
-        return self if self.sigma is not None else self.replace(sigma=known_sigma(self.kind, sigma))
 
     def weights(self, period: float) -> Weights:
         """Return distance 0 and the weights at the event and after it."""
-        sigma = known_sigma(self.kind, self.sigma)
-        reach = reach_in_samples(CUT * sigma, period)
-        return 0, bell(np.arange(reach + 1), sigma / period)
+        reach = reach_in_samples(CUT * self.known_sigma(), period)
+        return 0, bell(np.arange(reach + 1), self.known_sigma() / period)

@@ -39,7 +39,6 @@ class Tolerance(Kernel):
         return self.replace(tolerances=_known(tuple(tolerances)))
 
     def weights(self, period: float) -> Weights:
-        """Return the distance of the first weight in samples, and the weights."""
         tolerances = _known(self.tolerances)
         reaches = np.array([reach_in_samples(t * self.width, period) for t in tolerances])
         reach = int(reaches.max())

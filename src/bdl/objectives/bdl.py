@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+import numpy as np
 from pydantic import PositiveFloat
 
 from bdl.objectives.boundary import BoundaryObjective
-from bdl.objectives.objective import at_least_single
+from bdl.objectives.objective import at_least_single, shifted_logits
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -48,7 +49,6 @@ class BDL(BoundaryObjective):
 
     @property
     def tree_loss(self) -> Literal["poisson", "bernoulli"] | None:
-        """Loss of boosted trees on the same targets."""
         return "poisson"
 
     def density(self, logits: Tensor) -> Tensor:
@@ -58,10 +58,13 @@ class BDL(BoundaryObjective):
         return F.softplus(at_least_single(logits) + self._shift()) + self.floor
 
     def export(self, graph: Graph, logits: str) -> str:
-        """Add the density to an ONNX graph."""
-        from bdl.objectives.links import softplus
-
-        return softplus(graph, logits, shift=self._shift(), floor=self.floor)
+        # The softplus of x is max(x, 0) + log(1 + exp(-|x|)).
+        x = shifted_logits(graph, logits, self._shift())
+        tail = graph.add("Exp", graph.add("Neg", graph.add("Abs", x)))
+        log = graph.add("Log", graph.add("Add", tail, graph.constant(1.0, np.float64)))
+        softplus = graph.add("Add", graph.add("Max", x, graph.constant(0.0, np.float64)), log)
+        total = graph.add("Add", softplus, graph.constant(self.floor, np.float64))
+        return graph.cast(total, np.float32)
 
     def _shift(self) -> float:
         return softplus_inverse(self.known_rate()) if self.prior else 0.0

@@ -6,11 +6,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import PositiveFloat, model_validator
 
 from bdl import targets
+from bdl.arrays import Floats
 from bdl.errors import ConfigError
 from bdl.kernels import Kernel
 from bdl.kernels.hard import Hard
@@ -97,6 +96,6 @@ class BoundaryObjective(Objective):
             raise ConfigError(f"{self!r} has no prior rate yet: call resolve first")
         return self.rate
 
-    def exact_target(self, labels: Labels, crop: Crop) -> NDArray[np.float64]:
+    def exact_target(self, labels: Labels, crop: Crop) -> Floats:
         """Return the event mass of each bin."""
         return targets.event_targets(labels.events, self.kernel, crop, period=labels.period)

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import PositiveFloat
 
 from bdl import targets
+from bdl.arrays import Floats
 from bdl.errors import ConfigError
 from bdl.labels import Labels, common_period
 from bdl.objectives.boundary import BoundaryObjective
@@ -27,7 +27,7 @@ class LocalizedMSE(BoundaryObjective):
     """Squared error on unit-peak proximity maps, the formulation before BDL.
 
     The map of `bdl.targets.event_maps` is divided by its expected root mean square over the bins
-    (``scale``), so that predicting nothing costs about one whatever the kernel. The link is the
+    (``scale``), so that predicting nothing costs about one for any kernel. The link is the
     identity, cut at zero.
 
     Parameters
@@ -71,7 +71,7 @@ class LocalizedMSE(BoundaryObjective):
         scale = math.sqrt(resolved.known_rate() * float((event_map**2).sum()))
         return resolved.replace(scale=scale)
 
-    def exact_target(self, labels: Labels, crop: Crop) -> NDArray[np.float64]:
+    def exact_target(self, labels: Labels, crop: Crop) -> Floats:
         """Return the scaled proximity map."""
         maps = targets.event_maps(labels.events, self.kernel, crop, period=labels.period)
         return maps / self._scale()
@@ -81,10 +81,8 @@ class LocalizedMSE(BoundaryObjective):
         return (at_least_single(logits) * self._scale()).clamp(min=0)
 
     def export(self, graph: Graph, logits: str) -> str:
-        """Add the density to an ONNX graph."""
-        from bdl.objectives.links import cut_at_zero
-
-        return cut_at_zero(graph, logits, factor=self._scale())
+        scaled = graph.add("Mul", logits, graph.constant(self._scale(), np.float32))
+        return graph.add("Relu", scaled)
 
     def scores(self, logits: Tensor, target: Tensor) -> Tensor:
         """Return the squared error of every bin and output."""

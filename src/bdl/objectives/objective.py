@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Singles
 from bdl.density import Kind
 from bdl.errors import ConfigError
 from bdl.intervals import IntervalType
@@ -99,7 +99,7 @@ class Objective(Variant):
         """Return the objective to train with after a share of the training, from 0 to 1."""
         return self
 
-    def target(self, labels: Labels, crop: Crop) -> NDArray[np.float32]:
+    def target(self, labels: Labels, crop: Crop) -> Singles:
         """Return the target of a crop in single precision, (bins, outputs).
 
         Parameters
@@ -138,7 +138,7 @@ class Objective(Variant):
         return ordered_sum(scores) / mask.sum().clamp(min=1)
 
     @abstractmethod
-    def exact_target(self, labels: Labels, crop: Crop) -> NDArray[np.float64]:
+    def exact_target(self, labels: Labels, crop: Crop) -> Floats:
         """Return the target of a crop in double precision, (bins, outputs)."""
 
     @abstractmethod
@@ -160,6 +160,44 @@ class Objective(Variant):
     @abstractmethod
     def scores(self, logits: Tensor, target: Tensor) -> Tensor:
         """Return the loss of every bin and output, not reduced."""
+
+
+class BernoulliObjective(Objective):
+    """Base class of objectives whose density is a probability: the cross-entropy of a sigmoid."""
+
+    bounded: ClassVar[bool] = True
+
+    @property
+    def tree_loss(self) -> Literal["poisson", "bernoulli"] | None:
+        return "bernoulli"
+
+    def density(self, logits: Tensor) -> Tensor:
+        """Return the probability of an event in the bin, or that it is inside an interval."""
+        return (at_least_single(logits) + self._shift()).sigmoid()
+
+    def scores(self, logits: Tensor, target: Tensor) -> Tensor:
+        """Return the cross-entropy of every bin and output."""
+        from torch.nn import functional as F
+
+        shifted = at_least_single(logits) + self._shift()
+        return F.binary_cross_entropy_with_logits(shifted, target, reduction="none")
+
+    def export(self, graph: Graph, logits: str) -> str:
+        sigmoid = graph.add("Sigmoid", shifted_logits(graph, logits, self._shift()))
+        return graph.cast(sigmoid, np.float32)
+
+    def _shift(self) -> float:
+        """Return what is added to the logits."""
+        return 0.0
+
+
+def shifted_logits(graph: Graph, logits: str, shift: float) -> str:
+    """Add shifted logits to an ONNX graph, in double precision.
+
+    Single precision would lose the small densities of a softplus, which count over a long
+    recording.
+    """
+    return graph.add("Add", graph.cast(logits, np.float64), graph.constant(shift, np.float64))
 
 
 def at_least_single(logits: Tensor) -> Tensor:

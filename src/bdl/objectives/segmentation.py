@@ -6,27 +6,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, PositiveFloat, model_validator
 
 from bdl import targets
+from bdl.arrays import Floats
 from bdl.density import Kind
 from bdl.errors import ConfigError, InputError
 from bdl.intervals import IntervalType
 from bdl.labels import Labels
-from bdl.objectives.objective import Objective, at_least_single
+from bdl.objectives.objective import BernoulliObjective, at_least_single
 from bdl.targets import Crop
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bdl.onnx_graph import Graph
-
 # Fields that only one weighting uses.
 _USED_BY = {"cap": "class", "alpha": "focal", "gamma": "focal"}
 
 
-class Segmentation(Objective):
+class Segmentation(BernoulliObjective):
     r"""Cross-entropy on interval occupancy; a decoder finds intervals in the state afterwards.
 
     Parameters
@@ -50,7 +48,6 @@ class Segmentation(Objective):
     """
 
     density_kind: ClassVar[Kind] = "state"
-    bounded: ClassVar[bool] = True
     needs_intervals: ClassVar[bool] = True
 
     kind: Literal["segmentation"] = "segmentation"
@@ -92,13 +89,8 @@ class Segmentation(Objective):
     def resolve(self, labels: Iterable[Labels], *, stride: int) -> Self:
         """Return a copy with class ratios, if not given."""
         listed = [*labels]
-        inside = np.array(
-            [
-                [(spans[:, 1] - spans[:, 0]).sum() for spans in recording.intervals]
-                for recording in listed
-            ],
-            dtype=float,
-        ).sum(axis=0)
+        sizes = [[np.diff(spans).sum() for spans in recording.intervals] for recording in listed]
+        inside = np.array(sizes, dtype=float).sum(axis=0)
         if not inside.size or not (inside > 0).all():
             raise InputError(
                 "segmentation needs at least one paired interval of every type in the training "
@@ -110,24 +102,13 @@ class Segmentation(Objective):
         ratio = np.clip((total - inside) / inside, 1 / self.cap, self.cap)
         return self.replace(ratio=tuple(ratio.tolist()))
 
-    def exact_target(self, labels: Labels, crop: Crop) -> NDArray[np.float64]:
+    def exact_target(self, labels: Labels, crop: Crop) -> Floats:
         """Return the share of each bin inside intervals."""
         return targets.occupancy(labels.intervals, crop)
 
     @property
     def tree_loss(self) -> Literal["poisson", "bernoulli"] | None:
-        """Loss of boosted trees on the same targets."""
         return "bernoulli" if self.weighting == "none" else None
-
-    def density(self, logits: Tensor) -> Tensor:
-        """Return the probability that the bin is inside an interval."""
-        return at_least_single(logits).sigmoid()
-
-    def export(self, graph: Graph, logits: str) -> str:
-        """Add the density to an ONNX graph."""
-        from bdl.objectives.links import sigmoid
-
-        return sigmoid(graph, logits)
 
     def scores(self, logits: Tensor, target: Tensor) -> Tensor:
         """Return the weighted cross-entropy of every bin and output."""

@@ -1,7 +1,7 @@
 """Models that come with the package: files in this folder, each known by its name.
 
-``bench/pretrained.py`` has the commands that made them. Each file tells its training data,
-their licence, and its score on groups that it never saw (``bdl show NAME``).
+``bench/pretrained.py`` has the commands that made them. Each file describes its training
+data, their licence, and its score on groups that it never saw (``bdl show NAME``).
 """
 
 from __future__ import annotations

@@ -51,7 +51,6 @@ class AutomaticScaling(Scaling):
 
     @property
     def needs_whole(self) -> bool:
-        """Whether scaling a sample may need the whole recording."""
         return self.per_recording
 
     def forward(self) -> AutomaticScaling:

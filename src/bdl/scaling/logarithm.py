@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
+from bdl.arrays import Floats, Singles
 from bdl.compiled import compiled
 from bdl.errors import InputError
 from bdl.recording import Recordings
@@ -27,17 +27,12 @@ Units = tuple[Annotated[float, Field(ge=0)], ...] | None
 HEAVY = 5.0
 
 
-def heavy_tailed_units(recordings: Recordings) -> NDArray[np.float64]:
+def heavy_tailed_units(recordings: Recordings) -> Floats:
     """Return the unit of each channel that has a heavy tail, and 0 for the others.
 
     A channel has one if no sample is negative, the 99th percentile is more than five interquartile
     ranges above the upper quartile, and the logarithm at least halves this number. Its unit is the
     median, or the upper quartile if the median is 0.
-
-    Parameters
-    ----------
-    recordings
-        The training recordings.
 
     Examples
     --------
@@ -53,20 +48,18 @@ def heavy_tailed_units(recordings: Recordings) -> NDArray[np.float64]:
     safe = np.where(usable, unit, 1.0)
     raw = _tail(low, high, extreme)
     log_low, log_high, log_extreme = (
-        np.log1p(np.where(usable, each, 0.0) / safe) for each in (low, high, extreme)
+        np.log1p(np.where(usable, quantile, 0.0) / safe) for quantile in (low, high, extreme)
     )
     tamed = _tail(log_low, log_high, log_extreme) <= raw / 2
     return np.where(usable & (raw > HEAVY) & tamed, unit, 0.0)
 
 
-def _tail(
-    low: NDArray[np.float64], high: NDArray[np.float64], extreme: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _tail(low: Floats, high: Floats, extreme: Floats) -> Floats:
     spread = high - low
     return (extreme - high) / np.where(spread > 0, spread, 1.0)
 
 
-def unit_array(unit: Sequence[float] | None, channels: int) -> NDArray[np.float64]:
+def unit_array(unit: Sequence[float] | None, channels: int) -> Floats:
     """Return units as an array, zeros for None.
 
     >>> unit_array(None, 2)
@@ -79,7 +72,7 @@ def unit_array(unit: Sequence[float] | None, channels: int) -> NDArray[np.float6
     return np.array(unit, dtype=np.float64)
 
 
-def log_quantiles(values: NDArray[np.float64], unit: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_quantiles(values: Floats, unit: Floats) -> Floats:
     """Return quantiles (channels, n) of the channels after their logarithm.
 
     >>> log_quantiles(np.array([[0.0, 2.0], [0.0, 2.0]]), np.array([0.0, 2.0])).round(2).tolist()
@@ -90,7 +83,7 @@ def log_quantiles(values: NDArray[np.float64], unit: NDArray[np.float64]) -> NDA
 
 
 @compiled
-def take_logarithms(values: NDArray[np.float32], unit: NDArray[np.float64]) -> None:
+def take_logarithms(values: Singles, unit: Floats) -> None:
     """Replace samples (samples, channels) in place by their logarithm."""
     for row in range(values.shape[0]):
         for c in range(values.shape[1]):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats
 from bdl.recording import Recording, Recordings
 from bdl.scaling.logarithm import Units, unit_array
 from bdl.scaling.robust import logs, median_and_spread
@@ -37,16 +37,13 @@ class PerRecording(Scaling):
     unit: Units = None
 
     def describe(self, channels: Sequence[str]) -> str:
-        """Return in a few words how the named channels are scaled."""
         return f"each recording by its own median and interquartile range{logs(self, channels)}"
 
     @property
     def needs_whole(self) -> bool:
-        """Whether scaling a sample needs the whole recording: it does."""
         return True
 
-    def units(self, channels: int) -> NDArray[np.float64]:
-        """Return the unit of each channel's logarithm; 0 for none."""
+    def units(self, channels: int) -> Floats:
         return unit_array(self.unit, channels)
 
     def affine(self, recording: Recording) -> Affine:

@@ -13,12 +13,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Longs
 from bdl.compiled import compiled
 from bdl.errors import InputError
 from bdl.recording import Recordings
 
 
-def quartiles(recordings: Recordings) -> NDArray[np.float64]:
+def quartiles(recordings: Recordings) -> Floats:
     """Compute lower quartile, median and upper quartile of each channel.
 
     See `quantiles`.
@@ -33,23 +34,14 @@ def quartiles(recordings: Recordings) -> NDArray[np.float64]:
     return quantiles(recordings, (0.25, 0.5, 0.75))
 
 
-def quantiles(recordings: Recordings, shares: Sequence[float]) -> NDArray[np.float64]:
+def quantiles(recordings: Recordings, shares: Sequence[float]) -> Floats:
     """Compute quantiles of each channel.
 
     All samples of all recordings have the same weight; missing ones (NaN) are left out. Between two
     samples the quantile is interpolated linearly, as in numpy.
 
-    Parameters
-    ----------
-    recordings
-        Recordings with the same channels.
-    shares
-        Share of the samples below each quantile, from 0 (the minimum) to 1 (the maximum).
-
-    Returns
-    -------
-    ndarray
-        (channels, shares).
+    ``shares`` are the shares of the samples below each quantile, from 0 (the minimum) to 1 (the
+    maximum). The recordings have the same channels. The result is (channels, shares).
 
     Examples
     --------
@@ -88,7 +80,7 @@ def quantiles(recordings: Recordings, shares: Sequence[float]) -> NDArray[np.flo
             low = np.searchsorted(inner, ranks[channel, i] - before[channel, i], side="right")
             ranked[channel, i] = _from_key(int(bucket) << 16 | int(low))
     pairs = ranked.reshape(len(names), len(shares), 2)
-    values: NDArray[np.float64] = pairs[:, :, 0]
+    values: Floats = pairs[:, :, 0]
     values += (exact - np.floor(exact)) * (pairs[:, :, 1] - pairs[:, :, 0])
     return values
 
@@ -120,12 +112,12 @@ def _from_key(key: int) -> float:
 
 @compiled
 def _key(bits: np.uint32) -> np.uint32:
-    # Unsigned integers in the order of the floats they stand for.
+    # Unsigned integers in the order of the floats that they represent.
     return ~bits if bits & np.uint32(0x80000000) else bits | np.uint32(0x80000000)
 
 
 @compiled
-def _count_high(bits: NDArray[np.uint32], counts: NDArray[np.int64]) -> None:
+def _count_high(bits: NDArray[np.uint32], counts: Longs) -> None:
     for row in range(bits.shape[0]):
         for channel in range(bits.shape[1]):
             if bits[row, channel] & np.uint32(0x7FFFFFFF) <= np.uint32(0x7F800000):
@@ -133,7 +125,7 @@ def _count_high(bits: NDArray[np.uint32], counts: NDArray[np.int64]) -> None:
 
 
 @compiled
-def _count_low(bits: NDArray[np.uint32], slot: NDArray[np.int8], counts: NDArray[np.int64]) -> None:
+def _count_low(bits: NDArray[np.uint32], slot: NDArray[np.int8], counts: Longs) -> None:
     for row in range(bits.shape[0]):
         for channel in range(bits.shape[1]):
             if bits[row, channel] & np.uint32(0x7FFFFFFF) <= np.uint32(0x7F800000):

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import PositiveFloat, model_validator
 
+from bdl.arrays import Floats
 from bdl.errors import ConfigError, InputError
 from bdl.recording import Recording, Recordings
 from bdl.scaling.logarithm import Units, log_quantiles, unit_array
@@ -58,11 +58,9 @@ class Robust(Scaling):
         return self.replace(median=tuple(median.tolist()), spread=tuple(spread.tolist()))
 
     def describe(self, channels: Sequence[str]) -> str:
-        """Return in a few words how the named channels are scaled."""
         return f"all recordings by the same median and interquartile range{logs(self, channels)}"
 
-    def units(self, channels: int) -> NDArray[np.float64]:
-        """Return the unit of each channel's logarithm; 0 for none."""
+    def units(self, channels: int) -> Floats:
         return unit_array(self.unit, channels)
 
     def affine(self, recording: Recording) -> Affine:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats
 from bdl.recording import Recording, Recordings
 from bdl.registry import Variant
 
-Affine = tuple[NDArray[np.float64], NDArray[np.float64]]
+Affine = tuple[Floats, Floats]
 
 
 class Scaling(Variant):
@@ -37,7 +37,7 @@ class Scaling(Variant):
         """Return a scaling that never needs the whole recording, if there is one like this."""
         return self
 
-    def units(self, channels: int) -> NDArray[np.float64]:
+    def units(self, channels: int) -> Floats:
         """Return the unit of each channel's logarithm, which is taken before scaling; 0 for none.
 
         See `bdl.scaling.logarithm`.

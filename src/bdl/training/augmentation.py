@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Annotated, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, model_validator
 
+from bdl.arrays import Flags, Singles
 from bdl.config import Value
 from bdl.errors import ConfigError
 from bdl.features import Features
@@ -75,19 +75,10 @@ class Augmentation(Value):
         """Return whether the next window is reversed."""
         return bool(self.reversal) and bool(rng.random() < self.reversal)
 
-    def change(
-        self, values: NDArray[np.float32], features: Features, rng: np.random.Generator
-    ) -> None:
-        """Change the features of a window in place.
+    def change(self, values: Singles, features: Features, rng: np.random.Generator) -> None:
+        """Change the features of a window, (bins, columns), in place.
 
-        Parameters
-        ----------
-        values
-            (bins, columns).
-        features
-            What the columns are. A share of missing samples rises where channels are blanked.
-        rng
-            Random generator of the window.
+        A share of missing samples rises where channels are blanked.
 
         Examples
         --------
@@ -120,22 +111,12 @@ def _paired(labels: Labels) -> bool:
     return bool(labels.partners) and None not in labels.partners
 
 
-def stretches(bins: int, share: float, mean: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+def stretches(bins: int, share: float, mean: float, rng: np.random.Generator) -> Flags:
     """Mark random stretches of bins; every bin is marked with probability ``share``.
 
     Stretches and the gaps between them have geometric lengths: a Markov chain of two states that
-    starts in equilibrium, so that the ends of a window are like its middle.
-
-    Parameters
-    ----------
-    bins
-        Number of bins.
-    share
-        Expected share of marked bins, at most a half.
-    mean
-        Mean length of a stretch in bins, at least 1.
-    rng
-        Random generator.
+    starts in equilibrium, so that the ends of a window are like its middle. ``share`` is at most a
+    half; ``mean`` is the mean length of a stretch in bins, at least 1.
 
     Examples
     --------

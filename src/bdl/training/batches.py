@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from bdl.arrays import Flags, Longs, Singles
 from bdl.binning import Binned
 from bdl.features import Features
 from bdl.labels import Labels
@@ -36,7 +36,7 @@ class TrainingRecording:
 
     binned: Binned
     labels: Labels
-    annotated: NDArray[np.bool_] | None = None  # bins to learn from; None for all
+    annotated: Flags | None = None  # bins to learn from; None for all
     # Bins by which outputs are late; the features have as many blank bins at their end.
     lag: int = 0
 
@@ -45,7 +45,7 @@ class TrainingRecording:
         """Bins of the recording, without the blank ones."""
         return len(self.binned) - self.lag
 
-    def rows(self, start: int, size: int, *, reversed: bool) -> NDArray[np.int64]:
+    def rows(self, start: int, size: int, *, reversed: bool) -> Longs:
         """Rows of the features that a window reads; -1 before the start is a blank bin.
 
         A window of ``size`` bins from bin ``start`` is followed by the ``lag`` bins after which
@@ -78,26 +78,10 @@ class Batch(NamedTuple):
 class Batches:
     """The batches of the current epoch, drawn again at every iteration.
 
-    Parameters
-    ----------
-    recordings
-        The training recordings.
-    objective
-        Makes the target of a window.
-    training
-        Batch size, windows per recording, jitter, augmentation and seed.
-    features
-        The features: samples per bin, and which columns belong to a channel.
-    window
-        Longest window in bins.
-    fixed
-        Whether every window is padded to the full length (encoders of fixed length).
-    steps
-        Steps of the whole training, for objectives that change during training.
-    epoch
-        Returns the current epoch, from 0.
-    rank
-        Returns the index of this process and the number of processes.
+    Windows have at most ``window`` bins; with ``fixed`` they are padded to as many, for encoders of
+    fixed length. ``steps`` are those of the whole training, for objectives that change during
+    training. ``epoch`` returns the current epoch, from 0, and ``rank`` the index of this process
+    and the number of processes.
     """
 
     def __init__(
@@ -150,7 +134,7 @@ class Batches:
                 self.prefetched = (epoch + 1, self.worker.submit(self.make, epoch + 1, first))
             yield batch
 
-    def shares(self, epoch: int) -> list[NDArray[np.int64]]:
+    def shares(self, epoch: int) -> list[Longs]:
         """Return the indices of the draws of each batch of an epoch, for this process."""
         rank, ranks = self.rank()
         order = np.random.default_rng([self.training.seed, epoch]).permutation(len(self.draws))
@@ -158,7 +142,7 @@ class Batches:
         batches = [order[first : first + size] for first in range(0, len(order), size)]
         return [batch[rank::ranks] for batch in batches]
 
-    def make(self, epoch: int, indices: Sequence[int] | NDArray[np.int64]) -> Batch:
+    def make(self, epoch: int, indices: Sequence[int] | Longs) -> Batch:
         """Return the batch of the draws with the given indices.
 
         A process without a share of a small last batch gets a window of which nothing is learned.
@@ -174,7 +158,7 @@ class Batches:
         learned = np.zeros(shape, dtype=np.bool_)
         hour = None if first.hour is None else np.zeros(shape, dtype=np.int64)
         weekday = None if first.weekday is None else np.zeros(shape, dtype=np.int64)
-        target: NDArray[np.float32] | None = None
+        target: Singles | None = None
         for row, ((i, repeat), size) in enumerate(zip(draws, bins, strict=True)):
             binned = self.recordings[i].binned
             rng = np.random.default_rng(

@@ -19,20 +19,13 @@ from torch import Tensor, nn
 
 from bdl.errors import InputError
 from bdl.formats.files import existing
-from bdl.training.history import Epoch, TrainingResult, best_epoch, history_csv
+from bdl.training.history import Epoch, TrainingResult, history_csv
 from bdl.training.lightning_module import TrainableEncoder
-from bdl.training.task import TrainingTask
-from bdl.training.training_run import LAST, weights_name, write
+from bdl.training.task import LAST, TrainingTask, weights_name, write
 
 
 class Checkpointing(L.Callback):
-    """Writes the history, kept weights and the last checkpoint after every epoch.
-
-    Parameters
-    ----------
-    task
-        Says which epochs are kept, how they are scored, and where they are written.
-    """
+    """Writes the history, kept weights and the last checkpoint of a task after every epoch."""
 
     def __init__(self, task: TrainingTask) -> None:
         self.kept = task.length.kept
@@ -64,7 +57,6 @@ class Checkpointing(L.Callback):
         self.result.history.append(row)
         if kept:
             self.result.checkpoints[epoch] = weights_of(pl_module.result)
-            self.result.best = best_epoch(self.result.history, self.kept)
         metrics = {key: value for key, value in asdict(row).items() if value is not None}
         for logger in trainer.loggers:
             logger.log_metrics(metrics, step=trainer.global_step)
@@ -88,7 +80,7 @@ class Checkpointing(L.Callback):
         history = [Epoch(**row) for row in state_dict["history"]]
         self.hashes = dict(state_dict["weights"])
         checkpoints = {epoch: self._kept_weights(epoch) for epoch in self.hashes}
-        self.result = TrainingResult(history, checkpoints, best_epoch(history, self.kept))
+        self.result = TrainingResult(history, checkpoints)
 
     def _kept_weights(self, epoch: int) -> dict[str, Tensor]:
         assert self.directory is not None

@@ -1,7 +1,7 @@
 """Features of more recordings than fit into memory: the rest in a temporary file, mapped.
 
 Windows are slices of the features, so that only what a batch reads is brought into memory, and
-the system may drop it again. The file has no name: it vanishes with the process. It is in the
+the system may drop it again. The file has no name: it is removed with the process. It is in the
 folder for temporary files (``TMPDIR``), which should be on a disk.
 """
 
@@ -33,19 +33,14 @@ class _Place(NamedTuple):
 
 
 def keep(features: Iterable[Binned], memory: int | None = None) -> list[Binned]:
-    """The features in order; those beyond a number of bytes are in a file.
+    """The features in order; those beyond some bytes of ``memory`` are in a file.
 
-    Parameters
-    ----------
-    features
-        Features of recordings, made one at a time.
-    memory
-        Bytes that stay in memory; by default a quarter of what is available.
+    By default a quarter of the memory that is available is used.
 
     Examples
     --------
-    >>> one = Binned(np.ones((4, 2), np.float32), None, None, np.zeros(4, bool))
-    >>> [type(each.values).__name__ for each in keep([one, one], memory=50)]
+    >>> binned = Binned(np.ones((4, 2), np.float32), None, None, np.zeros(4, bool))
+    >>> [type(kept.values).__name__ for kept in keep([binned, binned], memory=50)]
     ['ndarray', 'memmap']
     """
     left = available_memory() // SHARE if memory is None else memory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING
 
@@ -52,29 +52,29 @@ class Epoch:
 
 @dataclass
 class TrainingResult:
-    """History, weights of kept epochs by epoch, and the best of these epochs."""
-
-    history: list[Epoch] = field(default_factory=list)
-    checkpoints: dict[int, Weights] = field(default_factory=dict)
-    best: int | None = None
-
-
-def best_epoch(history: list[Epoch], kept: Collection[int]) -> int | None:
-    """Return the kept epoch with the largest score, the earliest of equals.
-
-    Without scores it is the last kept epoch; before any epoch is kept it is None.
+    """History of a training, and the weights of kept epochs by epoch.
 
     Examples
     --------
     >>> rows = [Epoch(1, 1, 0.5, 1e-3, 1.0, 0.2), Epoch(2, 2, 0.4, 1e-3, 1.0, 0.2)]
-    >>> best_epoch(rows, kept=(1, 2))
+    >>> TrainingResult(rows, {1: {}, 2: {}}).best
     1
     """
-    rows = [row for row in history if row.epoch in kept]
-    scored = [(row.score, -row.epoch) for row in rows if row.score is not None]
-    if scored:
-        return -max(scored)[1]
-    return rows[-1].epoch if rows else None
+
+    history: list[Epoch] = field(default_factory=list)
+    checkpoints: dict[int, Weights] = field(default_factory=dict)
+
+    @property
+    def best(self) -> int | None:
+        """The kept epoch with the largest score, the earliest of equals.
+
+        Without scores it is the last kept epoch; before any epoch is kept it is None.
+        """
+        rows = [row for row in self.history if row.epoch in self.checkpoints]
+        scored = [(row.score, -row.epoch) for row in rows if row.score is not None]
+        if scored:
+            return -max(scored)[1]
+        return rows[-1].epoch if rows else None
 
 
 def history_csv(history: list[Epoch]) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
@@ -10,10 +11,19 @@ from bdl.config import Count, Value
 from bdl.durations import Duration
 from bdl.errors import ConfigError
 from bdl.training.augmentation import Augmentation
-from bdl.training.length import TrainingLength
 
 SHORT = 600  # steps below which the learning rate is larger by default
 UPDATES = 800  # steps where neither epochs nor updates are given
+
+
+@dataclass(frozen=True)
+class TrainingLength:
+    """Epochs and steps of a training on certain data, as `Training.length` gives them."""
+
+    epochs: int  # of the whole training; the last may be shorter than the others
+    steps: int  # of the whole training, over which the learning rate follows its schedule
+    last: int  # epoch after which training ends
+    kept: tuple[int, ...]  # epochs whose weights are kept, in order; ``last`` is always one of them
 
 
 class Training(Value):

@@ -25,20 +25,9 @@ DIVERGED = 1e4
 
 
 class TrainableEncoder(L.LightningModule):
-    """An encoder with its loss and optimizer.
+    """An encoder with its loss and optimizer, for a training of this many steps.
 
-    Parameters
-    ----------
-    encoder
-        Module with the calling convention of `bdl.encoders`.
-    loss
-        Function of logits and target (batch, bins, outputs) and mask (batch, bins).
-    outputs
-        Number of outputs that the encoder must have.
-    training
-        Optimizer and budget.
-    steps
-        Steps of the whole training, for the learning rate.
+    The loss is a function of logits and target (batch, bins, outputs) and mask (batch, bins).
     """
 
     def __init__(

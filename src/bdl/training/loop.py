@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import signal
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import lightning as L
@@ -13,27 +19,16 @@ from bdl.errors import BdlError, InputError
 from bdl.training.batches import Batches
 from bdl.training.checkpointing import Checkpointing
 from bdl.training.history import TrainingResult
-from bdl.training.lightning_context import interruptible, quiet
 from bdl.training.lightning_module import TrainableEncoder
 from bdl.training.task import TrainingTask
 
+LOGGERS = ("lightning.pytorch", "lightning.fabric", "lightning")
+
 
 def train(encoder: nn.Module, task: TrainingTask) -> TrainingResult:
-    """Train an encoder in place; at the end it has the weights of the last epoch.
+    """Train an encoder in place, from its weights on; at the end it has those of the last epoch.
 
     With `Training.average` these are averaged weights.
-
-    Parameters
-    ----------
-    encoder
-        The module; training starts from its weights.
-    task
-        What it is trained on, and how.
-
-    Returns
-    -------
-    TrainingResult
-        History, kept weights and the best epoch.
     """
     keep_buffers()
     training, length = task.training, task.length
@@ -51,14 +46,10 @@ def train(encoder: nn.Module, task: TrainingTask) -> TrainingResult:
         rank=lambda: (trainer.global_rank, trainer.world_size),
     )
     module = TrainableEncoder(
-        encoder,
-        task.objective.loss,
-        outputs=task.outputs,
-        training=training,
-        steps=length.steps,
+        encoder, task.objective.loss, outputs=task.outputs, training=training, steps=length.steps
     )
     checkpointing = Checkpointing(task)
-    with quiet(), interruptible(), torch.random.fork_rng():
+    with _quiet(), _interruptible(), torch.random.fork_rng():
         trainer = _trainer(task, checkpointing)
         try:
             trainer.fit(module, batches, ckpt_path=resume, weights_only=True)
@@ -106,3 +97,37 @@ def _trainer(task: TrainingTask, checkpointing: Checkpointing) -> L.Trainer:
         use_distributed_sampler=False,
         num_sanity_val_steps=0,
     )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence the notes and hints of Lightning inside the block; errors are still raised."""
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    levels = [logger.level for logger in loggers]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module=r"lightning.*")
+        warnings.filterwarnings("ignore", message=r".*lr_scheduler\.step.*")
+        warnings.filterwarnings("ignore", message=r".*isinstance\(treespec, LeafSpec\).*")
+        for logger in loggers:
+            logger.setLevel(logging.ERROR)
+        try:
+            yield
+        finally:
+            for logger, level in zip(loggers, levels, strict=True):
+                logger.setLevel(level)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Keep Ctrl-C a KeyboardInterrupt: Lightning turns it into an exit and mutes the signal."""
+    main = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGINT) if main else None
+    try:
+        yield
+    except SystemExit as error:
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        if main and handler is not None:
+            signal.signal(signal.SIGINT, handler)

@@ -14,16 +14,7 @@ WARM_UP = 0.1
 
 
 def learning_rate(step: int, total: int, peak: float) -> float:
-    """Return the learning rate of one step.
-
-    Parameters
-    ----------
-    step
-        Index of the step, from 0; beyond the last step the rate stays at its lowest value.
-    total
-        Number of steps of the whole training.
-    peak
-        Largest rate.
+    """Return the learning rate of a step, counted from 0; beyond the last step it is the lowest.
 
     Examples
     --------

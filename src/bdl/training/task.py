@@ -1,7 +1,14 @@
-"""What an encoder is trained on, how, and where the results go."""
+"""What an encoder is trained on, how, and where the results go.
+
+A run directory contains ``run.json`` (what is trained on what data, as digests), ``last.ckpt``
+(everything that the next epoch needs), ``epoch-N.safetensors`` (weights of a kept epoch) and
+``history.csv`` (one row per epoch). Each file is written completely or not at all; ``last.ckpt`` is
+written last, so that all files it refers to exist.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,14 +18,19 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from bdl.config import mapping
 from bdl.errors import ConfigError, InputError, TrainingError
 from bdl.features import Features
+from bdl.formats.atomic_files import atomic
+from bdl.formats.files import reading
+from bdl.formats.outputs import remove_leftovers
 from bdl.objectives import Objective
+from bdl.plain_data import parse_json
 from bdl.training.batches import TrainingRecording, batch_count
-from bdl.training.history import Epoch, TrainingResult, Validate, best_epoch, history_csv
-from bdl.training.hyperparameters import Training
-from bdl.training.length import TrainingLength
-from bdl.training.training_run import claim, write
+from bdl.training.history import Epoch, TrainingResult, Validate, history_csv
+from bdl.training.hyperparameters import Training, TrainingLength
+
+LAST = "last.ckpt"
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +130,7 @@ class TrainingTask:
 
     def claim(self) -> Path | None:
         """Create the run directory, or take it over; return the checkpoint to resume from."""
-        return None if self.directory is None else claim(self.directory, dict(self.identity))
+        return None if self.directory is None else _claim(self.directory, dict(self.identity))
 
     def keep(
         self, result: TrainingResult, module: nn.Module, *, weights: dict[str, Tensor], **row: Any
@@ -139,7 +151,6 @@ class TrainingTask:
         epoch = Epoch(**row, score=self.validate(module) if self.validate else None)
         result.history.append(epoch)
         result.checkpoints[epoch.epoch] = weights
-        result.best = best_epoch(result.history, self.length.kept)
         if self.directory is not None:
             write(self.directory / "history.csv", history_csv(result.history))
 
@@ -147,3 +158,47 @@ class TrainingTask:
 def _carry_out(numbered: tuple[int, Callable[[], TrainingResult]]) -> TrainingResult:
     """Carry out a training with its number, in a worker process."""
     return numbered[1]()
+
+
+def _claim(directory: Path, identity: dict[str, Any]) -> Path | None:
+    """Create a run directory, or take over one of the same identity; the checkpoint to resume from.
+
+    ``identity`` says as plain data what is trained on what data. A directory of another training
+    is refused, because weights of both would be mixed. Without a checkpoint, the result is None.
+    """
+    remove_leftovers(directory)
+    record = directory / "run.json"
+    if record.exists():
+        with reading(record, "the record of a training"):
+            recorded = mapping(parse_json(record.read_bytes(), record), str(record))
+        if recorded != identity:
+            keys = {*recorded, *identity}
+            differs = sorted(key for key in keys if recorded.get(key) != identity.get(key))
+            raise ConfigError(
+                f"{directory}: contains another training (it differs in {', '.join(differs)}); "
+                "choose another directory, or remove this one"
+            )
+        last = directory / LAST
+        return last if last.exists() else None
+    if directory.exists() and any(directory.iterdir()):
+        raise ConfigError(f"{directory}: contains files, but no training run; choose another")
+    directory.mkdir(parents=True, exist_ok=True)
+    write(record, json.dumps(identity, indent=1, sort_keys=True).encode())
+    return None
+
+
+def weights_name(epoch: int) -> str:
+    """Return the file name of the weights of a kept epoch.
+
+    Examples
+    --------
+    >>> weights_name(5)
+    'epoch-005.safetensors'
+    """
+    return f"epoch-{epoch:03d}.safetensors"
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file completely or not at all."""
+    with atomic(path) as temporary:
+        temporary.write_bytes(content)

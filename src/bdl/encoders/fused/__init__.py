@@ -1,1 +1,1 @@
-"""Recurrent layers with CPU kernels of our own: forward and backward fused over the gates."""
+"""Layers that are computed by the package's own CPU kernels."""

@@ -29,7 +29,6 @@ from bdl.encoders.fused.products import (
     supported,
     total_of,
 )
-from bdl.encoders.fused.setting import allowed
 
 
 class Linear(nn.Linear):
@@ -50,7 +49,7 @@ class Linear(nn.Linear):
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """torch.nn.functional.linear."""
-    if not (allowed() and supported(x, weight, bias)):
+    if not supported(x, weight, bias):
         return F.linear(x, weight, bias)
     if not needs_gradient(x, weight, bias):
         return _linear(x, weight, bias)
@@ -94,8 +93,8 @@ class LayerNorm(nn.LayerNorm):
     """torch.nn.LayerNorm over the last dimension."""
 
     def forward(self, input: Tensor) -> Tensor:
-        fused = allowed() and supported(input, self.weight, self.bias)
-        if not fused or not needs_gradient(input, self.weight, self.bias):
+        tensors = (input, self.weight, self.bias)
+        if not (supported(*tensors) and needs_gradient(*tensors)):
             return super().forward(input)  # every row is computed by one thread
         apply: Any = _LayerNorm.apply
         out: Tensor = apply(input, self.weight, self.bias, self.eps)

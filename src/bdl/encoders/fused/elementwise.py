@@ -18,14 +18,7 @@ ONE_THREAD = 1 << 14  # numbers that torch never shares among threads
 
 
 def elementwise(function: Callable[[Tensor], Tensor], values: Tensor) -> Tensor:
-    """Apply a function of single numbers to a tensor.
-
-    Parameters
-    ----------
-    function
-        Maps every number of a one-dimensional tensor by itself, such as ``torch.sigmoid``.
-    values
-        Tensor of any shape.
+    """Apply a function that maps each number by itself, such as ``torch.sigmoid``, to a tensor.
 
     Examples
     --------

@@ -72,16 +72,8 @@ def accumulators() -> int:
 class Code:
     """One function under construction: integer and pointer arguments, no result.
 
-    Parameters
-    ----------
-    name
-        Name of the function, unique among those of the same ``real`` and ``lanes``.
-    arguments
-        Names of the arguments; a pointer's ends in ``*``, any other is an integer.
-    real
-        ``float`` or ``double``.
-    lanes
-        Numbers per vector.
+    Its name is unique among those of the same ``real`` (``float`` or ``double``) and ``lanes``. The
+    name of an argument that is a pointer ends in ``*``; any other argument is an integer.
     """
 
     def __init__(self, name: str, arguments: Sequence[str], real: str, lanes: int) -> None:

@@ -7,8 +7,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from bdl.encoders.fused.llvm import WORD, Code, Kernel, compiled
-from bdl.encoders.vectors import vector_bits
+from bdl.encoders.fused.llvm import Code, Kernel, compiled, lanes_for
 
 GROUP = 16  # columns that are added up side by side; all vectors divide it
 
@@ -24,7 +23,7 @@ def norm_backward(real: str) -> Kernel:
     one number per row.
     """
     arguments = ("rows", "columns", "groups", "grad*", "x*", "mean*", "scale*", "weight*", "dx*")
-    code = Code("norm_backward", (*arguments, "dweight*", "dbias*"), real, _lanes(real))
+    code = Code("norm_backward", (*arguments, "dweight*", "dbias*"), real, lanes_for(GROUP, real))
     parts = range(0, GROUP, code.lanes)
     count = code.b.sitofp(code["columns"], code.real)
     share = code.fill(code.b.fdiv(ir.Constant(code.real, 1.0), count))
@@ -77,7 +76,3 @@ def row_sum(code: Code, vectors: Sequence[Any]) -> Any:
         total = code.add(total, code.lanes_of(total, range(half, half + code.lanes)))
         half //= 2
     return code.lanes_of(total, [0] * code.lanes)
-
-
-def _lanes(real: str) -> int:
-    return vector_bits() // WORD[real]

@@ -1,7 +1,7 @@
 """Kernels of large products and sums: rows times a matrix, sums of outer products, column sums.
 
-Every number of a result is one sum that is added up in the order of its terms, whatever the tiles,
-the threads and the width of the vectors: no bit depends on them.
+Every number of a result is one sum that is added up in the order of its terms, for any tiles,
+threads and width of the vectors: no bit depends on them.
 
 A panel is a group of ``PANEL`` vectors of neighbouring columns. Strides and counts are in numbers.
 """

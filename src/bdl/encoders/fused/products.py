@@ -23,6 +23,7 @@ from torch.nn import functional as F
 from bdl.encoders.fused import product_kernels as kernels
 from bdl.encoders.fused import threads
 from bdl.encoders.fused.llvm import lanes_for
+from bdl.encoders.fused.setting import allowed
 
 SEGMENT = 2048  # rows whose sum one job adds up: a constant, so that no sum follows the threads
 INNER = 1024  # terms of a product that are added up at once
@@ -35,10 +36,11 @@ def real_of(x: Tensor) -> str:
 
 
 def supported(*tensors: Tensor | None) -> bool:
-    """Whether the kernels can compute with these tensors."""
+    """Whether the kernels may be used, and can compute with these tensors."""
     some = [tensor for tensor in tensors if tensor is not None]
     return (
-        all(t.device.type == "cpu" and t.dtype == some[0].dtype and t.numel() > 0 for t in some)
+        allowed()
+        and all(t.device.type == "cpu" and t.dtype == some[0].dtype and t.numel() > 0 for t in some)
         and some[0].dtype in (torch.float32, torch.float64)
         and not torch.is_autocast_enabled("cpu")
         and not torch.compiler.is_compiling()
@@ -94,7 +96,7 @@ def _row_product(
     start: Tensor,
     out: int,
 ) -> None:
-    """One job of products, in blocks of ``INNER`` terms: so much of the matrix fits the cache."""
+    """One job of products, in blocks of ``INNER`` terms, for which the matrix fits the cache."""
     kernel, size = kernels.row_product(real_of(like)), like.element_size()
     panel = kernels.panel_columns(real_of(like))
     before = (address(start), 0)
@@ -102,7 +104,7 @@ def _row_product(
         terms = min(INNER, inner - first)
         from_a, from_b = a[0] + first * size, b + first * panel * size
         kernel(rows, terms, panels, from_a, a[1], from_b, b_panel, *before, out, panels * panel)
-        before = (out, panels * panel)  # goes on where the block before has ended
+        before = (out, panels * panel)  # continues where the previous block ended
 
 
 def outer_sum(left: Tensor, right: Tensor) -> Tensor:

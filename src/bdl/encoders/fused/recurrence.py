@@ -19,7 +19,6 @@ from torch.autograd.function import once_differentiable
 
 from bdl.encoders.fused import recurrent_kernels as kernels
 from bdl.encoders.fused import threads
-from bdl.encoders.fused.item_blocks import joined_blocks, most_joined
 from bdl.encoders.fused.products import address, column_sum, multiply, outer_sum, real_of
 
 
@@ -64,7 +63,7 @@ class Run:
                 address(scratch),
             )
 
-        self._run(job, most_joined(self.batch))
+        self._run(job, threads.most_joined(self.batch))
         self._clear(out)
 
     def backward(
@@ -103,11 +102,12 @@ class Run:
         self._clear(dgates, dextra)
 
     def _run(
-        self, make: Callable[[int, int, int, int, int, Tensor], Callable[[], None]], joined: int
+        self, make: Callable[[int, int, int, int, int, Tensor], Callable[[], None]], most: int
     ) -> None:
-        """Do all blocks, up to ``joined`` neighbours of one size in one job."""
+        """Do all blocks, up to ``most`` neighbours of one size in one job."""
         jobs, alive = [], []  # the kernels get addresses only: their memory must outlive them
-        for d, first, items, blocks, steps in joined_blocks(self.lengths, self.directions, joined):
+        all_blocks = threads.item_blocks(self.lengths, self.directions)
+        for d, first, items, blocks, steps in threads.joined(all_blocks, most):
             # Each job has its own scratch, with a spare cache line that no other thread writes to.
             size = items * self.gates * self.width + 32
             scratch = torch.empty(size, dtype=getattr(torch, self.real))

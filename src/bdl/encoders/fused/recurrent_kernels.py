@@ -31,19 +31,8 @@ from bdl.encoders.fused.llvm import Code, Kernel, accumulators, compiled, lanes_
 
 GATES = {"gru": 3, "lstm": 4}
 FORWARD = (
-    *(
-        "blocks",
-        "steps",
-        "row0",
-        "apart",
-        "move",
-        "gates*",
-        "gates_row",
-        "extra*",
-        "out*",
-        "out_row",
-    ),
-    *("weights*", "bias*", "h*", "c*", "scratch*"),
+    *("blocks", "steps", "row0", "apart", "move", "gates*", "gates_row", "extra*", "out*"),
+    *("out_row", "weights*", "bias*", "h*", "c*", "scratch*"),
 )
 BACKWARD = (
     *("steps", "row0", "apart", "move", "first", "gates*", "gates_row", "extra*", "out*"),

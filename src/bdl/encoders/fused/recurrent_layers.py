@@ -1,8 +1,8 @@
-"""Recurrent layers: torch's modules with kernels of our own on the CPU.
+"""Recurrent layers: torch's modules with the package's own kernels on the CPU.
 
 `FusedGRU` and `FusedLSTM` have the parameters, names and results (up to rounding) of torch.nn.GRU
 and torch.nn.LSTM with one layer, and take ``lengths`` for padded batches. The kernels are used on
-the CPU for float32 and float64 and widths up to `WIDEST`, whatever the number of items, bins and
+the CPU for float32 and float64 and widths up to `WIDEST`, for any number of items, bins and
 threads, so that results depend on none of them. Everything else, GPUs included, is left to torch;
 so are modules with ``fused=False``, and all after ``use_fused(False)``.
 """
@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from bdl.encoders.fused.products import needs_gradient, supported
-from bdl.encoders.fused.setting import allowed
+from bdl.encoders.fused.recurrence import Recurrence, Run, recur
 from bdl.errors import InputError
 
 WIDEST = 256  # beyond, the weights leave the cache, and torch's products over all items are faster
@@ -38,9 +38,6 @@ def _fused(
     module: nn.RNNBase, cell: str, x: Tensor, h0: Tensor | None, c0: Tensor | None, lengths: Any
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Outputs and last states, by the kernels."""
-    # Imports the compiler: only when needed.
-    from bdl.encoders.fused.recurrence import Recurrence, Run, recur
-
     width = module.hidden_size
     spare = -width % MULTIPLE
     parameters: list[Tensor | None] = []
@@ -107,7 +104,6 @@ class _Fused(nn.RNNBase):
         """Whether the kernels compute padded batches on the device of the parameters."""
         return (
             self.fused
-            and allowed()
             and supported(*self.parameters())
             and self.num_layers == 1
             and self.batch_first

@@ -1,10 +1,11 @@
-"""Work shared among threads of our own, as many as torch may use.
+"""Work shared among the package's own threads, as many as torch may use.
 
 The kernels release Python's lock, so plain threads suffice; they do not disturb torch's own
 threads, other processes (joblib, Lightning) or other callers, and they sleep while they wait. How
-jobs are shared never changes a result: each job writes numbers of its own.
+jobs are shared, and how the items of a batch are divided into jobs, never changes a result: each
+job writes its own numbers.
 
-A forked child has none of its parent's threads, and torch would wait for them for ever. It computes
+A forked child has none of its parent's threads, and torch would wait for them forever. It computes
 with one thread, in torch as well.
 """
 
@@ -15,9 +16,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from itertools import groupby
 
 import torch
 
+MOST_ITEMS = 4  # of a batch per block of the recurrent kernels
+JOBS = 4  # jobs per thread, of which a slower thread does fewer
 Job = tuple[int, Callable[[], object]]
 LEAST = 1 << 20  # operations that are worth waking another thread
 # Operations of a whole module that are worth several threads: about a tenth of a second. Every
@@ -93,3 +97,51 @@ def run(jobs: Sequence[Job]) -> None:
 def _all(share: Sequence[Callable[[], object]]) -> None:
     for work in share:
         work()
+
+
+def most_joined(batch: int) -> int:
+    """Blocks per job: many short jobs would take longer to prepare than to do."""
+    return -(-batch // (MOST_ITEMS * JOBS * torch.get_num_threads()))
+
+
+def item_blocks(lengths: list[int], directions: int) -> list[tuple[int, int, int, int]]:
+    """(direction, first item, items, steps): a few neighbours of equal length per block.
+
+    ``lengths`` are the steps of each item. There are fewer items per block where there would be
+    less than one block per thread.
+    """
+    most = MOST_ITEMS
+    while most > 1 and directions * len(lengths) < most * torch.get_num_threads():
+        most //= 2
+    blocks = []
+    for steps, run in groupby(range(len(lengths)), key=lengths.__getitem__):
+        first, *more = run
+        left, items = 1 + len(more), most
+        while left and steps:
+            while items > left:
+                items //= 2
+            blocks += [(d, first, items, steps) for d in range(directions)]
+            first, left = first + items, left - items
+    return blocks
+
+
+def joined(
+    blocks: list[tuple[int, int, int, int]], most: int
+) -> Iterator[tuple[int, int, int, int, int]]:
+    """(direction, first item, items per block, blocks, steps) of each job.
+
+    A job has up to ``most`` neighbouring blocks of one size.
+
+    Examples
+    --------
+    >>> [*joined([(0, 0, 4, 9), (0, 4, 4, 9), (0, 8, 4, 9), (0, 12, 1, 9)], 2)]
+    [(0, 0, 4, 2, 9), (0, 8, 4, 1, 9), (0, 12, 1, 1, 9)]
+    """
+    for (d, items, steps), run in groupby(sorted(blocks), key=lambda b: (b[0], *b[2:])):
+        firsts = [first for _, first, _, _ in run]
+        while firsts:
+            count = 1
+            while count < min(most, len(firsts)) and firsts[count] == firsts[0] + count * items:
+                count += 1
+            yield d, firsts[0], items, count, steps
+            firsts = firsts[count:]

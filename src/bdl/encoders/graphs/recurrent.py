@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Singles
 from bdl.encoders.graphs.layers import convolution, embed, layer_norm, linear
 from bdl.encoders.recurrent import Recurrent
 from bdl.onnx_graph import EncoderInputs, Graph, Weights, part_of
@@ -48,7 +48,7 @@ def _front(graph: Graph, settings: Recurrent, weights: Weights, x: str, name: st
 def _recurrence(graph: Graph, settings: Recurrent, weights: Weights, x: str, name: str) -> str:
     ends = ("", "_reverse") if settings.bidirectional else ("",)
 
-    def gates(parameter: str) -> NDArray[np.float32]:
+    def gates(parameter: str) -> Singles:
         """(directions, gates · width, ...), as ONNX has them."""
         order = [*GATES[settings.cell]]
         stacked = []

@@ -11,11 +11,12 @@ each of a fixed size per item, so that streams of different ages share a batch.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
-from bdl.boosting import TreeEnsemble
-from bdl.encoders.graphs.tree_ensemble import raw_scores
+from bdl.arrays import Floats, Longs
+from bdl.boosting import LEAF, TreeEnsemble
 from bdl.encoders.trees import Trees
 from bdl.onnx_graph import EncoderInputs, Graph, Weights
 
@@ -212,7 +213,7 @@ def _ensembles(graph: Graph, weights: Weights, table: str, outputs: int) -> str:
     densities = []
     for j in range(outputs):
         trees = TreeEnsemble(**{a.name: weights[f"{a.name}_{j}"] for a in fields(TreeEnsemble)})
-        raw = graph.cast(raw_scores(graph, trees, flat), np.float64)
+        raw = graph.cast(_raw_scores(graph, trees, flat), np.float64)
         if bool(weights["probability"][0]):
             density = graph.add("Sigmoid", raw)
         else:
@@ -225,3 +226,56 @@ def _ensembles(graph: Graph, weights: Weights, table: str, outputs: int) -> str:
     return graph.add(
         "Reshape", joined, graph.add("Concat", head, graph.integers(outputs), axis=0), allowzero=1
     )
+
+
+def _raw_scores(graph: Graph, trees: TreeEnsemble, table: str) -> str:
+    """Sum over the trees, (rows, 1) float32, for the rows of a table (rows, columns) float64.
+
+    A table in double precision makes the runtime add up in double precision.
+    """
+    from onnx import numpy_helper
+
+    tree, node = _reachable(trees)
+    column = trees.column[node]
+    leaf = column == LEAF
+    begin = trees.root[tree]
+    # A missing value counts as zero, goes left, or goes right.
+    goes_left = np.where(trees.missing == 0, trees.threshold >= 0, trees.missing == 1)[node]
+
+    def doubles(values: Floats) -> Any:
+        return numpy_helper.from_array(np.ascontiguousarray(values, dtype=np.float64))
+
+    within_tree = node - begin
+    return graph.add(
+        "TreeEnsembleRegressor",
+        table,
+        domain="ai.onnx.ml",
+        n_targets=1,
+        nodes_treeids=tree.tolist(),
+        nodes_nodeids=within_tree.tolist(),
+        nodes_featureids=np.where(leaf, 0, column).tolist(),
+        nodes_modes=np.where(leaf, "LEAF", "BRANCH_LEQ").tolist(),
+        nodes_values_as_tensor=doubles(np.where(leaf, 0.0, trees.threshold[node])),
+        nodes_truenodeids=np.where(leaf, 0, trees.left[node] - begin).tolist(),
+        nodes_falsenodeids=np.where(leaf, 0, trees.right[node] - begin).tolist(),
+        nodes_missing_value_tracks_true=(goes_left & ~leaf).astype(int).tolist(),
+        target_treeids=tree[leaf].tolist(),
+        target_nodeids=within_tree[leaf].tolist(),
+        target_ids=[0] * int(leaf.sum()),
+        target_weights_as_tensor=doubles(trees.threshold[node][leaf]),
+    )
+
+
+def _reachable(trees: TreeEnsemble) -> tuple[Longs, Longs]:
+    """Trees and nodes that can be reached, tree by tree, nodes in their order."""
+    tree_of, nodes = [], []
+    for tree, root in enumerate(trees.root.tolist()):
+        reached, waiting = [], [root]
+        while waiting:
+            node = waiting.pop()
+            reached.append(node)
+            if trees.column[node] != LEAF:
+                waiting += [int(trees.left[node]), int(trees.right[node])]
+        nodes += sorted(reached)
+        tree_of += [tree] * len(reached)
+    return np.array(tree_of, dtype=np.int64), np.array(nodes, dtype=np.int64)

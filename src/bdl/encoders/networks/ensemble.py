@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add, mul
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from bdl.encoders.fused.elementwise import elementwise
-from bdl.encoders.networks.module import Maybe
+from bdl.encoders.networks.module import Maybe, carries_state
 
 
 class EnsembleEncoder(nn.Module):
@@ -27,9 +29,7 @@ class EnsembleEncoder(nn.Module):
         super().__init__()
         self.members = nn.ModuleList(members)
         # Members that all carry a state run tile by tile.
-        self.causal = all(
-            getattr(member, "causal", False) and hasattr(member, "step") for member in members
-        )
+        self.causal = all(map(carries_state, members))
         self.weights = [weight / sum(weights) for weight in weights]
         self.fixed_bins = fixed_bins
         self.link: Callable[[Tensor], Tensor] = torch.nn.functional.softplus
@@ -51,11 +51,7 @@ class EnsembleEncoder(nn.Module):
         return tuple(member.initial_state(batch) for member in self.members)  # type: ignore[operator]
 
     def step(
-        self,
-        values: Tensor,
-        state: tuple[Any, ...],
-        hour: Tensor | None = None,
-        weekday: Tensor | None = None,
+        self, values: Tensor, state: tuple[Any, ...], hour: Maybe = None, weekday: Maybe = None
     ) -> tuple[Tensor, tuple[Any, ...]]:
         """Densities of the next tile, and the members' states after it."""
         outputs, states = [], []
@@ -66,10 +62,9 @@ class EnsembleEncoder(nn.Module):
         return self._mean(outputs), tuple(states)
 
     def _mean(self, outputs: Sequence[Tensor]) -> Tensor:
-        total: Tensor | None = None
-        for weight, member, output in zip(self.weights, self.members, outputs, strict=True):
-            given = getattr(member, "gives_density", False)
-            density = output if given else elementwise(self.link, output)
-            total = weight * density if total is None else total + weight * density
-        assert total is not None
-        return total
+        densities = (
+            output if getattr(member, "gives_density", False) else elementwise(self.link, output)
+            for member, output in zip(self.members, outputs, strict=True)
+        )
+        mean: Tensor = reduce(add, map(mul, self.weights, densities))
+        return mean

@@ -116,6 +116,11 @@ class EncoderModule(nn.Module, ABC):
         return self.advance(self.embed(values, hour, weekday), state)
 
 
+def carries_state(module: nn.Module) -> bool:
+    """Whether a module runs tile by tile and carries its state."""
+    return getattr(module, "causal", False) and hasattr(module, "step")
+
+
 def lengths_of(mask: Tensor | None) -> Tensor | None:
     """Bins per item up to the last one that holds data; None if no item is padded.
 

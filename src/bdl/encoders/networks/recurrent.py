@@ -40,9 +40,7 @@ class RecurrentBlock(nn.Module):
             nn.ReLU(inplace=True),
         )
 
-    def forward(
-        self, x: Tensor, lengths: Tensor | None = None, state: State | None = None
-    ) -> tuple[Tensor, State]:
+    def forward(self, x: Tensor, lengths: Tensor | None, state: State) -> tuple[Tensor, State]:
         if isinstance(self.recurrence, FusedGRU):
             y, last = self.recurrence(x, state[0] if state else None, lengths=lengths)
             after: State = (last,)
@@ -65,7 +63,7 @@ class Front(nn.Module):
         self.mix = nn.Sequential(LayerNorm(width), nn.ReLU(inplace=True))
 
     def forward(
-        self, x: Tensor, lengths: Tensor | None = None, carried: Tensor | None = None
+        self, x: Tensor, lengths: Tensor | None, carried: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         batch, bins, width = x.shape
         valid = valid_of(lengths, bins)
@@ -116,13 +114,7 @@ class RecurrentEncoder(EncoderModule):
         )
 
     def encode(self, x: Tensor, lengths: Tensor | None) -> Tensor:
-        x = self.first(x)
-        if self.front is not None:
-            x, _ = self.front(x, lengths)
-        for block in self.blocks:
-            x, _ = block(x, lengths)
-        logits: Tensor = self.last(x)
-        return logits
+        return self._run(x, lengths, ())[0]
 
     def blank(self, batch: int) -> State:
         """Zeros: one (1, batch, width) tensor per block, two with an LSTM; last, the front's."""
@@ -134,13 +126,17 @@ class RecurrentEncoder(EncoderModule):
         return (*states, like.new_zeros(batch, self.front.kernel - 1, self.width))
 
     def advance(self, x: Tensor, state: State) -> tuple[Tensor, State]:
+        return self._run(x, None, state)
+
+    def _run(self, x: Tensor, lengths: Tensor | None, state: State) -> tuple[Tensor, State]:
+        """Logits and the state after them; an empty state is that before the first bin."""
         x = self.first(x)
-        after: list[Tensor] = []
         carried: State = ()
         if self.front is not None:
-            x, last_bins = self.front(x, None, state[-1])
+            x, last_bins = self.front(x, lengths, state[-1] if state else None)
             carried = (last_bins,)
+        after: list[Tensor] = []
         for i, block in enumerate(self.blocks):
-            x, last = block(x, None, state[i * self.states : (i + 1) * self.states])
+            x, last = block(x, lengths, state[i * self.states : (i + 1) * self.states])
             after.extend(last)
         return self.last(x), (*after, *carried)

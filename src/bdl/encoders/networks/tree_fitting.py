@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from bdl.arrays import Flags, Floats, Longs, Singles
 from bdl.boosting import TreeEnsemble, fit_trees
 from bdl.encoders.networks.trees import CHUNK, TreeEncoder
 from bdl.errors import ConfigError
@@ -26,13 +26,8 @@ NEAR_SHARE = 0.5
 def fit_tree_encoder(encoder: TreeEncoder, task: TrainingTask) -> TrainingResult:
     """Fit the trees of an encoder in place; at the end it has the trees of the last epoch.
 
-    Parameters
-    ----------
-    encoder
-        The module.
-    task
-        Its objective must have a loss for trees. Of its training, the seed and the epochs are used:
-        after epoch ``e`` of ``n`` the encoder has the first ``e / n`` of its trees.
+    Of the task's training, the seed and the epochs are used: after epoch ``e`` of ``n`` the encoder
+    has the first ``e / n`` of its trees.
     """
     loss = task.objective.tree_loss
     if loss is None:
@@ -79,9 +74,7 @@ def fit_tree_encoder(encoder: TreeEncoder, task: TrainingTask) -> TrainingResult
     return result
 
 
-def training_rows(
-    encoder: TreeEncoder, task: TrainingTask
-) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.float64]]:
+def training_rows(encoder: TreeEncoder, task: TrainingTask) -> tuple[Singles, Floats, Floats]:
     """Return table, target and weight of the bins to fit on.
 
     All bins with mass and their neighbours within the widest window are taken as far as they fill
@@ -131,7 +124,7 @@ def first(ensemble: TreeEnsemble, trees: int) -> TreeEnsemble:
     return TreeEnsemble(**{**arrays, "root": ensemble.root[:trees]})
 
 
-def _distance(marked: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _distance(marked: Flags) -> Longs:
     """Bins from each bin to the nearest marked one; a large number if there is none.
 
     >>> _distance(np.array([False, True, False, False])).tolist()
@@ -144,16 +137,11 @@ def _distance(marked: NDArray[np.bool_]) -> NDArray[np.int64]:
     after = np.searchsorted(places, bins)
     right = places[np.minimum(after, len(places) - 1)]
     left = places[np.maximum(after - 1, 0)]
-    nearest: NDArray[np.int64] = np.minimum(np.abs(right - bins), np.abs(bins - left))
+    nearest: Longs = np.minimum(np.abs(right - bins), np.abs(bins - left))
     return nearest
 
 
-def _loss(
-    encoder: TreeEncoder,
-    table: NDArray[np.float32],
-    target: NDArray[np.float64],
-    weight: NDArray[np.float64],
-) -> float:
+def _loss(encoder: TreeEncoder, table: Singles, target: Floats, weight: Floats) -> float:
     """Weighted mean loss per bin and output on the rows that were fitted on."""
     total = 0.0
     for j in range(encoder.outputs):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from bdl.arrays import Longs, Singles
 from bdl.boosting import TreeEnsemble
-from bdl.encoders.networks.module import EncoderModule, State, lengths_of
+from bdl.encoders.networks.module import EncoderModule, Maybe, State, lengths_of
 from bdl.errors import ConfigError, InputError
 from bdl.window_statistics import Carried, WindowStatistics, statistics_per_channel
 
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 
 # Bins whose statistics are in memory at a time.
 CHUNK = 1 << 14
-FIELDS = ("root", "column", "threshold", "left", "right", "missing")
-TYPES = (torch.int32, torch.int32, torch.float64, torch.int32, torch.int32, torch.int8)
+FIELDS = tuple(field.name for field in fields(TreeEnsemble))
 
 
 class TreeEncoder(EncoderModule):
@@ -47,8 +47,8 @@ class TreeEncoder(EncoderModule):
         self.register_buffer("probability", torch.zeros(1, dtype=torch.bool))
         self.register_buffer("largest", torch.full((1,), torch.inf, dtype=torch.float64))
         for j in range(outputs):
-            for name, kind in zip(FIELDS, TYPES, strict=True):
-                self.register_buffer(f"{name}_{j}", torch.zeros(0, dtype=kind))
+            for name, array in vars(TreeEnsemble.empty()).items():
+                self.register_buffer(f"{name}_{j}", torch.from_numpy(array))
 
     @property
     def columns(self) -> int:
@@ -71,18 +71,7 @@ class TreeEncoder(EncoderModule):
         arrays = {name: getattr(self, f"{name}_{output}").numpy() for name in FIELDS}
         return TreeEnsemble(**arrays)
 
-    def table(
-        self,
-        values: NDArray[np.float32],
-        hour: NDArray[np.int64] | None,
-        weekday: NDArray[np.int64] | None,
-    ) -> Callable[[int, int], NDArray[np.float32]]:
-        """Function (first, stop) → table of these bins, for one recording."""
-        return self._rows(self._statistics(values), values, hour, weekday)
-
-    def _statistics(
-        self, values: NDArray[np.float32], carried: Carried | None = None
-    ) -> WindowStatistics:
+    def _statistics(self, values: Singles, carried: Carried | None = None) -> WindowStatistics:
         names = self.settings.statistics
         assert names is not None
         used = self.channels * len(names)
@@ -91,17 +80,19 @@ class TreeEncoder(EncoderModule):
         widths, causal = self.settings.widths, self.settings.causal
         return WindowStatistics(means, spreads, widths, causal=causal, carried=carried)
 
-    def _rows(
+    def table(
         self,
-        statistics: WindowStatistics,
-        values: NDArray[np.float32],
-        hour: NDArray[np.int64] | None,
-        weekday: NDArray[np.int64] | None,
-    ) -> Callable[[int, int], NDArray[np.float32]]:
+        values: Singles,
+        hour: Longs | None,
+        weekday: Longs | None,
+        statistics: WindowStatistics | None = None,
+    ) -> Callable[[int, int], Singles]:
+        """Function (first, stop) → table of these bins, for one recording."""
+        windows = statistics or self._statistics(values)
         used = self.inputs - self.others
 
-        def rows(first: int, stop: int) -> NDArray[np.float32]:
-            table = statistics.rows(first, stop)
+        def rows(first: int, stop: int) -> Singles:
+            table = windows.rows(first, stop)
             if self.others:
                 table = np.concatenate([table, values[first:stop, used:]], axis=1)
             if not self.calendar:
@@ -114,11 +105,7 @@ class TreeEncoder(EncoderModule):
         return rows
 
     def forward(
-        self,
-        values: Tensor,
-        hour: Tensor | None = None,
-        weekday: Tensor | None = None,
-        mask: Tensor | None = None,
+        self, values: Tensor, hour: Maybe = None, weekday: Maybe = None, mask: Maybe = None
     ) -> Tensor:
         """Densities (batch, bins, outputs); zero where padded."""
         lengths = lengths_of(mask)
@@ -136,27 +123,18 @@ class TreeEncoder(EncoderModule):
         return torch.zeros(batch, 0, *shape), torch.zeros(batch, 1, *shape, dtype=torch.float64)
 
     def step(
-        self,
-        values: Tensor,
-        state: State,
-        hour: Tensor | None = None,
-        weekday: Tensor | None = None,
+        self, values: Tensor, state: State, hour: Maybe = None, weekday: Maybe = None
     ) -> tuple[Tensor, State]:
         """Densities (batch, bins, outputs) of the next tile, and the state after it."""
         if not self.causal:
             raise InputError("TreeEncoder looks ahead: it cannot run tile by tile")
         lengths = [values.shape[1]] * len(values)
         density, carried = self._density(values, state, hour, weekday, lengths)
-        last_bins, sums = (torch.from_numpy(np.stack(each)) for each in zip(*carried, strict=True))
-        return density, (last_bins, sums)
+        last_bins, sums = map(np.stack, zip(*carried, strict=True))
+        return density, (torch.from_numpy(last_bins), torch.from_numpy(sums))
 
     def _density(
-        self,
-        values: Tensor,
-        state: State,
-        hour: Tensor | None,
-        weekday: Tensor | None,
-        lengths: Sequence[int],
+        self, values: Tensor, state: State, hour: Maybe, weekday: Maybe, lengths: Sequence[int]
     ) -> tuple[Tensor, list[Carried]]:
         batch, bins, _ = values.shape
         density = torch.zeros(batch, bins, self.outputs)
@@ -165,12 +143,9 @@ class TreeEncoder(EncoderModule):
         for item, length in enumerate(lengths):
             array = values[item, :length].numpy()
             statistics = self._statistics(array, (state[0][item].numpy(), state[1][item].numpy()))
-            table = self._rows(
-                statistics,
-                array,
-                None if hour is None else hour[item].numpy(),
-                None if weekday is None else weekday[item].numpy(),
-            )
+            hours = None if hour is None else hour[item].numpy()
+            weekdays = None if weekday is None else weekday[item].numpy()
+            table = self.table(array, hours, weekdays, statistics)
             for first in range(0, length, CHUNK):
                 stop = min(first + CHUNK, length)
                 rows = table(first, stop)

@@ -23,7 +23,6 @@ from torch.nn import functional as F
 from bdl.encoders.fused.convolution_layers import BatchNorm, Conv1d
 from bdl.encoders.fused.dense_layers import Linear, linear
 from bdl.encoders.fused.products import supported
-from bdl.encoders.fused.setting import allowed
 from bdl.encoders.networks.module import EncoderModule, valid_of
 from bdl.encoders.unet import UNet
 
@@ -87,7 +86,7 @@ class UNetEncoder(EncoderModule):
 
     @property
     def batchable(self) -> bool:
-        return self.attention is None and allowed() and supported(*self.parameters())
+        return self.attention is None and supported(*self.parameters())
 
     def encode(self, x: Tensor, lengths: Tensor | None) -> Tensor:
         valid1 = valid_of(lengths, x.shape[1])

@@ -1,10 +1,15 @@
-"""A Ray or Dask cluster of this machine that ends with the process that wants it, however it ends.
+"""Processes of this machine that end with the process that started them, however it ends.
 
-Processes of Ray outlive a killed driver by up to a minute, as each waits for answers of a server
-that is dead as well; those of Dask are given seconds to finish what nobody waits for. So a cluster
-is started by a process of its own, ``python -m bdl.local_cluster BACKEND CORES``, which adopts all
-orphans among its descendants. When its standard input closes, because the process at the other end
-has closed it or is dead, it kills all of them.
+*Workers.* A process that is killed cannot tell its workers to stop. On Linux the kernel kills them
+with it. Elsewhere, and where the thread that started them has ended before, they check once a
+second whether that process is still their parent, and end if it is not; the check waits while a
+function is compiled. What they have written in part is then as if never begun.
+
+*Clusters.* Processes of Ray outlive a killed driver by up to a minute, as each waits for answers of
+a server that is dead as well; those of Dask are given seconds to finish what nobody waits for. So a
+cluster is started by a process of its own, ``python -m bdl.child_processes BACKEND CORES``, which
+adopts all orphans among its descendants. When its standard input closes, because the process at the
+other end has closed it or is dead, it kills all of them.
 """
 
 from __future__ import annotations
@@ -17,11 +22,14 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 from bdl.errors import ConfigError, require
 
+INTERVAL = 1.0  # seconds between two checks of a worker
+PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of Linux: orphans become children of this process
 READY = "address "
 POLL = 0.5  # seconds after which a cluster that failed is noticed
@@ -29,15 +37,23 @@ ATTEMPTS = 3  # Ray gives up after 30 seconds, which its start may take on a bus
 _running: dict[str, tuple[int, str, subprocess.Popen[str]]] = {}  # by back end: cores, address
 
 
-def local_cluster(backend: str, cores: int) -> str:
-    """Address of a cluster that this process has started, or starts now.
+def end_with(parent: int) -> None:
+    """End this process when the process with this number, which started it, has ended."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
-    Parameters
-    ----------
-    backend
-        ``ray`` or ``dask``.
-    cores
-        Number of tasks that it runs at a time.
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(INTERVAL)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="bdl parent watch", daemon=True).start()
+
+
+def local_cluster(backend: str, cores: int) -> str:
+    """Address of a ``ray`` or ``dask`` cluster that this process has started, or starts now.
+
+    It runs ``cores`` tasks at a time.
     """
     if backend in _running:
         count, address, process = _running[backend]
@@ -65,13 +81,7 @@ def local_cluster(backend: str, cores: int) -> str:
 
 
 def end_local_cluster(backend: str) -> None:
-    """End the cluster that this process has started, if there is one, and whatever it works on.
-
-    Parameters
-    ----------
-    backend
-        ``ray`` or ``dask``.
-    """
+    """End the cluster that this process has started, if there is one, and all that it works on."""
     if backend in _running:
         if backend == "ray":
             require("ray", "ray").shutdown()
