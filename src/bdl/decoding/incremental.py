@@ -9,7 +9,7 @@ them final does not depend on the parts.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,10 +25,6 @@ class FinalDetections(NamedTuple):
     time: NDArray[np.float64]  # seconds
     score: NDArray[np.float64]
     known: NDArray[np.int64]  # the bin whose density made each final
-
-    def above(self, threshold: float) -> FinalDetections:
-        """Those whose score is at least the threshold."""
-        return self.select(self.score >= threshold)
 
     def select(self, rows: NDArray[Any]) -> FinalDetections:
         """The rows of a mask or of an index array."""
@@ -107,8 +103,3 @@ class IncrementalDecoder(ABC):
     @abstractmethod
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Continue from a state of a decoder with the same settings."""
-
-
-def joined(parts: Sequence[FinalDetections]) -> FinalDetections:
-    """Several parts as one, in their order."""
-    return FinalDetections(*(np.concatenate(column) for column in zip(*parts, strict=True)))

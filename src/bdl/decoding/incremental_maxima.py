@@ -23,6 +23,7 @@ from bdl.decoding.maxima import Keep
 FinalMaxima = tuple[Longs, Floats, Longs]  # place, height and the cell that made it final
 
 NEVER = 1 << 62  # beyond any place
+STATE = ("run", "value", "place", "height", "kept")
 
 
 class MaximaStream:
@@ -81,53 +82,36 @@ class MaximaStream:
         *,
         last: bool,
     ) -> FinalMaxima:
-        """Maxima that become final, from those found at each cell.
+        """Maxima that become final, from those that became known at each cell.
 
-        Parameters
-        ----------
-        place, height, is_maximum
-            Per cell, whether a maximum became known there, and its place and height.
-        horizon
-            Per cell, the least place that a later maximum can have.
-        first
-            Number of the first cell.
-        last
-            Whether the arrays have one entry more, for the end after the last cell.
+        ``horizon`` is, per cell, the least place that a later maximum can have; ``first`` is the
+        number of the first cell. With ``last``, the arrays have one entry more, for the end after
+        the last cell.
         """
         if last:
             horizon[-1] = NEVER
         end = first + len(is_maximum) - last - 1
-        if self.distance <= 1:
-            cells = np.flatnonzero(is_maximum)
-            return place[cells], height[cells], first + cells
-        room, count = len(self.place) + int(is_maximum.sum()), len(self.place)
-        pending_place, pending_height = np.zeros(room, np.int64), np.zeros(room)
-        pending_kept = np.zeros(room, np.bool_)
-        pending_place[:count], pending_height[:count] = self.place, self.height
-        pending_kept[:count] = self.kept
-        final_place, final_height = np.zeros(room, np.int64), np.zeros(room)
-        final_cell = np.zeros(room, np.int64)
-        count, final = decide(
+        new, held = int(is_maximum.sum()), (self.place, self.height, self.kept)
+        pending = [np.append(array, np.zeros(new, array.dtype)) for array in held]
+        final = [np.zeros(len(pending[0]), kind) for kind in (np.int64, np.float64, np.int64)]
+        count, finals = decide(
             place, height, is_maximum, horizon, self.distance, self.earlier,
-            pending_place, pending_height, pending_kept, count,
-            final_place, final_height, final_cell,
+            *pending, len(self.place), *final,
         )  # fmt: skip
-        self.place, self.height = pending_place[:count].copy(), pending_height[:count].copy()
-        self.kept = pending_kept[:count].copy()
-        cells = np.minimum(first + final_cell[:final], end)
-        return final_place[:final], final_height[:final], cells
+        self.place, self.height, self.kept = (array[:count].copy() for array in pending)
+        places, heights, cells = (array[:finals] for array in final)
+        return places, heights, np.minimum(first + cells, end)
 
     def save(self) -> Arrays:
         """The state as named arrays."""
-        names = ("run", "value", "place", "height", "kept")
-        return {name: getattr(self, name).copy() for name in names}
+        return {name: getattr(self, name).copy() for name in STATE}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Continue from a saved state."""
-        shapes = [arrays[name].shape for name in ("run", "value", "place", "height", "kept")]
+        shapes = [arrays[name].shape for name in STATE]
         if shapes[:2] != [self.run.shape, self.value.shape] or len({*shapes[2:]}) > 1:
             raise ValueError(f"maxima of shapes that do not fit each other: {shapes}")
-        for name in ("run", "value", "place", "height", "kept"):
+        for name in STATE:
             setattr(self, name, np.array(arrays[name]))
 
 

@@ -243,8 +243,12 @@ def difference(occupied: Fixed, window: int) -> Fixed:
     The ends are mirrored; ``window`` is at most the length.
     """
     mirrored = np.concatenate((occupied[:window][::-1], occupied, occupied[-window:][::-1]))
-    total = np.concatenate(([0], np.cumsum(mirrored)))
-    places = len(occupied)
+    return window_rise(mirrored, window, len(occupied))
+
+
+def window_rise(extended: Fixed, window: int, places: int) -> Fixed:
+    """The difference at so many places, from the occupancy from one window before them on."""
+    total = np.concatenate(([0], np.cumsum(extended)))
     before, here, after = (total[i * window : i * window + places] for i in range(3))
     rise: Fixed = after - 2 * here + before
     return rise
