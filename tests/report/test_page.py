@@ -15,7 +15,7 @@ import pytest
 
 from bdl import Events, Recording, Recordings
 from bdl.errors import InputError
-from bdl.evaluation.screening_curve import screening
+from bdl.evaluation.curves import screening
 from bdl.report import Content, System, render, write_report
 
 HOSTILE = "</script><img src=x onerror=alert(1)><!--<script>\"'&${title}"

@@ -20,8 +20,8 @@ import numpy as np
 from bdl.arrays import Floats, Longs
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError, require
+from bdl.evaluation.bootstrapping import group_codes
 from bdl.evaluation.counts import Counts, count_events
-from bdl.evaluation.groups import group_codes
 from bdl.events import Events
 
 _LEAST = 1e-6  # a density that sums to less than this says nothing about a count

@@ -26,8 +26,8 @@ import numpy as np
 from bdl.arrays import Floats, Ints, Longs
 from bdl.errors import ConfigError
 from bdl.evaluation import replicates
+from bdl.evaluation.curves import BestThreshold, PrecisionRecall, mean
 from bdl.evaluation.left_out import LeftOut
-from bdl.evaluation.precision_recall import BestThreshold, PrecisionRecall, mean
 from bdl.evaluation.ranking import tie_ends
 from bdl.evaluation.rounding import find_tolerance, is_nearer
 from bdl.evaluation.tally import Tallies, Tally
