@@ -58,7 +58,7 @@ def adapt(
 
     Examples
     --------
-    Every density sums to twice the number of truths; a factor of one half corrects that:
+    Every density sums to twice the number of events; a factor of one half corrects that:
 
     >>> flat = np.full((100, 1), 0.2, np.float32)
     >>> names = [f"r{i}" for i in range(6)]

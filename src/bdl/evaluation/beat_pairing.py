@@ -1,14 +1,14 @@
 """Pairs of true and detected heart beats of a recording, as the program ``bxb`` of WFDB makes them.
 
-They are walked through together, in order of time. The earlier one of the next truth and the next
+They are walked through together, in order of time. The earlier one of the next event and the next
 detection is paired with the other if they are at most ``window`` apart and no better pair is in
 sight: the one after the other is not nearer to it, or has a still nearer partner of its own.
-Otherwise it stays alone: a truth is missed, a detection is false. Scores play no part. Distances
+Otherwise it stays alone: an event is missed, a detection is false. Scores play no part. Distances
 are compared up to rounding (`bdl.evaluation.rounding`).
 
-Nothing before the end of the learning period counts. The first truth after it may be paired with
-the last detection before it, and a detection within ``window`` after it that the first truth has no
-use for is left out, as it may belong to a truth before.
+Nothing before the end of the learning period counts. The first event after it may be paired with
+the last detection before it, and a detection within ``window`` after it that the first event has no
+use for is left out, as it may belong to an event before.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bdl.evaluation.rounding import is_nearer
 def pair_beats(
     truths: list[float], detections: list[float], window: float, learning: float = 0.0
 ) -> tuple[list[tuple[int, int]], list[int], list[int]]:
-    """Pairs of a truth and a detection, missed truths and false detections, by index.
+    """Pairs of an event and a detection, missed events and false detections, by index.
 
     Parameters
     ----------

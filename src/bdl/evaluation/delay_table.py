@@ -1,8 +1,8 @@
 """Delay: how long after an event its detection was issued.
 
-The delay of a hit is the time at which its detection was issued minus the time of the truth, in
+The delay of a hit is the time at which its detection was issued minus the time of the event, in
 seconds; a detection may be placed well and come late. Where a delay is allowed up to a limit, a hit
-with a longer delay is no hit: in average precision it is a false detection, and its truth is
+with a longer delay is no hit: in average precision it is a false detection, and its event is
 missed. It is no false alarm, though, as there was an event.
 """
 
@@ -83,8 +83,7 @@ class DelayTable(Tabular):
         head = "delay of hits in seconds, and scores of detections that are issued in time"
         return "\n".join([head, *text_table(cells, width=width)])
 
-    def __str__(self) -> str:
-        return self.text()
+    __str__ = text
 
 
 def delay_table(

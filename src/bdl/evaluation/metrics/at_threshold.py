@@ -43,7 +43,7 @@ class MetricAtThreshold(Metric):
 def tally_at(
     matches: Matches, weights: Floats, threshold: float, tolerance: float, type: str | None
 ) -> Tallies:
-    """Weighted hits, detections and truths of each replicate, (replicates,)."""
+    """Weighted hits, detections and events of each replicate, (replicates,)."""
     types = matches.types if type is None else (type,)
     places = [matches.type_index(name) for name in types]
     cut = matches.cuts([threshold])[0]
@@ -59,7 +59,7 @@ def tally_at(
 
 
 class Sensitivity(MetricAtThreshold):
-    """Sensitivity (recall): the share of truths that are detected with at least a given score.
+    """Sensitivity (recall): the share of events that are detected with at least a given score.
 
     Name: ``sensitivity@60>=0.5``.
 

@@ -37,7 +37,7 @@ class MetricOfHits(Metric):
 
     @abstractmethod
     def seconds(self, matches: Matches, rows: Ints, truths: Ints) -> Floats:
-        """Seconds of each hit, given its detection and its truth."""
+        """Seconds of each hit, given its detection and its event."""
 
     @abstractmethod
     def statistic_of(self, seconds: Floats) -> float:
@@ -63,7 +63,7 @@ class TimingError(MetricOfHits):
     Parameters
     ----------
     statistic
-        ``bias`` (mean of detection minus truth), ``median`` or ``p95`` of the absolute error.
+        ``bias`` (mean of detection minus event), ``median`` or ``p95`` of the absolute error.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class TimingError(MetricOfHits):
 
 
 class Delay(MetricOfHits):
-    """Delay of hits: seconds from a truth to the time its detection was issued.
+    """Delay of hits: seconds from an event to the time its detection was issued.
 
     Names: ``delay@60``, ``delay-p95@60>=0.5:onset``.
 

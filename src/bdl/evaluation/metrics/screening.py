@@ -17,8 +17,8 @@ BLOCK = 1 << 22  # numbers that are computed at once
 class ScreeningSensitivity(Metric):
     """Highest sensitivity at no more than some false alarms per day, as the threshold falls.
 
-    With an allowed delay, a truth counts if its detection is issued in time. A detection that comes
-    too late is no hit, but no false alarm either.
+    With an allowed delay, an event counts if its detection is issued in time. A detection that
+    comes too late is no hit, but no false alarm either.
 
     Parameters
     ----------
