@@ -75,26 +75,20 @@ class IncrementalDecoder(ABC):
     types: tuple[str, ...]
 
     @abstractmethod
-    def push(self, values: NDArray[np.float32]) -> FinalByType:
+    def push(self, values: NDArray[np.float32], samples: int | None = None) -> FinalByType:
         """Detections that the next bins make final.
 
         Parameters
         ----------
         values
-            (bins, outputs) density of the next whole bins.
-        """
-
-    @abstractmethod
-    def finish(self, values: NDArray[np.float32], samples: int) -> FinalByType:
-        """Detections that the last bins and the end of the recording make final.
-
-        Parameters
-        ----------
-        values
-            (bins, outputs) density of the last bins, of which the last may be partial.
+            (bins, outputs) density of the next bins; they are whole, but for the recording's last.
         samples
-            Length of the recording in samples.
+            Length of the recording in samples, if it ends with these bins.
         """
+
+    def finish(self, values: NDArray[np.float32], samples: int) -> FinalByType:
+        """Detections that the last bins and the end of the recording make final; see `push`."""
+        return self.push(values, samples)
 
     @abstractmethod
     def save(self) -> Arrays:

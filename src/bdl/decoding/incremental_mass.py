@@ -63,18 +63,17 @@ class MassRows(DecoderRows):
     def clear(self, row: int) -> None:
         self.numbers[row] = (0, 0, -NEVER, 0)
 
-    def push(self, rows: Longs, counts: Longs, values: Singles) -> FinalRows:
-        return self._push(rows, counts, values, None)
-
     def finish(self, row: int, values: Singles, samples: int) -> FinalRows:
         parts, rows = [], np.array([row])
         for first in range(0, max(len(values), 1), ROOM):
             part = values[first : first + ROOM]
             last = samples if first + ROOM >= len(values) else None
-            parts.append(self._push(rows, np.array([len(part)]), part, last))
+            parts.append(self.push(rows, np.array([len(part)]), part, last))
         return FinalRows(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def _push(self, rows: Longs, counts: Longs, values: Singles, samples: int | None) -> FinalRows:
+    def push(
+        self, rows: Longs, counts: Longs, values: Singles, samples: int | None = None
+    ) -> FinalRows:
         stride = self.clock.stride
         length = len(values) * stride
         if samples is not None:

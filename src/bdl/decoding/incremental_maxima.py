@@ -29,14 +29,7 @@ STATE = ("run", "value", "place", "height", "kept")
 class MaximaStream:
     """Maxima of a sequence of cells, separated, as they become final.
 
-    Parameters
-    ----------
-    width
-        Places per cell.
-    distance
-        Least distance between two maxima in places.
-    keep
-        Which of two maxima that are too close to keep.
+    A cell has ``width`` places; two maxima are at least ``distance`` places apart.
 
     Examples
     --------

@@ -69,13 +69,9 @@ class PeakRows(DecoderRows):
         for name in (*KEPT, "count"):
             getattr(self, name)[row] = 0
 
-    def push(self, rows: Longs, counts: Longs, values: Singles) -> FinalRows:
-        return self._push(rows, counts, values, None)
-
-    def finish(self, row: int, values: Singles, samples: int) -> FinalRows:
-        return self._push(np.array([row]), np.array([len(values)]), values, samples)
-
-    def _push(self, rows: Longs, counts: Longs, values: Singles, samples: int | None) -> FinalRows:
+    def push(
+        self, rows: Longs, counts: Longs, values: Singles, samples: int | None = None
+    ) -> FinalRows:
         missing = 0 if samples is None or not len(values) else -samples % self.per_bin
         final, height, left, *pending = _advance_rows(
             rows, counts, values, self.weights, self.width, self.distance,

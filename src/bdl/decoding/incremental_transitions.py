@@ -50,13 +50,7 @@ class IncrementalTransitions(IncrementalDecoder):
         }
         self.types = tuple(self.sides)
 
-    def push(self, values: NDArray[np.float32]) -> FinalByType:
-        return self._push(values, None)
-
-    def finish(self, values: NDArray[np.float32], samples: int) -> FinalByType:
-        return self._push(values, samples)
-
-    def _push(self, values: NDArray[np.float32], samples: int | None) -> FinalByType:
+    def push(self, values: NDArray[np.float32], samples: int | None = None) -> FinalByType:
         final, last = {}, samples is not None
         columns = self.cells.push(values, samples)
         for interval, cells in zip(self.intervals, columns, strict=True):

@@ -161,7 +161,7 @@ def beat_by_beat(
     beats: Mapping[str, str] | None = None,
     recordings: Iterable[str] | None = None,
 ) -> BeatByBeat:
-    """Compare heart beats by ANSI/AAMI EC57; the module says how.
+    """Compare heart beats by ANSI/AAMI EC57; see `bdl.evaluation.beat_by_beat`.
 
     Parameters
     ----------

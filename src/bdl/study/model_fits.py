@@ -42,33 +42,15 @@ class CheckpointScore(Value):
 
 
 class FitResult(Value):
-    """Result of a step that trains.
+    """Result of a step that trains. It does not depend on time: no duration is recorded."""
 
-    Parameters
-    ----------
-    failed
-        Why the training failed; None if it did not.
-    epoch
-        Epoch of the weights that are used.
-    score
-        Their mAP on the recordings for selection; None if the step selects nothing.
-    decoders
-        Decoder of each stage, if the step selects them.
-    tried
-        All checkpoints that were scored.
-    losses
-        Mean loss of each epoch. Its duration is not recorded: a result does not depend on time.
-    chosen
-        What a detector with a preset has chosen itself, as plain data.
-    """
-
-    failed: str | None = None
-    epoch: int = 0
-    score: float | None = None
-    decoders: dict[str, Decoder] = Field(default_factory=dict)
+    failed: str | None = None  # why the training failed; None if it did not
+    epoch: int = 0  # of the weights that are used
+    score: float | None = None  # mAP on the recordings for selection; None without selection
+    decoders: dict[str, Decoder] = Field(default_factory=dict)  # by stage, if they were selected
     tried: tuple[CheckpointScore, ...] = ()
-    losses: tuple[float, ...] = ()
-    chosen: dict[str, Any] = Field(default_factory=dict)
+    losses: tuple[float, ...] = ()  # mean loss of each epoch
+    chosen: dict[str, Any] = Field(default_factory=dict)  # by a detector with a preset itself
 
 
 def fitted_detector(

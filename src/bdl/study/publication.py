@@ -47,16 +47,7 @@ def publication(
 ) -> dict[str, bytes]:
     """Files that a finished study publishes, by name; the results, which name the chain, are last.
 
-    Parameters
-    ----------
-    run, plan, trained
-        The study, all steps done.
-    score
-        The step that scored.
-    results
-        All scores.
-    data
-        Folder of the data.
+    ``score`` is the step that scored, ``data`` the folder of the data.
     """
     chain = sealed({"files": chain_of(run, [*trained.steps, score])})
     tables = written(plan.protocol, results)
