@@ -69,9 +69,7 @@ class ForwardMass(MassDecoder):
     ) -> DecoderRows:
         from bdl.decoding.incremental_mass import MassRows
 
-        decoder = self.complete(())
-        decoder.known_tolerances()
-        return MassRows(decoder, clock, types)
+        return MassRows(self.complete(()), clock, types)
 
     def candidates(self, density: Density, intervals: tuple[IntervalType, ...]) -> ByType:
         stream = self.incremental(BinClock(density.period, density.stride), density.types)

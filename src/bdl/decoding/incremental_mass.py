@@ -40,10 +40,10 @@ class MassRows(DecoderRows):
     """Detections of a complete `ForwardMass` as they become final, for many recordings."""
 
     def __init__(self, decoder: ForwardMass, clock: BinClock, types: tuple[str, ...]) -> None:
-        assert decoder.tolerances is not None
-        assert decoder.look_ahead is not None
+        tolerances = decoder.known_tolerances()
+        assert decoder.look_ahead is not None  # set where tolerances are known
         self.decoder, self.clock, self.types = decoder, clock, types
-        self.windows = doubled_windows(clock.period, decoder.tolerances)
+        self.windows = doubled_windows(clock.period, tolerances)
         self.widths: Longs = (self.windows // 2 + clock.stride) // clock.stride + 1
         self.ahead = max(steps(decoder.look_ahead, clock.period * clock.stride), 0)
         self.distance = steps(decoder.separation, clock.period)

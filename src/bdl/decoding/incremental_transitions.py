@@ -35,11 +35,10 @@ class IncrementalTransitions(IncrementalDecoder):
     def __init__(
         self, decoder: Transitions, clock: BinClock, intervals: tuple[IntervalType, ...]
     ) -> None:
-        assert decoder.window is not None
         self.decoder, self.intervals = decoder, intervals
         by_sample = decoder.clock == "samples"
         self.step = clock.period * (1 if by_sample else clock.stride)
-        self.window = max(1, round(decoder.window / self.step))
+        self.window = max(1, round(decoder.known_window() / self.step))
         self.cells = TrailingCells(clock, len(intervals), sigma=decoder.smooth, by_sample=by_sample)
         distance = steps(decoder.separation, self.step)
         self.scores = {interval.name: TransitionScores(self.window) for interval in intervals}
