@@ -84,16 +84,21 @@ class MaximaStream:
         if last:
             horizon[-1] = NEVER
         end = first + len(is_maximum) - last - 1
-        new, held = int(is_maximum.sum()), (self.place, self.height, self.kept)
-        pending = [np.append(array, np.zeros(new, array.dtype)) for array in held]
-        final = [np.zeros(len(pending[0]), kind) for kind in (np.int64, np.float64, np.int64)]
-        count, finals = decide(
+        new, count = int(is_maximum.sum()), len(self.place)
+        pending_place: Longs = np.append(self.place, np.zeros(new, np.int64))
+        pending_height: Floats = np.append(self.height, np.zeros(new))
+        pending_kept: Flags = np.append(self.kept, np.zeros(new, np.bool_))
+        final_place, final_cell = np.zeros((2, count + new), np.int64)
+        final_height = np.zeros(count + new)
+        count, final = decide(
             place, height, is_maximum, horizon, self.distance, self.earlier,
-            *pending, len(self.place), *final,
+            pending_place, pending_height, pending_kept, count,
+            final_place, final_height, final_cell,
         )  # fmt: skip
-        self.place, self.height, self.kept = (array[:count].copy() for array in pending)
-        places, heights, cells = (array[:finals] for array in final)
-        return places, heights, np.minimum(first + cells, end)
+        self.place, self.height = pending_place[:count].copy(), pending_height[:count].copy()
+        self.kept = pending_kept[:count].copy()
+        cells = np.minimum(first + final_cell[:final], end)
+        return final_place[:final], final_height[:final], cells
 
     def save(self) -> Arrays:
         """The state as named arrays."""
