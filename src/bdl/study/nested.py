@@ -177,7 +177,7 @@ class Nested(Regime):
         ]
         order = [row.name for row in protocol.rows]
         return TrainedRows(
-            tuple(sorted((*runs, *detector_runs), key=lambda each: order.index(each.row))),
+            tuple(sorted((*runs, *detector_runs), key=lambda trained: order.index(trained.row))),
             tuple(step.id for step in (*selecting, *training)),
             checkpoints,
             (*records, *detector_records),
