@@ -81,7 +81,7 @@ class IncrementalDecoder(ABC):
         Parameters
         ----------
         values
-            (bins, outputs) density of the next bins; they are whole, but for the recording's last.
+            (bins, outputs) density of the next bins; only the last of a recording may be partial.
         samples
             Length of the recording in samples, if it ends with these bins.
         """

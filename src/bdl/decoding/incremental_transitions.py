@@ -109,7 +109,7 @@ class IncrementalTransitions(IncrementalDecoder):
 
 
 class TransitionScores:
-    """Differences of the sums over windows of so many places, once the windows are complete."""
+    """Differences of the sums over windows of ``window`` places, once these are complete."""
 
     def __init__(self, window: int) -> None:
         self.window = window

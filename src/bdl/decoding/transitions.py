@@ -249,7 +249,7 @@ def difference(occupied: Fixed, window: int) -> Fixed:
 
 
 def window_rise(extended: Fixed, window: int, places: int) -> Fixed:
-    """The difference at so many places, from the occupancy from one window before them on."""
+    """The difference at ``places`` places; ``extended`` starts one window before the first."""
     total = np.concatenate(([0], np.cumsum(extended)))
     before, here, after = (total[i * window : i * window + places] for i in range(3))
     rise: Fixed = after - 2 * here + before

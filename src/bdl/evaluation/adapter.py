@@ -116,7 +116,7 @@ def _cross_fit(
         spread = np.where(spread > 1e-9, spread, 1.0)
         scaled = (features - centre) / spread
         if not observed[train].any():
-            factor[test] = 0.0  # nothing was ever observed: the best count is none
+            factor[test] = 0.0  # nothing was ever observed: the best count is 0
             continue
         # A known factor in a Poisson mean: model the rate per unit, weighted by the units.
         model = regressor(alpha=strength, max_iter=1000)

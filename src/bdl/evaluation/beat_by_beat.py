@@ -3,7 +3,7 @@
 Annotated and detected beats of a recording are paired as `bdl.evaluation.beat_pairing` says.
 
 Types are symbols of WFDB, which stand for five classes: N (also L, R, B), S (also J, A, a, j, e,
-n), V (also r, E), F, and Q (also /, f, ?). Symbols that are no beats are left out. Annotated beats
+n), V (also r, E), F, and Q (also /, f, ?). Other symbols are left out. Annotated beats
 between ``[`` and ``]``, ventricular flutter or fibrillation, do not count, and neither do
 detections there that are paired with none.
 
@@ -172,7 +172,7 @@ def beat_by_beat(
     learning
         Seconds from the start of each recording that do not count.
     beats
-        Symbol of event types that are none themselves, such as ``{"beat": "N"}``.
+        Symbol of event types that are not symbols themselves, such as ``{"beat": "N"}``.
     recordings
         The recordings; by default all that have a beat.
 
@@ -215,7 +215,7 @@ def beats_only(events: Events, beats: Mapping[str, str] | None = None) -> Events
     events
         Events whose types are symbols of WFDB.
     beats
-        Symbol of event types that are none themselves.
+        Symbol of event types that are not symbols themselves.
 
     Examples
     --------
@@ -259,6 +259,6 @@ def _symbol(name: str, beats: Mapping[str, str] | None) -> str:
     if symbol in _CLASS_OF or symbol in _FLUTTER or symbol in _NO_BEATS:
         return symbol
     raise InputError(
-        f"event type {name!r} is no annotation symbol of WFDB such as N or V; say which it stands "
-        f"for (beats={{{name!r}: 'N'}}, --beat {name}=N)"
+        f"event type {name!r} is not an annotation symbol of WFDB such as N or V; say which it "
+        f"stands for (beats={{{name!r}: 'N'}}, --beat {name}=N)"
     )

@@ -1,6 +1,6 @@
 """Curves over the threshold: precision and recall, sensitivity and false alarms per day.
 
-The latter is what a screening device is judged by. A false alarm is a detection that is no hit.
+The latter is what a screening device is judged by. A false alarm is a detection that is not a hit.
 Rates are per 24 hours of scored recording; recordings without events are included only where
 matching counted them (``event_free="count"``).
 """

@@ -2,8 +2,8 @@
 
 The delay of a hit is the time at which its detection was issued minus the time of the event, in
 seconds; a detection may be placed well and come late. Where a delay is allowed up to a limit, a hit
-with a longer delay is no hit: in average precision it is a false detection, and its event is
-missed. It is no false alarm, though, as there was an event.
+with a longer delay is not a hit: in average precision it is a false detection, and its event is
+missed. It is not a false alarm, though, as there was an event.
 """
 
 from __future__ import annotations

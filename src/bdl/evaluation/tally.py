@@ -37,7 +37,7 @@ class Tally(Generic[Count]):
 
     @property
     def false(self) -> Count:
-        """Detections that are no hits."""
+        """Detections that are not hits."""
         false: Count = self.detections - self.hits
         return false
 

@@ -34,7 +34,7 @@ class StudyPlan:
 
     @classmethod
     def stored(cls, study: StudyReader) -> Self | None:
-        """The plan of a study as its run directory holds it; None if it has not got that far."""
+        """The plan of a study as its run directory holds it; None if it is not written yet."""
         parts = [study.get_json(f"{name}.json") for name in ("split", "data", "models")]
         if None in parts:
             return None

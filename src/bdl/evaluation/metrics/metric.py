@@ -33,7 +33,7 @@ class Metric(Variant):
     type
         One event type. None takes all of them.
     delay
-        Most seconds from an event to the time its detection was issued: later ones are no hits.
+        Most seconds from an event to the time its detection was issued: later ones are not hits.
         None allows any.
 
     Examples
