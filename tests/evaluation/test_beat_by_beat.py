@@ -161,7 +161,7 @@ def test_the_command_names_beats_and_refuses_what_has_no_effect(tmp_path: Path) 
     assert told["gross"]["QRS sensitivity"] == 1.0
     assert told["gross"]["VEB positive predictivity"] is None
     assert call_json(*words, "--beat", "beat=N", "--threshold", 0.5)["counts"][2][5] == 1
-    with pytest.raises(InputError, match="no annotation symbol"):
+    with pytest.raises(InputError, match="not an annotation symbol"):
         call(*words)
     for more in (("--type", "N"), ("--interval", "x"), ("--tolerance", 1), ("--collar", 1)):
         with pytest.raises(ConfigError):
