@@ -111,7 +111,7 @@ def test_rows_without_score_or_time_are_dropped_counted_and_told(tmp_path: Path)
     result = call_json(*arguments)
     assert result["mAP"] == 1.0
     assert result["left_out"] == [
-        "1 truths without time",
+        "1 events without time",
         "2 detections without time or score",
     ]
     assert "2 detections without time or score" in call(*arguments)
@@ -229,7 +229,7 @@ def test_other_bad_input_is_told(tables: tuple[Path, Path], tmp_path: Path) -> N
         call("score", "--truth", tmp_path / "absent.csv", "--detections", found, *BOTH)
     empty = tmp_path / "empty.csv"
     empty.write_text("series_id,event,step\n")
-    with pytest.raises(BdlError, match="no truths at all"):
+    with pytest.raises(BdlError, match="no events at all"):
         call("score", "--truth", empty, "--detections", found, *BOTH)
     with pytest.raises(BdlError, match="two systems"):
         call("compare", *good, *BOTH)
@@ -405,15 +405,15 @@ def test_a_subset_of_the_recordings_is_told_and_left_out_by_its_flag(
         arguments = ("score", "--truth", truth, "--detections", part, *scoring)
         with pytest.warns(CoverageWarning, match="--undetected ignore"):
             text = call(*arguments)
-        assert "1 of 2 recordings with truths has no detection ('b')" in text
+        assert "1 of 2 recordings with events has no detection ('b')" in text
         fair = call_json(*arguments, "--undetected", "ignore")
-        assert "2 truths in recordings without detections" in fair["left_out"]
+        assert "2 events in recordings without detections" in fair["left_out"]
     score = ("score", "--truth", truth, "--detections", part, *BOTH, "--undetected")
     assert call_json(*score, "ignore")["mF1"] > call_json(*score, "count")["mF1"]
     full = kaggle(tmp_path, "full", FOUND)
     systems = ("compare", "--truth", truth, *BOTH, "--detections", part, "--detections", full)
     with pytest.warns(CoverageWarning, match="part: 1 of 2"):
-        assert "part: 1 of 2 recordings with truths" in call(*systems)
+        assert "part: 1 of 2 recordings with events" in call(*systems)
     fair = call_json(*systems, "--undetected", "ignore", "--bootstrap", 9)
     assert fair["bootstrap"]["differences"]["full - part"]["value"] == 0.0
 

@@ -169,7 +169,7 @@ def test_what_cannot_be_calibrated_is_told() -> None:
     densities, truth = world(np.random.default_rng(5), False)
     with pytest.raises(InputError, match="at least one"):
         calibrate([], truth, PeakGrid(), tolerances=TOLERANCES)
-    with pytest.raises(InputError, match="no truths"):
+    with pytest.raises(InputError, match="no events"):
         calibrate(densities[3:], truth, PeakGrid(), tolerances=TOLERANCES)
     with pytest.raises(ConfigError, match="AP@7"):
         calibrate(densities, truth, PeakGrid(), tolerances=TOLERANCES, metric="AP@7")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bdl.decoding import Decoder, ExpectedAP, ForwardMass, Peaks, Transitions
-from bdl.decoding.incremental import BinClock, FinalDetections, joined
+from bdl.decoding.incremental import BinClock, FinalDetections
 from bdl.density import Density
 from bdl.intervals import IntervalType
 from naive.forward_mass import forward_mass
@@ -49,7 +49,10 @@ def in_parts(decoder: Decoder, density: Density, parts: list[int], *, save: bool
             stream.restore(state)
     for event, part in stream.finish(density.values[first:], density.samples).items():
         pieces.setdefault(event, []).append(part)
-    return {event: joined(listed) for event, listed in pieces.items()}
+    return {
+        event: FinalDetections(*map(np.concatenate, zip(*listed, strict=True)))
+        for event, listed in pieces.items()
+    }
 
 
 def check_against_whole(decoder: Decoder, density: Density, parts: list[int], save: bool) -> None:

@@ -84,7 +84,7 @@ def test_fusions_taken_for_ventricular_beats_are_not_false() -> None:
 
 def test_bad_arguments_are_told() -> None:
     beats = Events.of("a", "N", [301.0])
-    with pytest.raises(InputError, match=r"'beat' is no annotation symbol.*--beat beat=N"):
+    with pytest.raises(InputError, match=r"'beat' is not an annotation symbol.*--beat beat=N"):
         beat_by_beat(beats, Events.of("a", "beat", [301.0]))
     for wrong in ({"window": -1.0}, {"learning": float("nan")}):
         with pytest.raises(ConfigError, match="seconds from 0 on expected"):
@@ -161,7 +161,7 @@ def test_the_command_names_beats_and_refuses_what_has_no_effect(tmp_path: Path) 
     assert told["gross"]["QRS sensitivity"] == 1.0
     assert told["gross"]["VEB positive predictivity"] is None
     assert call_json(*words, "--beat", "beat=N", "--threshold", 0.5)["counts"][2][5] == 1
-    with pytest.raises(InputError, match="no annotation symbol"):
+    with pytest.raises(InputError, match="not an annotation symbol"):
         call(*words)
     for more in (("--type", "N"), ("--interval", "x"), ("--tolerance", 1), ("--collar", 1)):
         with pytest.raises(ConfigError):

@@ -17,12 +17,12 @@ FULL = Events.of(NAMES, "onset", [101.0] * 10, score=[0.5] * 10)
 
 
 def test_a_subset_scored_against_all_truths_is_told_loudly() -> None:
-    with pytest.warns(CoverageWarning, match=r"8 of 10 recordings with truths have no") as caught:
+    with pytest.warns(CoverageWarning, match=r"8 of 10 recordings with events have no") as caught:
         low = score(TRUTH, SUBSET, [5.0])
     assert "--undetected ignore" in str(caught[0].message)
     assert 'undetected="ignore"' in str(caught[0].message)
     assert low.mean_average_precision == pytest.approx(0.2)
-    assert "8 of 10 recordings with truths have no detection" in str(low)
+    assert "8 of 10 recordings with events have no detection" in str(low)
     assert "8 of 10 recordings" in low._repr_html_()
     assert low.to_dict()["undetected"] == NAMES[2:]
 
@@ -34,7 +34,7 @@ def test_undetected_recordings_are_left_out_or_counted_on_request() -> None:
     assert fair.matches.recordings == tuple(NAMES[:2])
     assert fair.matches.left_out.lines() == [
         "8 recordings without detections",
-        "8 truths in recordings without detections",
+        "8 events in recordings without detections",
     ]
     assert score(TRUTH, SUBSET, [5.0], undetected="count").mean_average_precision == (
         pytest.approx(0.2)

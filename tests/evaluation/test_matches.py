@@ -105,7 +105,7 @@ def test_regions_equal_leaving_out_what_lies_outside(case: cases.Case) -> None:
     )
     options = {"event_free": case.event_free, "types": cases.TYPES, "recordings": case.recordings}
     if not truths:
-        with pytest.raises(InputError, match="no truths at all"):
+        with pytest.raises(InputError, match="no events at all"):
             match(*arguments, regions=Regions.of(spans), **options)  # type: ignore[arg-type]
         return
     kept = match(*arguments, regions=Regions.of(spans), **options)  # type: ignore[arg-type]

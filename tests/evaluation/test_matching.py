@@ -183,7 +183,7 @@ def test_impossible_tolerances_are_refused(tolerances: list[float]) -> None:
 
 
 def test_no_truths_at_all_is_an_error() -> None:
-    with pytest.raises(InputError, match="no truths at all"):
+    with pytest.raises(InputError, match="no events at all"):
         match(Events.empty(), Events.empty(scored=True), [1.0])
 
 

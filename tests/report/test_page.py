@@ -15,7 +15,7 @@ import pytest
 
 from bdl import Events, Recording, Recordings
 from bdl.errors import InputError
-from bdl.evaluation.screening_curve import screening
+from bdl.evaluation.curves import screening
 from bdl.report import Content, System, render, write_report
 
 HOSTILE = "</script><img src=x onerror=alert(1)><!--<script>\"'&${title}"
@@ -115,7 +115,7 @@ def test_a_system_that_detects_nothing(embedded: Callable[[str], Any]) -> None:
 
 def test_a_report_without_truth_says_why() -> None:
     system = System("mine", Events.of("a", "beat", [1.0], score=[1.0]))
-    with pytest.raises(InputError, match="no truths at all"):
+    with pytest.raises(InputError, match="no events at all"):
         render(Content("t", Events.empty(), (system,), (2.0,)))
 
 

@@ -177,7 +177,7 @@ def test_a_forged_result_is_found_behind_its_hash(copied: Path):
 
 
 def _sha256(file: Path) -> str:
-    from bdl.study.chain import sha256
+    from bdl.runs.digest import sha256
 
     return sha256(file.read_bytes())
 

@@ -17,6 +17,7 @@ from bdl.datasets import Tables
 from bdl.errors import BdlError, ConfigError, InputError
 from bdl.evaluation import Regions, match
 from bdl.formats import read_annotated
+from bdl.study import verify_study
 from bdl.study.own_data import project_protocol
 from bdl.study.protocol import BootstrapSettings, Protocol, Row
 from bdl.study.runner import run_study
@@ -63,6 +64,12 @@ def test_one_command_gives_every_score_with_its_interval(
     text = call("evaluate", project, *FEW, "--baseline", "segmentation")
     assert max(map(len, text.splitlines())) <= 80
     assert "sensitivity" in text
+
+
+def test_a_finished_evaluation_is_verified_with_its_data(
+    evaluated: tuple[Path, dict[str, Any]],
+) -> None:
+    assert verify_study(str(evaluated[0] / "evaluation")).recordings == 6
 
 
 def test_the_test_labels_stay_sealed_until_the_choices_are_frozen(

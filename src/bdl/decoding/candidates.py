@@ -23,6 +23,14 @@ class Candidates(NamedTuple):
     # Seconds at which each was issued, where that is known: detectors with a lag.
     issued: NDArray[np.float64] | None = None
 
+    @classmethod
+    def in_order(
+        cls, time: NDArray[np.floating[Any]], score: NDArray[np.floating[Any]]
+    ) -> Candidates:
+        """Candidates in order of time; of those at one time the highest score is first."""
+        order = np.lexsort((-score, time))
+        return cls(time[order], score[order])
+
     def above(self, threshold: float) -> Candidates:
         """Those whose score is at least the threshold."""
         return self.select(self.score >= threshold)

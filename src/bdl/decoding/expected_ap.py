@@ -41,7 +41,7 @@ from bdl.decoding.candidates import ByType, Candidates, steps
 from bdl.decoding.decoder import Decoder
 from bdl.decoding.grid import Grid, NonNegatives
 from bdl.decoding.mass_decoder import MassDecoder, MassGrid
-from bdl.decoding.mass_search import UNIT, take
+from bdl.decoding.mass_search import UNIT, doubled_windows, take
 from bdl.decoding.refinement import Refine, refine
 from bdl.density import Density
 from bdl.intervals import IntervalType
@@ -106,7 +106,7 @@ class ExpectedAP(MassDecoder):
         tolerances = self.known_tolerances()
         bins, scores = take(
             density.values[:, column] / self.unit,
-            doubled_windows(density, tolerances),
+            doubled_windows(density.period, tolerances),
             stride=density.stride,
             samples=density.samples,
             least=math.ceil(self.threshold / self.unit * UNIT * len(tolerances)),
@@ -119,9 +119,7 @@ class ExpectedAP(MassDecoder):
         self, density: Density, column: int, bins: NDArray[np.int64], scores: NDArray[np.float64]
     ) -> Candidates:
         """Bins that were taken, as candidates in order of time."""
-        times = refine(density, column, bins, self.refine)
-        order = np.lexsort((-scores, times))
-        return Candidates(times[order], scores[order])
+        return Candidates.in_order(refine(density, column, bins, self.refine), scores)
 
 
 class ExpectedAPGrid(MassGrid):
@@ -177,12 +175,3 @@ class ExpectedAPGrid(MassGrid):
                 most = decoder.most(density)
                 by_type[event] = decoder.place(density, column, bins[:most], scores[:most])
         return candidates
-
-
-def doubled_windows(density: Density, tolerances: Sequence[float]) -> NDArray[np.int64]:
-    """Twice each tolerance in samples, rounded up.
-
-    Bin centres are on samples or halfway between, so distances are multiples of half a sample;
-    those below the tolerance are inside.
-    """
-    return np.array([steps(2 * t, density.period) for t in tolerances], np.int64)

@@ -18,13 +18,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal, Self
 
-import numpy as np
 from pydantic import Field
 
 from bdl.config import Seconds
 from bdl.decoding.candidates import ByType, Candidates
 from bdl.decoding.decoder import Decoder
-from bdl.decoding.incremental import BinClock, FinalByType
+from bdl.decoding.incremental import BinClock
 from bdl.decoding.incremental_rows import DecoderRows
 from bdl.decoding.mass_decoder import MassDecoder, MassGrid
 from bdl.density import Density
@@ -42,6 +41,7 @@ class ForwardMass(MassDecoder):
 
     Examples
     --------
+    >>> import numpy as np
     >>> values = np.array([0.0, 0.2, 0.1, 0.6, 0.0], np.float32)[:, None]
     >>> density = Density("a", values, ("beat",), 1.0, stride=10, samples=50)
     >>> detections = ForwardMass(tolerances=(10.0, 30.0), look_ahead=50.0).decode(density)
@@ -69,13 +69,12 @@ class ForwardMass(MassDecoder):
     ) -> DecoderRows:
         from bdl.decoding.incremental_mass import MassRows
 
-        decoder = self.complete(())
-        decoder.known_tolerances()
-        return MassRows(decoder, clock, types)
+        return MassRows(self.complete(()), clock, types)
 
     def candidates(self, density: Density, intervals: tuple[IntervalType, ...]) -> ByType:
         stream = self.incremental(BinClock(density.period, density.stride), density.types)
-        return by_time(stream.finish(density.values, density.samples))
+        final = stream.finish(density.values, density.samples)
+        return {event: Candidates.in_order(part.time, part.score) for event, part in final.items()}
 
 
 class ForwardMassGrid(MassGrid):
@@ -100,12 +99,3 @@ class ForwardMassGrid(MassGrid):
 
     def forward(self) -> Self:
         return self.replace(alternations=(False,))
-
-
-def by_time(final: FinalByType) -> ByType:
-    """Final detections as candidates in order of time."""
-    candidates = {}
-    for event, part in final.items():
-        order = np.lexsort((-part.score, part.time))
-        candidates[event] = Candidates(part.time[order], part.score[order])
-    return candidates

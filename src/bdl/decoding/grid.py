@@ -10,7 +10,7 @@ A grid has the ``kind`` of its decoder.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Annotated, Any, ClassVar, Self
 
@@ -139,11 +139,11 @@ def default_grid(
     >>> default_grid("state", tolerances=(1.0, 2.0, 5.0)).windows
     (2.0, 5.0)
     """
-    for variant in _reading(kind):
-        grid = variant.default(tuple(tolerances), separation, alternations)
-        if grid is not None:
-            return grid
-    raise ConfigError(f"no grid is the default for densities of kind {kind!r}; name one")
+    return _first(
+        kind,
+        lambda variant: variant.default(tuple(tolerances), separation, alternations),
+        "no grid is the default",
+    )
 
 
 def paper_grid(kind: Kind, settings: GridSettings) -> Grid:
@@ -155,11 +155,7 @@ def paper_grid(kind: Kind, settings: GridSettings) -> Grid:
     >>> paper_grid("events", numbers).kind, paper_grid("state", numbers).windows
     ('peaks', (600.0,))
     """
-    for variant in _reading(kind):
-        grid = variant.paper(settings)
-        if grid is not None:
-            return grid
-    raise ConfigError(f"the paper has no grid for densities of kind {kind!r}; name one")
+    return _first(kind, lambda variant: variant.paper(settings), "the paper has no grid")
 
 
 def paper_grids(**settings: Any) -> dict[Kind, Grid]:
@@ -168,5 +164,8 @@ def paper_grids(**settings: Any) -> dict[Kind, Grid]:
     return {kind: paper_grid(kind, GridSettings(**settings)) for kind in kinds}
 
 
-def _reading(kind: Kind) -> list[type[Grid]]:
-    return [grid for grid in Grid.kinds().values() if grid.decoder.reads == kind]
+def _first(kind: Kind, make: Callable[[type[Grid]], Grid | None], problem: str) -> Grid:
+    for variant in Grid.kinds().values():
+        if variant.decoder.reads == kind and (grid := make(variant)) is not None:
+            return grid
+    raise ConfigError(f"{problem} for densities of kind {kind!r}; name one")

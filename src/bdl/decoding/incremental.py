@@ -9,7 +9,7 @@ them final does not depend on the parts.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,10 +25,6 @@ class FinalDetections(NamedTuple):
     time: NDArray[np.float64]  # seconds
     score: NDArray[np.float64]
     known: NDArray[np.int64]  # the bin whose density made each final
-
-    def above(self, threshold: float) -> FinalDetections:
-        """Those whose score is at least the threshold."""
-        return self.select(self.score >= threshold)
 
     def select(self, rows: NDArray[Any]) -> FinalDetections:
         """The rows of a mask or of an index array."""
@@ -79,26 +75,20 @@ class IncrementalDecoder(ABC):
     types: tuple[str, ...]
 
     @abstractmethod
-    def push(self, values: NDArray[np.float32]) -> FinalByType:
+    def push(self, values: NDArray[np.float32], samples: int | None = None) -> FinalByType:
         """Detections that the next bins make final.
 
         Parameters
         ----------
         values
-            (bins, outputs) density of the next whole bins.
-        """
-
-    @abstractmethod
-    def finish(self, values: NDArray[np.float32], samples: int) -> FinalByType:
-        """Detections that the last bins and the end of the recording make final.
-
-        Parameters
-        ----------
-        values
-            (bins, outputs) density of the last bins, of which the last may be partial.
+            (bins, outputs) density of the next bins; only the last of a recording may be partial.
         samples
-            Length of the recording in samples.
+            Length of the recording in samples, if it ends with these bins.
         """
+
+    def finish(self, values: NDArray[np.float32], samples: int) -> FinalByType:
+        """Detections that the last bins and the end of the recording make final; see `push`."""
+        return self.push(values, samples)
 
     @abstractmethod
     def save(self) -> Arrays:
@@ -107,8 +97,3 @@ class IncrementalDecoder(ABC):
     @abstractmethod
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Continue from a state of a decoder with the same settings."""
-
-
-def joined(parts: Sequence[FinalDetections]) -> FinalDetections:
-    """Several parts as one, in their order."""
-    return FinalDetections(*(np.concatenate(column) for column in zip(*parts, strict=True)))

@@ -13,12 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bdl.arrays import Flags, Longs, Singles
+from bdl.arrays import Longs, Singles
 from bdl.compiled import compiled
 from bdl.decoding.candidates import steps
 from bdl.decoding.incremental import Arrays, BinClock
 from bdl.decoding.incremental_rows import DecoderRows, FinalRows, grown
-from bdl.decoding.mass_search import UNIT, SearchState, per_sample, take_bin, update
+from bdl.decoding.mass_search import (
+    UNIT,
+    SearchState,
+    doubled_windows,
+    per_sample,
+    take_bin,
+    update,
+)
 
 if TYPE_CHECKING:
     from bdl.decoding.forward_mass import ForwardMass
@@ -26,26 +33,17 @@ if TYPE_CHECKING:
 ROOM = 4096  # bins that are added at a time
 NEVER = 1 << 40  # bins before the first
 SOME = 64  # detections for which there is room at first
+START, SCORE, BLOCKED, RESIDUAL = range(4)  # rows of the state of bins
 
 
 class MassRows(DecoderRows):
-    """Detections of `ForwardMass` as they become final, for many recordings.
-
-    Parameters
-    ----------
-    decoder
-        Its settings, complete.
-    clock
-        Samples and bins of the recordings.
-    types
-        Name of each output.
-    """
+    """Detections of a complete `ForwardMass` as they become final, for many recordings."""
 
     def __init__(self, decoder: ForwardMass, clock: BinClock, types: tuple[str, ...]) -> None:
-        assert decoder.tolerances is not None
-        assert decoder.look_ahead is not None
+        tolerances = decoder.known_tolerances()
+        assert decoder.look_ahead is not None  # set where tolerances are known
         self.decoder, self.clock, self.types = decoder, clock, types
-        self.windows = np.array([steps(2 * t, clock.period) for t in decoder.tolerances], np.int64)
+        self.windows = doubled_windows(clock.period, tolerances)
         self.widths: Longs = (self.windows // 2 + clock.stride) // clock.stride + 1
         self.ahead = max(steps(decoder.look_ahead, clock.period * clock.stride), 0)
         self.distance = steps(decoder.separation, clock.period)
@@ -53,54 +51,60 @@ class MassRows(DecoderRows):
         self.least = max(1, math.ceil(decoder.threshold / decoder.unit * UNIT * count))
         self.reach = max(2 * (widest + 1), self.distance // clock.stride + 1)
         self.keep = 2 * self.ahead + 2 * widest + 4  # bins before the newest that still matter
-        shape = (0, len(types))
         # Bins in total, the next bin to visit, the last bin in time that was taken, bins kept.
-        self.numbers = np.zeros((*shape, 4), np.int64)
-        self.start = np.zeros((*shape, self.keep), np.int64)
-        self.residual = np.zeros((*shape, count, self.keep), np.int64)
-        self.inside = np.zeros((*shape, count, self.keep), np.int64)
-        self.score = np.zeros((*shape, self.keep), np.int64)
-        self.blocked = np.zeros((*shape, self.keep), np.bool_)
+        self.numbers = np.zeros((0, len(types), 4), np.int64)
+        # Of each kept bin the quantities of `SearchState`: start, score, blocked, and for each
+        # tolerance residual and inside.
+        self.bins = np.zeros((0, len(types), RESIDUAL + 2 * count, self.keep), np.int64)
 
     def grow(self, rows: int) -> None:
-        for name in ("numbers", *KEPT):
-            setattr(self, name, grown(getattr(self, name), rows))
+        self.numbers, self.bins = grown(self.numbers, rows), grown(self.bins, rows)
 
     def clear(self, row: int) -> None:
         self.numbers[row] = (0, 0, -NEVER, 0)
-
-    def push(self, rows: Longs, counts: Longs, values: Singles) -> FinalRows:
-        return self._push(rows, counts, values, None)
 
     def finish(self, row: int, values: Singles, samples: int) -> FinalRows:
         parts, rows = [], np.array([row])
         for first in range(0, max(len(values), 1), ROOM):
             part = values[first : first + ROOM]
             last = samples if first + ROOM >= len(values) else None
-            parts.append(self._push(rows, np.array([len(part)]), part, last))
+            parts.append(self.push(rows, np.array([len(part)]), part, last))
         return FinalRows(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def _push(self, rows: Longs, counts: Longs, values: Singles, samples: int | None) -> FinalRows:
-        stride, count = self.clock.stride, len(self.windows)
+    def push(
+        self, rows: Longs, counts: Longs, values: Singles, samples: int | None = None
+    ) -> FinalRows:
+        stride = self.clock.stride
         length = len(values) * stride
         if samples is not None:
             length -= (int(self.numbers[rows[0], 0, 0]) + len(values)) * stride - samples
         masses = per_sample(values / self.decoder.unit, self.windows, stride=stride, samples=length)
         place, column, bins, scores, known = _advance_rows(
-            rows, counts, masses, self.numbers, self.start, self.residual, self.inside, self.score,
-            self.blocked, self.windows, self.widths, stride, length, self.ahead, self.reach,
-            self.distance, self.least, samples is not None,
+            rows, counts, masses, self.numbers, self.bins, self.windows, self.widths, stride,
+            length, self.ahead, self.reach, self.distance, self.least, samples is not None,
         )  # fmt: skip
-        score = scores / (UNIT * count) * self.decoder.unit
+        score = scores / (UNIT * len(self.windows)) * self.decoder.unit
         return FinalRows(place, column, self.clock.centres(bins, samples), score, known)
+
+    def _kept(self, row: int, column: int) -> dict[str, Longs]:
+        """The state of the kept bins of a row and output, by name."""
+        bins = self.bins[row, column, :, : self.numbers[row, column, 3]]
+        inside = RESIDUAL + len(self.windows)
+        return {
+            "start": bins[START],
+            "residual": bins[RESIDUAL:inside],
+            "inside": bins[inside:],
+            "score": bins[SCORE],
+            "blocked": bins[BLOCKED],
+        }
 
     def save(self, row: int) -> Arrays:
         arrays: Arrays = {}
         for column in range(len(self.types)):
             arrays[f"{column}.numbers"] = self.numbers[row, column].copy()
-            size = int(self.numbers[row, column, 3])
-            for name in KEPT:
-                arrays[f"{column}.{name}"] = getattr(self, name)[row, column][..., :size].copy()
+            kept = self._kept(row, column)
+            arrays |= {f"{column}.{name}": array.copy() for name, array in kept.items()}
+            arrays[f"{column}.blocked"] = kept["blocked"].astype(np.bool_)
         return arrays
 
     def restore(self, row: int, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -109,15 +113,13 @@ class MassRows(DecoderRows):
             if not 0 <= size <= min(self.keep, total) or not following - total + size >= 0:
                 raise ValueError(f"numbers of bins that do not fit each other: {numbers}")
             self.numbers[row, column] = numbers
-            for name in KEPT:
-                kept = getattr(self, name)[row, column][..., :size]
+            for name, kept in self._kept(row, column).items():
                 saved = arrays[f"{column}.{name}"]
                 if saved.shape != kept.shape:
                     raise ValueError(f"{name}: {kept.shape} expected, got {saved.shape}")
                 kept[...] = saved
 
 
-KEPT = ("start", "residual", "inside", "score", "blocked")
 Taken = tuple[Longs, Longs, Longs, Longs, Longs]  # place among the rows, output, bin, score, known
 
 
@@ -127,11 +129,7 @@ def _advance_rows(
     counts: Longs,
     masses: Longs,
     numbers: Longs,
-    start: Longs,
-    residual: Longs,
-    inside: Longs,
-    score: Longs,
-    blocked: Flags,
+    kept: Longs,
     windows: Longs,
     widths: Longs,
     stride: int,
@@ -146,11 +144,9 @@ def _advance_rows(
 
     ``samples`` is the length of a single row's new bins, of which the last may be partial.
     """
-    keep, most = start.shape[2], start.shape[2] + counts.max()
-    new_start, new_score = np.empty(most, np.int64), np.empty(most, np.int64)
-    new_residual = np.empty((len(windows), most), np.int64)
-    new_inside = np.empty((len(windows), most), np.int64)
-    new_blocked, prefix = np.empty(most, np.bool_), np.empty(most + 1, np.int64)
+    keep = kept.shape[3]
+    most = keep + counts.max()
+    bins, prefix = np.empty((kept.shape[2], most), np.int64), np.empty(most + 1, np.int64)
     taken = np.empty((5, SOME), np.int64)
     count = first = 0
     for place in range(len(rows)):
@@ -161,22 +157,16 @@ def _advance_rows(
             state = numbers[row, column]
             size = state[3]
             base, total = state[0] - size, size + new
-            new_start[:size] = start[row, column, :size]
-            new_start[size:total] = masses[first : first + new, column]
-            new_score[:size], new_score[size:total] = score[row, column, :size], 0
-            new_blocked[:size], new_blocked[size:total] = blocked[row, column, :size], False
+            bins[:, :size] = kept[row, column, :, :size]
+            bins[:, size:total] = 0
+            bins[START, size:total] = masses[first : first + new, column]
             for k in range(len(windows)):
-                new_residual[k, :size] = residual[row, column, k, :size]
-                new_residual[k, size:total] = new_start[size:total]
-                new_inside[k, :size] = inside[row, column, k, :size]
-                new_inside[k, size:total] = 0
+                bins[RESIDUAL + k, size:total] = masses[first : first + new, column]
             end = size * stride + (samples if len(rows) == 1 else new * stride)
             before = count
             stage, latest, count, taken = _advance(
-                windows, widths, stride, end, new_start[:total], new_residual[:, :total],
-                new_inside[:, :total], new_score[:total], prefix, new_blocked[:total],
-                size, state[1] - base, state[2] - base, ahead, reach, distance, least, last,
-                taken, count,
+                windows, widths, stride, end, bins[:, :total], prefix, size, state[1] - base,
+                state[2] - base, ahead, reach, distance, least, last, taken, count,
             )  # fmt: skip
             taken[0, before:count], taken[1, before:count] = place, column
             taken[2, before:count] += base
@@ -184,12 +174,7 @@ def _advance_rows(
             drop = max(total - keep, 0)
             left = total - drop
             state[:] = (state[0] + new, base + stage, base + latest, left)
-            start[row, column, :left] = new_start[drop:total]
-            score[row, column, :left] = new_score[drop:total]
-            blocked[row, column, :left] = new_blocked[drop:total]
-            for k in range(len(windows)):
-                residual[row, column, k, :left] = new_residual[k, drop:total]
-                inside[row, column, k, :left] = new_inside[k, drop:total]
+            kept[row, column, :, :left] = bins[:, drop:total]
         first += new
     return (
         taken[0, :count], taken[1, :count], taken[2, :count], taken[3, :count], taken[4, :count],
@@ -202,12 +187,8 @@ def _advance(
     widths: Longs,
     stride: int,
     samples: int,
-    start: Longs,
-    residual: Longs,
-    inside: Longs,
-    score: Longs,
+    bins: Longs,
     prefix: Longs,
-    blocked: Flags,
     position: int,
     stage: int,
     latest: int,
@@ -224,6 +205,8 @@ def _advance(
     ``latest`` is the last bin in time that was taken. ``taken`` has ``count`` detections already.
     Returns the next bin to visit, the last that was taken, and the detections.
     """
+    start, score, blocked = bins[START], bins[SCORE], bins[BLOCKED]
+    inside = RESIDUAL + len(windows)
     total, widest, first = len(start), widths.max(), position
     while True:
         # Bins 0 to position - 1 are known; their scores are complete up to ``complete``.
@@ -231,8 +214,8 @@ def _advance(
         complete = total - 1 if at_end else position - 1 - widest
         end = min(position * stride, samples)
         state = SearchState(
-            windows, widths, stride, end, start[:position], residual[:, :position],
-            inside[:, :position], score[:position], prefix, blocked[:position], prefix,
+            windows, widths, stride, end, start[:position], bins[RESIDUAL:inside, :position],
+            bins[inside:, :position], score[:position], prefix, blocked[:position], prefix,
         )  # fmt: skip
         if position > first:
             for k in range(len(windows)):
@@ -268,7 +251,7 @@ def _advance(
 def _is_best(
     score: Longs,
     start: Longs,
-    blocked: Flags,
+    blocked: Longs,
     c: int,
     reach: int,
     low: int,

@@ -23,19 +23,13 @@ from bdl.decoding.maxima import Keep
 FinalMaxima = tuple[Longs, Floats, Longs]  # place, height and the cell that made it final
 
 NEVER = 1 << 62  # beyond any place
+STATE = ("run", "value", "place", "height", "kept")
 
 
 class MaximaStream:
     """Maxima of a sequence of cells, separated, as they become final.
 
-    Parameters
-    ----------
-    width
-        Places per cell.
-    distance
-        Least distance between two maxima in places.
-    keep
-        Which of two maxima that are too close to keep.
+    A cell has ``width`` places; two maxima are at least ``distance`` places apart.
 
     Examples
     --------
@@ -81,32 +75,21 @@ class MaximaStream:
         *,
         last: bool,
     ) -> FinalMaxima:
-        """Maxima that become final, from those found at each cell.
+        """Maxima that become final, from those that became known at each cell.
 
-        Parameters
-        ----------
-        place, height, is_maximum
-            Per cell, whether a maximum became known there, and its place and height.
-        horizon
-            Per cell, the least place that a later maximum can have.
-        first
-            Number of the first cell.
-        last
-            Whether the arrays have one entry more, for the end after the last cell.
+        ``horizon`` is, per cell, the least place that a later maximum can have; ``first`` is the
+        number of the first cell. With ``last``, the arrays have one entry more, for the end after
+        the last cell.
         """
         if last:
             horizon[-1] = NEVER
         end = first + len(is_maximum) - last - 1
-        if self.distance <= 1:
-            cells = np.flatnonzero(is_maximum)
-            return place[cells], height[cells], first + cells
-        room, count = len(self.place) + int(is_maximum.sum()), len(self.place)
-        pending_place, pending_height = np.zeros(room, np.int64), np.zeros(room)
-        pending_kept = np.zeros(room, np.bool_)
-        pending_place[:count], pending_height[:count] = self.place, self.height
-        pending_kept[:count] = self.kept
-        final_place, final_height = np.zeros(room, np.int64), np.zeros(room)
-        final_cell = np.zeros(room, np.int64)
+        new, count = int(is_maximum.sum()), len(self.place)
+        pending_place: Longs = np.append(self.place, np.zeros(new, np.int64))
+        pending_height: Floats = np.append(self.height, np.zeros(new))
+        pending_kept: Flags = np.append(self.kept, np.zeros(new, np.bool_))
+        final_place, final_cell = np.zeros((2, count + new), np.int64)
+        final_height = np.zeros(count + new)
         count, final = decide(
             place, height, is_maximum, horizon, self.distance, self.earlier,
             pending_place, pending_height, pending_kept, count,
@@ -119,15 +102,14 @@ class MaximaStream:
 
     def save(self) -> Arrays:
         """The state as named arrays."""
-        names = ("run", "value", "place", "height", "kept")
-        return {name: getattr(self, name).copy() for name in names}
+        return {name: getattr(self, name).copy() for name in STATE}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Continue from a saved state."""
-        shapes = [arrays[name].shape for name in ("run", "value", "place", "height", "kept")]
+        shapes = [arrays[name].shape for name in STATE]
         if shapes[:2] != [self.run.shape, self.value.shape] or len({*shapes[2:]}) > 1:
             raise ValueError(f"maxima of shapes that do not fit each other: {shapes}")
-        for name in ("run", "value", "place", "height", "kept"):
+        for name in STATE:
             setattr(self, name, np.array(arrays[name]))
 
 

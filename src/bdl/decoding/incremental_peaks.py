@@ -23,22 +23,12 @@ from bdl.decoding.smoothing import trailing_weights
 if TYPE_CHECKING:
     from bdl.decoding.peaks import Peaks
 
-Bools = Flags
 KEPT = ("before", "run", "value")
 PENDING = ("place", "height", "kept")
 
 
 class PeakRows(DecoderRows):
     """Peaks of each event type as they become final, with trailing smoothing or none.
-
-    Parameters
-    ----------
-    decoder
-        Its settings.
-    clock
-        Samples and bins of the recordings.
-    types
-        Name of each output.
 
     Examples
     --------
@@ -79,13 +69,9 @@ class PeakRows(DecoderRows):
         for name in (*KEPT, "count"):
             getattr(self, name)[row] = 0
 
-    def push(self, rows: Longs, counts: Longs, values: Singles) -> FinalRows:
-        return self._push(rows, counts, values, None)
-
-    def finish(self, row: int, values: Singles, samples: int) -> FinalRows:
-        return self._push(np.array([row]), np.array([len(values)]), values, samples)
-
-    def _push(self, rows: Longs, counts: Longs, values: Singles, samples: int | None) -> FinalRows:
+    def push(
+        self, rows: Longs, counts: Longs, values: Singles, samples: int | None = None
+    ) -> FinalRows:
         missing = 0 if samples is None or not len(values) else -samples % self.per_bin
         final, height, left, *pending = _advance_rows(
             rows, counts, values, self.weights, self.width, self.distance,
@@ -104,15 +90,15 @@ class PeakRows(DecoderRows):
     def _keep(self, rows: Longs, left: Longs, pending: Sequence[NDArray[Any]]) -> None:
         """Keep the maxima that are not decided, of which each row and output has ``left``."""
         self.count[rows] = left
-        each = left.ravel()
-        if not each.any():
+        counts = left.ravel()
+        if not counts.any():
             return
-        row = np.repeat(np.repeat(rows, left.shape[1]), each)
-        column = np.repeat(np.tile(np.arange(left.shape[1]), len(rows)), each)
-        place = within(each)
+        row = np.repeat(np.repeat(rows, left.shape[1]), counts)
+        column = np.repeat(np.tile(np.arange(left.shape[1]), len(rows)), counts)
+        place = within(counts)
         for name, arrays in zip(PENDING, pending, strict=True):
             array = getattr(self, name)
-            room = int(each.max()) - array.shape[2]
+            room = int(counts.max()) - array.shape[2]
             if room > 0:
                 array = np.pad(array, ((0, 0), (0, 0), (0, room)))
                 setattr(self, name, array)
@@ -136,12 +122,12 @@ class PeakRows(DecoderRows):
                     raise ValueError(f"{name}: {kept.shape} expected, got {saved.shape}")
                 kept[...] = saved
         lengths = [[len(arrays[f"{column}.{name}"]) for name in PENDING] for column in columns]
-        if any(len({*each}) > 1 for each in lengths):
+        if any(len({*of_column}) > 1 for of_column in lengths):
             raise ValueError(f"maxima of lengths that do not fit each other: {lengths}")
         pending = [
             np.concatenate([arrays[f"{column}.{name}"] for column in columns]) for name in PENDING
         ]
-        self._keep(np.array([row]), np.array([[each[0] for each in lengths]]), pending)
+        self._keep(np.array([row]), np.array([[length for length, *_ in lengths]]), pending)
 
 
 @compiled
@@ -161,8 +147,8 @@ def _advance_rows(
     count: Longs,
     pending_place: Longs,
     pending_height: Floats,
-    pending_kept: Bools,
-) -> tuple[Longs, Floats, Longs, Longs, Floats, Bools]:
+    pending_kept: Flags,
+) -> tuple[Longs, Floats, Longs, Longs, Floats, Flags]:
     """Take the next bins of each row; ``before``, ``run`` and ``value`` are changed in place.
 
     ``missing`` is the number of cells that the last bin of a single row lacks. Returns the maxima
@@ -212,22 +198,14 @@ def _advance_rows(
             )  # fmt: skip
             if last:
                 horizon[size] = NEVER
-            if distance <= 1:
-                held = found = 0
-                for cell in range(size):
-                    if is_maximum[cell]:
-                        found_place[found], found_height[found] = place[cell], height[cell]
-                        found_cell[found] = cell
-                        found += 1
-            else:
-                own_place[:held] = pending_place[row, column, :held]
-                own_height[:held] = pending_height[row, column, :held]
-                own_kept[:held] = pending_kept[row, column, :held]
-                held, found = decide(
-                    place[:total], height[:total], is_maximum[:total], horizon[:total],
-                    distance, earlier, own_place, own_height, own_kept, held,
-                    found_place, found_height, found_cell,
-                )  # fmt: skip
+            own_place[:held] = pending_place[row, column, :held]
+            own_height[:held] = pending_height[row, column, :held]
+            own_kept[:held] = pending_kept[row, column, :held]
+            held, found = decide(
+                place[:total], height[:total], is_maximum[:total], horizon[:total],
+                distance, earlier, own_place, own_height, own_kept, held,
+                found_place, found_height, found_cell,
+            )  # fmt: skip
             for k in range(found):
                 final[0, finals], final[1, finals] = i, column
                 final[2, finals] = found_place[k]

@@ -57,7 +57,9 @@ class DecoderRows(ABC):
         """Begin a recording."""
 
     @abstractmethod
-    def push(self, rows: Longs, counts: Longs, values: Singles) -> FinalRows:
+    def push(
+        self, rows: Longs, counts: Longs, values: Singles, samples: int | None = None
+    ) -> FinalRows:
         """Detections that the next bins make final.
 
         Parameters
@@ -66,11 +68,13 @@ class DecoderRows(ABC):
             Rows, each once, and the number of new bins of each.
         values
             (bins, outputs) density of the new bins of all rows, in their order.
+        samples
+            Length of the recording of a single row in samples, if it ends with these bins.
         """
 
-    @abstractmethod
     def finish(self, row: int, values: Singles, samples: int) -> FinalRows:
         """Detections that the last bins and the end of a recording of ``samples`` make final."""
+        return self.push(np.array([row]), np.array([len(values)]), values, samples)
 
     @abstractmethod
     def save(self, row: int) -> Arrays:
@@ -82,12 +86,7 @@ class DecoderRows(ABC):
 
 
 class SeparateRows(DecoderRows):
-    """One decoder per row.
-
-    Parameters
-    ----------
-    make
-        Makes the decoder of a row.
+    """One decoder per row, which ``make`` gives.
 
     Examples
     --------
@@ -109,14 +108,15 @@ class SeparateRows(DecoderRows):
     def clear(self, row: int) -> None:
         self.decoders[row] = self.make()
 
-    def push(self, rows: Longs, counts: Longs, values: Singles) -> FinalRows:
+    def push(
+        self, rows: Longs, counts: Longs, values: Singles, samples: int | None = None
+    ) -> FinalRows:
+        if samples is not None:
+            return _in_rows([self.decoders[rows[0]].finish(values, samples)])
         parts = np.split(values, np.cumsum(counts)[:-1])
         return _in_rows(
             [self.decoders[row].push(part) for row, part in zip(rows, parts, strict=True)]
         )
-
-    def finish(self, row: int, values: Singles, samples: int) -> FinalRows:
-        return _in_rows([self.decoders[row].finish(values, samples)])
 
     def save(self, row: int) -> Arrays:
         return self.decoders[row].save()
@@ -133,21 +133,19 @@ class SingleRow(IncrementalDecoder):
         rows.grow(1)
         rows.clear(0)
 
-    def push(self, values: Singles) -> FinalByType:
-        return self._by_type(self.rows.push(np.zeros(1, np.int64), np.array([len(values)]), values))
-
-    def finish(self, values: Singles, samples: int) -> FinalByType:
-        return self._by_type(self.rows.finish(0, values, samples))
+    def push(self, values: Singles, samples: int | None = None) -> FinalByType:
+        if samples is not None:
+            final = self.rows.finish(0, values, samples)
+        else:
+            final = self.rows.push(np.zeros(1, np.int64), np.array([len(values)]), values)
+        detections = FinalDetections(final.time, final.score, final.known)
+        return {event: detections.select(final.type == i) for i, event in enumerate(self.types)}
 
     def save(self) -> Arrays:
         return self.rows.save(0)
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self.rows.restore(0, arrays)
-
-    def _by_type(self, final: FinalRows) -> FinalByType:
-        detections = FinalDetections(final.time, final.score, final.known)
-        return {event: detections.select(final.type == i) for i, event in enumerate(self.types)}
 
 
 def grown(array: NDArray[Any], rows: int) -> NDArray[Any]:

@@ -20,9 +20,9 @@ from bdl.decoding.incremental import (
     FinalDetections,
     IncrementalDecoder,
 )
-from bdl.decoding.incremental_cells import TrailingCells, nested, restore_nested
 from bdl.decoding.incremental_maxima import FinalMaxima, MaximaStream
-from bdl.decoding.transitions import UNIT, Fixed
+from bdl.decoding.smoothing import gaussian, smooth
+from bdl.decoding.transitions import UNIT, Fixed, window_rise
 from bdl.intervals import IntervalType
 
 if TYPE_CHECKING:
@@ -35,11 +35,10 @@ class IncrementalTransitions(IncrementalDecoder):
     def __init__(
         self, decoder: Transitions, clock: BinClock, intervals: tuple[IntervalType, ...]
     ) -> None:
-        assert decoder.window is not None
         self.decoder, self.intervals = decoder, intervals
         by_sample = decoder.clock == "samples"
         self.step = clock.period * (1 if by_sample else clock.stride)
-        self.window = max(1, round(decoder.window / self.step))
+        self.window = max(1, round(decoder.known_window() / self.step))
         self.cells = TrailingCells(clock, len(intervals), sigma=decoder.smooth, by_sample=by_sample)
         distance = steps(decoder.separation, self.step)
         self.scores = {interval.name: TransitionScores(self.window) for interval in intervals}
@@ -50,13 +49,7 @@ class IncrementalTransitions(IncrementalDecoder):
         }
         self.types = tuple(self.sides)
 
-    def push(self, values: NDArray[np.float32]) -> FinalByType:
-        return self._push(values, None)
-
-    def finish(self, values: NDArray[np.float32], samples: int) -> FinalByType:
-        return self._push(values, samples)
-
-    def _push(self, values: NDArray[np.float32], samples: int | None) -> FinalByType:
+    def push(self, values: NDArray[np.float32], samples: int | None = None) -> FinalByType:
         final, last = {}, samples is not None
         columns = self.cells.push(values, samples)
         for interval, cells in zip(self.intervals, columns, strict=True):
@@ -69,8 +62,8 @@ class IncrementalTransitions(IncrementalDecoder):
                 )
                 known = np.minimum(cell + window, scores.count) - 1
                 time = (place * self.step).astype(np.float64)
-                kept = FinalDetections(time, height, known // self.cells.per_bin)
-                final[event] = kept.above(self.decoder.threshold)
+                detections = FinalDetections(time, height, known // self.cells.per_bin)
+                final[event] = detections.select(height >= self.decoder.threshold)
         return final
 
     def _side(
@@ -94,29 +87,29 @@ class IncrementalTransitions(IncrementalDecoder):
         is_maximum[: len(rise)] = here & ~before & (score > 0)
         height = np.zeros(len(places))
         height[: len(rise)] = score / (window * UNIT)
-        horizon = places + 1
-        place, heights, cell = side.decided(places, height, is_maximum, horizon, first, last=last)
-        return place, heights, cell
+        return side.decided(places, height, is_maximum, places + 1, first, last=last)
 
     def save(self) -> Arrays:
-        return nested({"@cells": self.cells, **self._parts()})
+        return {
+            f"{name}.{key}": array
+            for name, part in self._parts().items()
+            for key, array in part.save().items()
+        }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        restore_nested({"@cells": self.cells, **self._parts()}, arrays)
+        for name, part in self._parts().items():
+            start = f"{name}."
+            part.restore(
+                {key.removeprefix(start): arrays[key] for key in arrays if key.startswith(start)}
+            )
 
-    def _parts(self) -> dict[str, Any]:
+    def _parts(self) -> dict[str, TrailingCells | TransitionScores | MaximaStream]:
         scores = {f"@scores {name}": part for name, part in self.scores.items()}
-        return {**scores, **self.sides}
+        return {"@cells": self.cells, **scores, **self.sides}
 
 
 class TransitionScores:
-    """Differences of window sums, as their windows are complete.
-
-    Parameters
-    ----------
-    window
-        Places per window.
-    """
+    """Differences of the sums over windows of ``window`` places, once these are complete."""
 
     def __init__(self, window: int) -> None:
         self.window = window
@@ -135,7 +128,6 @@ class TransitionScores:
             self.kept = joined
             return first, window, (joined[:0], joined[:0]), joined[:0]
         # Places from first - window on; the ends of the recording are mirrored.
-        extended = joined
         if origin == 0 and first < window:
             extended = np.concatenate([joined[:window][::-1], joined])[first:]
         else:
@@ -143,16 +135,10 @@ class TransitionScores:
         if last:
             extended = np.concatenate([extended, joined[len(joined) - window :][::-1]])
         places = stop - first
-        total = np.concatenate(([0], np.cumsum(extended)))
-        before, here, after = (total[i * window : i * window + places] for i in range(3))
-        rise: Fixed = after - 2 * here + before
-        pair = (
-            extended[window - 1 : window - 1 + places],
-            extended[window : window + places],
-        )
+        pair = (extended[window - 1 : window - 1 + places], extended[window : window + places])
         self.next = stop
         self.kept = joined[max(stop - window - origin, 0) :].copy()
-        return first, window, pair, rise
+        return first, window, pair, window_rise(extended, window, places)
 
     def save(self) -> Arrays:
         """The state as named arrays."""
@@ -162,3 +148,48 @@ class TransitionScores:
         """Continue from a saved state."""
         self.count, self.next = (int(number) for number in arrays["numbers"])
         self.kept = np.array(arrays["kept"])
+
+
+class TrailingCells:
+    """Values of the cells of each output, per sample or per bin, smoothed without looking ahead.
+
+    ``sigma`` is the standard deviation of the trailing filter in seconds; 0 for none.
+
+    Examples
+    --------
+    >>> cells = TrailingCells(BinClock(1.0, 2), 1, sigma=0.0, by_sample=True)
+    >>> cells.push(np.array([[0.5]], np.float32), None)[0].tolist()
+    [0.5, 0.5]
+    """
+
+    def __init__(self, clock: BinClock, outputs: int, *, sigma: float, by_sample: bool) -> None:
+        self.per_bin = clock.stride if by_sample else 1
+        self.sigma = sigma / (clock.period * (1 if by_sample else clock.stride))
+        radius = len(gaussian(self.sigma, "trailing")) - 1
+        self.reach = -(-radius // self.per_bin)
+        self.before = np.zeros((0, outputs), np.float32)  # bins that smoothing reads again
+
+    def push(self, values: NDArray[np.float32], samples: int | None) -> list[NDArray[np.float64]]:
+        """Cells of the next bins (bins, outputs); ``samples`` is the recording's length at its end.
+
+        The last bin of a recording may have fewer samples, and so fewer cells.
+        """
+        joined = np.concatenate([self.before, values])
+        old, length = len(self.before), len(joined) * self.per_bin
+        if samples is not None and len(values):
+            length -= -samples % self.per_bin
+        self.before = joined[len(joined) - min(self.reach, len(joined)) :].copy()
+        return [
+            smooth(column, self.sigma, stride=self.per_bin, samples=length, side="trailing")[
+                old * self.per_bin :
+            ]
+            for column in joined.T.astype(np.float64)
+        ]
+
+    def save(self) -> Arrays:
+        """The state as named arrays."""
+        return {"before": self.before}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Continue from a saved state."""
+        self.before = np.array(arrays["before"])

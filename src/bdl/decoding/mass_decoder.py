@@ -43,7 +43,7 @@ class MassDecoder(Decoder):
     unit: PositiveFloat = 1.0
 
     def known_tolerances(self) -> tuple[float, ...]:
-        """The tolerances; None of them is an error."""
+        """The tolerances; None is an error."""
         if self.tolerances is None:
             raise ConfigError(
                 f"the decoder {self.kind} needs the tolerances of the metric in seconds: set its "

@@ -18,6 +18,7 @@ any range of samples is an exact integer.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 
 from bdl.arrays import Flags, Floats, Longs
 from bdl.compiled import compiled
+from bdl.decoding.candidates import steps
 
 UNIT = 1 << 40
 CHUNK = 4096  # detections per call of the compiled search
@@ -70,6 +72,15 @@ def take(
     return all_bins[order], all_scores[order] / (UNIT * len(windows))
 
 
+def doubled_windows(period: float, tolerances: Sequence[float]) -> Longs:
+    """Twice each tolerance in samples, rounded up.
+
+    Bin centres are on samples or halfway between, so distances are multiples of half a sample;
+    those below the tolerance are inside.
+    """
+    return np.array([steps(2 * tolerance, period) for tolerance in tolerances], np.int64)
+
+
 def per_sample(values: Masses, windows: Longs, *, stride: int, samples: int) -> Longs:
     """Mass of each bin (its row of values) per sample, in units of 2**-40, rounded down.
 
@@ -95,7 +106,7 @@ class SearchState(NamedTuple):
     inside: Longs  # (tolerances, bins) mass inside the window of each bin
     score: Longs  # (bins,) sum over tolerances of the mass inside, each at most one unit
     prefix: Longs  # (bins + 1,) memory for sums of masses
-    blocked: Flags  # (bins,) too close to a bin that was taken
+    blocked: Flags | Longs  # (bins,) too close to a bin that was taken
     path: Longs  # (bins + 1,) memory for the bins of a climb
 
 

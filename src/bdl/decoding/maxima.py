@@ -1,7 +1,7 @@
 """Local maxima of a sequence, and the separation that keeps the higher of two close ones.
 
 A maximum is a run of equal values, both of whose neighbours are lower; a run that touches either
-end of the sequence is none. Its place is the middle of the run, rounded down. Two maxima are too
+end of the sequence is not one. Its place is the middle of the run, rounded down. Two maxima are too
 close when they are less than ``distance`` places apart. Both rules are those of
 ``scipy.signal.find_peaks``; where its unstable sort leaves the order of equal heights open, the
 later one is kept.

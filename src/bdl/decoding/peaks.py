@@ -9,7 +9,7 @@ is the height of its (smoothed) maximum. There are two clocks:
     ``10 b + 4``.
 ``bins``
     Smoothing (sigma in bins) and separation happen on the bins, and the time is the bin's centre,
-    moved within the bin where ``refine`` asks for it.
+    moved within the bin where ``refine`` is set.
 
 Causality: without smoothing, or with trailing smoothing, a maximum is known as soon as the first
 lower value follows it. Separation that keeps the higher peak looks ahead, since a higher one may

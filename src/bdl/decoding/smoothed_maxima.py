@@ -29,8 +29,8 @@ def smoothed_maxima(
     block = int(np.clip((1 << 20) // (2 * filter.reach + 1), 16, BLOCK))
     rise, rows = filter.buffers(block + 2)
     peaks, any_peak = np.empty(rows.shape, np.bool_), np.empty(block + 2, np.bool_)
-    # Smoothing leaves fewer maxima than bins, but for rounding: memory for the worst case is rarely
-    # needed, and slow to get.
+    # Smoothing leaves fewer maxima than bins, except for rounding: memory for the worst case is
+    # rarely needed, and slow to get.
     for most in (len(values), samples):
         places, heights = np.empty(most + stride, np.int64), np.empty(most + stride)
         count = _scan(

@@ -102,6 +102,15 @@ class Transitions(Decoder):
             return self.replace(window=max(tolerances))
         return self
 
+    def known_window(self) -> float:
+        """The window in seconds; None is an error."""
+        if self.window is None:
+            raise ConfigError(
+                "the decoder transitions needs a window in seconds: set its window, or the "
+                "tolerances of the metric (--tolerance on the command line)"
+            )
+        return self.window
+
     @property
     def looks_ahead(self) -> str | None:
         if self.smooth > 0 and self.smoothing == "centred":
@@ -116,8 +125,6 @@ class Transitions(Decoder):
     ) -> IncrementalDecoder:
         from bdl.decoding.incremental_transitions import IncrementalTransitions
 
-        if self.window is None:
-            raise ConfigError("the decoder transitions needs a window in seconds: set its window")
         return IncrementalTransitions(self, clock, of_outputs(types, intervals, "the model"))
 
     def candidates(self, density: Density, intervals: tuple[IntervalType, ...]) -> ByType:
@@ -212,13 +219,8 @@ def find_transitions(
     occupied: Fixed, density: Density, decoder: Transitions
 ) -> tuple[Candidates, Candidates]:
     """Onsets and offsets of one column, separated, before threshold and alternation."""
-    if decoder.window is None:
-        raise ConfigError(
-            "the decoder transitions needs a window in seconds: set its window, or the tolerances "
-            "of the metric (--tolerance on the command line)"
-        )
     step = density.period * (density.stride if decoder.clock == "bins" else 1)
-    window = min(max(1, round(decoder.window / step)), max(1, len(occupied)))
+    window = min(max(1, round(decoder.known_window() / step)), max(1, len(occupied)))
     rise = difference(occupied, window)
     level = int(np.ceil(decoder.level * UNIT))
     sides = []
@@ -243,8 +245,12 @@ def difference(occupied: Fixed, window: int) -> Fixed:
     The ends are mirrored; ``window`` is at most the length.
     """
     mirrored = np.concatenate((occupied[:window][::-1], occupied, occupied[-window:][::-1]))
-    total = np.concatenate(([0], np.cumsum(mirrored)))
-    places = len(occupied)
+    return window_rise(mirrored, window, len(occupied))
+
+
+def window_rise(extended: Fixed, window: int, places: int) -> Fixed:
+    """The difference at ``places`` places; ``extended`` starts one window before the first."""
+    total = np.concatenate(([0], np.cumsum(extended)))
     before, here, after = (total[i * window : i * window + places] for i in range(3))
     rise: Fixed = after - 2 * here + before
     return rise

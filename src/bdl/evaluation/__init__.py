@@ -7,6 +7,7 @@ from bdl.evaluation.bootstrap_result import BootstrapResult
 from bdl.evaluation.bootstrapping import bootstrap
 from bdl.evaluation.comparison import compare
 from bdl.evaluation.coverage import ScoringRules
+from bdl.evaluation.curves import BestThreshold, PrecisionRecall, Screening, screening
 from bdl.evaluation.delay_table import DelayTable, delay_table
 from bdl.evaluation.error_table import ErrorTable, error_table
 from bdl.evaluation.estimate import Estimate
@@ -17,9 +18,7 @@ from bdl.evaluation.matching import Matcher, MatchingRules, match
 from bdl.evaluation.metrics import Metric
 from bdl.evaluation.multiplicity import Difference
 from bdl.evaluation.operating_points import CountsAtThreshold, OperatingPoints, operating_points
-from bdl.evaluation.precision_recall import BestThreshold, PrecisionRecall
 from bdl.evaluation.regions import Regions
-from bdl.evaluation.screening_curve import Screening, screening
 from bdl.evaluation.tally import Tally
 from bdl.evaluation.timing import Timing, timing
 

@@ -20,8 +20,8 @@ import numpy as np
 from bdl.arrays import Floats, Longs
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError, require
+from bdl.evaluation.bootstrapping import group_codes
 from bdl.evaluation.counts import Counts, count_events
-from bdl.evaluation.groups import group_codes
 from bdl.events import Events
 
 _LEAST = 1e-6  # a density that sums to less than this says nothing about a count
@@ -58,7 +58,7 @@ def adapt(
 
     Examples
     --------
-    Every density sums to twice the number of truths; a factor of one half corrects that:
+    Every density sums to twice the number of events; a factor of one half corrects that:
 
     >>> flat = np.full((100, 1), 0.2, np.float32)
     >>> names = [f"r{i}" for i in range(6)]
@@ -116,7 +116,7 @@ def _cross_fit(
         spread = np.where(spread > 1e-9, spread, 1.0)
         scaled = (features - centre) / spread
         if not observed[train].any():
-            factor[test] = 0.0  # nothing was ever observed: the best count is none
+            factor[test] = 0.0  # nothing was ever observed: the best count is 0
             continue
         # A known factor in a Poisson mean: model the rate per unit, weighted by the units.
         model = regressor(alpha=strength, max_iter=1000)

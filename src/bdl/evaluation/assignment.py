@@ -1,14 +1,14 @@
-"""Greedy one-to-one assignment of ranked detections to truths, for all tolerances in one pass.
+"""Greedy one-to-one assignment of ranked detections to events, for all tolerances in one pass.
 
-A detection takes the nearest truth of its recording and type that is still free and strictly
-nearer than the tolerance; of two equally near truths, one before and one after it, the earlier.
+A detection takes the nearest event of its recording and type that is still free and strictly
+nearer than the tolerance; of two equally near events, one before and one after it, the earlier.
 Distances are compared up to rounding (`bdl.evaluation.rounding`), so that times in steps and the
 same times in seconds give one answer, also at exactly the tolerance. A hit at a small tolerance
-need not be a hit at a larger one (there the truth may have gone to a higher-ranked detection), so
+need not be a hit at a larger one (there the event may have gone to a higher-ranked detection), so
 each tolerance keeps its own assignment.
 
-Free truths are found by two union-find forests per tolerance, one that leads to the next free
-truth on the left and one to the right, so dense truths cost no more than sparse ones.
+Free events are found by two union-find forests per tolerance, one that leads to the next free
+event on the left and one to the right, so dense events cost no more than sparse ones.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ def assign(
     truth_time: Floats,
     tolerances: Floats,
 ) -> tuple[Longs, Ints, Ints]:
-    """Assign ranked detections to truths.
+    """Assign ranked detections to events.
 
     ``start`` (types + 1,) first detection of each type; ``recording``, ``time`` (n,) of the
     detections, in the order of `bdl.evaluation.ranking.rank`; ``truth_start`` (types * recordings +
-    1,) first truth of each type and recording; ``truth_time`` (truths,) increasing within each type
+    1,) first event of each type and recording; ``truth_time`` (events,) increasing within each type
     and recording; ``tolerances`` (k,) seconds. Returns ``count`` (types, k) number of hits;
-    ``row``, ``truth`` (k, truths) detection and truth of each hit by rank; those of type j begin at
-    the first truth of type j, and only ``count[j, k]`` of them are used.
+    ``row``, ``truth`` (k, events) detection and event of each hit by rank; those of type j begin at
+    the first event of type j, and only ``count[j, k]`` of them are used.
     """
     size, width = len(truth_time), len(tolerances)
     count = np.zeros((len(start) - 1, width), np.int64)
     row = np.zeros((width, size), np.int32)
     truth = np.zeros((width, size), np.int32)
     if len(time):
-        # Node i + 1 on the left and node i on the right is truth i; a node that is its own parent
+        # Node i + 1 on the left and node i on the right is event i; a node that is its own parent
         # is free.
         left = np.repeat(np.arange(size + 1, dtype=np.int32), width).reshape(size + 1, width)
         within = np.asarray(tolerances, dtype=np.float64)
@@ -72,7 +72,7 @@ def _assign(
     row: Ints,
     truth: Ints,
 ) -> None:
-    """Fill ``count``, ``row`` and ``truth``; ``left`` and ``right`` are forests of free truths."""
+    """Fill ``count``, ``row`` and ``truth``; ``left`` and ``right`` are forests of free events."""
     for j in range(len(start) - 1):
         base = truth_start[j * recordings]
         for i in range(start[j], start[j + 1]):
@@ -81,7 +81,7 @@ def _assign(
             if first == last:
                 continue
             at = time[i]
-            low, high = first, last  # the first truth at or after the detection
+            low, high = first, last  # the first event at or after the detection
             while low < high:
                 middle = (low + high) // 2
                 if truth_time[middle] < at:

@@ -1,14 +1,14 @@
 """Beat-by-beat comparison of heart beats by ANSI/AAMI EC57, as the program ``bxb`` of WFDB does it.
 
-Truths and detections of a recording are paired as `bdl.evaluation.beat_pairing` says.
+Annotated and detected beats of a recording are paired as `bdl.evaluation.beat_pairing` says.
 
 Types are symbols of WFDB, which stand for five classes: N (also L, R, B), S (also J, A, a, j, e,
-n), V (also r, E), F, and Q (also /, f, ?). Symbols that are no beats are left out. Truths between
-``[`` and ``]``, ventricular flutter or fibrillation, do not count, and neither do detections there
-that are paired with none.
+n), V (also r, E), F, and Q (also /, f, ?). Other symbols are left out. Annotated beats
+between ``[`` and ``]``, ventricular flutter or fibrillation, do not count, and neither do
+detections there that are paired with none.
 
-A VEB (class V) is not false where the truth is F or Q, nor an SVEB (class S) where it is Q. *Gross*
-rates are those of the counts of all recordings together, *average* ones are means over the
+A VEB (class V) is not false where the annotation is F or Q, nor an SVEB (class S) where it is Q.
+*Gross* rates are those of the counts of all recordings together, *average* ones are means over the
 recordings in which they are defined.
 """
 
@@ -45,14 +45,15 @@ _SHORT = {"sensitivity": "Se", "positive predictivity": "+P", "false positive ra
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BeatByBeat(Tabular):
-    """Pairs of truths and detections, counted by recording and class.
+    """Pairs of annotated and detected beats, counted by recording and class.
 
     Parameters
     ----------
     recordings
         Names of the recordings.
     counts
-        (recordings, 6, 6) pairs of a truth (N, S, V, F, Q, none) and a detection (the same).
+        (recordings, 6, 6) pairs of an annotated beat (N, S, V, F, Q, none) and a detected one (the
+        same).
 
     Examples
     --------
@@ -160,18 +161,18 @@ def beat_by_beat(
     beats: Mapping[str, str] | None = None,
     recordings: Iterable[str] | None = None,
 ) -> BeatByBeat:
-    """Compare heart beats by ANSI/AAMI EC57; the module says how.
+    """Compare heart beats by ANSI/AAMI EC57; see `bdl.evaluation.beat_by_beat`.
 
     Parameters
     ----------
     truth, detections
         Events whose types are symbols of WFDB, or tables of them; detections of all scores count.
     window
-        Seconds that a truth and its detection may be apart at most.
+        Seconds that an event and its detection may be apart at most.
     learning
         Seconds from the start of each recording that do not count.
     beats
-        Symbol of event types that are none themselves, such as ``{"beat": "N"}``.
+        Symbol of event types that are not symbols themselves, such as ``{"beat": "N"}``.
     recordings
         The recordings; by default all that have a beat.
 
@@ -185,7 +186,7 @@ def beat_by_beat(
     for name, value in (("window", window), ("learning", learning)):
         if not (math.isfinite(value) and value >= 0):
             raise ConfigError(f"{name}: seconds from 0 on expected, got {value}")
-    true = _Beats.of(as_events(truth, "table of truths"), beats)
+    true = _Beats.of(as_events(truth, "table of annotated events"), beats)
     detected_beats = _Beats.of(as_events(detections, "table of detections"), beats)
     names = tuple(
         sorted({*true.times, *detected_beats.times} if recordings is None else {*recordings})
@@ -214,7 +215,7 @@ def beats_only(events: Events, beats: Mapping[str, str] | None = None) -> Events
     events
         Events whose types are symbols of WFDB.
     beats
-        Symbol of event types that are none themselves.
+        Symbol of event types that are not symbols themselves.
 
     Examples
     --------
@@ -258,6 +259,6 @@ def _symbol(name: str, beats: Mapping[str, str] | None) -> str:
     if symbol in _CLASS_OF or symbol in _FLUTTER or symbol in _NO_BEATS:
         return symbol
     raise InputError(
-        f"event type {name!r} is no annotation symbol of WFDB such as N or V; say which it stands "
-        f"for (beats={{{name!r}: 'N'}}, --beat {name}=N)"
+        f"event type {name!r} is not an annotation symbol of WFDB such as N or V; say which it "
+        f"stands for (beats={{{name!r}: 'N'}}, --beat {name}=N)"
     )

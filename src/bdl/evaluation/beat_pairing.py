@@ -1,14 +1,14 @@
 """Pairs of true and detected heart beats of a recording, as the program ``bxb`` of WFDB makes them.
 
-They are walked through together, in order of time. The earlier one of the next truth and the next
-detection is paired with the other if they are at most ``window`` apart and no better pair is in
-sight: the one after the other is not nearer to it, or has a still nearer partner of its own.
-Otherwise it stays alone: a truth is missed, a detection is false. Scores play no part. Distances
-are compared up to rounding (`bdl.evaluation.rounding`).
+Both are visited together, in order of time. The earlier one of the next event and the next
+detection is paired with the other if they are at most ``window`` apart and there is no better pair:
+the one after the other is not nearer to it, or has a still nearer partner of its own. Otherwise it
+has no partner: an event is missed, a detection is false. Scores are not used. Distances are
+compared up to rounding (`bdl.evaluation.rounding`).
 
-Nothing before the end of the learning period counts. The first truth after it may be paired with
-the last detection before it, and a detection within ``window`` after it that the first truth has no
-use for is left out, as it may belong to a truth before.
+Nothing before the end of the learning period counts. The first event after it may be paired with
+the last detection before it, and a detection within ``window`` after it that the first event has no
+use for is left out, as it may belong to an event before.
 """
 
 from __future__ import annotations
@@ -21,16 +21,10 @@ from bdl.evaluation.rounding import is_nearer
 def pair_beats(
     truths: list[float], detections: list[float], window: float, learning: float = 0.0
 ) -> tuple[list[tuple[int, int]], list[int], list[int]]:
-    """Pairs of a truth and a detection, missed truths and false detections, by index.
+    """Pairs of an event and a detection, missed events and false detections, by index.
 
-    Parameters
-    ----------
-    truths, detections
-        Seconds, in order.
-    window
-        Most seconds between the two of a pair.
-    learning
-        Seconds that do not count.
+    Times are in seconds, in order. The two of a pair are at most ``window`` seconds apart; the
+    first ``learning`` seconds do not count.
 
     Examples
     --------
@@ -58,7 +52,7 @@ def pair_beats(
     while true[i] < math.inf or detected[j] < math.inf:
         at, apart = min(true[i], detected[j]), _gap(true[i], detected[j])
         early = detected[j] < true[i] and _less(0.0, apart, at)  # the detection comes first
-        # The one after, on the later side: is it nearer to the other, or better off with its own?
+        # The one after, on the later side: is it nearer to the other, or to a partner of its own?
         rival = _gap(true[i], detected[j + 1]) if early else _gap(detected[j], true[i + 1])
         next_pair = _gap(true[i + 1], detected[j + 1])
         if _within(apart, window, at) and (_less(apart, rival, at) or _less(next_pair, rival, at)):

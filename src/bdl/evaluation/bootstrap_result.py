@@ -151,8 +151,7 @@ class BootstrapResult(Tabular):
         plot: Figure = figure
         return plot
 
-    def __str__(self) -> str:
-        return self.text()
+    __str__ = text
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""

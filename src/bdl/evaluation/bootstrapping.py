@@ -18,7 +18,6 @@ from bdl.arrays import Floats
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation.bootstrap_result import BootstrapResult, compared_pairs
 from bdl.evaluation.estimate import Estimate
-from bdl.evaluation.groups import group_codes
 from bdl.evaluation.matches import Matches
 from bdl.evaluation.metrics import Metric
 from bdl.evaluation.multiplicity import differences
@@ -87,45 +86,65 @@ def bootstrap(
     seeds = {n: [m] if isinstance(m, Matches) else [*m] for n, m in systems.items()}
     recordings = _common_recordings(seeds)
     cluster_of = group_codes(recordings, clusters, "cluster")
-    whole = np.ones((1, len(recordings)))
+
+    def table(weights: Floats) -> Floats:
+        """The metric of each replicate and system, averaged over training seeds."""
+        columns = [
+            np.mean([chosen.replicates(matches, weights) for matches in listed], axis=0)
+            for listed in seeds.values()
+        ]
+        return np.stack(columns, axis=1)
+
+    blocks = weight_blocks(cluster_of, replicates=replicates, seed=seed)
+    points = table(np.ones((1, len(recordings))))
+    values = np.concatenate([table(weights) for weights in blocks])
     names = list(seeds)
-    points = [_average(chosen, seeds[name], whole)[0] for name in names]
-    blocks = [
-        np.stack([_average(chosen, seeds[name], weights) for name in names], axis=1)
-        for weights in weight_blocks(cluster_of, replicates=replicates, seed=seed)
-    ]
-    values = np.concatenate(blocks)
-    estimates = {
-        name: Estimate.of_replicates(point, values[:, i], level)
-        for i, (name, point) in enumerate(zip(names, points, strict=True))
-    }
     pairs = compared_pairs(names, baseline)
-    index = {name: i for i, name in enumerate(names)}
-    first, second = ([index[pair[side]] for pair in pairs] for side in (0, 1))
-    table = np.concatenate([[points], values])  # the data as they are, then every replicate
-    changes = table[:, np.array(first, dtype=int)] - table[:, np.array(second, dtype=int)]
+    first, second = ([names.index(pair[side]) for pair in pairs] for side in (0, 1))
+    whole = np.concatenate([points, values])  # the data as they are, then every replicate
+    changes = whole[:, np.array(first, dtype=int)] - whole[:, np.array(second, dtype=int)]
     listed = differences(changes[0], changes[1:], level)
     by_fold: dict[str, dict[str, float]] = {}
     if folds is not None:
         fold_of = group_codes(recordings, folds, "fold")
         labels = sorted({folds[name] for name in recordings})
-        only = (fold_of == np.arange(len(labels))[:, None]).astype(np.float64)
-        rows = [_average(chosen, seeds[name], only) for name in names]
+        rows = table((fold_of == np.arange(len(labels))[:, None]).astype(np.float64)).tolist()
         by_fold = {
-            label: {name: float(row[i]) for name, row in zip(names, rows, strict=True)}
-            for i, label in enumerate(labels)
+            label: dict(zip(names, row, strict=True))
+            for label, row in zip(labels, rows, strict=True)
         }
     return BootstrapResult(
         chosen.name,
         level,
         int(cluster_of.max()) + 1,
-        estimates,
-        {f"{a} - {b}": each for (a, b), each in zip(pairs, listed, strict=True)},
+        {
+            name: Estimate.of_replicates(points[0, i], values[:, i], level)
+            for i, name in enumerate(names)
+        },
+        {f"{a} - {b}": change for (a, b), change in zip(pairs, listed, strict=True)},
         values,
         by_fold,
         seeds,
         baseline,
     )
+
+
+def group_codes(
+    recordings: tuple[str, ...], groups: Mapping[str, str] | None, what: str = "group"
+) -> NDArray[np.int64]:
+    """Number of each recording's group, groups sorted by name.
+
+    Examples
+    --------
+    >>> group_codes(("a", "b", "c"), {"a": "x", "b": "y", "c": "x"})
+    array([0, 1, 0])
+    """
+    if groups is None:
+        return np.arange(len(recordings))
+    lacking = [name for name in recordings if name not in groups]
+    if lacking:
+        raise InputError(f"{len(lacking)} recordings have no {what}, such as {lacking[0]!r}")
+    return np.unique([groups[name] for name in recordings], return_inverse=True)[1]
 
 
 def weight_blocks(
@@ -143,12 +162,6 @@ def weight_blocks(
         flat = rng.integers(0, size, (rows, size)) + np.arange(rows)[:, None] * size
         counts = np.bincount(flat.ravel(), minlength=rows * size).reshape(rows, size)
         yield counts[:, cluster_of].astype(np.float64)
-
-
-def _average(metric: Metric, seeds: list[Matches], weights: Floats) -> Floats:
-    """The metric of each replicate, averaged over training seeds."""
-    values: Floats = np.mean([metric.replicates(matches, weights) for matches in seeds], axis=0)
-    return values
 
 
 def _common_recordings(systems: dict[str, list[Matches]]) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """F-measure with a collar, as sound event detection and music onset detection use it.
 
-A truth and a detection can be paired if they are *at most* the collar apart, up to rounding
+An event and a detection can be paired if they are *at most* the collar apart, up to rounding
 (`bdl.evaluation.rounding`); the pairing is the
 largest possible one (not the greedy one of event AP, and scores matter only for the threshold).
 For intervals both ends must agree: the onset within its collar, the offset within the larger of its

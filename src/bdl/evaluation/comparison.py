@@ -64,7 +64,7 @@ def compare(
     """
     if len(systems) < 2:
         raise ConfigError("compare: at least two systems expected; `score` is for one")
-    true = as_events(truth, "table of truths")
+    true = as_events(truth, "table of annotated events")
     tables = {
         name: [as_events(table, f"detections of {name}") for table in _seeds(given)]
         for name, given in systems.items()

@@ -1,8 +1,8 @@
-"""Recordings that detections do not cover, which lower a score without a word.
+"""Recordings that detections do not cover, which lower a score.
 
-A recording with truths but without any detection may have been processed and nothing was found, or
-it may not have been processed at all. A table cannot tell. Its truths count as missed unless the
-caller says ``undetected="ignore"``; where the caller says nothing, a warning counts them.
+A recording with events but without any detection may have been processed and nothing was found, or
+it may not have been processed at all; a table does not say which. Its events count as missed unless
+the caller says ``undetected="ignore"``; where the caller says nothing, a warning counts them.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class ScoringRules(MatchingRules, total=False):
     Parameters
     ----------
     undetected
-        Recordings with truths but without any detection (of any of the compared systems): their
-        truths count as missed (``count``), or the recordings are left out (``ignore``), where they
+        Recordings with events but without any detection (of any of the compared systems): their
+        events count as missed (``count``), or the recordings are left out (``ignore``), where they
         were not processed. None counts them and warns.
     **rules
         As in `bdl.evaluation.MatchingRules`.
@@ -54,14 +54,14 @@ def matching_rules(
     lost = frozenset().union(*(with_truths - _used(table) for table in tables))
     if with_truths and lost == with_truths:
         raise ConfigError(
-            'undetected="ignore" (--undetected ignore) leaves nothing: every recording with truths '
+            'undetected="ignore" (--undetected ignore) leaves nothing: every recording with events '
             "lacks detections"
         )
     return cast(MatchingRules, {**rest, "recordings": scored - lost}), lost
 
 
 def without(matches: Matches, lost: frozenset[str], truth: Events) -> Matches:
-    """The same matches, which tell that recordings were left out as undetected."""
+    """The same matches, with the counts of what was left out as undetected."""
     if not lost:
         return matches
     names = np.array([name in lost for name in truth.recordings], dtype=bool)
@@ -74,14 +74,14 @@ def without(matches: Matches, lost: frozenset[str], truth: Events) -> Matches:
 
 
 def undetected_text(matches: Matches) -> str:
-    """How many recordings with truths have no detection; empty if all have one.
+    """How many recordings with events have no detection; empty if all have one.
 
     Examples
     --------
     >>> from bdl.evaluation import match
     >>> truth = Events.of(["a", "b", "b"], "beat", [1.0, 2.0, 3.0])
     >>> undetected_text(match(truth, Events.of("a", "beat", [1.0], score=[0.5]), [5.0]))
-    "1 of 2 recordings with truths has no detection ('b'): its 2 truths count as missed"
+    "1 of 2 recordings with events has no detection ('b'): its 2 events count as missed"
     """
     names = matches.undetected
     if not names:
@@ -90,8 +90,8 @@ def undetected_text(matches: Matches) -> str:
     missed = int(truths[[matches.recordings.index(name) for name in names]].sum())
     verb, whose = ("has", "its") if len(names) == 1 else ("have", "their")
     return (
-        f"{len(names):,} of {int((truths > 0).sum()):,} recordings with truths {verb} no detection "
-        f"({some(map(repr, names))}): {whose} {missed:,} truth{'' if missed == 1 else 's'} count "
+        f"{len(names):,} of {int((truths > 0).sum()):,} recordings with events {verb} no detection "
+        f"({some(map(repr, names))}): {whose} {missed:,} event{'' if missed == 1 else 's'} count "
         "as missed"
     )
 

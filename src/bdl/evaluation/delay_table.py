@@ -1,9 +1,9 @@
 """Delay: how long after an event its detection was issued.
 
-The delay of a hit is the time at which its detection was issued minus the time of the truth, in
+The delay of a hit is the time at which its detection was issued minus the time of the event, in
 seconds; a detection may be placed well and come late. Where a delay is allowed up to a limit, a hit
-with a longer delay is no hit: in average precision it is a false detection, and its truth is
-missed. It is no false alarm, though, as there was an event.
+with a longer delay is not a hit: in average precision it is a false detection, and its event is
+missed. It is not a false alarm, though, as there was an event.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bdl.evaluation.estimate import Estimate
 from bdl.evaluation.matches import Matches
 from bdl.evaluation.metrics import Metric
 from bdl.evaluation.metrics.average_precision import AveragePrecision
-from bdl.evaluation.metrics.delay import Delay
+from bdl.evaluation.metrics.hit_times import Delay
 from bdl.evaluation.metrics.metric import number
 from bdl.evaluation.metrics.screening import ScreeningSensitivity
 from bdl.frames import Tabular
@@ -83,8 +83,7 @@ class DelayTable(Tabular):
         head = "delay of hits in seconds, and scores of detections that are issued in time"
         return "\n".join([head, *text_table(cells, width=width)])
 
-    def __str__(self) -> str:
-        return self.text()
+    __str__ = text
 
 
 def delay_table(

@@ -1,13 +1,13 @@
 """Error table: kinds of errors, and in which recordings they are concentrated.
 
-For one tolerance and the detections above a threshold, every truth and every detection has exactly
+For one tolerance and the detections above a threshold, every event and every detection has exactly
 one kind:
 
 - hit: matched within the tolerance;
-- duplicate: a further detection within the tolerance of a truth that another one has taken;
-- early, late: beyond the tolerance but within ``reach`` of a truth that no detection has hit; each
-  such truth takes one detection, by the rules of matching;
-- missed: any other truth;
+- duplicate: a further detection within the tolerance of an event that another one has taken;
+- early, late: beyond the tolerance but within ``reach`` of an event that no detection has hit; each
+  such event takes one detection, by the rules of matching;
+- missed: any other event;
 - false: any other detection.
 
 So truths = hit + early + late + missed and detections = hit + early + late + duplicate + false.
@@ -132,8 +132,7 @@ class ErrorTable(Tabular):
         figure.update_layout(barmode="group", title=f"tolerance {self.tolerance:g}")
         return figure
 
-    def __str__(self) -> str:
-        return self.text()
+    __str__ = text
 
 
 def error_table(
@@ -188,14 +187,12 @@ def error_table(
 def _count_kinds(matches: Matches, j: int, k: int, cut: int, reach: float) -> Longs:
     """Counts (recordings, kinds) of one type among its detections before row ``cut``."""
     size = len(matches.recordings)
-    first, begin = int(matches.first_truth[j]), int(matches.start[j])
+    begin = int(matches.start[j])
     bounds = matches.truth_start[j * size : (j + 1) * size + 1]
     times = matches.truth_time[bounds[0] : bounds[-1]]
     owner = np.repeat(np.arange(size), np.diff(bounds))
-    rows = matches.row[k, first : first + matches.count[j, k]]
-    good = rows < cut
-    hit_rows = rows[good] - begin
-    hit_truths = matches.truth[k, first : first + matches.count[j, k]][good] - bounds[0]
+    rows, truths = matches.hits(matches.types[j], matches.tolerances[k])
+    hit_rows, hit_truths = rows[rows < cut] - begin, truths[rows < cut] - bounds[0]
 
     recording, time = matches.recording[begin:cut], matches.time[begin:cut]
     spare = np.ones(cut - begin, dtype=bool)
@@ -206,7 +203,7 @@ def _count_kinds(matches: Matches, j: int, k: int, cut: int, reach: float) -> Lo
     open_truth = np.ones(len(times), dtype=bool)
     open_truth[hit_truths] = False
 
-    # The strays are matched to the open truths by the same rules, within the reach.
+    # The strays are matched to the open events by the same rules, within the reach.
     missed = np.flatnonzero(open_truth)
     starts = np.searchsorted(owner[missed], np.arange(size + 1))
     count, row, truth = assign(
@@ -241,7 +238,7 @@ def _near_any(
     time: Floats,
     tolerance: float,
 ) -> Flags:
-    """Whether each detection is within the tolerance of any truth of its recording."""
+    """Whether each detection is within the tolerance of any event of its recording."""
     near = np.zeros(len(time), np.bool_)
     order = np.argsort(recording, kind="stable")
     cuts = np.searchsorted(recording[order], np.arange(len(bounds)))

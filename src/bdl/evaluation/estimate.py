@@ -71,8 +71,7 @@ class Estimate:
         """Plain data, ready for JSON; None for NaN."""
         return {"value": plain(self.value), "interval": [plain(self.low), plain(self.high)]}
 
-    def __str__(self) -> str:
-        return self.text()
+    __str__ = text
 
 
 def plain(value: float) -> float | None:

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 EVENT_FREE = {
-    "ignore": "recordings without truths are ignored",
-    "count": "detections in recordings without truths count as false alarms",
+    "ignore": "recordings without events are ignored",
+    "count": "detections in recordings without events count as false alarms",
 }
 
 
@@ -65,7 +65,7 @@ class Score(Tabular):
 
     @property
     def average_precision(self) -> dict[str, dict[str, float | None]]:
-        """AP by event type and tolerance; None for a type without truths."""
+        """AP by event type and tolerance; None for a type without events."""
         return by_name(self.matches, self.matches.average_precision())
 
     def metric(self, metric: str | Metric) -> float:
@@ -181,7 +181,7 @@ class Score(Tabular):
         undetected = undetected_text(matches)
         lines = [
             head,
-            f"{len(matches.recordings):,} recordings, {len(matches.truth_time):,} truths, "
+            f"{len(matches.recordings):,} recordings, {len(matches.truth_time):,} events, "
             f"{len(matches.time):,} detections",
             EVENT_FREE[matches.event_free],
             *([undetected] if undetected else []),
@@ -201,8 +201,7 @@ class Score(Tabular):
         }
         return "\n".join([*lines, *text_table(table, width=width)])
 
-    def __str__(self) -> str:
-        return self.text()
+    __str__ = text
 
     def _repr_html_(self) -> str:
         head = f"mAP {number_text(self.mean_average_precision)}, mF1 {self.mean_f1:.4f}"
@@ -237,7 +236,7 @@ def score(
     Warns
     -----
     CoverageWarning
-        Recordings with truths have no detection, and ``undetected`` does not say what that means.
+        Recordings with events have no detection, and ``undetected`` does not say what that means.
 
     Examples
     --------
@@ -250,10 +249,8 @@ def score(
     >>> score(truth, table, tolerances=[5.0]).metric("F1@5")
     0.6666666666666666
     """
-    true, detected = (
-        as_events(truth, "table of truths"),
-        as_events(detections, "table of detections"),
-    )
+    true = as_events(truth, "table of annotated events")
+    detected = as_events(detections, "table of detections")
     matching, lost = matching_rules(true, [detected], rules)
     matches = without(match(true, detected, tolerances, **matching), lost, true)
     warn_of_undetected({"detections": [matches]}, rules)

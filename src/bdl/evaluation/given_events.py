@@ -13,7 +13,7 @@ def as_events(table: Events | Frame, source: str) -> Events:
     --------
     >>> import polars as pl
     >>> frame = pl.DataFrame({"Recording": ["a"], "Event": ["beat"], "Time": [1.5]})
-    >>> as_events(frame, "table of truths").time.tolist()
+    >>> as_events(frame, "table of annotated events").time.tolist()
     [1.5]
     """
     return table if isinstance(table, Events) else Events.from_frame(table, source=source)

@@ -23,4 +23,5 @@ class LeftOut:
     def lines(self) -> list[str]:
         """One line for each reason that occurred."""
         counts = ((f.name.replace("_", " "), getattr(self, f.name)) for f in fields(self))
-        return [f"{count:,} {reason}" for reason, count in counts if count]
+        lines = [f"{count:,} {reason}" for reason, count in counts if count]
+        return [line.replace(" truths ", " events ") for line in lines]

@@ -1,7 +1,7 @@
 r"""Matches: the statistics from which every score is read without matching again.
 
 Detections are in the order of `bdl.evaluation.ranking`: by type, then decreasing score, then time.
-For each type and tolerance the hits are kept as (row of the detection, index of the truth) in the
+For each type and tolerance the hits are kept as (row of the detection, index of the event) in the
 order of rank. Recordings are never mixed by matching, so leaving out or repeating recordings only
 reweights rows; and as the best-scored detections are matched first, a higher threshold only
 shortens the lists.
@@ -12,7 +12,7 @@ With :math:`P_n` and :math:`R_n` after the n-th distinct score,
 .. math:: \mathrm{AP} = \sum_n (R_n - R_{n-1}) P_n, \qquad
           F_1 = \max_n \frac{2\,\mathrm{hits}_n}{\mathrm{detections}_n + \mathrm{truths}}.
 
-A type without truths has no recall and therefore NaN for both.
+A type without events has no recall and therefore NaN for both.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ import numpy as np
 from bdl.arrays import Floats, Ints, Longs
 from bdl.errors import ConfigError
 from bdl.evaluation import replicates
+from bdl.evaluation.curves import BestThreshold, PrecisionRecall, mean
 from bdl.evaluation.left_out import LeftOut
-from bdl.evaluation.precision_recall import BestThreshold, PrecisionRecall, mean
 from bdl.evaluation.ranking import tie_ends
 from bdl.evaluation.rounding import find_tolerance, is_nearer
 from bdl.evaluation.tally import Tallies, Tally
@@ -45,20 +45,20 @@ class Matches:
     tolerances
         Seconds, in the order given.
     event_free
-        Whether detections in recordings without truths were ignored or counted.
+        Whether detections in recordings without events were ignored or counted.
     start
         (types + 1,) first detection of each type.
     recording, time, score
         (n,) of the ranked detections; ``recording`` is an index into ``recordings``.
     truth_start
-        (types * recordings + 1,) first truth of each type and recording.
+        (types * recordings + 1,) first event of each type and recording.
     truth_time
-        (truths,) seconds, increasing within each type and recording.
+        (events,) seconds, increasing within each type and recording.
     count
         (types, tolerances) number of hits.
     row, truth
-        (tolerances, truths) detection and truth of each hit, by rank; the hits of type j begin at
-        the first truth of type j.
+        (tolerances, events) detection and event of each hit, by rank; the hits of type j begin at
+        the first event of type j.
     left_out
         Rows that were not scored.
     durations
@@ -92,7 +92,7 @@ class Matches:
 
     @cached_property
     def first_truth(self) -> Longs:
-        """First truth of each type, and the end: (types + 1,)."""
+        """First event of each type, and the end: (types + 1,)."""
         return np.ascontiguousarray(self.truth_start[:: len(self.recordings)])
 
     @cached_property
@@ -102,7 +102,7 @@ class Matches:
 
     @property
     def truths(self) -> Longs:
-        """Number of truths by (recording, type)."""
+        """Number of annotated events by (recording, type)."""
         return np.diff(self.truth_start).reshape(len(self.types), len(self.recordings)).T
 
     @property
@@ -114,7 +114,7 @@ class Matches:
 
     @property
     def undetected(self) -> tuple[str, ...]:
-        """Recordings with truths but without any detection."""
+        """Recordings with events but without any detection."""
         alone = (self.truths.sum(axis=1) > 0) & (self.detections.sum(axis=1) == 0)
         return tuple(self.recordings[i] for i in np.flatnonzero(alone))
 
@@ -136,7 +136,7 @@ class Matches:
     def hits(
         self, type: str, tolerance: float, threshold: float | None = None
     ) -> tuple[Ints, Ints]:
-        """Rows of the detections that hit, by rank, and the index of the truth of each.
+        """Rows of the detections that hit, by rank, and the index of the event of each.
 
         With a threshold, only those of at least this score.
         """
@@ -162,11 +162,11 @@ class Matches:
         return table
 
     def average_precision(self) -> Floats:
-        """AP by (type, tolerance); NaN for a type without truths, or without scores."""
+        """AP by (type, tolerance); NaN for a type without events, or without scores."""
         return self._average_precision.copy()
 
     def mean_average_precision(self) -> float:
-        """Mean of AP over tolerances, then over the types that have truths."""
+        """Mean of AP over tolerances, then over the types that have events."""
         return mean(self._average_precision)
 
     @cached_property
@@ -229,11 +229,11 @@ class Matches:
         )
 
     def hit_errors(self, rows: Ints, truths: Ints) -> Floats:
-        """Seconds from truths to the detections in some rows: positive is late."""
+        """Seconds from events to the detections in some rows: positive is late."""
         return self.time[rows] - self.truth_time[truths]
 
     def hit_delays(self, rows: Ints, truths: Ints) -> Floats:
-        """Seconds from truths to the times at which the detections in some rows were issued."""
+        """Seconds from events to the times at which the detections in some rows were issued."""
         if self.issued is None:
             raise ConfigError(
                 "delays need the time at which each detection was issued: a column 'issued' is "
@@ -242,9 +242,9 @@ class Matches:
         return self.issued[rows] - self.truth_time[truths]
 
     def within(self, delay: float) -> Matches:
-        """The same matches with only the hits that were issued at most ``delay`` s after the truth.
+        """The same matches with only the hits that were issued at most ``delay`` s after the event.
 
-        The other hits become false detections, and their truths are missed.
+        The other hits become false detections, and their events are missed.
 
         Examples
         --------

@@ -1,15 +1,15 @@
-"""Matching detections to truths by the rules of the sleep benchmark, exactly.
+"""Matching detections to annotated events by the rules of the sleep benchmark, exactly.
 
-Detections are taken by decreasing score; each takes the nearest truth of its recording and event
+Detections are taken by decreasing score; each takes the nearest event of its recording and event
 type that is still free and whose distance is *strictly less* than the tolerance; of two equally
 near, the earlier. Equal scores within a recording and type are taken in order of time, then of
-input. Two truths at the same time are two events. Times and tolerances are in one unit, seconds or
-steps.
+input. Two annotated events at the same time are two events. Times and tolerances are in one unit,
+seconds or steps.
 
-Which recordings are scored: those with at least one truth (``event_free="ignore"``, the
-benchmark's rule), or all known recordings, where detections in recordings without truths are
+Which recordings are scored: those with at least one event (``event_free="ignore"``, the
+benchmark's rule), or all known recordings, where detections in recordings without events are
 false alarms (``event_free="count"``, for screening). Known are the names in ``recordings`` or
-else in the truth table; a row without a time makes its recording known too.
+else in the table of annotated events; a row without a time makes its recording known too.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ class MatchingRules(TypedDict, total=False):
     Parameters
     ----------
     types
-        Event types to score, by default all in the truth table.
+        Event types to score, by default all in the table of annotated events.
     event_free
-        Recordings without truths are left out (``ignore``, the default), or their detections are
+        Recordings without events are left out (``ignore``, the default), or their detections are
         false alarms (``count``).
     recordings
-        Recordings to score, by default those named in the truth table.
+        Recordings to score, by default those named in the table of annotated events.
     regions
-        Parts of recordings outside which neither truths nor detections count.
+        Parts of recordings outside which neither events nor detections count.
     unknown
         What to do with detections in recordings or of types that are not named: raise an error
         (``error``, the default), leave them out (``ignore``), or (recordings only) take the
@@ -71,7 +71,7 @@ class MatchingRules(TypedDict, total=False):
 def match(
     truth: Events, detections: Events, tolerances: Sequence[float], **rules: Unpack[MatchingRules]
 ) -> Matches:
-    """Match detections to truths at every tolerance.
+    """Match detections to annotated events at every tolerance.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def match(
 
     Examples
     --------
-    The nearest truth is taken, and each truth is taken once:
+    The nearest event is taken, and each event is taken once:
 
     >>> truth = Events.of("a", "beat", [10.0, 20.0])
     >>> detections = Events.of("a", "beat", [11.0, 12.0, 19.0], score=[0.9, 0.8, 0.7])
@@ -113,7 +113,7 @@ def all_recordings(truth: Events, tables: Iterable[Events], rules: MatchingRules
 
 
 class Matcher:
-    """Truths prepared once, for scoring many sets of detections.
+    """Annotated events, prepared once, for scoring many sets of detections.
 
     The parameters are those of `match`.
 
@@ -164,11 +164,11 @@ class Matcher:
         code, kind, time = code[counted], kind[counted], truth.time[counted]
         if not len(time):
             raise InputError(
-                f"no truths at all: {len(truth)} rows in the truth table"
+                f"no events at all: {len(truth)} rows in the table of annotated events"
                 + (f", {truth.dropped} more without a time" if truth.dropped else "")
                 + ", none of them in the scored recordings (--recordings), regions (--regions) "
                 f"and types (--type: {', '.join(self.types)}; the table has "
-                f"{', '.join(truth.types)}); without truths there is no recall"
+                f"{', '.join(truth.types)}); without events there is no recall"
             )
         if event_free == "ignore":
             used = np.zeros(len(scored), dtype=bool)
@@ -247,31 +247,31 @@ class Matcher:
         in_foreign = foreign[detections.recording_code]
         of_odd = odd[detections.type_code] & ~in_foreign
         if self.unknown != "ignore":
-            for rows, names, codes, what, cure in (
-                (
-                    in_foreign,
-                    detections.recordings,
-                    detections.recording_code,
-                    "recordings",
-                    "name all scored recordings (--recordings), take them as event-free "
-                    "(--event-free count), or ignore them (--unknown ignore)",
-                ),
-                (
-                    of_odd,
-                    detections.types,
-                    detections.type_code,
-                    "event types",
-                    "name the scored types (--type), the ends of intervals (--interval "
-                    "NAME=ONSET,OFFSET), or ignore the others (--unknown ignore)",
-                ),
-            ):
-                if rows.any():
-                    unknown = [names[code] for code in np.unique(codes[rows])]
-                    raise InputError(
-                        f"{int(rows.sum()):,} detections in {len(unknown)} {what} that the truth "
-                        f"table does not know: {some(map(repr, unknown))}; {cure}"
-                    )
+            _refuse(
+                detections.recordings,
+                detections.recording_code[in_foreign],
+                "recordings",
+                "name all scored recordings (--recordings), take them as event-free "
+                "(--event-free count), or ignore them (--unknown ignore)",
+            )
+            _refuse(
+                detections.types,
+                detections.type_code[of_odd],
+                "event types",
+                "name the scored types (--type), the ends of intervals (--interval "
+                "NAME=ONSET,OFFSET), or ignore the others (--unknown ignore)",
+            )
         return int(in_foreign.sum()), int(of_odd.sum())
+
+
+def _refuse(names: tuple[str, ...], codes: Ints, what: str, cure: str) -> None:
+    """Raise an error if there are detections whose recordings or types are not known."""
+    unknown = [names[code] for code in np.unique(codes)]
+    if unknown:
+        raise InputError(
+            f"{len(codes):,} detections in {len(unknown)} {what} that the table of annotated "
+            f"events does not name: {some(map(repr, unknown))}; {cure}"
+        )
 
 
 def check_tolerances(tolerances: Sequence[float]) -> tuple[float, ...]:

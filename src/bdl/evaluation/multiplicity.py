@@ -8,7 +8,7 @@ the smaller share of its B bootstrap replicates on one side of zero,
 the smallest error rate at which its percentile interval excludes zero. Holm takes the m p-values in
 increasing order. The k-th is multiplied by m - k + 1, and no adjusted value is less than the one
 before. Differences with an adjusted p-value of at most alpha = 1 - level are claimed; the chance
-that any of them is really zero is at most alpha, whatever their dependence, as far as the
+that any of them is really zero is at most alpha, however they depend on each other, as far as the
 bootstrap's own p-values hold.
 
 The adjusted interval of a difference has the level of the step at which Holm judges it: 1 - alpha /

@@ -134,8 +134,7 @@ class OperatingPoints(Tabular):
             lines.append(f"false/day of all counts an interval ({ends}) once")
         return "\n".join(lines)
 
-    def __str__(self) -> str:
-        return self.text()
+    __str__ = text
 
 
 def operating_points(matches: Matches, threshold: float | None) -> OperatingPoints:

@@ -1,4 +1,4 @@
-"""Scored regions: the parts of recordings in which detections and truths count.
+"""Scored regions: the parts of recordings in which detections and events count.
 
 A region is half open, ``start <= time < end``, in seconds. Where regions are given, nothing else
 is scored: a recording without a region is not scored at all.

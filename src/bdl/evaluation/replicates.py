@@ -1,12 +1,12 @@
 """AP and best F1 with a weight for every recording: one for a score, draws for a bootstrap.
 
-A recording drawn twice has all its detections and truths twice, under another name; its matches
-are the same, so it simply has weight two. The order of rank holds for every weighting, hence no
+A recording drawn twice has all its detections and events twice, under another name; its matches
+are the same, so it simply has weight two. The order of rank holds for every weighting, so no
 replicate sorts or matches anything. See `bdl.evaluation.matches` for the formulas.
 
 Eight replicates are computed side by side, one in each lane of the processor's vector registers.
 The number of detections is only read where a hit's run of equal scores ends (a "mark"), so
-detections that are no hits cost one addition each.
+detections that are not hits cost one addition each.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LANES = 8
 
 
 def average_precision(matches: Matches, weights: NDArray[np.number]) -> Floats:
-    """AP by (replicate, type, tolerance), NaN for a type without truths in a replicate.
+    """AP by (replicate, type, tolerance), NaN for a type without events in a replicate.
 
     ``weights`` (replicates, recordings) is how often each recording counts.
 

@@ -1,4 +1,4 @@
-"""State sequences against interval truth, sample by sample.
+"""State sequences against annotated intervals, sample by sample.
 
 A true interval covers the samples from its onset's nearest sample up to, but not including, its
 offset's. A bin's state counts once for every sample of the bin, so a last partial bin has its share
@@ -29,7 +29,7 @@ StateMetric = Literal["F1", "IoU", "Brier"]
 
 @dataclass(frozen=True)
 class StateScore(Tally[float]):
-    """Samples inside both (hits), the prediction (detections) and the truth, and squared error.
+    """Samples inside both (hits), predicted intervals (detections), annotated ones; squared error.
 
     Examples
     --------

@@ -13,16 +13,16 @@ Count = TypeVar("Count", float, NDArray[Any])
 
 @dataclass(frozen=True)
 class Tally(Generic[Count]):
-    """Counts of hits, detections and truths, as numbers or as arrays of one shape.
+    """Counts of hits, detections and annotated events, as numbers or as arrays of one shape.
 
     A rate without a denominator is NaN.
 
     Parameters
     ----------
     hits
-        Detections that were matched to a truth.
+        Detections that were matched to an event.
     detections, truths
-        All detections and all truths, hits included.
+        All detections and all annotated events, hits included.
 
     Examples
     --------
@@ -37,13 +37,13 @@ class Tally(Generic[Count]):
 
     @property
     def false(self) -> Count:
-        """Detections that are no hits."""
+        """Detections that are not hits."""
         false: Count = self.detections - self.hits
         return false
 
     @property
     def missed(self) -> Count:
-        """Truths that were not detected."""
+        """Events that were not detected."""
         missed: Count = self.truths - self.hits
         return missed
 
@@ -54,12 +54,12 @@ class Tally(Generic[Count]):
 
     @property
     def recall(self) -> Count:
-        """Hits over truths, also called sensitivity."""
+        """Hits over events, also called sensitivity."""
         return ratio(self.hits, self.truths)
 
     @property
     def f1(self) -> Count:
-        """Harmonic mean of precision and recall: twice the hits over detections and truths."""
+        """Harmonic mean of precision and recall: twice the hits over detections and events."""
         return ratio(2 * self.hits, self.detections + self.truths)
 
 

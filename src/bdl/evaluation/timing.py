@@ -1,6 +1,6 @@
 """Timing errors of matched events.
 
-The error of a hit is the detection's time minus the truth's, in seconds: positive is late. Bias is
+The error of a hit is the detection's time minus the event's, in seconds: positive is late. Bias is
 the mean; median and 95 % error are quantiles of its absolute value, interpolated linearly.
 """
 

@@ -19,8 +19,8 @@ import numpy as np
 from bdl import drawing
 from bdl.errors import require
 from bdl.evaluation import Estimate
+from bdl.evaluation.curves import screening
 from bdl.evaluation.metrics.metric import number
-from bdl.evaluation.screening_curve import screening
 from bdl.formats.atomic_files import atomic
 from bdl.installation import version
 from bdl.report import html_tables, page_figures

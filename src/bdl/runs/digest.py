@@ -32,6 +32,17 @@ def canonical(data: Any) -> bytes:
     return text.encode()
 
 
+def sha256(content: bytes) -> str:
+    """SHA-256 of the content of a file, as ``sha256sum`` prints it.
+
+    Examples
+    --------
+    >>> sha256(b"")[:8]
+    'e3b0c442'
+    """
+    return hashlib.sha256(content).hexdigest()
+
+
 def digest(data: Any) -> str:
     """SHA-256 of plain data, in hexadecimal digits.
 
@@ -40,7 +51,7 @@ def digest(data: Any) -> str:
     >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
     True
     """
-    return hashlib.sha256(canonical(data)).hexdigest()
+    return sha256(canonical(data))
 
 
 def recording_digest(recording: Recording) -> str:

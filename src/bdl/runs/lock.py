@@ -122,7 +122,7 @@ def _lease(holder: _Holder) -> Iterator[None]:
     _held.add(holder.token)
     try:
         holder.write()
-        refuse_other()  # of two that wrote at once, the last writer goes on
+        refuse_other()  # of two that wrote at once, the last writer continues
         with repeated(renew, BEAT):
             yield
     finally:

@@ -7,7 +7,6 @@ writes the same bytes under the same names.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 import uuid
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from bdl.formats.outputs import remove_leftovers, temporary_path
+from bdl.runs.digest import sha256
 from bdl.runs.lock import hold
 from bdl.runs.run_reader import RunReader
 from bdl.runs.seal import sealed
@@ -83,7 +83,7 @@ class RunDirectory(RunReader):
         hashes = {}
         for name, content in sorted(output.files.items()):
             self.put(f"{step.id.folder}/{name}", content)
-            hashes[name] = hashlib.sha256(content).hexdigest()
+            hashes[name] = sha256(content)
         mark = {"step": step.name, "kind": step.kind, "key": step.id.key, "result": output.result}
         self.put_json(f"{step.id.folder}/done.json", {**mark, "files": hashes})
         self.note("step", step=step.name, kind=step.kind, key=step.id.key, seconds=seconds)

@@ -9,7 +9,6 @@ two runs of one study.
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ import fsspec
 from bdl.config import Value
 from bdl.errors import StudyError
 from bdl.formats.addresses import address_of
+from bdl.runs.digest import sha256
 from bdl.runs.seal import unsealed
 
 
@@ -80,10 +80,10 @@ class RunReader:
         except ValueError as error:
             raise self.damage(name, str(error)) from error
 
-    def damage(self, name: str, problem: str) -> StudyError:
-        """The error for a damaged file: what is wrong, and what to remove."""
-        step, _, _ = name.partition("/done.json")
-        what = f"the folder {self.url}/{step}" if name.startswith("steps/") else "it"
+    def damage(self, name: str, problem: str, folder: str | None = None) -> StudyError:
+        """The error for a damaged file: what is wrong, and what to remove: it, or its folder."""
+        folder = folder or (name.removesuffix("/done.json") if name.startswith("steps/") else None)
+        what = "it" if folder is None else f"the folder {self.url}/{folder}"
         return StudyError(
             f"{self.url}/{name}: damaged: {problem}; remove {what} and run the same command again"
         )
@@ -114,12 +114,9 @@ class RunReader:
     def checked(self, step: StepId, name: str, hash: str) -> bytes:
         """Content of a file of a step that must have a hash."""
         content = self.get(f"{step.folder}/{name}")
-        if content is None or hashlib.sha256(content).hexdigest() != hash:
+        if content is None or sha256(content) != hash:
             problem = "it is missing" if content is None else "altered since it was written"
-            raise StudyError(
-                f"{self.url}/{step.folder}/{name}: damaged: {problem}; remove the folder "
-                f"{self.url}/{step.folder} and run the same command again"
-            )
+            raise self.damage(f"{step.folder}/{name}", problem, step.folder)
         return content
 
     def finished(self) -> set[str]:

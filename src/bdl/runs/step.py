@@ -21,11 +21,6 @@ class StepOutput(NamedTuple):
 class Step(Value):
     """One piece of work.
 
-    Parameters
-    ----------
-    name
-        Path of the step below ``steps/`` in the run directory.
-
     Examples
     --------
     >>> class Addition(Step):
@@ -37,7 +32,7 @@ class Step(Value):
     """
 
     kind: ClassVar[str]
-    name: str
+    name: str  # path of the step below ``steps/`` in the run directory
 
     @cached_property
     def id(self) -> StepId:

@@ -24,7 +24,7 @@ from bdl.study.data_source import DataSource
 from bdl.study.fingerprint import DataFingerprint
 from bdl.study.label_vault import LabelVault
 from bdl.study.protocol import Protocol
-from bdl.study.splits import Fold, make_split
+from bdl.study.splits import Fold
 from bdl.workers import Workers
 
 PACKAGES = ("torch", "numpy", "numba", "scipy")
@@ -121,7 +121,7 @@ def _stamps(source: DataSource, benchmark: Benchmark) -> dict[str, list[int] | s
 
 def bind_split(run: RunDirectory, protocol: Protocol, benchmark: Benchmark) -> tuple[Fold, ...]:
     """Split the data and write the split, or raise an error if the directory holds another."""
-    folds = make_split(protocol.split, benchmark.recordings.groups, calibrate=protocol.calibrates)
+    folds = protocol.make_folds(benchmark.recordings.groups)
     parts = [fold.model_dump(mode="json") for fold in folds]
     if run.get_json("split.json") is None:
         _check_labels(protocol, folds, benchmark)

@@ -1,6 +1,6 @@
 """The catalogue: every study of the paper as a preset, by name.
 
-A preset is a YAML file of this package. A file that ``extends`` a preset takes over its keys and
+A preset is a YAML file of this package. A file that ``extends`` a preset has its keys and
 replaces some. The path of a YAML file can be given instead of a name.
 """
 

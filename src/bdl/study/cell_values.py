@@ -83,8 +83,8 @@ def _values(results: Results, cell: TableCell, row: str, fold: int | None) -> Se
     if cell.stage == "selection" and not ours:
         # What was selected belongs to a fold; without one the cell is the mean over folds.
         folds = [
-            results.values(row, "selection", cell.metric, seed=None, fold=each)
-            for each in results.folds
+            results.values(row, "selection", cell.metric, seed=None, fold=number)
+            for number in results.folds
         ]
         value = mean(value for values in folds for value in values.values())
         ours = {} if value is None else {None: value}

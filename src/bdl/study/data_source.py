@@ -27,7 +27,7 @@ class DataSource(Value):
     path: str
     # Settings of the benchmark that differ from those of the data set.
     settings: dict[str, Any] = Field(default_factory=dict)
-    # Hash of the stamps of its files, so that no process goes on with data that has changed since.
+    # Hash of the stamps of its files, so that no process continues with data that has changed.
     stamp: str = ""
 
     @classmethod

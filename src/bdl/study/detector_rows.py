@@ -6,7 +6,7 @@ whose labels are sealed. They are frozen with those of other rows before the tes
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from bdl.datasets import Benchmark
@@ -16,7 +16,7 @@ from bdl.runs.run_reader import RunReader
 from bdl.runs.step import StepOutput
 from bdl.runs.step_files import pack_densities, pack_events
 from bdl.study.label_vault import LabelVault
-from bdl.study.model_fits import FitResult, fitted_detector, model_file
+from bdl.study.model_fits import FitResult, fitted_detector, losses, model_file
 from bdl.study.protocol import Row
 from bdl.study.results import ScoreRecord
 from bdl.study.row_models import RowModel
@@ -57,7 +57,7 @@ class DetectorStep(StudyStep):
             epoch=model.epoch,
             score=None if model.choices is None else model.choices.score,
             decoders={RANKING: model.decoder},
-            losses=tuple(float(epoch.loss) for epoch in detector.history_),
+            losses=losses(detector),
             chosen=model.model_dump(
                 mode="json", include={"settings", "operating_point", "choices"}
             ),
@@ -78,43 +78,26 @@ def detector_step(plan: StudyPlan, fold: int, row: Row, seed: int) -> DetectorSt
     )
 
 
-class DetectorRows:
-    """What the detectors of a study chose, read from finished steps.
-
-    Parameters
-    ----------
-    run
-        The run directory.
-    steps
-        Steps of all folds, by row and seed.
-    """
-
-    def __init__(
-        self, run: RunReader, steps: Mapping[tuple[str, int], Sequence[DetectorStep]]
-    ) -> None:
-        self.runs: list[RowRun] = []
-        self.frozen: list[dict[str, Any]] = []
-        self.records: list[ScoreRecord] = []
-        self.failed: list[str] = []
-        for (row, seed), of_run in steps.items():
-            ids = tuple(step.id for step in of_run)
-            results = [FitResult(**run.result(id)) for id in ids]
-            reasons = [result.failed for result in results if result.failed]
-            if reasons:
-                self.failed.append(f"{row}, seed {seed}: {reasons[0]}; left out")
-                continue
-            self.runs.append(RowRun(row=row, seed=seed, detections=ids, densities=ids))
-            for fold, result in enumerate(results):
-                chosen = result.model_dump(mode="json", include={"epoch", "score", "decoders"})
-                place = {"row": row, "seed": seed, "fold": fold}
-                self.frozen.append({**place, **chosen, **result.chosen})
-                point = result.chosen["operating_point"]
-                values = {
-                    "mAP": result.score,
-                    "epoch": float(result.epoch),
-                    "threshold": None if point is None else point["threshold"],
-                }
-                self.records += [
-                    ScoreRecord(row, "selection", metric, value, None, fold)
-                    for metric, value in values.items()
-                ]
+def detector_choices(
+    run: RunReader, runs: Sequence[RowRun]
+) -> tuple[list[dict[str, Any]], list[ScoreRecord]]:
+    """What the detectors of finished steps chose: to be frozen, and as records of the selection."""
+    frozen: list[dict[str, Any]] = []
+    records: list[ScoreRecord] = []
+    for row_run in runs:
+        for fold, step in enumerate(row_run.detections):
+            result = FitResult(**run.result(step))
+            chosen = result.model_dump(mode="json", include={"epoch", "score", "decoders"})
+            place = {"row": row_run.row, "seed": row_run.seed, "fold": fold}
+            frozen.append({**place, **chosen, **result.chosen})
+            point = result.chosen["operating_point"]
+            values = {
+                "mAP": result.score,
+                "epoch": float(result.epoch),
+                "threshold": None if point is None else point["threshold"],
+            }
+            records += [
+                ScoreRecord(row_run.row, "selection", metric, value, None, fold)
+                for metric, value in values.items()
+            ]
+    return frozen, records

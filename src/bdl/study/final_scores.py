@@ -15,7 +15,15 @@ import numpy as np
 
 from bdl.datasets import Benchmark
 from bdl.errors import StudyError
-from bdl.evaluation import Matches, Metric, Regions, bootstrap, match
+from bdl.evaluation import (
+    BootstrapResult,
+    Estimate,
+    Matches,
+    Metric,
+    Regions,
+    bootstrap,
+    match,
+)
 from bdl.evaluation.estimate import plain
 from bdl.runs.run_reader import RunReader
 from bdl.runs.step import StepOutput
@@ -78,7 +86,7 @@ class ScoreStep(StudyStep):
     def _match(self, run: RunReader, benchmark: Benchmark) -> SeedMatches:
         """Matches of every row and stage, by seed."""
         settings = benchmark.settings
-        truth = LabelVault(benchmark, self.test.ids).labels(self.test.ids)
+        labels = LabelVault(benchmark, self.test.ids).labels(self.test.ids)
         infos = benchmark.recordings.select(self.test.ids).infos
         regions = Regions.annotated(infos)
         durations = None if regions else {info.id: info.duration for info in infos}
@@ -86,7 +94,7 @@ class ScoreStep(StudyStep):
         for row_run in self.runs:
             for stage in common_stages(run, row_run.detections):
                 matches.setdefault((row_run.row, stage), {})[row_run.seed] = match(
-                    truth,
+                    labels,
                     read_detections(run, row_run.detections, stage),
                     self.rescored.get(stage, settings.tolerances),
                     types=settings.types,
@@ -116,45 +124,33 @@ class ScoreStep(StudyStep):
 
     def _differences(self, matches: SeedMatches, benchmark: Benchmark) -> Iterable[RowDifference]:
         """Paired differences with confidence intervals, for every stage that both rows have."""
-        clusters = self._clusters(benchmark)
         for first, second in self.differences:
             for stage in sorted(stage for row, stage in matches if row == first):
-                if (second, stage) not in matches:
-                    continue
-                ours, theirs = (list(matches[row, stage].values()) for row in (first, second))
-                for metric in self._metrics(ours[0]):
-                    result = bootstrap(
-                        {second: theirs, first: ours},
-                        clusters=clusters,
-                        replicates=self.bootstrap.replicates,
-                        seed=self.bootstrap.seed,
-                        metric=metric,
-                    )
-                    estimate = result.differences[f"{first} - {second}"]
-                    values = (
-                        plain(value) for value in (estimate.value, estimate.low, estimate.high)
-                    )
-                    yield RowDifference(first, stage, metric.name, *values, minus=second)
+                if (second, stage) in matches:
+                    systems = {row: [*matches[row, stage].values()] for row in (second, first)}
+                    for metric in self._metrics(systems[first][0]):
+                        result = self._bootstrap(systems, metric, benchmark)
+                        values = _interval(result.differences[f"{first} - {second}"])
+                        yield RowDifference(first, stage, metric.name, *values, minus=second)
 
     def _estimates(self, matches: SeedMatches, benchmark: Benchmark) -> Iterable[RowEstimate]:
         """Every pooled score, its seeds averaged, with its confidence interval."""
-        clusters = self._clusters(benchmark)
         for (row, stage), seeds in matches.items():
-            listed = [*seeds.values()]
-            for metric in self._metrics(listed[0]):
-                result = bootstrap(
-                    {row: listed},
-                    clusters=clusters,
-                    replicates=self.bootstrap.replicates,
-                    seed=self.bootstrap.seed,
-                    metric=metric,
-                )
-                estimate = result.systems[row]
-                values = (plain(value) for value in (estimate.value, estimate.low, estimate.high))
-                yield RowEstimate(row, stage, metric.name, *values)
+            systems = {row: [*seeds.values()]}
+            for metric in self._metrics(systems[row][0]):
+                result = self._bootstrap(systems, metric, benchmark)
+                yield RowEstimate(row, stage, metric.name, *_interval(result.systems[row]))
 
-    def _clusters(self, benchmark: Benchmark) -> dict[str, str] | None:
-        return dict(benchmark.recordings.groups) if self.bootstrap.by == "group" else None
+    def _bootstrap(
+        self, systems: dict[str, list[Matches]], metric: Metric, benchmark: Benchmark
+    ) -> BootstrapResult:
+        return bootstrap(
+            systems,
+            clusters=benchmark.recordings.groups if self.bootstrap.by == "group" else None,
+            replicates=self.bootstrap.replicates,
+            seed=self.bootstrap.seed,
+            metric=metric,
+        )
 
     def _analyses(self, run: RunReader, benchmark: Benchmark) -> Iterable[ScoreRecord]:
         if not self.analyses:
@@ -168,6 +164,10 @@ class ScoreStep(StudyStep):
             if "counts" in self.analyses and folds[0][0].kind == "events":
                 detections = read_detections(run, row_run.detections, "tuned")
                 yield from count_records(row, seed, folds, detections, benchmark)
+
+
+def _interval(estimate: Estimate) -> tuple[float | None, ...]:
+    return tuple(plain(value) for value in (estimate.value, estimate.low, estimate.high))
 
 
 def _curves(matches: SeedMatches) -> Iterable[ToleranceCurve]:

@@ -30,14 +30,8 @@ class DataFingerprint(Value):
     ) -> DataFingerprint:
         """Read and hash everything, one recording at a time.
 
-        Parameters
-        ----------
-        benchmark
-            The data.
-        progress
-            Called with the numbers of hashed and of all recordings.
-        known
-            Hashes of the values of all recordings, if they are known; then only labels are hashed.
+        ``progress`` is called with the numbers of hashed and of all recordings. ``known`` are the
+        hashes of the values of all recordings, if they are known; then only labels are hashed.
         """
         total = len(benchmark.recordings)
         values = dict(known or {})

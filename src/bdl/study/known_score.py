@@ -1,4 +1,4 @@
-"""The score of a recipe on one's own data, from an evaluation that was run before."""
+"""The score of a recipe on the user's own data, from an evaluation that was run before."""
 
 from __future__ import annotations
 

@@ -12,9 +12,8 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import Field
 
@@ -43,33 +42,15 @@ class CheckpointScore(Value):
 
 
 class FitResult(Value):
-    """Result of a step that trains.
+    """Result of a step that trains. It does not depend on time: no duration is recorded."""
 
-    Parameters
-    ----------
-    failed
-        Why the training failed; None if it did not.
-    epoch
-        Epoch of the weights that are used.
-    score
-        Their mAP on the recordings for selection; None if the step selects nothing.
-    decoders
-        Decoder of each stage, if the step selects them.
-    tried
-        All checkpoints that were scored.
-    losses
-        Mean loss of each epoch. Its duration is not recorded: a result does not depend on time.
-    chosen
-        What a detector with a preset has chosen itself, as plain data.
-    """
-
-    failed: str | None = None
-    epoch: int = 0
-    score: float | None = None
-    decoders: dict[str, Decoder] = Field(default_factory=dict)
+    failed: str | None = None  # why the training failed; None if it did not
+    epoch: int = 0  # of the weights that are used
+    score: float | None = None  # mAP on the recordings for selection; None without selection
+    decoders: dict[str, Decoder] = Field(default_factory=dict)  # by stage, if they were selected
     tried: tuple[CheckpointScore, ...] = ()
-    losses: tuple[float, ...] = ()
-    chosen: dict[str, Any] = Field(default_factory=dict)
+    losses: tuple[float, ...] = ()  # mean loss of each epoch
+    chosen: dict[str, Any] = Field(default_factory=dict)  # by a detector with a preset itself
 
 
 def fitted_detector(
@@ -77,16 +58,7 @@ def fitted_detector(
 ) -> Detector:
     """A detector that is trained on some recordings, with windows that fit into the longest.
 
-    Parameters
-    ----------
-    model
-        What is trained.
-    vault, benchmark
-        The labels that may be seen, and the data.
-    ids
-        Recordings to train on.
-    **training
-        Fields of `bdl.training.Training` that replace those of the model.
+    ``training`` are fields of `bdl.training.Training` that replace those of the model.
     """
     from bdl import Detector
 
@@ -108,17 +80,7 @@ def fitted_detector(
 
 
 class ModelFit(Value):
-    """One training.
-
-    Parameters
-    ----------
-    model
-        What is trained.
-    learning_rate, seed
-        Of this training.
-    data
-        Recordings to train on, with their labels.
-    """
+    """One training: of a model, at a learning rate, with a seed, on labelled recordings."""
 
     model: RowModel
     learning_rate: float
@@ -127,9 +89,9 @@ class ModelFit(Value):
 
     def train(
         self, vault: LabelVault, benchmark: Benchmark, checkpoints: Sequence[int]
-    ) -> TrainedModel:
-        """Train up to the last checkpoint."""
-        detector = fitted_detector(
+    ) -> Detector:
+        """A detector that is trained up to the last checkpoint."""
+        return fitted_detector(
             self.model,
             vault,
             benchmark,
@@ -139,7 +101,6 @@ class ModelFit(Value):
             checkpoint_epochs=tuple(checkpoints),
             stop_after=max(checkpoints),
         )
-        return TrainedModel(detector)
 
     def train_and_score(
         self,
@@ -150,90 +111,49 @@ class ModelFit(Value):
     ) -> ScoredFit:
         """Train, and score every checkpoint on the recordings for selection.
 
-        Parameters
-        ----------
-        benchmark
-            The data.
-        selection
-            Recordings for selection, with their labels.
-        checkpoints
-            Epochs to score.
-        tune
-            Gives a decoder and its score for densities and labels.
+        ``tune`` gives a decoder and its score for densities and labels. Of checkpoints with equal
+        scores the earliest is the best.
         """
         vault = LabelVault(benchmark, [*self.data.ids, *selection.ids])
-        trained = self.train(vault, benchmark, checkpoints)
-        signals, truth = vault.signals(selection.ids), vault.labels(selection.ids)
+        detector = self.train(vault, benchmark, checkpoints)
+        signals, labels = vault.signals(selection.ids), vault.labels(selection.ids)
         tried = []
         for epoch in checkpoints:
-            decoder, score = tune(trained.densities(epoch, signals), truth)
+            decoder, score = tune(densities_at(detector, epoch, signals), labels)
             tried.append(CheckpointScore(epoch=epoch, score=score, decoder=decoder))
         best = max(tried, key=lambda checkpoint: checkpoint.score)
-        densities = trained.densities(best.epoch, signals)
-        return ScoredFit(trained, tuple(tried), best, densities, truth)
-
-
-class TrainedModel:
-    """A trained detector with its checkpoints."""
-
-    def __init__(self, detector: Detector) -> None:
-        self._detector = detector
-
-    @property
-    def losses(self) -> tuple[float, ...]:
-        """Mean loss of each epoch."""
-        return tuple(float(epoch.loss) for epoch in self._detector.history_)
-
-    def densities(self, epoch: int, recordings: Recordings) -> list[Density]:
-        """Densities of recordings by the weights of a checkpoint.
-
-        Raises
-        ------
-        TrainingError
-            If the weights are finite but so large that their densities are not.
-        """
-        try:
-            with no_warnings():
-                return [*self._detector.checkpoint(epoch).densities(recordings)]
-        except DensityError as error:
-            raise TrainingError(f"diverged by epoch {epoch}: {error}") from error
-
-    def weights(self, epoch: int) -> bytes:
-        """Content of the model file of a checkpoint."""
-        return model_file(self._detector.checkpoint(epoch))
-
-
-@dataclass(frozen=True)
-class ScoredFit:
-    """A training whose checkpoints were scored on other recordings.
-
-    Parameters
-    ----------
-    trained
-        The trained model.
-    tried
-        All checkpoints.
-    best
-        The checkpoint with the highest score; of equal ones the earliest.
-    densities, truth
-        Densities by the best checkpoint, and labels, of the recordings for selection.
-    """
-
-    trained: TrainedModel
-    tried: tuple[CheckpointScore, ...]
-    best: CheckpointScore
-    densities: list[Density]
-    truth: Events
-
-    def result(self, decoders: dict[str, Decoder]) -> FitResult:
-        """The result of a step, with the decoders that it selected by stage."""
-        return FitResult(
-            epoch=self.best.epoch,
-            score=self.best.score,
-            decoders=decoders,
-            tried=self.tried,
-            losses=self.trained.losses,
+        result = FitResult(
+            epoch=best.epoch, score=best.score, tried=tuple(tried), losses=losses(detector)
         )
+        densities = densities_at(detector, best.epoch, signals)
+        return ScoredFit(detector, result, best.decoder, densities, labels)
+
+
+class ScoredFit(NamedTuple):
+    """A training whose checkpoints were scored, with the best one on the selection recordings."""
+
+    detector: Detector
+    result: FitResult  # without the decoders of stages
+    decoder: Decoder
+    densities: list[Density]
+    labels: Events
+
+
+def losses(detector: Detector) -> tuple[float, ...]:
+    """Mean loss of each epoch."""
+    return tuple(float(epoch.loss) for epoch in detector.history_)
+
+
+def densities_at(detector: Detector, epoch: int, recordings: Recordings) -> list[Density]:
+    """Densities of recordings by the weights of a checkpoint.
+
+    Weights that are finite, but so large that their densities are not, are a `TrainingError`.
+    """
+    try:
+        with no_warnings():
+            return [*detector.checkpoint(epoch).densities(recordings)]
+    except DensityError as error:
+        raise TrainingError(f"diverged by epoch {epoch}: {error}") from error
 
 
 def select_rate(
@@ -241,17 +161,8 @@ def select_rate(
 ) -> tuple[float | None, list[FitResult], list[str]]:
     """The learning rate with the highest mean score; of equal ones the first.
 
-    Parameters
-    ----------
-    run
-        The run directory.
-    candidates
-        Finished steps of each learning rate.
-
-    Returns
-    -------
-    tuple
-        The learning rate, None if all failed; the results of its steps; why the others failed.
+    ``candidates`` are the finished steps of each learning rate. Returns the learning rate, None if
+    all failed; the results of its steps; and why others failed.
     """
     best: float | None = None
     best_score, best_fits, failures = -math.inf, list[FitResult](), []

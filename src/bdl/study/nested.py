@@ -9,6 +9,7 @@ labels never, hashes of other labels only if the step may read them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from bdl.config import Value
@@ -20,9 +21,16 @@ from bdl.runs.step import StepOutput
 from bdl.runs.step_files import pack_densities, pack_events
 from bdl.study.binding import freeze
 from bdl.study.decoder_stages import DecoderStages
-from bdl.study.detector_rows import DetectorRows, DetectorStep, detector_step
+from bdl.study.detector_rows import detector_choices, detector_step
 from bdl.study.label_vault import LabelVault
-from bdl.study.model_fits import FitResult, ModelFit, select_rate
+from bdl.study.model_fits import (
+    FitResult,
+    ModelFit,
+    densities_at,
+    losses,
+    model_file,
+    select_rate,
+)
 from bdl.study.protocol import Row
 from bdl.study.results import ScoreRecord
 from bdl.study.steps import RowRun, StepData, StudyStep
@@ -44,12 +52,10 @@ class SelectStep(StudyStep):
             benchmark,
             self.calibration,
             self.checkpoints,
-            lambda densities, truth: self.stages.tune(densities, truth, benchmark),
+            lambda densities, labels: self.stages.tune(densities, labels, benchmark),
         )
-        decoders = self.stages.choose(
-            scored.densities, scored.truth, benchmark, scored.best.decoder
-        )
-        return StepOutput(scored.result(decoders).model_dump(mode="json"))
+        decoders = self.stages.choose(scored.densities, scored.labels, benchmark, scored.decoder)
+        return StepOutput(scored.result.replace(decoders=decoders).model_dump(mode="json"))
 
 
 class FinalStep(StudyStep):
@@ -64,13 +70,14 @@ class FinalStep(StudyStep):
     def perform(self, run: RunReader, benchmark: Benchmark) -> StepOutput:
         """Train; write weights, densities and the detections of every stage."""
         vault = LabelVault(benchmark, self.fit.data.ids)
-        trained = self.fit.train(vault, benchmark, [self.epoch])
-        densities = trained.densities(self.epoch, vault.signals(self.test.ids))
-        files = {"model.safetensors": trained.weights(self.epoch), **pack_densities(densities)}
+        detector = self.fit.train(vault, benchmark, [self.epoch])
+        densities = densities_at(detector, self.epoch, vault.signals(self.test.ids))
+        weights = model_file(detector.checkpoint(self.epoch))
+        files = {"model.safetensors": weights, **pack_densities(densities)}
         for stage, decoder in self.decoders.items():
             detections = decode(densities, decoder, benchmark.intervals)
             files[f"detections/{stage}.csv"] = pack_events(detections)
-        result = FitResult(epoch=self.epoch, losses=trained.losses)
+        result = FitResult(epoch=self.epoch, losses=losses(detector))
         return StepOutput(result.model_dump(mode="json"), files)
 
 
@@ -88,85 +95,45 @@ class SelectedModel(Value):
 class Nested(Regime):
     """The nested regime."""
 
-    def select_step(self, plan: StudyPlan, fold: int, row: Row, rate: float) -> SelectStep:
-        """The selection step of a fold, row and learning rate."""
-        parts = plan.folds[fold]
-        return SelectStep(
-            name=f"select/{plan.slug(row)}/fold-{fold}/rate-{rate:g}",
-            settings=plan.data.settings,
-            fit=plan.fit(row, rate, plan.protocol.selection_seed + fold, parts.train),
-            calibration=plan.data.part(parts.calibration, labels=True),
-            checkpoints=plan.protocol.checkpoints,
-            stages=plan.stages(row),
-        )
-
-    def final_step(self, plan: StudyPlan, selected: SelectedModel, seed: int) -> FinalStep:
-        """The final step of a selected model and a seed."""
-        row, fold = plan.protocol.row(selected.row), plan.folds[selected.fold]
-        return FinalStep(
-            name=f"final/{plan.slug(row)}/fold-{selected.fold}/seed-{seed}",
-            settings=plan.data.settings,
-            fit=plan.fit(row, selected.learning_rate, seed, fold.not_test),
-            epoch=selected.epoch,
-            test=plan.data.part(fold.test, labels=False),
-            decoders=selected.decoders,
-        )
-
-    def select_steps(self, plan: StudyPlan) -> dict[tuple[str, int], list[SelectStep]]:
-        """One step per learning rate, by row without preset and fold."""
-        return {
-            (row.name, fold): [
-                self.select_step(plan, fold, row, rate) for rate in plan.protocol.rates_of(row)
-            ]
-            for fold in range(len(plan.folds))
-            for row in plan.protocol.rows
-            if row.preset is None
-        }
-
-    def detector_steps(self, plan: StudyPlan) -> dict[tuple[str, int], list[DetectorStep]]:
-        """One step per fold, by row with a preset and seed."""
-        return {
-            (row.name, seed): [
-                detector_step(plan, fold, row, seed) for fold in range(len(plan.folds))
-            ]
-            for row, seed in plan.runs()
-            if row.preset is not None
-        }
-
     def first_steps(self, plan: StudyPlan) -> Mapping[tuple[str, int], Sequence[StudyStep]]:
         """One step per learning rate, or per seed of a preset, by row and fold."""
-        first: dict[tuple[str, int], list[StudyStep]] = {}
-        for key, selects in self.select_steps(plan).items():
-            first[key] = [*selects]
-        for (row, _), detectors in self.detector_steps(plan).items():
-            for fold, step in enumerate(detectors):
-                first.setdefault((row, fold), []).append(step)
-        return first
+        protocol = plan.protocol
+        return {
+            (row.name, fold): [
+                _select_step(plan, fold, row, rate) for rate in protocol.rates_of(row)
+            ]
+            if row.preset is None
+            else [detector_step(plan, fold, row, seed) for seed in protocol.seeds_of(row)]
+            for fold in range(len(plan.folds))
+            for row in protocol.rows
+        }
 
     def step_counts(self, plan: StudyPlan) -> dict[str, int]:
         """Number of selection and final steps, and of those of detectors."""
-        selections = sum(len(steps) for steps in self.select_steps(plan).values())
-        detectors = sum(len(steps) for steps in self.detector_steps(plan).values())
-        finals = len([row for row, _ in plan.runs() if row.preset is None]) * len(plan.folds)
-        counts = {"select": selections, "detector": detectors, "final": finals}
-        return {kind: count for kind, count in counts.items() if count}
+        counts = Counter(step.kind for steps in self.first_steps(plan).values() for step in steps)
+        counts["final"] = sum(row.preset is None for row, _ in plan.runs()) * len(plan.folds)
+        return {kind: counts[kind] for kind in ("select", "detector", "final") if counts[kind]}
 
     def train(self, run: RunDirectory, plan: StudyPlan, run_steps: RunSteps) -> TrainedRows:
         """Select on calibration recordings, freeze, train the final models."""
-        first, detectors = self.select_steps(plan), self.detector_steps(plan)
-        selecting: list[StudyStep] = [step for steps in first.values() for step in steps]
-        selecting += [step for steps in detectors.values() for step in steps]
+        protocol, folds = plan.protocol, range(len(plan.folds))
+        first = self.first_steps(plan)
+        selecting = [step for steps in first.values() for step in steps]
         run_steps("selecting", selecting)
-        chosen = DetectorRows(run, detectors)
         models: list[SelectedModel] = []
         checkpoints: dict[str, list[StepId]] = {}
+        detectors: dict[tuple[str, int], list[StudyStep]] = {}
         failed = []
-        for row in plan.protocol.rows:
+        for row in protocol.rows:
             if row.preset is not None:
+                by_fold = (first[row.name, fold] for fold in folds)
+                for seed, *steps in zip(protocol.seeds_of(row), *by_fold, strict=True):
+                    detectors[row.name, seed] = steps
                 continue
             of_row = []
-            for fold in range(len(plan.folds)):
-                candidates = {step.fit.learning_rate: [step.id] for step in first[row.name, fold]}
+            for fold in folds:
+                rates = zip(protocol.rates_of(row), first[row.name, fold], strict=True)
+                candidates = {rate: [step.id] for rate, step in rates}
                 rate, fits, failures = select_rate(run, candidates)
                 failed += [f"{row.name}, fold {fold}, {failure}" for failure in failures]
                 if rate is not None:
@@ -186,26 +153,20 @@ class Nested(Regime):
                 models += of_row
             else:
                 failed.append(f"{row.name}: every learning rate failed in a fold; left out")
-        freeze(run, [*(model.model_dump(mode="json") for model in models), *chosen.frozen])
-        finals = {
+        detector_runs, detector_failures = _trained_runs(run, detectors)
+        frozen, detector_records = detector_choices(run, detector_runs)
+        freeze(run, [*(model.model_dump(mode="json") for model in models), *frozen])
+        finals: dict[tuple[str, int], list[StudyStep]] = {
             (row.name, seed): [
-                self.final_step(plan, model, seed) for model in models if model.row == row.name
+                _final_step(plan, row, model, seed) for model in models if model.row == row.name
             ]
             for row, seed in plan.runs()
-            if row.preset is None
         }
-        training: list[StudyStep] = [step for steps in finals.values() for step in steps]
+        training = [step for steps in finals.values() for step in steps]
         if training:
             run_steps("training final models", training)
-        runs = []
-        for (name, seed), final_steps in finals.items():
-            ids = tuple(step.id for step in final_steps)
-            reasons = [reason for id in ids if (reason := run.result(id)["failed"])]
-            if reasons:
-                failed.append(f"{name}, seed {seed}: {reasons[0]}; left out")
-            elif ids:
-                runs.append(RowRun(row=name, seed=seed, detections=ids, densities=ids))
-        records = tuple(
+        runs, failures = _trained_runs(run, finals)
+        records = [
             ScoreRecord(model.row, "selection", metric, value, None, model.fold)
             for model in models
             for metric, value in (
@@ -213,12 +174,51 @@ class Nested(Regime):
                 ("epoch", float(model.epoch)),
                 ("mAP", model.score),
             )
-        )
-        order = [row.name for row in plan.protocol.rows]
+        ]
+        order = [row.name for row in protocol.rows]
         return TrainedRows(
-            tuple(sorted((*runs, *chosen.runs), key=lambda each: order.index(each.row))),
+            tuple(sorted((*runs, *detector_runs), key=lambda trained: order.index(trained.row))),
             tuple(step.id for step in (*selecting, *training)),
             checkpoints,
-            (*records, *chosen.records),
-            (*failed, *chosen.failed),
+            (*records, *detector_records),
+            (*failed, *failures, *detector_failures),
         )
+
+
+def _select_step(plan: StudyPlan, fold: int, row: Row, rate: float) -> SelectStep:
+    parts = plan.folds[fold]
+    return SelectStep(
+        name=f"select/{plan.slug(row)}/fold-{fold}/rate-{rate:g}",
+        settings=plan.data.settings,
+        fit=plan.fit(row, rate, plan.protocol.selection_seed + fold, parts.train),
+        calibration=plan.data.part(parts.calibration, labels=True),
+        checkpoints=plan.protocol.checkpoints,
+        stages=plan.stages(row),
+    )
+
+
+def _final_step(plan: StudyPlan, row: Row, selected: SelectedModel, seed: int) -> FinalStep:
+    parts = plan.folds[selected.fold]
+    return FinalStep(
+        name=f"final/{plan.slug(row)}/fold-{selected.fold}/seed-{seed}",
+        settings=plan.data.settings,
+        fit=plan.fit(row, selected.learning_rate, seed, parts.not_test),
+        epoch=selected.epoch,
+        test=plan.data.part(parts.test, labels=False),
+        decoders=selected.decoders,
+    )
+
+
+def _trained_runs(
+    run: RunReader, steps: Mapping[tuple[str, int], Sequence[StudyStep]]
+) -> tuple[list[RowRun], list[str]]:
+    """Rows and seeds that were trained in all folds, and why others are left out."""
+    runs, failed = [], []
+    for (row, seed), of_run in steps.items():
+        ids = tuple(step.id for step in of_run)
+        reasons = [reason for id in ids if (reason := run.result(id)["failed"])]
+        if reasons:
+            failed.append(f"{row}, seed {seed}: {reasons[0]}; left out")
+        elif ids:
+            runs.append(RowRun(row=row, seed=seed, detections=ids, densities=ids))
+    return runs, failed

@@ -1,4 +1,4 @@
-"""The nested cross-validation of a detector on one's own data, as a protocol.
+"""The nested cross-validation of a detector on the user's own data, as a protocol.
 
 Folds are whole groups. In each, the detector is trained on the other folds and makes all choices
 there; rows that it is compared with differ from it in one setting.
@@ -35,7 +35,7 @@ def project_protocol(
     baselines: Sequence[str] = (),
     replicates: int = 1000,
 ) -> tuple[Protocol, Benchmark]:
-    """The protocol that scores a detector on one's own data, and the data as they were read.
+    """The protocol that scores a detector on the user's own data, and the data as they were read.
 
     Parameters
     ----------

@@ -18,14 +18,10 @@ changes no result: name, title, notes and table layouts.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, Self
 
-from pydantic import (
-    Field,
-    PositiveFloat,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, PositiveFloat, field_validator, model_validator
 
 from bdl.config import Value, mapping, validate
 from bdl.datasets import Dataset, Settings
@@ -35,7 +31,7 @@ from bdl.runs.digest import digest
 from bdl.study.paper_tables import Paper
 from bdl.study.row import LearningRates, Seeds
 from bdl.study.row import Row as Row  # a protocol is written with its rows
-from bdl.study.splits import Folds, Holdout, Split, Unit
+from bdl.study.splits import Fold, Folds, Holdout, Split, Unit, make_split
 from bdl.training import Training
 
 # Fields of `Training` that the study sets for each training, and the key that determines them.
@@ -192,6 +188,10 @@ class Protocol(Value):
     def calibrates(self) -> bool:
         """Whether calibration recordings are needed: for rows that make no choices of their own."""
         return self.regime == "nested" and any(row.preset is None for row in self.rows)
+
+    def make_folds(self, groups: Mapping[str, str]) -> tuple[Fold, ...]:
+        """The folds of recordings, given the group of each."""
+        return make_split(self.split, groups, calibrate=self.calibrates)
 
     @property
     def selection_part(self) -> str:

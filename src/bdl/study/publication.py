@@ -1,17 +1,28 @@
-"""What a finished study publishes: results, tables, outputs for the report and the figures."""
+"""What a finished study publishes: results, tables, outputs for the report and the figures.
+
+They end a chain of hashes. ``results.json`` names the hash of ``chain.json``; that file names the
+hashes of what the directory is bound to and of the mark of every step; a mark holds the result of
+its step and names the hashes of its files. So no byte of a finished study can change unnoticed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from bdl.datasets import Benchmark
+from bdl.errors import StudyError
+from bdl.runs.digest import sha256
 from bdl.runs.run_reader import RunReader, StepId
 from bdl.runs.seal import sealed
 from bdl.runs.step_files import common_stages
-from bdl.study.chain import CHAIN, chain_of, sha256
 from bdl.study.model_fits import FitResult
 from bdl.study.results import Results
 from bdl.study.study_outputs import EpochMeans, RowOutputs, StudyOutputs
 from bdl.study.study_plan import StudyPlan, TrainedRows
 from bdl.study.table_formats import written
+
+CHAIN = "chain.json"
+BOUND = ("protocol", "environment", "data", "split", "models", "frozen")
 
 
 def joined_results(trained: TrainedRows, scores: Results, benchmark: Benchmark) -> Results:
@@ -36,16 +47,7 @@ def publication(
 ) -> dict[str, bytes]:
     """Files that a finished study publishes, by name; the results, which name the chain, are last.
 
-    Parameters
-    ----------
-    run, plan, trained
-        The study, all steps done.
-    score
-        The step that scored.
-    results
-        All scores.
-    data
-        Folder of the data.
+    ``score`` is the step that scored, ``data`` the folder of the data.
     """
     chain = sealed({"files": chain_of(run, [*trained.steps, score])})
     tables = written(plan.protocol, results)
@@ -83,3 +85,16 @@ def study_outputs(run: RunReader, plan: StudyPlan, trained: TrainedRows, data: s
             else None,
         )
     return StudyOutputs(data=data, test=plan.test_ids, rows=rows)
+
+
+def chain_of(run: RunReader, steps: Iterable[StepId]) -> dict[str, str]:
+    """SHA-256 of what a study is bound to and of the marks of its steps, by name."""
+    names = [f"{name}.json" for name in BOUND]
+    names += [f"{step.folder}/done.json" for step in steps]
+    hashes = {}
+    for name in names:
+        content = run.get(name)
+        if content is None:
+            raise StudyError(f"{run.url}: {name} is missing; run the same command again")
+        hashes[name] = sha256(content)
+    return hashes

@@ -74,9 +74,13 @@ class Row(Value):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_preset(cls, given: Any) -> Any:
-        """Take objective and encoder from the preset where the row does not name its own."""
-        if not isinstance(given, dict) or given.get("preset") is None:
+    def _completed(cls, given: Any) -> Any:
+        """Give a row that names no encoder (or objective) that of its preset, or of its lag."""
+        if not isinstance(given, dict):
+            return given
+        if given.get("lag") is not None and "encoder" not in given:
+            given = {**given, "encoder": "forward-gru"}
+        if given.get("preset") is None:
             return given
         changes = given.get("detector") or {}
         settings = DetectorSettings.preset(given["preset"], **changes)
@@ -89,6 +93,11 @@ class Row(Value):
         for key in ("stride", "batch", "learning_rates", "decoder"):
             if self.preset is not None and getattr(self, key) is not None:
                 raise ValueError(f"{key} has no effect beside preset; give it in detector")
+        if self.lag is not None and self.decoder is not None and self.decoder.looks_ahead:
+            raise ValueError(
+                f"a row with a lag needs a decoder with a bounded look-ahead, and {self.decoder!r} "
+                f"has none: {self.decoder.looks_ahead}"
+            )
         return self
 
     def detector_settings(self, data: Settings, training: Training) -> DetectorSettings:
@@ -102,20 +111,3 @@ class Row(Value):
         fields = merge({"training": device}, {**self.detector, **parts})
         settings = DetectorSettings.of(data, self.preset, **fields)
         return settings if self.detector.get("decoder") else settings.replace(decoder=None)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _forward_encoder(cls, given: Any) -> Any:
-        """Give a row with a lag a forward encoder, unless it names one."""
-        if isinstance(given, dict) and given.get("lag") is not None and "encoder" not in given:
-            return {**given, "encoder": "forward-gru"}
-        return given
-
-    @model_validator(mode="after")
-    def _forward_decoder(self) -> Self:
-        if self.lag is not None and self.decoder is not None and self.decoder.looks_ahead:
-            raise ValueError(
-                f"a row with a lag needs a decoder with a bounded look-ahead, and {self.decoder!r} "
-                f"has none: {self.decoder.looks_ahead}"
-            )
-        return self

@@ -17,16 +17,10 @@ from bdl.windows import window_bins
 
 
 class RowModel(Value):
-    """The model of a row.
+    """The model of a row: settings of its detector, with those of the data set, and event types.
 
-    Parameters
-    ----------
-    settings
-        Settings of the detector, with those of the data set. Without a preset they are complete
-        and name no decoder: a study decodes in steps of its own. Each training sets its own seed
-        and, without a preset, learning rate.
-    types
-        Event types.
+    Without a preset the settings are complete and name no decoder: a study decodes in steps of its
+    own. Each training sets its own seed and, without a preset, learning rate.
     """
 
     settings: DetectorSettings

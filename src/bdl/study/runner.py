@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from bdl.datasets import Scale
+from bdl.datasets import Benchmark, Scale
 from bdl.errors import ConfigError, StudyError
 from bdl.runs.background import repeated
 from bdl.runs.run_directory import RunDirectory, timed
@@ -29,7 +29,7 @@ from bdl.study.results import Results
 from bdl.study.row_models import RowModel
 from bdl.study.step_worker import StepWorker
 from bdl.study.steps import StudyStep
-from bdl.study.study_plan import Regime, Study, StudyPlan, TrainedRows
+from bdl.study.study_plan import Regime, RunSteps, StudyPlan
 from bdl.study.validation import Validation
 from bdl.workers import WorkerDeath, Workers, run_all
 
@@ -84,15 +84,17 @@ def run_study(
         workers = binding.bind_environment(run, workers)
         path = data or _simulated(run, protocol, scale, report)
         source = DataSource.of(protocol, Path(path), trust=trust or data is None)
-        study = _bind(run, protocol, source, report, verify=verify)
+        benchmark = source.load()
+        plan = _bound_plan(run, protocol, benchmark, source, report, verify=verify)
         process = {"host": platform.node(), "process": os.getpid()}
         run.note("started", **process, workers=workers.model_dump(mode="json"))
-        trained = _train(study, workers, report)
-        score = ScoreStep.of(study.plan, trained.runs)
-        scores = _score(study, score, report)
-        binding.bind_data(run, study.benchmark, source)  # still the same
-        results = joined_results(trained, scores, study.benchmark)
-        files = publication(run, study.plan, trained, score.id, results, source.path)
+        run_steps = _step_runner(run, source, workers, report)
+        trained = REGIMES[protocol.regime].train(run, plan, run_steps)
+        score = ScoreStep.of(plan, trained.runs)
+        scores = _score(run, score, benchmark, report)
+        binding.bind_data(run, benchmark, source)  # still the same
+        results = joined_results(trained, scores, benchmark)
+        files = publication(run, plan, trained, score.id, results, source.path)
         for name, content in files.items():
             run.put(name, content)
         run.note("finished")
@@ -120,40 +122,41 @@ def _simulated(
     return folder
 
 
-def _bind(
+def _bound_plan(
     run: RunDirectory,
     protocol: Protocol,
+    benchmark: Benchmark,
     source: DataSource,
     report: ReportProgress,
     *,
     verify: bool,
-) -> Study:
-    benchmark = source.load()
-    data = binding.bind_data(
-        run,
-        benchmark,
-        source,
-        lambda done, total: report("hashing the data", done, total),
-        verify=verify,
-    )
+) -> StudyPlan:
+    """The plan of a study, to which its directory is bound."""
+
+    def hashed(done: int, total: int) -> None:
+        report("hashing the data", done, total)
+
+    data = binding.bind_data(run, benchmark, source, hashed, verify=verify)
     folds = binding.bind_split(run, protocol, benchmark)
     models = RowModel.of_rows(protocol, benchmark)
     run.put_json(
         "models.json", {row: model.model_dump(mode="json") for row, model in models.items()}
     )
-    return Study(run, StudyPlan(protocol, folds, data, models), benchmark, source)
+    return StudyPlan(protocol, folds, data, models)
 
 
-def _train(study: Study, workers: Workers, report: ReportProgress) -> TrainedRows:
-    """Train, select, freeze and decode."""
-    work = StepWorker(study.run.url, study.source, workers.threads)
+def _step_runner(
+    run: RunDirectory, source: DataSource, workers: Workers, report: ReportProgress
+) -> RunSteps:
+    """The function that runs steps on the workers."""
+    work = StepWorker(run.url, source, workers.threads)
 
     def run_steps(what: str, steps: Sequence[StudyStep]) -> None:
-        todo = [step for step in steps if study.run.done(step.id) is None]
+        todo = [step for step in steps if run.done(step.id) is None]
         problems: dict[str, None] = {}  # each is said once
-        with _watched(study.run, what, steps, report):
+        with _watched(run, what, steps, report):
             for step, problem in run_all(
-                work, todo, workers, lambda reason: study.run.note("worker died", reason=reason)
+                work, todo, workers, lambda reason: run.note("worker died", reason=reason)
             ):
                 if isinstance(problem, WorkerDeath):
                     problem = f"{step.name}: {problem}"
@@ -162,12 +165,13 @@ def _train(study: Study, workers: Workers, report: ReportProgress) -> TrainedRow
         if problems:
             raise StudyError("\n".join(problems))
 
-    return REGIMES[study.protocol.regime].train(study.run, study.plan, run_steps)
+    return run_steps
 
 
-def _score(study: Study, step: ScoreStep, report: ReportProgress) -> Results:
+def _score(
+    run: RunDirectory, step: ScoreStep, benchmark: Benchmark, report: ReportProgress
+) -> Results:
     """Open the test labels after the freeze and score, once: what is scored stays unchanged."""
-    run = study.run
     if run.done(step.id) is None:
         frozen = run.get_json("frozen.json")
         if frozen is None:
@@ -175,7 +179,7 @@ def _score(study: Study, step: ScoreStep, report: ReportProgress) -> Results:
         run.note("test opened", frozen=frozen["digest"])
         report("scoring", 0, 1)
         with timed() as seconds:
-            output = step.perform(run, study.benchmark)
+            output = step.perform(run, benchmark)
         run.finish(step, output, seconds=seconds[0])
         report("scoring", 1, 1)
     return Results.from_dict(run.result(step.id))

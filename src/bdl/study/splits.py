@@ -127,16 +127,9 @@ Split = Annotated[Folds | Holdout | ListedFolds, Field(discriminator="kind")]
 
 
 def make_split(split: Split, groups: Mapping[str, str], *, calibrate: bool) -> tuple[Fold, ...]:
-    """Split recordings.
+    """Split recordings, given the group of each.
 
-    Parameters
-    ----------
-    split
-        How to split.
-    groups
-        Group of each recording; its keys are all recordings.
-    calibrate
-        Whether every fold needs calibration recordings.
+    With ``calibrate``, every fold needs calibration recordings.
 
     Examples
     --------

@@ -15,7 +15,6 @@ from typing import Any
 from bdl.study.model_fits import FitResult
 from bdl.study.results import Results
 from bdl.study.runner import REGIMES
-from bdl.study.stored_plan import plan_of
 from bdl.study.study_plan import StudyPlan
 from bdl.study.study_reader import StudyReader
 
@@ -50,7 +49,7 @@ def status_of(url: str) -> StudyStatus:
     study = StudyReader(url)
     protocol, ledger = study.protocol, study.ledger()
     results = None if study.get_json("results.json") is None else study.results
-    plan = plan_of(study)
+    plan = StudyPlan.stored(study)
     if plan is None:
         return StudyStatus(protocol.name, {}, {}, None, {}, results, ledger)
     total = {**REGIMES[protocol.regime].step_counts(plan), "score": 1}

@@ -1,4 +1,4 @@
-"""The worker: performs one step, in whatever process or machine it was sent to.
+"""The worker: performs one step, in any process or on any machine.
 
 A worker reads the data itself, reads no labels except those its step names, and writes the files
 of a step whole or not at all. A training that diverges is a result, recorded as failed; any other

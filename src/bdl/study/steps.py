@@ -19,17 +19,9 @@ class StepData(Value):
 
 
 class StudyStep(Step):
-    """One piece of work of a study.
+    """One piece of work of a study."""
 
-    Parameters
-    ----------
-    name
-        Path of the step below ``steps/`` in the run directory.
-    settings
-        Hash of the settings of the data.
-    """
-
-    settings: str
+    settings: str  # hash of the settings of the data
 
     @abstractmethod
     def perform(self, run: RunReader, benchmark: Benchmark) -> StepOutput:

@@ -6,11 +6,10 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
-from bdl.datasets import Benchmark
 from bdl.runs.run_directory import RunDirectory
 from bdl.runs.run_reader import StepId
-from bdl.study.data_source import DataSource
 from bdl.study.decoder_stages import DecoderStages
 from bdl.study.fingerprint import DataFingerprint
 from bdl.study.model_fits import ModelFit
@@ -19,6 +18,7 @@ from bdl.study.results import ScoreRecord
 from bdl.study.row_models import RowModel
 from bdl.study.splits import Fold
 from bdl.study.steps import RowRun, StudyStep
+from bdl.study.study_reader import StudyReader
 
 RunSteps = Callable[[str, Sequence[StudyStep]], None]
 
@@ -31,6 +31,20 @@ class StudyPlan:
     folds: tuple[Fold, ...]
     data: DataFingerprint
     models: Mapping[str, RowModel]
+
+    @classmethod
+    def stored(cls, study: StudyReader) -> Self | None:
+        """The plan of a study as its run directory holds it; None if it is not written yet."""
+        parts = [study.get_json(f"{name}.json") for name in ("split", "data", "models")]
+        if None in parts:
+            return None
+        split, data, models = parts
+        return cls(
+            study.protocol,
+            tuple(Fold(**fold) for fold in split["parts"]),
+            DataFingerprint(**data),
+            {row: RowModel(**model) for row, model in models.items()},
+        )
 
     @property
     def test_ids(self) -> tuple[str, ...]:
@@ -77,21 +91,6 @@ class StudyPlan:
         """Number and name of a row, as part of a path."""
         number = self.protocol.rows.index(row)
         return f"{number:02d}-" + re.sub(r"[^a-z0-9.]+", "-", row.name.lower()).strip("-")
-
-
-@dataclass(frozen=True)
-class Study:
-    """A study bound to its run directory and its data."""
-
-    run: RunDirectory
-    plan: StudyPlan
-    benchmark: Benchmark
-    source: DataSource
-
-    @property
-    def protocol(self) -> Protocol:
-        """The protocol of the plan."""
-        return self.plan.protocol
 
 
 @dataclass(frozen=True)

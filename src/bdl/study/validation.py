@@ -20,7 +20,7 @@ from bdl.runs.step_files import pack_densities, pack_events, read_densities
 from bdl.study.binding import freeze
 from bdl.study.decoder_stages import DecoderStages, best_decoder, untuned_grid
 from bdl.study.label_vault import LabelVault
-from bdl.study.model_fits import ModelFit, select_rate
+from bdl.study.model_fits import ModelFit, model_file, select_rate
 from bdl.study.protocol import Row
 from bdl.study.results import ScoreRecord
 from bdl.study.steps import RowRun, StepData, StudyStep
@@ -41,15 +41,13 @@ class ValidateStep(StudyStep):
             benchmark,
             self.validation,
             self.checkpoints,
-            lambda densities, truth: best_decoder(
-                densities, truth, untuned_grid(benchmark, densities[0]), benchmark
+            lambda densities, labels: best_decoder(
+                densities, labels, untuned_grid(benchmark, densities[0]), benchmark
             ),
         )
-        files = {
-            "model.safetensors": scored.trained.weights(scored.best.epoch),
-            **pack_densities(scored.densities),
-        }
-        return StepOutput(scored.result({}).model_dump(mode="json"), files)
+        weights = model_file(scored.detector.checkpoint(scored.result.epoch))
+        files = {"model.safetensors": weights, **pack_densities(scored.densities)}
+        return StepOutput(scored.result.model_dump(mode="json"), files)
 
 
 class TunedDecoders(Value):
@@ -72,8 +70,8 @@ class TuneStep(StudyStep):
         folds = [read_densities(run, [step]) for step in self.densities]
         pooled = [density for fold in folds for density in fold]
         vault = LabelVault(benchmark, self.validation.ids)
-        truth = vault.labels([density.recording for density in pooled])
-        decoders = self.stages.choose(pooled, truth, benchmark)
+        labels = vault.labels([density.recording for density in pooled])
+        decoders = self.stages.choose(pooled, labels, benchmark)
         detections = {
             stage: decode(pooled, decoder, benchmark.intervals)
             for stage, decoder in decoders.items()
@@ -88,36 +86,18 @@ class TuneStep(StudyStep):
             for fold, decoder in zip(folds, cross_fitted, strict=True)
         )
         result = TunedDecoders(decoders=decoders, cross_fitted=tuple(cross_fitted))
-        return StepOutput(
-            result.model_dump(mode="json"),
-            {
-                f"detections/{stage}.csv": pack_events(events)
-                for stage, events in detections.items()
-            },
-        )
+        files = {f"detections/{stage}.csv": pack_events(e) for stage, e in detections.items()}
+        return StepOutput(result.model_dump(mode="json"), files)
 
 
 class Validation(Regime):
     """The validation regime."""
 
-    def validate_step(
-        self, plan: StudyPlan, fold: int, row: Row, seed: int, rate: float
-    ) -> ValidateStep:
-        """The step of a fold, row, seed and learning rate."""
-        parts = plan.folds[fold]
-        return ValidateStep(
-            name=f"validate/{plan.slug(row)}/fold-{fold}/seed-{seed}-rate-{rate:g}",
-            settings=plan.data.settings,
-            fit=plan.fit(row, rate, seed, parts.train),
-            validation=plan.data.part(parts.test, labels=True),
-            checkpoints=plan.protocol.checkpoints,
-        )
-
     def first_steps(self, plan: StudyPlan) -> Mapping[tuple[str, int], Sequence[ValidateStep]]:
         """One step per seed and learning rate, by row and fold."""
         return {
             (row.name, fold): [
-                self.validate_step(plan, fold, row, seed, rate)
+                _validate_step(plan, fold, row, seed, rate)
                 for seed in plan.protocol.seeds_of(row)
                 for rate in plan.protocol.rates_of(row)
             ]
@@ -127,14 +107,14 @@ class Validation(Regime):
 
     def step_counts(self, plan: StudyPlan) -> dict[str, int]:
         """Number of validation and tuning steps."""
-        runs = [*plan.runs()]
-        trainings = sum(len(plan.protocol.rates_of(row)) for row, _ in runs)
-        return {"validate": trainings * len(plan.folds), "tune": len(runs)}
+        trainings = sum(len(steps) for steps in self.first_steps(plan).values())
+        return {"validate": trainings, "tune": len([*plan.runs()])}
 
     def train(self, run: RunDirectory, plan: StudyPlan, run_steps: RunSteps) -> TrainedRows:
         """Train on the other folds, choose decoders on the pooled ones, freeze."""
         first = self.first_steps(plan)
-        run_steps("training", [step for steps in first.values() for step in steps])
+        training = [step for steps in first.values() for step in steps]
+        run_steps("training", training)
         tunes: list[tuple[str, int, TuneStep]] = []
         checkpoints: dict[str, list[StepId]] = {}
         records: list[ScoreRecord] = []
@@ -150,28 +130,40 @@ class Validation(Regime):
             if rate is None:
                 failed.append(f"{row.name}, seed {seed}: every learning rate failed; left out")
                 continue
-            tunes.append((row.name, seed, self._tune_step(plan, row, seed, candidates[rate])))
+            tunes.append((row.name, seed, _tune_step(plan, row, seed, candidates[rate])))
             checkpoints.setdefault(row.name, []).extend(candidates[rate])
             scores = [fit.score for fit in fits if fit.score is not None]
             pooled = [(None, sum(scores) / len(scores)), *enumerate(scores)]
             records += [
                 ScoreRecord(row.name, "valid", "mAP", score, seed, fold) for fold, score in pooled
             ]
-        run_steps("choosing decoders", [step for *_, step in tunes])
+        tuning = [step for *_, step in tunes]
+        run_steps("choosing decoders", tuning)
         freeze(run, [{"row": r, "seed": s, **run.result(step.id)} for r, s, step in tunes])
         runs = tuple(
             RowRun(row=name, seed=seed, detections=(step.id,), densities=step.densities)
             for name, seed, step in tunes
         )
-        trained = [step for steps in first.values() for step in steps]
-        ids = tuple(step.id for step in (*trained, *(step for *_, step in tunes)))
+        ids = tuple(step.id for step in (*training, *tuning))
         return TrainedRows(runs, ids, checkpoints, tuple(records), tuple(failed))
 
-    def _tune_step(self, plan: StudyPlan, row: Row, seed: int, steps: Sequence[StepId]) -> TuneStep:
-        return TuneStep(
-            name=f"tune/{plan.slug(row)}/seed-{seed}",
-            settings=plan.data.settings,
-            densities=tuple(steps),
-            validation=plan.data.part(plan.test_ids, labels=True),
-            stages=plan.stages(row),
-        )
+
+def _validate_step(plan: StudyPlan, fold: int, row: Row, seed: int, rate: float) -> ValidateStep:
+    parts = plan.folds[fold]
+    return ValidateStep(
+        name=f"validate/{plan.slug(row)}/fold-{fold}/seed-{seed}-rate-{rate:g}",
+        settings=plan.data.settings,
+        fit=plan.fit(row, rate, seed, parts.train),
+        validation=plan.data.part(parts.test, labels=True),
+        checkpoints=plan.protocol.checkpoints,
+    )
+
+
+def _tune_step(plan: StudyPlan, row: Row, seed: int, steps: Sequence[StepId]) -> TuneStep:
+    return TuneStep(
+        name=f"tune/{plan.slug(row)}/seed-{seed}",
+        settings=plan.data.settings,
+        densities=tuple(steps),
+        validation=plan.data.part(plan.test_ids, labels=True),
+        stages=plan.stages(row),
+    )

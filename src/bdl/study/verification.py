@@ -18,19 +18,16 @@ from typing import Any
 
 from bdl.datasets import Benchmark
 from bdl.errors import StudyError
-from bdl.runs.digest import digest
+from bdl.runs.digest import digest, sha256
 from bdl.runs.run_directory import RunDirectory
 from bdl.runs.run_reader import StepId
 from bdl.study.binding import check_data
-from bdl.study.chain import CHAIN, sha256
 from bdl.study.final_scores import ScoreStep
-from bdl.study.publication import joined_results, publication
+from bdl.study.publication import CHAIN, joined_results, publication
 from bdl.study.results import Results
 from bdl.study.row_models import RowModel
 from bdl.study.runner import REGIMES
-from bdl.study.splits import make_split
 from bdl.study.steps import StudyStep
-from bdl.study.stored_plan import plan_of
 from bdl.study.study_plan import StudyPlan
 from bdl.study.study_reader import UNFINISHED, StudyReader
 
@@ -92,7 +89,7 @@ def verify_study(url: str, *, data: Path | None = None, trust: bool = False) -> 
     if study.get_json("protocol.json")["digest"] != protocol.digest():
         raise study.damage("protocol.json", "the protocol is not the one that its hash names")
     results = study.get_json("results.json")
-    plan = plan_of(study)
+    plan = StudyPlan.stored(study)
     if results is None or plan is None:
         raise StudyError(f"{study.url}: {UNFINISHED}")
     chain, files = _check_chain(study, results.get("chain"))
@@ -158,10 +155,7 @@ def _check_chain(study: StudyReader, named: Any) -> tuple[str, dict[StepId, int]
 def _check_plan(study: StudyReader, plan: StudyPlan, benchmark: Benchmark) -> None:
     """Check that split and models follow from protocol and data."""
     protocol = plan.protocol
-    folds = make_split(
-        protocol.split, benchmark.recordings.groups, calibrate=protocol.regime == "nested"
-    )
-    if tuple(folds) != plan.folds:
+    if protocol.make_folds(benchmark.recordings.groups) != plan.folds:
         raise study.damage("split.json", "it is not the split of the protocol")
     if RowModel.of_rows(protocol, benchmark) != plan.models:
         raise study.damage("models.json", "it does not hold the models of the protocol")

@@ -1,4 +1,4 @@
-"""Metrics: numbers that a bootstrap, a calibration or a study asks for, by name or as values.
+"""Metrics: numbers that a bootstrap, a calibration or a study computes, by name or as values.
 
 Each metric is one class in one file of this package (see `bdl.registry`). Its text form is
 ``NAME[@TOLERANCE][>=THRESHOLD][:TYPE]``: ``mAP``, ``mF1``; ``AP@60``, ``F1@60`` (mean over types at

@@ -12,7 +12,7 @@ from bdl.evaluation.metrics.metric import MeanMetric
 
 
 class AveragePrecision(MeanMetric):
-    """Average precision: mean over tolerances, then over types with truths.
+    """Average precision: mean over tolerances, then over types with events.
 
     Names: ``mAP``, ``AP@60``, ``AP@60:onset``.
 

@@ -10,7 +10,7 @@ from bdl.arrays import Floats
 from bdl.errors import ConfigError
 from bdl.evaluation import replicates
 from bdl.evaluation.matches import Matches
-from bdl.evaluation.metrics._at_threshold import tally_at
+from bdl.evaluation.metrics.at_threshold import tally_at
 from bdl.evaluation.metrics.metric import MeanMetric
 
 

@@ -33,8 +33,8 @@ class Metric(Variant):
     type
         One event type. None takes all of them.
     delay
-        Most seconds from a truth to the time its detection was issued: later ones are no hits. None
-        allows any.
+        Most seconds from an event to the time its detection was issued: later ones are not hits.
+        None allows any.
 
     Examples
     --------
@@ -174,13 +174,13 @@ class MeanMetric(Metric):
         return f"m{self.kind}" if self.tolerance is None else self.kind
 
     def mean_of_types(self, table: Floats, matches: Matches) -> Floats:
-        """Mean of (replicates, types, tolerances) over tolerances, then over types with truths."""
+        """Mean of (replicates, types, tolerances) over tolerances, then over types with events."""
         if self.tolerance is not None:
             table = table[:, :, [matches.tolerance_index(self.tolerance)]]
         if self.type is not None:
             table = table[:, [matches.type_index(self.type)]]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # a replicate without any truth: NaN
+            warnings.simplefilter("ignore", RuntimeWarning)  # a replicate without any event: NaN
             means: Floats = np.nanmean(table.mean(axis=2), axis=1)
         return means
 

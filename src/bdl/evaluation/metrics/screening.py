@@ -17,8 +17,8 @@ BLOCK = 1 << 22  # numbers that are computed at once
 class ScreeningSensitivity(Metric):
     """Highest sensitivity at no more than some false alarms per day, as the threshold falls.
 
-    With an allowed delay, a truth counts if its detection is issued in time. A detection that comes
-    too late is no hit, but no false alarm either.
+    With an allowed delay, an event counts if its detection is issued in time. A detection that
+    comes too late is not a hit, but not a false alarm either.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class ScreeningSensitivity(Metric):
     false_alarms_per_day: NonNegativeFloat = 1.0
 
     def replicates(self, matches: Matches, weights: Floats) -> Floats:
-        return self.values(matches, weights)  # late hits are no false alarms
+        return self.values(matches, weights)  # late hits are not false alarms
 
     def values(self, matches: Matches, weights: Floats) -> Floats:
         timely = self.timely(matches)

@@ -1,17 +1,34 @@
-"""Sensitivity against false alarms, as the threshold falls: what a screening device is judged by.
+"""Curves over the threshold: precision and recall, sensitivity and false alarms per day.
 
-A false alarm is a detection that is no hit. Rates are per 24 hours of scored recording; recordings
-without events are included only where matching counted them (``event_free="count"``).
+The latter is what a screening device is judged by. A false alarm is a detection that is not a hit.
+Rates are per 24 hours of scored recording; recordings without events are included only where
+matching counted them (``event_free="count"``).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from bdl.arrays import Floats
-from bdl.evaluation.matches import Matches
 from bdl.frames import Tabular
 from bdl.table_plots import Drawing
+
+if TYPE_CHECKING:
+    from bdl.evaluation.matches import Matches
+
+
+@dataclass(frozen=True, eq=False)
+class PrecisionRecall(Tabular):
+    """Precision and recall, (n,), of the detections down to each distinct score, highest first."""
+
+    drawing = Drawing("recall", "precision", mode="lines")
+
+    threshold: Floats
+    precision: Floats
+    recall: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,20 +46,18 @@ class Screening(Tabular):
 
         Examples
         --------
-        >>> import numpy as np
         >>> curve = Screening(np.array([0.9, 0.5]), np.array([0.5, 1.0]), np.array([0.0, 3.0]))
         >>> curve.sensitivity_at(1.0), curve.sensitivity_at(3.0)
         (0.5, 1.0)
         """
         allowed = self.sensitivity[self.false_alarms_per_day <= false_alarms_per_day]
-        return float(allowed.max()) if len(allowed) else 0.0
+        return float(allowed.max(initial=0.0))
 
     def threshold_at(self, false_alarms_per_day: float) -> float:
         """Highest threshold that has this sensitivity; NaN where none is allowed.
 
         Examples
         --------
-        >>> import numpy as np
         >>> curve = Screening(np.array([0.9, 0.5]), np.array([0.5, 1.0]), np.array([0.0, 3.0]))
         >>> curve.threshold_at(1.0), curve.threshold_at(3.0)
         (0.9, 0.5)
@@ -52,6 +67,13 @@ class Screening(Tabular):
             return float("nan")
         best = allowed & (self.sensitivity == self.sensitivity[allowed].max())
         return float(self.threshold[best].max())
+
+
+class BestThreshold(NamedTuple):
+    """Best F1 over all thresholds and the threshold that reaches it, both (types, tolerances)."""
+
+    f1: Floats
+    threshold: Floats
 
 
 def screening(matches: Matches, type: str, tolerance: float) -> Screening:
@@ -77,3 +99,10 @@ def screening(matches: Matches, type: str, tolerance: float) -> Screening:
     days = float(matches.seconds.sum()) / 86400
     threshold, tally = matches.tallies(type, tolerance)
     return Screening(threshold, tally.recall, tally.false / days)
+
+
+def mean(table: Floats) -> float:
+    """Mean over tolerances, then over the types whose row is not NaN."""
+    rows = table.mean(axis=1)
+    known = rows[~np.isnan(rows)]
+    return float(known.mean()) if len(known) else float("nan")
