@@ -14,9 +14,15 @@ from bdl.column_values import ColumnPlace, integers, is_text
 from bdl.errors import InputError
 from bdl.formats.sample_clock import ClockRows
 from bdl.formats.table_file import TableFile
-from bdl.formats.time_texts import DateOrder, find_date_order, is_iso
 from bdl.formats.time_zones import named_zone
-from bdl.formats.timestamps import epoch_unit, joined_texts, nanoseconds, parse_times
+from bdl.formats.timestamps import (
+    DateOrder,
+    epoch_unit,
+    find_date_order,
+    joined_texts,
+    nanoseconds,
+    parse_times,
+)
 from bdl.units import units_in_names
 
 if TYPE_CHECKING:
@@ -144,7 +150,7 @@ def _with_clock(table: TableFile, options: TableFormat, columns: TableColumns) -
             columns = replace(columns, unit=unit, notes=(*columns.notes, note))
             clock = "epoch"
     order = options.date_order or table.about.get("date_order")
-    if clock == "iso" and order is None and not is_iso(times):
+    if clock == "iso" and order is None:
         order = find_date_order(times, ColumnPlace(table.path, "time"))
     return replace(columns, clock=clock, order=order)
 
