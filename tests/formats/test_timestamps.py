@@ -38,11 +38,11 @@ def test_agrees_with_the_standard_library(rows: list[tuple[datetime, int]]) -> N
     east = [int(at.utcoffset().total_seconds()) for at, _ in rows]  # type: ignore[union-attr]
     whole = pa.array(["skipped", *texts])[1:]
     for array in (pa.array(texts), pa.array(texts, pa.large_string()), whole):
-        times, offsets = parse_times(array, PLACE)
+        times, offsets, _ = parse_times(array, PLACE)
         assert times.tolist() == exact
         assert offsets is not None
         assert offsets.tolist() == east
-    times, offsets = parse_times(pa.array(texts * 2).dictionary_encode(), PLACE)
+    times, offsets, _ = parse_times(pa.array(texts * 2).dictionary_encode(), PLACE)
     assert times.tolist() == exact * 2
     assert offsets is not None
     assert offsets.tolist() == east * 2
@@ -76,7 +76,7 @@ def test_a_bad_time_names_file_column_row_and_cause(text: str, why: str) -> None
 def test_nothing_is_accepted_that_the_standard_library_refuses(text: str) -> None:
     iso = "2018-08-14T15:30:00Z"  # texts after an ISO time are taken as they are
     try:
-        times, offsets = parse_times(pa.array([iso, text]), PLACE)
+        times, offsets, _ = parse_times(pa.array([iso, text]), PLACE)
     except InputError:
         return
     at = datetime.fromisoformat(text)
@@ -110,7 +110,7 @@ def test_common_local_forms_agree_with_strptime(
     texts = [row.strftime(form[0]) for row in exact]
     if not pad:
         texts = [re.sub(r"(^|[/. ])0(\d[/.:])", r"\1\2", text) for text in texts]
-    times, offsets = parse_times(pa.array(texts), PLACE, form[1])  # type: ignore[arg-type]
+    times, offsets, _ = parse_times(pa.array(texts), PLACE, None, form[1])  # type: ignore[arg-type]
     assert times.tolist() == [int(row.replace(tzinfo=UTC).timestamp()) * 10**9 for row in exact]
     assert offsets is None
 
@@ -156,7 +156,7 @@ def test_runs_of_one_offset(
         with pytest.raises(InputError, match=f"row {invalid}: "):
             parse_times(pa.array(texts), PLACE)
         return
-    times, offsets = parse_times(pa.array(["", *texts])[1:], PLACE)
+    times, offsets, _ = parse_times(pa.array(["", *texts])[1:], PLACE)
     assert times.tolist() == [(each - EPOCH) // timedelta(microseconds=1) * 1000 for each in rows]
     east = [int(each.utcoffset().total_seconds()) for each in rows]  # type: ignore[union-attr]
     assert offsets is not None

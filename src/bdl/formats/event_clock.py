@@ -20,7 +20,7 @@ from bdl.column_names import TIME_UNITS, time_unit
 from bdl.column_values import ColumnPlace, decoded, is_text, numbers
 from bdl.errors import InputError
 from bdl.formats.time_zones import NANO, Longs, early_and_late, utc_offset
-from bdl.formats.timestamps import DateOrder, epoch_unit, nanoseconds, parse_times
+from bdl.formats.timestamps import DateOrder, epoch_unit, parse_times
 from bdl.recording import RecordingInfo, Recordings
 
 Floats = NDArray[np.float64]
@@ -131,12 +131,8 @@ def event_seconds(
     first = int(np.argmax(known))
     filled = np.maximum.accumulate(np.where(known, np.arange(len(array)), 0))[first:]
     times = np.zeros(len(array), np.int64)
-    given, begin = array.take(from_numpy(filled)), place.after(first)
-    if pa.types.is_timestamp(array.type):
-        times[first:], local = nanoseconds(given, begin, "ns"), array.type.tz is None
-    else:
-        times[first:], offsets = parse_times(given, begin, order)
-        local = offsets is None
+    filled_times = array.take(from_numpy(filled))
+    times[first:], _, local = parse_times(filled_times, place.after(first), order=order)
     for id in dict.fromkeys(ids[known].tolist()):
         if id not in recordings:
             continue  # checked with all events, where the unknown ones are counted

@@ -21,15 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import InputError
-from bdl.formats.time_zones import (
-    DAY,
-    NANO,
-    Longs,
-    OffsetChanges,
-    early_and_late,
-    start_in_zone,
-    zone_changes,
-)
+from bdl.formats.time_zones import NANO, Longs, OffsetChanges, offsets_in_zone, start_in_zone
 from bdl.sampling import nearest_sample
 
 Duplicates = Literal["error", "first", "last", "mean"]
@@ -146,9 +138,7 @@ class SampleClock:
                 "it was written, such as Europe/Berlin (zone=, --zone)"
             )
         seconds, known = local // NANO, True
-        days = int(seconds.min()) // DAY - 2, int(seconds.max()) // DAY + 3
-        changes = zone_changes(self.zone, days[0] * DAY, days[1] * DAY)
-        offsets, late = early_and_late(*changes, seconds)
+        offsets, late = offsets_in_zone(self.zone, seconds)
         if (skipped := offsets < late).any():
             i = int(np.argmax(skipped))
             raise InputError(
@@ -159,11 +149,9 @@ class SampleClock:
         before = self._origin + int(self._last_time) if self._rows else utc[0]
         edges = np.flatnonzero(np.diff(twice, prepend=False, append=False))
         for first, last in edges.reshape(-1, 2):
-            back = np.flatnonzero(
-                np.diff(utc[first:last], prepend=utc[first - 1] if first else before) < 0
-            )
-            second = first + back[0] if len(back) else last
-            if first == 0 and not self._rows and not len(back):
+            back = np.diff(utc[first:last], prepend=utc[first - 1] if first else before) < 0
+            second = first + int(np.argmax(back)) if back.any() else last
+            if first == 0 and not self._rows and not back.any():
                 known = last < len(local)
                 second = 0 if known else last
             offsets[second:last] = late[second:last]
@@ -177,16 +165,14 @@ class SampleClock:
         if not self._rows and (number is not None or self.absolute or abs(at[0]) <= step / 2):
             self._origin = int(at[0]) - round(float(samples[0]) * step)
         at = at - self._origin
-        last_time, self._last_time = self._last_time, at[-1]
         off, tolerance = expected * step - at, _TOLERANCE * step + 1
         # Most rows are consecutive samples on time.
         if max(off.max(), -off.min()) <= tolerance and np.array_equal(samples, expected):
+            self._last_time = at[-1]
             return samples
         if number is None:
             samples = nearest_sample(at, step)
-            self._check_order(row, at, last_time)
-        else:
-            self._check_order(row, samples * step, (self.samples - 1) * step)
+        self._check_order(row, at if number is None else samples * step)
         new = np.diff(samples, prepend=self.samples - 1) != 1
         self._runs.append(np.array([self._rows + np.flatnonzero(new), samples[new], row[new]]))
         off = np.abs(at - samples * step)
@@ -196,31 +182,29 @@ class SampleClock:
             self._late = self._late[0] + len(late), self._late[1] or text
         return samples
 
-    def _check_order(self, row: Longs, times: NDArray[Any], last: float) -> None:
+    def _check_order(self, row: Longs, times: NDArray[Any]) -> None:
         """Refuse times that are negative, repeat or run backwards."""
-        steps = np.diff(times, prepend=times.dtype.type(last))
+        steps = np.diff(times, prepend=times.dtype.type(self._last_time))
+        self._last_time = times[-1]
         wrong = steps <= 0 if self.duplicates == "error" else (steps < 0) | (times < 0)
         if not wrong.any():
             return
         i = int(np.argmax(wrong))
-        time, before = times[i] / NANO, (times[i] - steps[i]) / NANO
-        order = f"time: {time:g} s after {before:g} s"
+        time, step = times[i] / NANO, steps[i] / NANO
+        problem = f"unsorted time: {time:g} s after {time - step:g} s"
+        advice = self._clock_set(-step) or self.unsorted
         if time < 0:
-            order = f"{time:g} s is before the start"
+            problem = f"{time:g} s is before the start"
             advice = "is it another clock (--clock, --first-sample)?"
-        elif time == before:
-            order = f"duplicated {order}"
-            advice = (
-                "say what counts (--duplicates first, last or mean), or leave out the times and "
-                "give the period (--period)"
-            )
-        else:
-            order, advice = f"unsorted {order}", self._clock_set(-steps[i]) or self.unsorted
-        raise InputError(f"{self.where}: row {row[i]}: {order}; {advice}")
+        elif step == 0:
+            problem = problem.replace("unsorted", "duplicated")
+            advice = "say what counts (--duplicates first, last or mean), or leave out the times "
+            advice += "and give the period (--period)"
+        raise InputError(f"{self.where}: row {row[i]}: {problem}; {advice}")
 
-    def _clock_set(self, nanoseconds: float) -> str:
+    def _clock_set(self, seconds: float) -> str:
         """The advice if local clocks may have been set by this much; or nothing."""
-        away = min(abs(nanoseconds / NANO - shift) for shift in (1800, 3600))
+        away = min(abs(seconds - shift) for shift in (1800, 3600))
         if not self._local or away > 1.01 * self.period:
             return ""
         return (
@@ -258,7 +242,7 @@ class SampleClock:
             problems += [
                 f"{missing[gaps].sum():,} missing samples in {len(gaps):,} gaps, first "
                 f"{missing[i]} missing before row {places[i + 1]} (sample {firsts[i + 1]})",
-                self._clock_set(missing[i] * self.period * NANO),
+                self._clock_set(missing[i] * self.period),
             ]
             done.append("gaps were filled with missing values")
         if self._late[0]:

@@ -16,7 +16,7 @@ Longs = NDArray[np.int64]
 Pair = tuple[Longs, Longs]
 OffsetChanges = tuple[tuple[int, int], ...]
 NANO = 1_000_000_000
-DAY = 86400
+_DAY = 86400
 _LONGEST = 200 * 366  # days over which changes of clocks are looked for
 
 
@@ -50,10 +50,10 @@ def utc_offset(second: float, zone: tzinfo | None) -> int:
 
 
 @lru_cache(maxsize=64)
-def zone_changes(name: str, first: int, last: int) -> Pair:
+def _zone_changes(name: str, first: int, last: int) -> Pair:
     """When a zone's UTC offset changes between two times in seconds since 1970, and all offsets."""
     zone = named_zone(name)
-    days = range(first, last, DAY) if isinstance(zone, ZoneInfo) else range(0)
+    days = range(first, last, _DAY) if isinstance(zone, ZoneInfo) else range(0)
     if len(days) > _LONGEST:
         raise InputError(
             f"times over {len(days) / 365.25:,.0f} years in {name}; are the dates, the period and "
@@ -66,7 +66,7 @@ def zone_changes(name: str, first: int, last: int) -> Pair:
         return utc_offset(second, zone) != offsets[-1]
 
     for low in days:
-        high = min(low + DAY, last)
+        high = min(low + _DAY, last)
         if changed(high):
             instants.append(low + bisect_left(range(low, high), True, key=changed))
             offsets.append(utc_offset(high, zone))
@@ -82,6 +82,12 @@ def early_and_late(instants: NDArray[np.number], offsets: Longs, seconds: Longs)
     early = np.searchsorted(instants + np.maximum(old, new), seconds, side="right")
     late = np.searchsorted(instants + np.minimum(old, new), seconds, side="right")
     return offsets[early], offsets[late]
+
+
+def offsets_in_zone(zone: str, seconds: Longs) -> Pair:
+    """The `early_and_late` UTC offsets of local times in a zone."""
+    begin, end = int(seconds.min()) // _DAY - 2, int(seconds.max()) // _DAY + 3
+    return early_and_late(*_zone_changes(zone, begin * _DAY, end * _DAY), seconds)
 
 
 def start_in_zone(
@@ -100,19 +106,15 @@ def start_in_zone(
     """
     if start is None:
         return None, (), ()
+    name = zone or "UTC"
+    start = start.replace(tzinfo=start.tzinfo or named_zone(name))
+    first = start.timestamp()
+    instants, offsets = _zone_changes(name, int(first // 1), int(first + samples * period) + 1)
+    later = np.ceil((instants - first) / period - 1e-6).astype(np.int64)
+    local = start.astimezone(timezone(timedelta(seconds=int(offsets[0]))))
+    changes = zip(later[later < samples].tolist(), offsets[1:].tolist(), strict=False)
     note = (
         f"{path}: its start has no time zone: local times hold if clocks were not set meanwhile "
         "(name the zone by --zone Europe/Berlin)"
     )
-    name = zone or "UTC"
-    start = start.replace(tzinfo=start.tzinfo or named_zone(name))
-    first = start.timestamp()
-    instants, offsets = zone_changes(name, int(first // 1), int(first + samples * period) + 1)
-    later = np.ceil((instants - first) / period - 1e-6).astype(np.int64).tolist()
-    changes = zip(later, offsets[1:].tolist(), strict=True)
-    local = start.astimezone(timezone(timedelta(seconds=int(offsets[0]))))
-    return (
-        local,
-        tuple(change for change in changes if change[0] < samples),
-        () if zone else (note,),
-    )
+    return local, tuple(changes), () if zone else (note,)

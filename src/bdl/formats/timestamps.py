@@ -3,7 +3,6 @@
 A time with a UTC offset is in nanoseconds since 1970-01-01 UTC, one without since 1970-01-01 on the
 local clock; both in 64 bits: years 1678 to 2261. Arrow parses text in ISO 8601: a date, ``T`` or a
 space, a time with up to nine decimals, then ``Z``, ``+HHMM``, ``+HH:MM``, ``+HH`` or nothing.
-
 Common local forms are rewritten as ISO 8601 first: ``15.01.2024 9:05``, ``1/15/2024 9:05:30 PM``,
 ``2024/01/15 09:05``, ``15-Jan-2024 9:05``, ``Jan 15, 2024 9:05``, two-digit years, and decimals
 after a comma or a colon. Numbers before a dot or dash are day first; before a slash, a number above
@@ -26,7 +25,6 @@ from bdl.column_values import ColumnPlace, decoded, first_invalid, first_null, i
 from bdl.errors import InputError
 from bdl.formats.time_zones import NANO, Longs
 
-Parsed = tuple[Longs, Longs | None]
 DateOrder = Literal["day-first", "month-first"]
 _LIMIT = 2.0**62
 _OUR_TIME = (631152000, 4102444800)  # seconds: years 1990 to 2100
@@ -71,29 +69,6 @@ def epoch_unit(array: pa.Array, unit: str | None) -> str | None:
     return None
 
 
-def nanoseconds(array: pa.Array, place: ColumnPlace, unit: str) -> Longs:
-    """Times of a column of Arrow timestamps, which have their own unit, or of numbers in a unit.
-
-    Examples
-    --------
-    >>> nanoseconds(pa.array([0.5, 2.0]), ColumnPlace("a", "t"), "ms").tolist()
-    [500000, 2000000]
-    """
-    array = decoded(array)
-    if pa.types.is_timestamp(array.type):
-        unit, array = array.type.unit, array.cast(pa.int64())
-    scale = round(TIME_UNITS[unit] * NANO)
-    whole = pa.types.is_integer(array.type) and not array.null_count
-    times = to_numpy(array) if whole else numbers(array, place)
-    invalid = ~(np.abs(times.astype(np.float64)) * scale < _LIMIT)
-    if invalid.any():
-        row = int(np.argmax(invalid))
-        raise place.error(row, "a finite time", times[row].item(), "is the unit right (--unit)?")
-    if whole:
-        return times.astype(np.int64) * scale
-    return np.floor(times * float(scale) + 0.5).astype(np.int64)
-
-
 def joined_texts(columns: Sequence[pa.Array]) -> pa.Array:
     """A column of times, or columns of dates and times as one of text.
 
@@ -110,26 +85,35 @@ def joined_texts(columns: Sequence[pa.Array]) -> pa.Array:
     return pc.binary_join_element_wise(*texts, pa.scalar(" "))
 
 
-def parse_times(array: pa.Array, place: ColumnPlace, order: DateOrder | None = None) -> Parsed:
-    """Nanoseconds since 1970 of a column of text, and UTC offsets in seconds; None if local.
+def parse_times(
+    array: pa.Array, place: ColumnPlace, unit: str | None = None, order: DateOrder | None = None
+) -> tuple[Longs, Longs | None, bool]:
+    """Nanoseconds since 1970, UTC offsets in seconds if texts have them, and whether it is local.
 
     Parameters
     ----------
     array, place
-        The texts, and where they are, for error messages.
-    order
-        Which number of a date that is not ISO 8601 is the day; found in the dates by default.
+        Texts, Arrow timestamps or numbers, and where they are, for error messages.
+    unit, order
+        Unit of numbers, None for text; and which number of a date that is not ISO 8601 is the day,
+        if the dates do not show it.
 
     Examples
     --------
     >>> parse_times(pa.array(["1970-01-01T01:00:00.5+0100"]), ColumnPlace("a", "t"))
-    (array([500000000]), array([3600]))
+    (array([500000000]), array([3600]), False)
+    >>> parse_times(pa.array([0.5, 2.0]), ColumnPlace("a", "t"), "ms")
+    (array([ 500000, 2000000]), None, False)
     """
     array = decoded(array)
+    if pa.types.is_timestamp(array.type):
+        times = _nanoseconds(array.cast(pa.int64()), place, array.type.unit)
+        return times, None, array.type.tz is None
+    if unit is not None:
+        return _nanoseconds(array, place, unit), None, False
     if not is_text(array.type):
         raise place.error(0, _EXPECTED, f"a column of type {array.type}")
-    if not pa.types.is_string(array.type):
-        array = array.cast(pa.string())
+    array = array.cast(pa.string())
     if array.null_count:
         raise place.error(first_null(array), _EXPECTED, None)
     texts, added = (array, 0) if _is_iso(array) else _rewrite(array, place, order)
@@ -142,7 +126,7 @@ def parse_times(array: pa.Array, place: ColumnPlace, order: DateOrder | None = N
         offsets = _offsets(texts, times) if zoned else None
         # No place on earth is further from UTC than -12 or +14 hours.
         if offsets is None or not (invalid := np.abs(offsets - 3600) > 13 * 3600).any():
-            return times + added, offsets
+            return times + added, offsets, not zoned
         row = int(np.argmax(invalid))
     except pa.ArrowInvalid:
         row = first_invalid(texts, kind)
@@ -153,19 +137,33 @@ def parse_times(array: pa.Array, place: ColumnPlace, order: DateOrder | None = N
     raise place.error(row, expected, array[row].as_py(), cause)
 
 
-def _is_iso(array: pa.Array) -> bool:
-    """Whether the first text that is there has the form of ISO 8601."""
-    return all(_ISO.fullmatch(first) for first in array.drop_null()[:1].to_pylist())
+def _nanoseconds(array: pa.Array, place: ColumnPlace, unit: str) -> Longs:
+    """Numbers in a unit as whole nanoseconds."""
+    scale = round(TIME_UNITS[unit] * NANO)
+    whole = pa.types.is_integer(array.type) and not array.null_count
+    times = to_numpy(array) if whole else numbers(array, place)
+    invalid = ~(np.abs(times.astype(np.float64)) * scale < _LIMIT)
+    if invalid.any():
+        row = int(np.argmax(invalid))
+        raise place.error(row, "a finite time", times[row].item(), "is the unit right (--unit)?")
+    if whole:
+        return times.astype(np.int64) * scale
+    return np.floor(times * float(scale) + 0.5).astype(np.int64)
 
 
 def _offsets(texts: pa.Array, times: Longs) -> Longs:
     """UTC offsets of valid times that have one; where all texts end alike, that of the first."""
     import pyarrow.compute as pc
 
-    end = "".join(re.findall(_OFFSET, "".join(texts[:1].to_pylist())))
+    end = "".join(re.findall(_OFFSET, texts[0].as_py()))
     parsed = texts[:1] if pc.all(pc.ends_with(texts, end)).as_py() else texts
     local = pc.replace_substring_regex(parsed, _OFFSET, "").cast(_LOCAL).cast(pa.int64())
     return np.broadcast_to((to_numpy(local) - times[: len(parsed)]) // NANO, len(texts))
+
+
+def _is_iso(array: pa.Array) -> bool:
+    """Whether the first text that is there has the form of ISO 8601."""
+    return all(_ISO.fullmatch(first) for first in array.drop_null()[:1].to_pylist())
 
 
 def find_date_order(array: pa.Array, place: ColumnPlace) -> DateOrder | None:
@@ -180,8 +178,8 @@ def find_date_order(array: pa.Array, place: ColumnPlace) -> DateOrder | None:
         return None
     import pyarrow.compute as pc
 
-    parts = pc.extract_regex(array, r"^\s*(?P<a>\d{1,2})(?P<mark>[/.\-])(?P<b>\d{1,2})[/.\-]")
-    parts = parts.drop_null()
+    form = r"^\s*(?P<a>\d{1,2})(?P<mark>[/.\-])(?P<b>\d{1,2})[/.\-]"
+    parts = pc.extract_regex(decoded(array), form).drop_null()
     if not len(parts) or not pc.all(pc.equal(parts.field("mark"), "/")).as_py():
         return "day-first"
     first, second = (pc.max(parts.field(name).cast(pa.int64())).as_py() > 12 for name in "ab")
