@@ -293,8 +293,9 @@ def test_times_of_two_kinds_in_scattered_rows(tmp_path: Path) -> None:
     """Rows of a recording that are read apart, one with a UTC offset and one without."""
     stamps = ("a,2020-01-01T00:00:00Z", "b,2020-01-01T00:00:00Z", "a,2020-01-01T00:00:01")
     file = csv(tmp_path, "recording,time,x\n" + "".join(f"{stamp},1\n" for stamp in stamps))
-    with pytest.raises(InputError, match=r"recording 'a': row 2: .*a UTC offset and others none"):
-        read_recordings(file)
+    for options in ({}, {"period": 1.0, "zone": "UTC"}):
+        with pytest.raises(InputError, match=r"'a': row 2: .*a UTC offset and others none"):
+            read_recordings(file, **options)
 
 
 def test_a_missing_timestamp_is_named(tmp_path: Path) -> None:

@@ -120,6 +120,9 @@ def test_the_dates_tell_their_order_or_it_is_asked_for() -> None:
     expected = [int(at.timestamp()) * 10**9 for at in march]
     for texts in (["4/3/2024 5:00", "14/3/2024 5:00"], ["3/4/2024 5:00 AM", "3/14/2024 5:00 AM"]):
         assert parse_times(pa.array(texts), PLACE)[0].tolist() == expected
+    for texts in (["4 Mar 2024 5:00", "14-Mar-2024 5:00"], ["Mar 4, 2024 5:00", "14 mar 24 5:00"]):
+        for order in (None, "day-first", "month-first"):  # a name needs no order
+            assert parse_times(pa.array(texts), PLACE, None, order)[0].tolist() == expected
     with pytest.raises(InputError, match=r"'3/4/2024 5:00'.*--date-order day-first"):
         parse_times(pa.array(["3/4/2024 5:00"]), PLACE)
     with pytest.raises(InputError, match="dates of one order"):

@@ -46,16 +46,6 @@ class ClockRows(NamedTuple):
 class SampleClock:
     """Scans the rows of one recording in order; after `finish` it is the recording's clock.
 
-    Parameters
-    ----------
-    where, unsorted
-        File and recording, and what helps if times run backwards, for messages.
-    absolute
-        Whether times are since 1970 (the first row's is the start) or since the start.
-    period, regular, duplicates, zone, first_sample
-        As in `TableFormat`; a period of 0 is inferred. If no time is local or has a UTC offset, the
-        zone is that of the start.
-
     Examples
     --------
     >>> clock = SampleClock("a.csv", absolute=False)
@@ -65,14 +55,14 @@ class SampleClock:
     (0.02, 3)
     """
 
-    where: str
-    absolute: bool
-    period: float = 0.0
+    where: str  # file and recording, for messages
+    absolute: bool  # whether times are since 1970 (the first is the start) or since the start
+    period: float = 0.0  # this and the next four are as in `TableFormat`; 0 is inferred
     regular: bool = False
     duplicates: Duplicates = "error"
-    zone: str | None = None
+    zone: str | None = None  # of local times, or of the start if times have no UTC offset
     first_sample: int = 0
-    unsorted: str = "sort the rows by time within each recording"
+    unsorted: str = "sort the rows by time within each recording"  # advice if they run backwards
     samples: int = 0
     start: datetime | None = None
     offset_changes: OffsetChanges = ()  # with that of the first row, until `finish`
@@ -92,7 +82,8 @@ class SampleClock:
         starts, samples, _ = self._runs[0]
         rows = np.arange(first, first + count)
         run = np.searchsorted(starts, rows, side="right") - 1
-        return samples[run] + rows - starts[run]
+        placed: Longs = samples[run] + rows - starts[run]
+        return placed
 
     def add(self, rows: ClockRows) -> None:
         """Scan the next rows of the recording, or hold them until more rows show their clock."""

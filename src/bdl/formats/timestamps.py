@@ -34,7 +34,7 @@ _OFFSET = r"(?:Z|[+-]\d\d(?::?\d\d)?)$"
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NAMED_MONTHS = (  # written as day<month>year
     *((rf"(?i)(^|[^a-z]){name}[a-z]*", rf"\1<{i:02}>") for i, name in enumerate(_MONTHS, 1)),
-    (r"^(\d{1,2})[ .\-/]*<(\d\d)>[ .,\-/]*(\d{4}|\d\d)[ ,:T]*", r"\1<\2>\3 "),
+    (r"(?i)^(\d{1,2})[ .\-/]*<(\d\d)>[ .,\-/]*(\d{4}|\d\d)[ ,:T]*", r"\1<\2>\3 "),
     (r"(?i)^(?:[a-z]+,? )?<(\d\d)>\.? (\d{1,2}),? (\d{4})[ ,]*", r"\2<\1>\3 "),
 )
 _DIGITS = (
@@ -105,6 +105,8 @@ def parse_times(
     >>> parse_times(pa.array([0.5, 2.0]), ColumnPlace("a", "t"), "ms")
     (array([ 500000, 2000000]), None, False)
     """
+    import pyarrow.compute as pc
+
     array = decoded(array)
     if pa.types.is_timestamp(array.type):
         times = _nanoseconds(array.cast(pa.int64()), place, array.type.unit)
@@ -123,10 +125,16 @@ def parse_times(
     expected, cause = _EXPECTED, _CAUSE
     try:
         times = to_numpy(texts.cast(kind).cast(pa.int64()))
-        offsets = _offsets(texts, times) if zoned else None
-        # No place on earth is further from UTC than -12 or +14 hours.
-        if offsets is None or not (invalid := np.abs(offsets - 3600) > 13 * 3600).any():
-            return times + added, offsets, not zoned
+        if not zoned:
+            return times + added, None, True
+        # Where all texts end alike, the first shows their UTC offset.
+        end = "".join(re.findall(_OFFSET, texts[0].as_py()))
+        parsed = texts[:1] if pc.all(pc.ends_with(texts, end)).as_py() else texts
+        local = pc.replace_substring_regex(parsed, _OFFSET, "").cast(_LOCAL).cast(pa.int64())
+        offsets = (to_numpy(local) - times[: len(parsed)]) // NANO
+        invalid = np.abs(offsets - 3600) > 13 * 3600  # no place is further than -12 or +14 hours
+        if not invalid.any():
+            return times + added, np.broadcast_to(offsets, len(texts)), False
         row = int(np.argmax(invalid))
     except pa.ArrowInvalid:
         row = first_invalid(texts, kind)
@@ -149,16 +157,6 @@ def _nanoseconds(array: pa.Array, place: ColumnPlace, unit: str) -> Longs:
     if whole:
         return times.astype(np.int64) * scale
     return np.floor(times * float(scale) + 0.5).astype(np.int64)
-
-
-def _offsets(texts: pa.Array, times: Longs) -> Longs:
-    """UTC offsets of valid times that have one; where all texts end alike, that of the first."""
-    import pyarrow.compute as pc
-
-    end = "".join(re.findall(_OFFSET, texts[0].as_py()))
-    parsed = texts[:1] if pc.all(pc.ends_with(texts, end)).as_py() else texts
-    local = pc.replace_substring_regex(parsed, _OFFSET, "").cast(_LOCAL).cast(pa.int64())
-    return np.broadcast_to((to_numpy(local) - times[: len(parsed)]) // NANO, len(texts))
 
 
 def _is_iso(array: pa.Array) -> bool:
@@ -194,7 +192,8 @@ def _rewrite(
     """Texts as ISO 8601 without AM and PM, and the nanoseconds to add for those."""
     import pyarrow.compute as pc
 
-    order = order or find_date_order(array, place)
+    named = re.search("|".join(_MONTHS), array[0].as_py().lower())
+    order = order or ("day-first" if named else find_date_order(array, place))
     if order is None:
         raise InputError(
             f"{place.path}: column {place.column!r}: is {array[0].as_py()!r} the day or the month "
@@ -202,7 +201,6 @@ def _rewrite(
         )
     texts = pc.utf8_trim_whitespace(array)
     after, before = (to_numpy(pc.match_substring_regex(texts, rf"(?i){m}\.?m\.?$")) for m in "pa")
-    named = re.search("|".join(_MONTHS), array[0].as_py().lower())
     year_first = r"\3-\2-\1" if order == "day-first" else r"\3-\1-\2"
     for pattern, replacement in (
         *(_NAMED_MONTHS if named else ()),
