@@ -1,6 +1,6 @@
 """Times of events on the clocks of their recordings.
 
-Numbers are seconds from the start of the recording, or in the unit that the column's name tells;
+Numbers are seconds from the start of the recording, or in the unit that the column's name gives;
 those that count from 1970 to our time are instants if the recordings have a start.
 Text and timestamps are dates and times: with a UTC offset they are instants, without one they are
 times of the recording's local clock, as it is known from its own times or its zone. A local time

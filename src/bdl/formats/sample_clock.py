@@ -109,7 +109,7 @@ class SampleClock:
             if not known:
                 self.notes += (
                     f"{self.where}: all times are in an hour that comes twice in {self.zone}; they "
-                    "were taken as the first, since no UTC offset tells",
+                    "were taken as the first, since they have no UTC offset",
                 )
         self._held = []
         self.period = self.period or _infer_period(time, number, self.where)

@@ -150,10 +150,8 @@ def _nanoseconds(array: pa.Array, place: ColumnPlace, unit: str) -> Longs:
     scale = round(TIME_UNITS[unit] * NANO)
     whole = pa.types.is_integer(array.type) and not array.null_count
     times = to_numpy(array) if whole else numbers(array, place)
-    invalid = ~(np.abs(times.astype(np.float64)) * scale < _LIMIT)
-    if invalid.any():
-        row = int(np.argmax(invalid))
-        raise place.error(row, "a finite time", times[row].item(), "is the unit right (--unit)?")
+    finite = np.abs(times.astype(np.float64)) * scale < _LIMIT
+    place.check(finite, "a finite time", times, "is the unit right (--unit)?")
     if whole:
         return times.astype(np.int64) * scale
     return np.floor(times * float(scale) + 0.5).astype(np.int64)
