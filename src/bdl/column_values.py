@@ -40,6 +40,14 @@ class ColumnPlace:
             f"got {value!r}{'; ' + cause if cause else ''}"
         )
 
+    def check(
+        self, valid: NDArray[np.bool_], expected: str, values: NDArray[Any], cause: str = ""
+    ) -> None:
+        """Raise the error of the first value that is not valid, if there is one."""
+        if not valid.all():
+            row = int(np.argmin(valid))
+            raise self.error(row, expected, values[row].item(), cause)
+
 
 def is_text(kind: pa.DataType) -> bool:
     """Whether a column holds text, dictionary-encoded or not."""
@@ -130,10 +138,8 @@ def integers(array: pa.Array, place: ColumnPlace) -> NDArray[np.int64]:
     if small and not array.null_count:
         return to_numpy(array).astype(np.int64)
     values = numbers(array, place)
-    invalid = ~(np.abs(values) < LARGEST) | (values != np.floor(values))
-    if invalid.any():
-        row = int(np.argmax(invalid))
-        raise place.error(row, "a whole number below 2^53", float(values[row]))
+    whole = (np.abs(values) < LARGEST) & (values == np.floor(values))
+    place.check(whole, "a whole number below 2^53", values)
     return values.astype(np.int64)
 
 
@@ -146,11 +152,8 @@ def values32(array: pa.Array, place: ColumnPlace) -> NDArray[np.float32]:
         values = numbers(array, place)
         with np.errstate(over="ignore"):
             single = values.astype(np.float32)
-    infinite = np.isinf(single)
-    if infinite.any():
-        row = int(np.argmax(infinite))
-        cause = "a missing sample is an empty field or NaN"
-        raise place.error(row, "a finite number", float(values[row]), cause)
+    cause = "a missing sample is an empty field or NaN"
+    place.check(~np.isinf(single), "a finite number", values, cause)
     return single
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -18,21 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bdl.errors import BdlError, ConfigError, InputError
-from bdl.formats import read_recordings, timestamps
+from bdl.formats import read_recordings
 from bdl.formats.recordings.parquet import ParquetFile
 from naive import tables as naive
 
 HAPT = Path(__file__).parents[2] / "../shared/data/hapt"
 SLEEP = {"recording": "series_id", "sample": "step", "time": "timestamp", "period": 5.0}
-
-
-@pytest.fixture(autouse=True, params=["short", "long"])
-def scanned_as(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Tables are scanned as they are, and as if they had many rows: by compiled code."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "long":
-            patch.setattr(timestamps, "LONG", 8)
-        yield
 
 
 def save(table: pa.Table, file: Path) -> Path:
@@ -303,8 +293,9 @@ def test_times_of_two_kinds_in_scattered_rows(tmp_path: Path) -> None:
     """Rows of a recording that are read apart, one with a UTC offset and one without."""
     stamps = ("a,2020-01-01T00:00:00Z", "b,2020-01-01T00:00:00Z", "a,2020-01-01T00:00:01")
     file = csv(tmp_path, "recording,time,x\n" + "".join(f"{stamp},1\n" for stamp in stamps))
-    with pytest.raises(InputError, match=r"recording 'a': row 2: .*a UTC offset and others none"):
-        read_recordings(file)
+    for options in ({}, {"period": 1.0, "zone": "UTC"}):
+        with pytest.raises(InputError, match=r"'a': row 2: .*a UTC offset and others none"):
+            read_recordings(file, **options)
 
 
 def test_a_missing_timestamp_is_named(tmp_path: Path) -> None:

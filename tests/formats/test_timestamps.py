@@ -12,20 +12,12 @@ from hypothesis import strategies as st
 
 from bdl.column_values import ColumnPlace
 from bdl.errors import InputError
-from bdl.formats import timestamps
-from bdl.formats.timestamps import Parsed, parse_times
+from bdl.formats.timestamps import parse_times
 
 PLACE = ColumnPlace("a.csv", "t")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 zones = st.integers(-12 * 60, 14 * 60).map(lambda m: timezone(timedelta(minutes=m)))
 moments = st.datetimes(datetime(1700, 1, 1), datetime(2260, 1, 1), timezones=zones)
-
-
-def long_times(array: pa.Array) -> Parsed:
-    """Parse a column as if it were long: by runs of rows of one hour."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(timestamps, "LONG", 1)
-        return parse_times(array, PLACE)
 
 
 def spell(at: datetime, form: int) -> str:
@@ -46,15 +38,11 @@ def test_agrees_with_the_standard_library(rows: list[tuple[datetime, int]]) -> N
     east = [int(at.utcoffset().total_seconds()) for at, _ in rows]  # type: ignore[union-attr]
     whole = pa.array(["skipped", *texts])[1:]
     for array in (pa.array(texts), pa.array(texts, pa.large_string()), whole):
-        times, offsets = parse_times(array, PLACE)
+        times, offsets, _ = parse_times(array, PLACE)
         assert times.tolist() == exact
         assert offsets is not None
         assert offsets.tolist() == east
-    times, offsets = parse_times(pa.array(texts * 2).dictionary_encode(), PLACE)
-    assert times.tolist() == exact * 2
-    assert offsets is not None
-    assert offsets.tolist() == east * 2
-    times, offsets = long_times(pa.array(texts * 2))
+    times, offsets, _ = parse_times(pa.array(texts * 2).dictionary_encode(), PLACE)
     assert times.tolist() == exact * 2
     assert offsets is not None
     assert offsets.tolist() == east * 2
@@ -79,9 +67,8 @@ def test_agrees_with_the_standard_library(rows: list[tuple[datetime, int]]) -> N
     ],
 )
 def test_a_bad_time_names_file_column_row_and_cause(text: str, why: str) -> None:
-    for parse in (long_times, lambda array: parse_times(array, PLACE)):
-        with pytest.raises(InputError, match=rf"a\.csv: column 't', row 1: .*{why}"):
-            parse(pa.array(["2018-08-14T15:30:00Z", text]))
+    with pytest.raises(InputError, match=rf"a\.csv: column 't', row 1: .*{why}"):
+        parse_times(pa.array(["2018-08-14T15:30:00Z", text]), PLACE)
 
 
 @settings(max_examples=300, deadline=None)
@@ -89,7 +76,7 @@ def test_a_bad_time_names_file_column_row_and_cause(text: str, why: str) -> None
 def test_nothing_is_accepted_that_the_standard_library_refuses(text: str) -> None:
     iso = "2018-08-14T15:30:00Z"  # texts after an ISO time are taken as they are
     try:
-        times, offsets = parse_times(pa.array([iso, text]), PLACE)
+        times, offsets, _ = parse_times(pa.array([iso, text]), PLACE)
     except InputError:
         return
     at = datetime.fromisoformat(text)
@@ -123,7 +110,7 @@ def test_common_local_forms_agree_with_strptime(
     texts = [row.strftime(form[0]) for row in exact]
     if not pad:
         texts = [re.sub(r"(^|[/. ])0(\d[/.:])", r"\1\2", text) for text in texts]
-    times, offsets = parse_times(pa.array(texts), PLACE, form[1])  # type: ignore[arg-type]
+    times, offsets, _ = parse_times(pa.array(texts), PLACE, None, form[1])  # type: ignore[arg-type]
     assert times.tolist() == [int(row.replace(tzinfo=UTC).timestamp()) * 10**9 for row in exact]
     assert offsets is None
 
@@ -133,6 +120,9 @@ def test_the_dates_tell_their_order_or_it_is_asked_for() -> None:
     expected = [int(at.timestamp()) * 10**9 for at in march]
     for texts in (["4/3/2024 5:00", "14/3/2024 5:00"], ["3/4/2024 5:00 AM", "3/14/2024 5:00 AM"]):
         assert parse_times(pa.array(texts), PLACE)[0].tolist() == expected
+    for texts in (["4 Mar 2024 5:00", "14-Mar-2024 5:00"], ["Mar 4, 2024 5:00", "14 mar 24 5:00"]):
+        for order in (None, "day-first", "month-first"):  # a name needs no order
+            assert parse_times(pa.array(texts), PLACE, None, order)[0].tolist() == expected
     with pytest.raises(InputError, match=r"'3/4/2024 5:00'.*--date-order day-first"):
         parse_times(pa.array(["3/4/2024 5:00"]), PLACE)
     with pytest.raises(InputError, match="dates of one order"):
@@ -167,9 +157,9 @@ def test_runs_of_one_offset(
     if invalid is not None and invalid < len(texts):
         texts[invalid] = texts[invalid][:17] + "6x" + texts[invalid][19:]
         with pytest.raises(InputError, match=f"row {invalid}: "):
-            long_times(pa.array(texts))
+            parse_times(pa.array(texts), PLACE)
         return
-    times, offsets = long_times(pa.array(["", *texts])[1:])
+    times, offsets, _ = parse_times(pa.array(["", *texts])[1:], PLACE)
     assert times.tolist() == [(each - EPOCH) // timedelta(microseconds=1) * 1000 for each in rows]
     east = [int(each.utcoffset().total_seconds()) for each in rows]  # type: ignore[union-attr]
     assert offsets is not None

@@ -1,6 +1,6 @@
 """Times of events on the clocks of their recordings.
 
-Numbers are seconds from the start of the recording, or in the unit that the column's name tells;
+Numbers are seconds from the start of the recording, or in the unit that the column's name gives;
 those that count from 1970 to our time are instants if the recordings have a start.
 Text and timestamps are dates and times: with a UTC offset they are instants, without one they are
 times of the recording's local clock, as it is known from its own times or its zone. A local time
@@ -19,9 +19,8 @@ from bdl.arrow import from_numpy
 from bdl.column_names import TIME_UNITS, time_unit
 from bdl.column_values import ColumnPlace, decoded, is_text, numbers
 from bdl.errors import InputError
-from bdl.formats.time_texts import DateOrder
 from bdl.formats.time_zones import NANO, Longs, early_and_late, utc_offset
-from bdl.formats.timestamps import epoch_unit, nanoseconds, parse_times
+from bdl.formats.timestamps import DateOrder, epoch_unit, parse_times
 from bdl.recording import RecordingInfo, Recordings
 
 Floats = NDArray[np.float64]
@@ -132,12 +131,8 @@ def event_seconds(
     first = int(np.argmax(known))
     filled = np.maximum.accumulate(np.where(known, np.arange(len(array)), 0))[first:]
     times = np.zeros(len(array), np.int64)
-    given, begin = array.take(from_numpy(filled)), place.after(first)
-    if pa.types.is_timestamp(array.type):
-        times[first:], local = nanoseconds(given, begin, "ns"), array.type.tz is None
-    else:
-        times[first:], offsets = parse_times(given, begin, order)
-        local = offsets is None
+    filled_times = array.take(from_numpy(filled))
+    times[first:], _, local = parse_times(filled_times, place.after(first), order=order)
     for id in dict.fromkeys(ids[known].tolist()):
         if id not in recordings:
             continue  # checked with all events, where the unknown ones are counted

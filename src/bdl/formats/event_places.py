@@ -45,8 +45,8 @@ def event_places(path: str | Path, format: str | EventFormat | None) -> list[Pat
         return matching(path, ())
     if not place.is_dir():
         return [place]
-    formats = _formats(format)
-    if any(each.ending() and (format or each.recognises(place, ())) for each in formats):
+    kinds = _formats(format)
+    if any(kind.ending() and (format or kind.recognises(place, ())) for kind in kinds):
         return [place]
     return matching(place, table_suffixes())
 
@@ -56,7 +56,7 @@ def _fetched(folder: Path, format: str | EventFormat | None) -> Path:
 
     EDF files hold recordings as well, so that they are fetched if nothing else has events.
     """
-    ends = {end for each in _formats(format) for end in (*each.suffixes, each.ending()) if end}
+    ends = {end for kind in _formats(format) for end in (*kind.suffixes, kind.ending()) if end}
     recordings = ends & {*RecordingFormat.kinds()["edf"].suffixes}
     light = sorted({*ends, *table_suffixes()} - recordings)
     try:

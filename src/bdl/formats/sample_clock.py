@@ -5,6 +5,10 @@ nearest sample. A clock is regular if row ``i`` is sample ``i`` and no time is f
 quarter period from its sample. Times or sample numbers that run backwards are always an error, and
 so are those that repeat unless a rule for them was given; gaps and jitter are an error unless a
 regular clock was asked for. What is then filled, averaged or dropped is counted in a note.
+
+When clocks are set back, an hour of local times comes twice. A row that would be before the one
+before it begins the second hour; a recording that begins in such an hour and leaves it without such
+a row began in the second.
 """
 
 from __future__ import annotations
@@ -17,15 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import InputError
-from bdl.formats.period import infer_period
-from bdl.formats.time_zones import NANO, NEVER_SET, OffsetChanges, from_local, start_in_zone
+from bdl.formats.time_zones import NANO, Longs, OffsetChanges, offsets_in_zone, start_in_zone
 from bdl.sampling import nearest_sample
 
-Longs = NDArray[np.int64]
 Duplicates = Literal["error", "first", "last", "mean"]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TOLERANCE = 0.25  # of a period: well inside the half where the nearest sample is certain
 _ENOUGH = 4096  # rows from which a period is inferred
+_NEVER_SET = "if the clock of the device is never set, give its own UTC offset (--zone +HH:MM)"
 _SPARSE = 100  # a regular clock may be this many times longer than the rows
 
 
@@ -39,109 +42,121 @@ class ClockRows(NamedTuple):
     local: bool = False  # whether times are those of a local clock
 
 
-@dataclass(frozen=True)
-class SampleClock:
-    """The verified clock of one recording; row ``rows[k]`` and those after are ``firsts[k]``..."""
-
-    samples: int
-    period: float
-    start: datetime | None
-    offset_changes: OffsetChanges
-    rows: Longs
-    firsts: Longs
-    exact: bool  # whether row i is sample i
-    notes: tuple[str, ...]
-
-    def samples_of(self, first: int, count: int) -> Longs:
-        """The samples of some consecutive rows of the recording."""
-        rows = np.arange(first, first + count)
-        run = np.searchsorted(self.rows, rows, side="right") - 1
-        return self.firsts[run] + rows - self.rows[run]
-
-
 @dataclass
-class ClockScan:
-    """Scans the rows of one recording in order; `finish` gives its clock.
-
-    Parameters
-    ----------
-    where, unsorted
-        File and recording, and what helps if times run backwards, for messages.
-    absolute
-        Whether times are since 1970 (the first row's is the start) or since the start.
-    period, regular, duplicates, zone, first_sample
-        As in `TableFormat`. If no time is local or has a UTC offset, the zone is that of the start.
+class SampleClock:
+    """Scans the rows of one recording in order; after `finish` it is the recording's clock.
 
     Examples
     --------
-    >>> scan = ClockScan("a.csv", period=None, absolute=False)
-    >>> scan.add(ClockRows(np.arange(3), time=np.array([0, 20, 40]) * 1_000_000))
-    >>> scan.finish().period
-    0.02
+    >>> clock = SampleClock("a.csv", absolute=False)
+    >>> clock.add(ClockRows(np.arange(3), time=np.array([0, 20, 40]) * 1_000_000))
+    >>> clock.finish()
+    >>> clock.period, clock.samples
+    (0.02, 3)
     """
 
-    where: str
-    period: float | None
-    absolute: bool
+    where: str  # file and recording, for messages
+    absolute: bool  # whether times are since 1970 (the first is the start) or since the start
+    period: float = 0.0  # this and the next four are as in `TableFormat`; 0 is inferred
     regular: bool = False
     duplicates: Duplicates = "error"
-    zone: str | None = None
+    zone: str | None = None  # of local times, or of the start if times have no UTC offset
     first_sample: int = 0
-    unsorted: str = "sort the rows by time within each recording"
+    unsorted: str = "sort the rows by time within each recording"  # advice if they run backwards
+    samples: int = 0
+    start: datetime | None = None
+    offset_changes: OffsetChanges = ()  # with that of the first row, until `finish`
+    notes: tuple[str, ...] = ()
+    exact: bool = True  # whether row i is sample i
     _held: list[ClockRows] = field(default_factory=list)
+    _local: bool | None = None
     _rows: int = 0
     _origin: int = 0
     _last_time: Any = -1  # nanoseconds from the origin
-    _last_sample: int = -1
-    _last_local: int | None = None  # UTC time of the last local time
     # Where samples are not consecutive: numbers of rows, their samples, their numbers in the file.
     _runs: list[Longs] = field(default_factory=lambda: [np.zeros((3, 1), np.int64)])
-    _offsets: list[tuple[int, int]] = field(default_factory=list)
     _late: tuple[int, str] = (0, "")  # rows off the clock: how many, and the first
-    _notes: list[str] = field(default_factory=list)
 
-    def add(self, rows: ClockRows, last: bool = False) -> None:
-        """Scan the next rows of the recording, or hold them until more rows tell their clock."""
-        self._held += [rows] if len(rows.row) else []
-        held = sum(len(part.row) for part in self._held)
-        if not held or (self.period is None and held < _ENOUGH and not last):
-            return
-        *columns, local = zip(*self._held, strict=True)
-        if len({*local}) > 1:
-            other = self._held[local.index(not local[0])].row[0]
+    def samples_of(self, first: int, count: int) -> Longs:
+        """The samples of some consecutive rows of the recording."""
+        starts, samples, _ = self._runs[0]
+        rows = np.arange(first, first + count)
+        run = np.searchsorted(starts, rows, side="right") - 1
+        placed: Longs = samples[run] + rows - starts[run]
+        return placed
+
+    def add(self, rows: ClockRows) -> None:
+        """Scan the next rows of the recording, or hold them until more rows show their clock."""
+        if self._local not in (None, rows.local):
             raise InputError(
-                f"{self.where}: row {other}: times of one kind expected; some have a UTC offset "
-                "and others none"
+                f"{self.where}: row {rows.row[0]}: times of one kind expected; some have a UTC "
+                "offset and others none"
             )
+        self._local = rows.local
+        self._held.append(rows)
+        if self.period or sum(len(part.row) for part in self._held) >= _ENOUGH:
+            self._scan()
+
+    def _scan(self, last: bool = False) -> None:
+        """Scan the rows that are held."""
+        columns = zip(*(part[:4] for part in self._held), strict=True)
         joined: list[Any] = [None if part[0] is None else np.concatenate(part) for part in columns]
-        row, sample, time, offset = joined
-        if local[0]:
-            time, offset, notes = from_local(time, row, self.zone, self._last_local, self.where)
-            if notes and not last:
-                return  # later rows tell
-            self._notes += notes
-            self._last_local = int(time[-1])
+        row, number, time, offset = joined
+        if self._local:
+            time, offset, known = self._from_local(row, time)
+            if not known and not last:
+                return  # later rows may show which hour it is
+            if not known:
+                self.notes += (
+                    f"{self.where}: all times are in an hour that comes twice in {self.zone}; they "
+                    "were taken as the first, since they have no UTC offset",
+                )
         self._held = []
-        if self.period is None:
-            self.period = infer_period(time, sample, self.where)
-        samples = self._samples(row, sample, time, self.period * NANO)
+        self.period = self.period or _infer_period(time, number, self.where)
+        samples = self._samples(row, number, time, self.period * NANO)
         if offset is not None:
-            before = self._offsets[-1][1] if self._offsets else None
-            new = np.append(offset[0] != before, offset[1:] != offset[:-1])
-            self._offsets += zip(samples[new].tolist(), offset[new].tolist(), strict=True)
-        self._last_sample = int(samples[-1])
-        self._rows += len(samples)
+            previous = self.offset_changes[-1][1] if self.offset_changes else None
+            new = np.append(offset[0] != previous, offset[1:] != offset[:-1])
+            self.offset_changes += (*zip(samples[new].tolist(), offset[new].tolist(), strict=True),)
+        self.samples = int(samples[-1]) + 1
+        self._rows += len(row)
+
+    def _from_local(self, row: Longs, local: Longs) -> tuple[Longs, Longs, bool]:
+        """UTC times of local times, their UTC offsets, and whether these are known."""
+        if self.zone is None:
+            raise InputError(
+                f"{self.where}: row {row[0]}: the time has no UTC offset; give the zone in which "
+                "it was written, such as Europe/Berlin (zone=, --zone)"
+            )
+        seconds, known = local // NANO, True
+        offsets, late = offsets_in_zone(self.zone, seconds)
+        if (skipped := offsets < late).any():
+            i = int(np.argmax(skipped))
+            raise InputError(
+                f"{self.where}: row {row[i]}: {np.datetime64(int(seconds[i]), 's')} does not exist "
+                f"in {self.zone}, where clocks were set forward; {_NEVER_SET}"
+            )
+        utc, twice = local - offsets * NANO, offsets > late
+        before = self._origin + int(self._last_time) if self._rows else utc[0]
+        edges = np.flatnonzero(np.diff(twice, prepend=False, append=False))
+        for first, last in edges.reshape(-1, 2):
+            back = np.diff(utc[first:last], prepend=utc[first - 1] if first else before) < 0
+            second = first + int(np.argmax(back)) if back.any() else last
+            if first == 0 and not self._rows and not back.any():
+                known = last < len(local)
+                second = 0 if known else last
+            offsets[second:last] = late[second:last]
+        return local - offsets * NANO, offsets, known
 
     def _samples(self, row: Longs, number: Longs | None, time: Longs | None, step: float) -> Longs:
         """The samples of some rows; what is irregular is recorded."""
-        expected = np.arange(self._last_sample + 1, self._last_sample + 1 + len(row))
+        expected = np.arange(self.samples, self.samples + len(row))
         samples = expected if number is None else number - self.first_sample
         at: NDArray[Any] = samples * step if time is None else time
         if not self._rows and (number is not None or self.absolute or abs(at[0]) <= step / 2):
             self._origin = int(at[0]) - round(float(samples[0]) * step)
         at = at - self._origin
-        off, tolerance = expected * step, _TOLERANCE * step + 1
-        off -= at
+        off, tolerance = expected * step - at, _TOLERANCE * step + 1
         # Most rows are consecutive samples on time.
         if max(off.max(), -off.min()) <= tolerance and np.array_equal(samples, expected):
             self._last_time = at[-1]
@@ -149,7 +164,7 @@ class ClockScan:
         if number is None:
             samples = nearest_sample(at, step)
         self._check_order(row, at if number is None else samples * step)
-        new = np.diff(samples, prepend=self._last_sample) != 1
+        new = np.diff(samples, prepend=self.samples - 1) != 1
         self._runs.append(np.array([self._rows + np.flatnonzero(new), samples[new], row[new]]))
         off = np.abs(at - samples * step)
         if len(late := np.flatnonzero(off > tolerance)):
@@ -166,63 +181,60 @@ class ClockScan:
         if not wrong.any():
             return
         i = int(np.argmax(wrong))
-        time, before = times[i] / NANO, (times[i] - steps[i]) / NANO
-        order = f"time: {time:g} s after {before:g} s"
-        problem = f"unsorted {order}{self._clock_set(-steps[i]) or '; ' + self.unsorted}"
-        if time == before:
-            problem = (
-                f"duplicated {order}; say what counts (--duplicates first, last or mean), or leave "
-                "out the times and give the period (--period)"
-            )
+        time, step = times[i] / NANO, steps[i] / NANO
+        problem = f"unsorted time: {time:g} s after {time - step:g} s"
+        advice = self._clock_set(-step) or self.unsorted
         if time < 0:
-            problem = (
-                f"{time:g} s is before the start; is it another clock (--clock, --first-sample)?"
-            )
-        raise InputError(f"{self.where}: row {row[i]}: {problem}")
+            problem = f"{time:g} s is before the start"
+            advice = "is it another clock (--clock, --first-sample)?"
+        elif step == 0:
+            problem = problem.replace("unsorted", "duplicated")
+            advice = "say what counts (--duplicates first, last or mean), or leave out the times "
+            advice += "and give the period (--period)"
+        raise InputError(f"{self.where}: row {row[i]}: {problem}; {advice}")
 
-    def _clock_set(self, nanoseconds: float) -> str:
-        """What to append to a message if local clocks were set by this much; or nothing."""
-        away = min(abs(nanoseconds / NANO - shift) for shift in (1800, 3600))
-        if self._last_local is None or away > 1.01 * (self.period or 0):
+    def _clock_set(self, seconds: float) -> str:
+        """The advice if local clocks may have been set by this much; or nothing."""
+        away = min(abs(seconds - shift) for shift in (1800, 3600))
+        if not self._local or away > 1.01 * self.period:
             return ""
         return (
-            "; were clocks set there? Then name the zone in which times were written, such as "
-            f"--zone Europe/Berlin; {NEVER_SET}"
+            "were clocks set there? Then name the zone in which times were written, such as "
+            f"--zone Europe/Berlin; {_NEVER_SET}"
         )
 
-    def finish(self) -> SampleClock:
-        """The clock, once all rows are scanned."""
-        self.add(ClockRows(np.zeros(0, np.int64)), last=True)
-        samples, period = self._last_sample + 1, self.period
-        if period is None:
+    def finish(self) -> None:
+        """Complete the clock, once all rows are added."""
+        if self._held:
+            self._scan(last=True)
+        if not self.period:
             raise InputError(f"{self.where}: no rows; give the period in seconds (--period)")
-        start: datetime | None = None
-        changes: OffsetChanges = ()
         if self.absolute and self._rows:
             start = _EPOCH + timedelta(microseconds=self._origin // 1000)
-            if not self._offsets:
-                start, changes, _ = start_in_zone(start, self.zone or "UTC", period, samples)
+            if self.offset_changes:
+                (_, east), *changes = self.offset_changes
+                self.start = start.astimezone(timezone(timedelta(seconds=east)))
+                self.offset_changes = tuple(changes)
             else:
-                start = start.astimezone(timezone(timedelta(seconds=self._offsets[0][1])))
-                changes = tuple(self._offsets[1:])
-        rows, firsts, places = np.concatenate(self._runs, axis=1)
-        notes = (*self._notes, *self._irregular(period, samples, rows, firsts, places))
-        return SampleClock(samples, period, start, changes, rows, firsts, len(rows) == 1, notes)
+                self.start, self.offset_changes, _ = start_in_zone(
+                    start, self.zone or "UTC", self.period, self.samples
+                )
+        self._runs = [np.concatenate(self._runs, axis=1)]
+        self._note_irregular(*self._runs[0])
 
-    def _irregular(
-        self, period: float, samples: int, rows: Longs, firsts: Longs, places: Longs
-    ) -> list[str]:
-        """A note on what is irregular and was done; an error if that was not asked for."""
+    def _note_irregular(self, rows: Longs, firsts: Longs, places: Longs) -> None:
+        """Note what is irregular and was done; it is an error if that was not asked for."""
+        self.exact = len(rows) == 1
         missing = np.diff(firsts) - np.diff(rows)
         gaps, shared = np.flatnonzero(missing > 0), np.flatnonzero(missing < 0)
         problems, done = [], []
         if len(gaps):
             i = gaps[0]
-            problems.append(
+            problems += [
                 f"{missing[gaps].sum():,} missing samples in {len(gaps):,} gaps, first "
-                f"{missing[i]} missing before row {places[i + 1]} (sample {firsts[i + 1]})"
-                f"{self._clock_set(missing[i] * period * NANO)}"
-            )
+                f"{missing[i]} missing before row {places[i + 1]} (sample {firsts[i + 1]})",
+                self._clock_set(missing[i] * self.period),
+            ]
             done.append("gaps were filled with missing values")
         if self._late[0]:
             problems.append("{:,} times off the regular clock, first {}".format(*self._late))
@@ -234,16 +246,47 @@ class ClockScan:
             rule = "last" if self.duplicates == "error" else self.duplicates
             done.append(f"the {rule} of the rows of a sample was taken")
         if not problems:
-            return []
-        message = f"{self.where}: the clock is not regular at {period:g} s: {'; '.join(problems)}"
+            return
+        irregular = "; ".join(filter(None, problems))
+        message = f"{self.where}: the clock is not regular at {self.period:g} s: {irregular}"
         if not self.regular and (len(gaps) or self._late[0] or self.duplicates == "error"):
             raise InputError(
                 f"{message}. Ask for a regular clock (regular=True, --regular) to fill gaps with "
                 "missing values, or give another period (--period)"
             )
-        if samples > _SPARSE * self._rows + 1000:
+        if self.samples > _SPARSE * self._rows + 1000:
             raise InputError(
-                f"{message}. {self._rows:,} rows would become {samples:,} samples; is the period "
-                "or the time's unit right (--period, --unit)?"
+                f"{message}. {self._rows:,} rows would become {self.samples:,} samples; is the "
+                "period or the time's unit right (--period, --unit)?"
             )
-        return [f"{message}; {', '.join(done) or 'times were rounded to it'}"]
+        self.notes += (f"{message}; {', '.join(done) or 'times were rounded to it'}",)
+
+
+def _infer_period(times: Longs | None, samples: Longs | None, where: str) -> float:
+    """Period in seconds: the mean of the steps near the median one, made round if it fits."""
+    advice = "give the period in seconds (period=, --period)"
+    if times is None:
+        raise InputError(
+            f"{where}: no period and no time column to infer it from; {advice} or name the column "
+            "of times (time=, --time)"
+        )
+    steps = np.diff(times)
+    counts = np.ones_like(steps) if samples is None else np.diff(samples)
+    forward = (counts > 0) & (steps > 0)
+    if not forward.any():
+        raise InputError(
+            f"{where}: the period cannot be inferred from {len(times)} row(s) without a step "
+            f"forward in time; {advice}"
+        )
+    steps, counts = steps[forward], counts[forward]
+    periods = steps / counts
+    median = np.quantile(periods, 0.5, method="lower")  # a step that some row made
+    near = np.abs(periods - median) <= 0.1 * median
+    length = float(counts[near].sum())
+    mean = float(steps[near].sum()) / length
+    # A round rate or period is taken if it explains these very times as well.
+    blur, seconds = (2.0 + float(np.abs(periods[near] - mean).max())) / NANO, mean / NANO
+    for rounded in (1 / max(1, round(1 / seconds)), *(round(seconds, n) for n in range(9))):
+        if rounded > 0 and abs(rounded - seconds) * length <= blur:
+            return rounded
+    return seconds

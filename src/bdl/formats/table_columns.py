@@ -14,9 +14,14 @@ from bdl.column_values import ColumnPlace, integers, is_text
 from bdl.errors import InputError
 from bdl.formats.sample_clock import ClockRows
 from bdl.formats.table_file import TableFile
-from bdl.formats.time_texts import DateOrder, find_date_order, is_iso
 from bdl.formats.time_zones import named_zone
-from bdl.formats.timestamps import epoch_unit, joined_texts, nanoseconds, parse_times
+from bdl.formats.timestamps import (
+    DateOrder,
+    epoch_unit,
+    find_date_order,
+    joined_texts,
+    parse_times,
+)
 from bdl.units import units_in_names
 
 if TYPE_CHECKING:
@@ -52,13 +57,10 @@ class TableColumns:
             rows = rows._replace(sample=integers(batch.column(self.roles["sample"]), place))
         if self.clock is None:
             return rows
-        column = self._times(batch)
         place = ColumnPlace(path, self.roles.get("time", self.roles.get("date", "")), row)
-        if self.clock != "iso":
-            local = pa.types.is_timestamp(column.type) and column.type.tz is None
-            return rows._replace(time=nanoseconds(column, place, self.unit), local=local)
-        times, offsets = parse_times(column, place, self.order)
-        return rows._replace(time=times, offset=offsets, local=offsets is None)
+        unit = None if self.clock == "iso" else self.unit
+        time, offset, local = parse_times(self._times(batch), place, unit, self.order)
+        return rows._replace(time=time, offset=offset, local=local)
 
     def _times(self, batch: pa.RecordBatch) -> pa.Array:
         """The time column, with that of dates before it if there is one."""
@@ -136,7 +138,7 @@ def _with_clock(table: TableFile, options: TableFormat, columns: TableColumns) -
             columns = replace(columns, unit=unit, notes=(*columns.notes, note))
             clock = "epoch"
     order = options.date_order or table.about.get("date_order")
-    if clock == "iso" and order is None and not is_iso(times):
+    if clock == "iso" and order is None and is_text(times.type):
         order = find_date_order(times, ColumnPlace(table.path, "time"))
     return replace(columns, clock=clock, order=order)
 

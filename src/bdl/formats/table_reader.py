@@ -28,7 +28,7 @@ from bdl.formats.files import stored_size
 from bdl.formats.read_ahead import read_ahead
 from bdl.formats.recordings.recording_format import group_of
 from bdl.formats.recordings.table_format import TableFormat
-from bdl.formats.sample_clock import ClockScan, SampleClock
+from bdl.formats.sample_clock import SampleClock
 from bdl.formats.table_columns import TableColumns, columns_of
 from bdl.formats.table_file import TableFile
 from bdl.formats.time_zones import OffsetChanges, start_in_zone
@@ -42,7 +42,7 @@ _LONG = 1 << 18  # rows from which a second thread pays
 class _Scan:
     """A recording while its table is scanned: its clock, runs of rows and group."""
 
-    clock: ClockScan
+    clock: SampleClock
     runs: list[tuple[int, int]] = field(default_factory=list)
     group: str | None = None
 
@@ -106,9 +106,9 @@ class TableReader(ValueReader):
         """Scan the table and return its recordings."""
         infos = []
         for id, scan in self._scan().items():
-            clock = scan.clock.finish()
-            self._clocks[id], self._runs[id] = clock, scan.runs
-            infos.append(self._info(id, clock, scan.group))
+            scan.clock.finish()
+            self._clocks[id], self._runs[id] = scan.clock, scan.runs
+            infos.append(self._info(id, scan.clock, scan.group))
         notes = [note for clock in self._clocks.values() for note in clock.notes]
         return Recordings(tuple(infos), self, (*self.table.notes, *self.columns.notes, *notes))
 
@@ -121,7 +121,7 @@ class TableReader(ValueReader):
         for batch in flow:
             for id, first, last in self._ids(batch, row):
                 if id not in scans:
-                    scans[id] = _Scan(self._clock_scan(id))
+                    scans[id] = _Scan(self._clock(id))
                 scan = scans[id]
                 scan.add_run(row + first, row + last)
                 part = batch.slice(first, last - first)
@@ -131,7 +131,7 @@ class TableReader(ValueReader):
         if not scans:
             if "recording" in self.columns.roles or self.table.about.get("samples") != 0:
                 raise InputError(f"{self.path}: the table has columns but no rows")
-            scans[self.path.stem] = _Scan(self._clock_scan(self.path.stem))
+            scans[self.path.stem] = _Scan(self._clock(self.path.stem))
         return scans
 
     def _ids(self, batch: pa.RecordBatch, row: int) -> Iterator[tuple[str, int, int]]:
@@ -147,12 +147,12 @@ class TableReader(ValueReader):
             if last > first:
                 yield distinct[codes[first]], first, last
 
-    def _clock_scan(self, id: str) -> ClockScan:
+    def _clock(self, id: str) -> SampleClock:
         options = self.options
-        return ClockScan(
+        return SampleClock(
             f"{self.path}: recording {id!r}",
-            period=options.period or self.table.about.get("period"),
             absolute=self.columns.clock in ("epoch", "iso"),
+            period=options.period or self.table.about.get("period", 0.0),
             regular=options.regular,
             duplicates=options.duplicates,
             zone=self.columns.zone,

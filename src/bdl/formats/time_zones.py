@@ -1,9 +1,4 @@
-"""Time zones: a zone by its name, the changes of its UTC offset, and local times in it.
-
-When clocks are set back, an hour of local times comes twice. Rows in the order of their times tell
-which is which: a row that would be before the one before it begins the second pass, and a recording
-that begins in the hour and leaves it without such a row is in the second pass.
-"""
+"""Time zones by their names, and the UTC offsets that times in them have."""
 
 from __future__ import annotations
 
@@ -18,11 +13,11 @@ from numpy.typing import NDArray
 from bdl.errors import InputError
 
 Longs = NDArray[np.int64]
+Pair = tuple[Longs, Longs]
 OffsetChanges = tuple[tuple[int, int], ...]
 NANO = 1_000_000_000
-NEVER_SET = "if the clock of the device is never set, give its own UTC offset (--zone +HH:MM)"
 _DAY = 86400
-_LONGEST = 200 * 366 * _DAY  # seconds over which changes of clocks are looked for
+_LONGEST = 200 * 366  # days over which changes of clocks are looked for
 
 
 def named_zone(name: str) -> tzinfo:
@@ -55,39 +50,30 @@ def utc_offset(second: float, zone: tzinfo | None) -> int:
 
 
 @lru_cache(maxsize=64)
-def zone_changes(zone: str, first: int, last: int) -> tuple[Longs, Longs]:
-    """When a zone's UTC offset changes between two times in seconds since 1970, and all offsets.
-
-    Examples
-    --------
-    >>> march = int(datetime(2024, 3, 1, tzinfo=UTC).timestamp())
-    >>> [part.tolist() for part in zone_changes("Europe/Berlin", march, march + 31 * 86400)]
-    [[1711846800], [3600, 7200]]
-    """
-    place = named_zone(zone)
-    days = range(first, last, _DAY) if isinstance(place, ZoneInfo) else range(0)
-    if len(days) * _DAY > _LONGEST:
+def _zone_changes(name: str, first: int, last: int) -> Pair:
+    """When a zone's UTC offset changes between two times in seconds since 1970, and all offsets."""
+    zone = named_zone(name)
+    days = range(first, last, _DAY) if isinstance(zone, ZoneInfo) else range(0)
+    if len(days) > _LONGEST:
         raise InputError(
-            f"times over {len(days) / 365.25:,.0f} years in {zone}; are the dates, the period and "
+            f"times over {len(days) / 365.25:,.0f} years in {name}; are the dates, the period and "
             "the unit right?"
         )
     instants: list[int] = []
-    offsets = [utc_offset(first, place)]
+    offsets = [utc_offset(first, zone)]
 
     def changed(second: int) -> bool:
-        return utc_offset(second, place) != offsets[-1]
+        return utc_offset(second, zone) != offsets[-1]
 
     for low in days:
         high = min(low + _DAY, last)
         if changed(high):
             instants.append(low + bisect_left(range(low, high), True, key=changed))
-            offsets.append(utc_offset(high, place))
+            offsets.append(utc_offset(high, zone))
     return np.array(instants, np.int64), np.array(offsets, np.int64)
 
 
-def early_and_late(
-    instants: NDArray[np.number], offsets: Longs, seconds: Longs
-) -> tuple[Longs, Longs]:
+def early_and_late(instants: NDArray[np.number], offsets: Longs, seconds: Longs) -> Pair:
     """The two UTC offsets that local times can have, equal except where clocks are set.
 
     Times that come twice have the greater one first, times that are skipped the smaller one.
@@ -98,52 +84,10 @@ def early_and_late(
     return offsets[early], offsets[late]
 
 
-def from_local(
-    local: Longs, row: Longs, zone: str | None, before: int | None, where: str
-) -> tuple[Longs, Longs, list[str]]:
-    """UTC times of local times in their order, their offsets, and a note if they are a guess.
-
-    Parameters
-    ----------
-    local, row
-        (n,) nanoseconds since 1970 on the local clock, and numbers of their rows in the file.
-    zone, before, where
-        The zone, the UTC time of the row before the first, and the recording, for messages.
-
-    Examples
-    --------
-    >>> texts = ["2024-10-27T02:59:30", "2024-10-27T02:00:00", "2024-10-27T03:00:00"]
-    >>> local = np.array(texts, "datetime64[ns]").astype(np.int64)
-    >>> from_local(local, np.arange(3), "Europe/Berlin", None, "a.csv")[1:]
-    (array([7200, 3600, 3600]), [])
-    """
-    if zone is None:
-        raise InputError(
-            f"{where}: row {row[0]}: the time has no UTC offset; give the zone in which it was "
-            "written, such as Europe/Berlin (zone=, --zone)"
-        )
-    seconds = local // NANO
+def offsets_in_zone(zone: str, seconds: Longs) -> Pair:
+    """The `early_and_late` UTC offsets of local times in a zone."""
     begin, end = int(seconds.min()) // _DAY - 2, int(seconds.max()) // _DAY + 3
-    offsets, late = early_and_late(*zone_changes(zone, begin * _DAY, end * _DAY), seconds)
-    if (skipped := offsets < late).any():
-        i = int(np.argmax(skipped))
-        raise InputError(
-            f"{where}: row {row[i]}: {np.datetime64(int(seconds[i]), 's')} does not exist in "
-            f"{zone}, where clocks were set forward; {NEVER_SET}"
-        )
-    utc, twice = local - offsets * NANO, offsets > late
-    for first, last in np.flatnonzero(np.diff(twice, prepend=False, append=False)).reshape(-1, 2):
-        previous = utc[first - 1] if first else utc[0] if before is None else before
-        back = np.flatnonzero(np.diff(utc[first:last], prepend=previous) < 0)
-        if first == 0 and before is None and not len(back):
-            if last == len(local):
-                note = f"{where}: all times are in an hour that comes twice in {zone}; they were "
-                return utc, offsets, [note + "taken as the first, since no UTC offset tells"]
-            back = np.zeros(1, np.int64)
-        second = slice(first + back[0] if len(back) else last, last)
-        utc[second] += (offsets[second] - late[second]) * NANO
-        offsets[second] = late[second]
-    return utc, offsets, []
+    return early_and_late(*_zone_changes(zone, begin * _DAY, end * _DAY), seconds)
 
 
 def start_in_zone(
@@ -151,12 +95,8 @@ def start_in_zone(
 ) -> tuple[datetime | None, OffsetChanges, tuple[str, ...]]:
     """The start of a recording, each ``(sample, UTC offset)`` after it, and a note on a guess.
 
-    Parameters
-    ----------
-    start, zone
-        Time of sample 0, which is in the zone if it has no UTC offset; in UTC if that is unknown.
-    period, samples, path
-        Seconds between two samples, number of samples, and the file, for the note.
+    A start without UTC offset is in the zone, or in UTC if that is unknown. The period is in
+    seconds; ``path`` is the file, for the note.
 
     Examples
     --------
@@ -166,15 +106,15 @@ def start_in_zone(
     """
     if start is None:
         return None, (), ()
+    name = zone or "UTC"
+    start = start.replace(tzinfo=start.tzinfo or named_zone(name))
+    first = start.timestamp()
+    instants, offsets = _zone_changes(name, int(first // 1), int(first + samples * period) + 1)
+    later = np.ceil((instants - first) / period - 1e-6).astype(np.int64)
+    local = start.astimezone(timezone(timedelta(seconds=int(offsets[0]))))
+    changes = zip(later[later < samples].tolist(), offsets[1:].tolist(), strict=False)
     note = (
         f"{path}: its start has no time zone: local times hold if clocks were not set meanwhile "
         "(name the zone by --zone Europe/Berlin)"
     )
-    name = zone or "UTC"
-    start = start.replace(tzinfo=start.tzinfo or named_zone(name))
-    first = start.timestamp()
-    instants, offsets = zone_changes(name, int(first // 1), int(first + samples * period) + 1)
-    later = np.ceil((instants - first) / period - 1e-6).astype(np.int64).tolist()
-    changes = zip(later, offsets[1:].tolist(), strict=True)
-    local = start.astimezone(timezone(timedelta(seconds=int(offsets[0]))))
-    return local, tuple(each for each in changes if each[0] < samples), () if zone else (note,)
+    return local, tuple(changes), () if zone else (note,)

@@ -1,9 +1,12 @@
 """Time columns as whole nanoseconds, and the UTC offsets that text carries.
 
-Text is ISO 8601, parsed by Arrow (a date, ``T`` or a space, a time with up to nine decimals, then
-``Z``, ``+HHMM``, ``+HH:MM``, ``+HH`` or nothing), or one of the local forms of
-`bdl.formats.time_texts`. A time with a UTC offset is in nanoseconds since 1970-01-01 UTC, one
-without since 1970-01-01 on the local clock; both in 64 bits: years 1678 to 2261.
+A time with a UTC offset is in nanoseconds since 1970-01-01 UTC, one without since 1970-01-01 on the
+local clock; both in 64 bits: years 1678 to 2261. Arrow parses text in ISO 8601: a date, ``T`` or a
+space, a time with up to nine decimals, then ``Z``, ``+HHMM``, ``+HH:MM``, ``+HH`` or nothing.
+Common local forms are rewritten as ISO 8601 first: ``15.01.2024 9:05``, ``1/15/2024 9:05:30 PM``,
+``2024/01/15 09:05``, ``15-Jan-2024 9:05``, ``Jan 15, 2024 9:05``, two-digit years, and decimals
+after a comma or a colon. Numbers before a dot or dash are day first; before a slash, a number above
+12 shows which is the day, or the user says it.
 """
 
 from __future__ import annotations
@@ -11,26 +14,38 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from bdl.arrow import from_numpy, to_numpy
+from bdl.arrow import to_numpy
+from bdl.column_names import TIME_UNITS
 from bdl.column_values import ColumnPlace, decoded, first_invalid, first_null, is_text, numbers
-from bdl.compiled import compiled
 from bdl.errors import InputError
-from bdl.formats.time_texts import DateOrder, is_iso, rewrite
+from bdl.formats.time_zones import NANO, Longs
 
-Longs = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
-Parsed = tuple[Longs, Longs | None]
-LONG = 4096  # rows from which compiled code, which takes time to load, pays
-NANOSECONDS = {"h": 3600 * 10**9, "min": 60 * 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+DateOrder = Literal["day-first", "month-first"]
 _LIMIT = 2.0**62
 _OUR_TIME = (631152000, 4102444800)  # seconds: years 1990 to 2100
 _ZONED, _LOCAL = pa.timestamp("ns", "UTC"), pa.timestamp("ns")
+_ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?")
 _OFFSET = r"(?:Z|[+-]\d\d(?::?\d\d)?)$"
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAMED_MONTHS = (  # written as day<month>year
+    *((rf"(?i)(^|[^a-z]){name}[a-z]*", rf"\1<{i:02}>") for i, name in enumerate(_MONTHS, 1)),
+    (r"(?i)^(\d{1,2})[ .\-/]*<(\d\d)>[ .,\-/]*(\d{4}|\d\d)[ ,:T]*", r"\1<\2>\3 "),
+    (r"(?i)^(?:[a-z]+,? )?<(\d\d)>\.? (\d{1,2}),? (\d{4})[ ,]*", r"\2<\1>\3 "),
+)
+_DIGITS = (
+    (r"(?i)\s*([ap]\.?m\.?)?$", ""),
+    (r"\b(\d)([/.:,<\-])", r"0\1\2"),
+    (r":(\d)$", r":0\1"),
+    (r"(\d\d:\d\d:\d\d)[:,](\d+)$", r"\1.\2"),
+    (r"^(\d\d[/.<]\d\d[/.>])(\d\d)([ ,T]|$)", r"\120\2\3"),
+    (r"^(\d{4})[/.](\d\d)[/.](\d\d)", r"\1-\2-\3"),
+    (r"^(\d\d)<(\d\d)>(\d{4})", r"\3-\2-\1"),
+)
 _EXPECTED = "a date and time such as 2018-08-14T15:30:00-0400"
 _CAUSE = (
     "known are also 14.8.2018 15:30, 8/14/2018 3:30 PM and 14 Aug 2018 15:30; is it not on the "
@@ -48,118 +63,10 @@ def epoch_unit(array: pa.Array, unit: str | None) -> str | None:
     """
     for first in array.drop_null()[:1].to_pylist():
         with suppress(TypeError, ValueError):
-            for each in (unit,) if unit else ("s", "ms", "us", "ns"):
-                if _OUR_TIME[0] <= float(first) * NANOSECONDS[each] / 1e9 < _OUR_TIME[1]:
-                    return each
+            for possible in (unit,) if unit else ("s", "ms", "us", "ns"):
+                if _OUR_TIME[0] <= float(first) * TIME_UNITS[possible] < _OUR_TIME[1]:
+                    return possible
     return None
-
-
-def parse_times(array: pa.Array, place: ColumnPlace, order: DateOrder | None = None) -> Parsed:
-    """Nanoseconds since 1970 of a column of text, and UTC offsets in seconds; None if local.
-
-    Parameters
-    ----------
-    array, place
-        The texts, and where they are, for error messages.
-    order
-        Which number of a date that is not ISO 8601 is the day; if it is not given, the dates tell.
-
-    Examples
-    --------
-    >>> parse_times(pa.array(["1970-01-01T01:00:00.5+0100"]), ColumnPlace("a", "t"))
-    (array([500000000]), array([3600]))
-    """
-    array = decoded(array)
-    if not is_text(array.type):
-        raise place.error(0, _EXPECTED, f"a column of type {array.type}")
-    if not pa.types.is_string(array.type):
-        array = array.cast(pa.string())
-    if array.null_count:
-        raise place.error(first_null(array), _EXPECTED, None)
-    if is_iso(array):
-        return _parse_runs(array, place) or _parse(array, array, place)
-    texts, added = rewrite(array, place, order)
-    times, offsets = _parse(texts, array, place)
-    return times + added, offsets
-
-
-def _parse(texts: pa.Array, shown: pa.Array, place: ColumnPlace) -> Parsed:
-    """Times of texts in ISO 8601; an error names the first row that is invalid or unlike others."""
-    # The first text tells the kind: Arrow describes every text of the wrong kind, which takes time.
-    zoned = bool(first_invalid(texts[:1], _ZONED))
-    kind, other = (_ZONED, _LOCAL) if zoned else (_LOCAL, _ZONED)
-    expected, cause = _EXPECTED, _CAUSE
-    try:
-        times = to_numpy(texts.cast(kind).cast(pa.int64()))
-        offsets = _offsets(texts, times) if zoned else None
-        # No place on earth is further from UTC than -12 or +14 hours.
-        if offsets is None or not (invalid := np.abs(offsets - 3600) > 13 * 3600).any():
-            return times, offsets
-        row = int(np.argmax(invalid))
-    except pa.ArrowInvalid:
-        row = first_invalid(texts, kind)
-        if row and first_invalid(texts[row : row + 1], other):
-            expected, cause = "times of one kind", "some times have a UTC offset and others none"
-        elif re.match(r"\s*\d{1,2}:\d\d", shown[row].as_py()):
-            cause = "which column has the date (--date NAME; --column date=NAME of events)?"
-    raise place.error(row, expected, shown[row].as_py(), cause)
-
-
-def _offsets(texts: pa.Array, times: Longs) -> Longs:
-    """UTC offsets of valid times that have one; where all texts end alike, that of the first."""
-    import pyarrow.compute as pc
-
-    end = "".join(re.findall(_OFFSET, "".join(texts[:1].to_pylist())))
-    parsed = texts[:1] if pc.all(pc.ends_with(texts, end)).as_py() else texts
-    local = pc.replace_substring_regex(parsed, _OFFSET, "").cast(_LOCAL).cast(pa.int64())
-    east = (to_numpy(local) - times[: len(parsed)]) // NANOSECONDS["s"]
-    return np.broadcast_to(east, len(texts))
-
-
-def _parse_runs(texts: pa.Array, place: ColumnPlace) -> Parsed | None:
-    """Times and offsets of many texts of one width that mostly differ in minutes and seconds.
-
-    The first row of each hour is parsed, and minutes and seconds of the others are added: half the
-    time that Arrow takes for all rows. None if texts are not such, or invalid.
-    """
-    _, ends, data = texts.buffers()
-    ends = np.frombuffer(ends, np.int32)[texts.offset :][: len(texts) + 1]
-    width = ends[1] - ends[0] if len(texts) >= LONG else 0
-    if width < 19 or (np.diff(ends) != width).any():
-        return None
-    compared = np.full(width, 255, np.uint8)
-    compared[[14, 15, 17, 18]] = 0  # minutes and seconds
-    times, changes = np.empty(len(texts), np.int64), np.empty(len(texts), np.uint8)
-    valid = _since_the_hour(np.frombuffer(data, np.uint8)[ends[0] :], compared, times, changes)
-    changes[0] = 1
-    first = np.flatnonzero(changes)
-    if not valid or len(first) > len(texts) // 8:
-        return None
-    try:
-        starts, offsets = _parse(firsts := texts.take(from_numpy(first)), firsts, place)
-    except InputError:
-        return None
-    rows = np.diff(first, append=len(texts))
-    times += np.repeat(starts - times[first], rows)
-    return times, None if offsets is None else np.repeat(offsets, rows)
-
-
-@compiled
-def _since_the_hour(text: Bytes, compared: Bytes, times: Longs, changes: Bytes) -> bool:
-    """Fill in nanoseconds since the hour, and where a compared byte differs from the row before."""
-    width, before = np.uint64(len(compared)), np.uint64(0)  # unsigned: no test for negative ones
-    for row in range(len(times)):
-        start, other, total = np.uint64(row) * width, np.uint8(0), 0
-        for i in range(width):
-            other |= (text[start + i] ^ text[before + i]) & compared[i]
-        changes[row], before = other, start
-        for place, largest, unit in ((14, 5, 600), (15, 9, 60), (17, 5, 10), (18, 9, 1)):
-            digit = int(text[start + np.uint64(place)]) - 48
-            if digit < 0 or digit > largest:
-                return False
-            total += unit * digit
-        times[row] = total * 1_000_000_000
-    return True
 
 
 def joined_texts(columns: Sequence[pa.Array]) -> pa.Array:
@@ -178,24 +85,127 @@ def joined_texts(columns: Sequence[pa.Array]) -> pa.Array:
     return pc.binary_join_element_wise(*texts, pa.scalar(" "))
 
 
-def nanoseconds(array: pa.Array, place: ColumnPlace, unit: str) -> Longs:
-    """Times of a column of Arrow timestamps, which have their own unit, or of numbers in a unit.
+def parse_times(
+    array: pa.Array, place: ColumnPlace, unit: str | None = None, order: DateOrder | None = None
+) -> tuple[Longs, Longs | None, bool]:
+    """Nanoseconds since 1970, UTC offsets in seconds if texts have them, and whether it is local.
+
+    Parameters
+    ----------
+    array, place
+        Texts, Arrow timestamps or numbers, and where they are, for error messages.
+    unit, order
+        Unit of numbers, None for text; and which number of a date that is not ISO 8601 is the day,
+        if the dates do not show it.
 
     Examples
     --------
-    >>> nanoseconds(pa.array([0.5, 2.0]), ColumnPlace("a", "t"), "ms").tolist()
-    [500000, 2000000]
+    >>> parse_times(pa.array(["1970-01-01T01:00:00.5+0100"]), ColumnPlace("a", "t"))
+    (array([500000000]), array([3600]), False)
+    >>> parse_times(pa.array([0.5, 2.0]), ColumnPlace("a", "t"), "ms")
+    (array([ 500000, 2000000]), None, False)
     """
+    import pyarrow.compute as pc
+
     array = decoded(array)
     if pa.types.is_timestamp(array.type):
-        unit, array = array.type.unit, array.cast(pa.int64())
-    scale = NANOSECONDS[unit]
+        times = _nanoseconds(array.cast(pa.int64()), place, array.type.unit)
+        return times, None, array.type.tz is None
+    if unit is not None:
+        return _nanoseconds(array, place, unit), None, False
+    if not is_text(array.type):
+        raise place.error(0, _EXPECTED, f"a column of type {array.type}")
+    array = array.cast(pa.string())
+    if array.null_count:
+        raise place.error(first_null(array), _EXPECTED, None)
+    texts, added = (array, 0) if _is_iso(array) else _rewrite(array, place, order)
+    # The first text shows the kind: Arrow describes every text of the wrong kind, which takes time.
+    zoned = bool(first_invalid(texts[:1], _ZONED))
+    kind, other = (_ZONED, _LOCAL) if zoned else (_LOCAL, _ZONED)
+    expected, cause = _EXPECTED, _CAUSE
+    try:
+        times = to_numpy(texts.cast(kind).cast(pa.int64()))
+        if not zoned:
+            return times + added, None, True
+        # Where all texts end alike, the first shows their UTC offset.
+        end = "".join(re.findall(_OFFSET, texts[0].as_py()))
+        parsed = texts[:1] if pc.all(pc.ends_with(texts, end)).as_py() else texts
+        local = pc.replace_substring_regex(parsed, _OFFSET, "").cast(_LOCAL).cast(pa.int64())
+        offsets = (to_numpy(local) - times[: len(parsed)]) // NANO
+        invalid = np.abs(offsets - 3600) > 13 * 3600  # no place is further than -12 or +14 hours
+        if not invalid.any():
+            return times + added, np.broadcast_to(offsets, len(texts)), False
+        row = int(np.argmax(invalid))
+    except pa.ArrowInvalid:
+        row = first_invalid(texts, kind)
+        if row and first_invalid(texts[row : row + 1], other):
+            expected, cause = "times of one kind", "some times have a UTC offset and others none"
+        elif re.match(r"\s*\d{1,2}:\d\d", array[row].as_py()):
+            cause = "which column has the date (--date NAME; --column date=NAME of events)?"
+    raise place.error(row, expected, array[row].as_py(), cause)
+
+
+def _nanoseconds(array: pa.Array, place: ColumnPlace, unit: str) -> Longs:
+    """Numbers in a unit as whole nanoseconds."""
+    scale = round(TIME_UNITS[unit] * NANO)
     whole = pa.types.is_integer(array.type) and not array.null_count
     times = to_numpy(array) if whole else numbers(array, place)
-    invalid = ~(np.abs(times.astype(np.float64)) * scale < _LIMIT)
-    if invalid.any():
-        row = int(np.argmax(invalid))
-        raise place.error(row, "a finite time", times[row].item(), "is the unit right (--unit)?")
+    finite = np.abs(times.astype(np.float64)) * scale < _LIMIT
+    place.check(finite, "a finite time", times, "is the unit right (--unit)?")
     if whole:
         return times.astype(np.int64) * scale
     return np.floor(times * float(scale) + 0.5).astype(np.int64)
+
+
+def _is_iso(array: pa.Array) -> bool:
+    """Whether the first text that is there has the form of ISO 8601."""
+    return all(_ISO.fullmatch(first) for first in array.drop_null()[:1].to_pylist())
+
+
+def find_date_order(array: pa.Array, place: ColumnPlace) -> DateOrder | None:
+    """Which number of the dates in a column is the day; None if no date shows it, or in ISO 8601.
+
+    Examples
+    --------
+    >>> find_date_order(pa.array(["1/2/2024", "1/15/2024"]), ColumnPlace("a.csv", "Date"))
+    'month-first'
+    """
+    if _is_iso(array):
+        return None
+    import pyarrow.compute as pc
+
+    form = r"^\s*(?P<a>\d{1,2})(?P<mark>[/.\-])(?P<b>\d{1,2})[/.\-]"
+    parts = pc.extract_regex(decoded(array), form).drop_null()
+    if not len(parts) or not pc.all(pc.equal(parts.field("mark"), "/")).as_py():
+        return "day-first"
+    first, second = (pc.max(parts.field(name).cast(pa.int64())).as_py() > 12 for name in "ab")
+    if first and second:
+        raise place.error(0, "dates of one order", f"{array[0].as_py()} and others")
+    return "day-first" if first else "month-first" if second else None
+
+
+def _rewrite(
+    array: pa.Array, place: ColumnPlace, order: DateOrder | None
+) -> tuple[pa.Array, Longs]:
+    """Texts as ISO 8601 without AM and PM, and the nanoseconds to add for those."""
+    import pyarrow.compute as pc
+
+    named = re.search("|".join(_MONTHS), array[0].as_py().lower())
+    order = order or ("day-first" if named else find_date_order(array, place))
+    if order is None:
+        raise InputError(
+            f"{place.path}: column {place.column!r}: is {array[0].as_py()!r} the day or the month "
+            "first? Say which (date_order=, --date-order day-first or month-first)"
+        )
+    texts = pc.utf8_trim_whitespace(array)
+    after, before = (to_numpy(pc.match_substring_regex(texts, rf"(?i){m}\.?m\.?$")) for m in "pa")
+    year_first = r"\3-\2-\1" if order == "day-first" else r"\3-\1-\2"
+    for pattern, replacement in (
+        *(_NAMED_MONTHS if named else ()),
+        *_DIGITS,
+        (r"^(\d\d)[/.\-](\d\d)[/.\-](\d{4})", year_first),
+        (r"^(\d{4}-\d\d-\d\d)[ ,T]+", r"\1 "),
+    ):
+        texts = pc.replace_substring_regex(texts, pattern, replacement)
+    noon = to_numpy(pc.match_substring_regex(texts, "^.{10} 12:"))
+    return texts, (after.astype(np.int64) - (noon & (after | before))) * (12 * 3600 * NANO)

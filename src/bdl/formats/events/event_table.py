@@ -36,8 +36,7 @@ from bdl.formats.events.annotation_format import Annotation, IntervalTypes, to_e
 from bdl.formats.events.event_format import EventFormat
 from bdl.formats.recordings.table_format import open_table
 from bdl.formats.table_writing import write_table
-from bdl.formats.time_texts import DateOrder
-from bdl.formats.timestamps import joined_texts
+from bdl.formats.timestamps import DateOrder, joined_texts
 from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 

@@ -19,7 +19,7 @@ from bdl.formats.files import existing
 from bdl.formats.recordings.recording_format import GroupPattern, RecordingFormat
 from bdl.formats.sample_clock import Duplicates
 from bdl.formats.table_file import TableFile
-from bdl.formats.time_texts import DateOrder
+from bdl.formats.timestamps import DateOrder
 from bdl.recording import Recordings
 
 
