@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bdl.column_values import ColumnPlace
 from bdl.errors import InputError
-from bdl.formats import timestamps
+from bdl.formats import iso_days
 from bdl.formats.timestamps import Parsed, parse_times
 
 PLACE = ColumnPlace("a.csv", "t")
@@ -22,9 +22,9 @@ moments = st.datetimes(datetime(1700, 1, 1), datetime(2260, 1, 1), timezones=zon
 
 
 def long_times(array: pa.Array) -> Parsed:
-    """Parse a column as if it were long: by runs of rows of one hour."""
+    """Parse a column as if it were long: by the day."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(timestamps, "LONG", 1)
+        patch.setattr(iso_days, "LONG", 1)
         return parse_times(array, PLACE)
 
 

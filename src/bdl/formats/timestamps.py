@@ -16,16 +16,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bdl.arrow import from_numpy, to_numpy
+from bdl.arrow import to_numpy
 from bdl.column_values import ColumnPlace, decoded, first_invalid, first_null, is_text, numbers
-from bdl.compiled import compiled
 from bdl.errors import InputError
+from bdl.formats.iso_days import parse_days
 from bdl.formats.time_texts import DateOrder, is_iso, rewrite
 
 Longs = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
 Parsed = tuple[Longs, Longs | None]
-LONG = 4096  # rows from which compiled code, which takes time to load, pays
 NANOSECONDS = {"h": 3600 * 10**9, "min": 60 * 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 _LIMIT = 2.0**62
 _OUR_TIME = (631152000, 4102444800)  # seconds: years 1990 to 2100
@@ -77,7 +75,7 @@ def parse_times(array: pa.Array, place: ColumnPlace, order: DateOrder | None = N
     if array.null_count:
         raise place.error(first_null(array), _EXPECTED, None)
     if is_iso(array):
-        return _parse_runs(array, place) or _parse(array, array, place)
+        return parse_days(array) or _parse(array, array, place)
     texts, added = rewrite(array, place, order)
     times, offsets = _parse(texts, array, place)
     return times + added, offsets
@@ -114,52 +112,6 @@ def _offsets(texts: pa.Array, times: Longs) -> Longs:
     local = pc.replace_substring_regex(parsed, _OFFSET, "").cast(_LOCAL).cast(pa.int64())
     east = (to_numpy(local) - times[: len(parsed)]) // NANOSECONDS["s"]
     return np.broadcast_to(east, len(texts))
-
-
-def _parse_runs(texts: pa.Array, place: ColumnPlace) -> Parsed | None:
-    """Times and offsets of many texts of one width that mostly differ in minutes and seconds.
-
-    The first row of each hour is parsed, and minutes and seconds of the others are added: half the
-    time that Arrow takes for all rows. None if texts are not such, or invalid.
-    """
-    _, ends, data = texts.buffers()
-    ends = np.frombuffer(ends, np.int32)[texts.offset :][: len(texts) + 1]
-    width = ends[1] - ends[0] if len(texts) >= LONG else 0
-    if width < 19 or (np.diff(ends) != width).any():
-        return None
-    compared = np.full(width, 255, np.uint8)
-    compared[[14, 15, 17, 18]] = 0  # minutes and seconds
-    times, changes = np.empty(len(texts), np.int64), np.empty(len(texts), np.uint8)
-    valid = _since_the_hour(np.frombuffer(data, np.uint8)[ends[0] :], compared, times, changes)
-    changes[0] = 1
-    first = np.flatnonzero(changes)
-    if not valid or len(first) > len(texts) // 8:
-        return None
-    try:
-        starts, offsets = _parse(firsts := texts.take(from_numpy(first)), firsts, place)
-    except InputError:
-        return None
-    rows = np.diff(first, append=len(texts))
-    times += np.repeat(starts - times[first], rows)
-    return times, None if offsets is None else np.repeat(offsets, rows)
-
-
-@compiled
-def _since_the_hour(text: Bytes, compared: Bytes, times: Longs, changes: Bytes) -> bool:
-    """Fill in nanoseconds since the hour, and where a compared byte differs from the row before."""
-    width, before = np.uint64(len(compared)), np.uint64(0)  # unsigned: no test for negative ones
-    for row in range(len(times)):
-        start, other, total = np.uint64(row) * width, np.uint8(0), 0
-        for i in range(width):
-            other |= (text[start + i] ^ text[before + i]) & compared[i]
-        changes[row], before = other, start
-        for place, largest, unit in ((14, 5, 600), (15, 9, 60), (17, 5, 10), (18, 9, 1)):
-            digit = int(text[start + np.uint64(place)]) - 48
-            if digit < 0 or digit > largest:
-                return False
-            total += unit * digit
-        times[row] = total * 1_000_000_000
-    return True
 
 
 def joined_texts(columns: Sequence[pa.Array]) -> pa.Array:
