@@ -113,7 +113,11 @@ class ClockScan:
                 f"{self.where}: row {other}: times of one kind expected; some have a UTC offset "
                 "and others none"
             )
-        joined: list[Any] = [None if part[0] is None else np.concatenate(part) for part in columns]
+        # Mostly one part is held: joining it would copy all columns.
+        joined: list[Any] = [
+            part[0] if part[0] is None or len(part) == 1 else np.concatenate(part)
+            for part in columns
+        ]
         row, sample, time, offset = joined
         if local[0]:
             time, offset, notes = from_local(time, row, self.zone, self._last_local, self.where)
