@@ -49,7 +49,7 @@ def parse_days(texts: pa.Array) -> tuple[Longs, Longs | None] | None:
     ends = np.frombuffer(ends, np.int32)[texts.offset :][: rows + 1]
     text = np.frombuffer(data, np.uint8)
     times = np.empty(rows, np.int64)
-    edges, offsets = [0], []
+    edges, offsets = [0], list[int | None]()
     while edges[-1] < rows:
         first = edges[-1]
         # Where days are as short as this, Arrow is as fast.
@@ -59,11 +59,12 @@ def parse_days(texts: pa.Array) -> tuple[Longs, Longs | None] | None:
             return None
         edges.append(last)
         offsets.append(day[1])
-    if None in offsets:
-        return (times, None) if {*offsets} == {None} else None
-    if len({*offsets}) == 1:
-        return times, np.broadcast_to(np.int64(offsets[0]), rows)
-    return times, np.repeat(offsets, np.diff(edges))
+    known = [offset for offset in offsets if offset is not None]
+    if len(known) < len(offsets):
+        return None if known else (times, None)
+    if len({*known}) == 1:
+        return times, np.broadcast_to(np.int64(known[0]), rows)
+    return times, np.repeat(np.array(known), np.diff(edges))
 
 
 def _day(text: str) -> tuple[int, int | None] | None:

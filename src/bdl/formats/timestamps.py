@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from bdl.arrow import to_numpy
 from bdl.column_values import ColumnPlace, decoded, first_invalid, first_null, is_text, numbers
-from bdl.errors import InputError
 from bdl.formats.iso_days import parse_days
 from bdl.formats.time_texts import DateOrder, is_iso, rewrite
 
