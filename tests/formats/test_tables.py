@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bdl.errors import BdlError, ConfigError, InputError
-from bdl.formats import read_recordings, timestamps
+from bdl.formats import iso_days, read_recordings
 from bdl.formats.recordings.parquet import ParquetFile
 from naive import tables as naive
 
@@ -31,7 +31,7 @@ def scanned_as(request: pytest.FixtureRequest) -> Iterator[None]:
     """Tables are scanned as they are, and as if they had many rows: by compiled code."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "long":
-            patch.setattr(timestamps, "LONG", 8)
+            patch.setattr(iso_days, "LONG", 8)
         yield
 
 
