@@ -61,6 +61,22 @@ def from_texts(texts: Sequence[str | None] | NDArray[Any]) -> pa.Array:
     )
 
 
+def is_ascii(array: pa.Array) -> bool:
+    """Whether an array holds strings of ASCII, which need no further check, and not other values.
+
+    Examples
+    --------
+    >>> is_ascii(pa.array(["a", None])), is_ascii(pa.array(["\u00e4"])), is_ascii(pa.array([1]))
+    (True, False, False)
+    """
+    if not pa.types.is_string(array.type) or not len(array):
+        return False
+    _, ends, data = array.buffers()
+    first, last = np.frombuffer(ends, np.int32)[[array.offset, array.offset + len(array)]]
+    text = np.frombuffer(data or b"", np.uint8)[first:last]
+    return bool(text.max(initial=0) < 128)
+
+
 def _bits(buffer: pa.Buffer | None, first: int, last: int) -> NDArray[np.bool_]:
     packed = np.frombuffer(buffer or b"", np.uint8)
     return np.unpackbits(packed, count=last, bitorder="little")[first:].astype(np.bool_)

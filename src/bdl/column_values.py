@@ -157,7 +157,7 @@ def values32(array: pa.Array, place: ColumnPlace) -> NDArray[np.float32]:
     return single
 
 
-def names(array: pa.Array, place: ColumnPlace) -> tuple[list[str], NDArray[np.int64]]:
+def names(array: pa.Array, place: ColumnPlace) -> tuple[list[str], NDArray[np.integer]]:
     """Distinct texts of a column and each row's index among them.
 
     Whole numbers are taken as text (a numeric id keeps its digits).
@@ -169,7 +169,7 @@ def names(array: pa.Array, place: ColumnPlace) -> tuple[list[str], NDArray[np.in
     if array.null_count:
         raise place.error(first_null(array), "a name", None)
     distinct = array.dictionary.to_pylist()
-    codes = np.asarray(to_numpy(array.indices), dtype=np.int64)
+    codes = to_numpy(array.indices)
     for code, value in enumerate(distinct):
         if (not isinstance(value, str | int | bool) or value == "") and (codes == code).any():
             raise place.error(int(np.argmax(codes == code)), "a name", value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -17,12 +18,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bdl.errors import BdlError, ConfigError, InputError
-from bdl.formats import read_recordings
+from bdl.formats import iso_days, read_recordings
 from bdl.formats.recordings.parquet import ParquetFile
 from naive import tables as naive
 
 HAPT = Path(__file__).parents[2] / "../shared/data/hapt"
 SLEEP = {"recording": "series_id", "sample": "step", "time": "timestamp", "period": 5.0}
+
+
+@pytest.fixture(autouse=True, params=["short", "long"])
+def scanned_as(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Tables are scanned as they are, and as if they had many rows: by compiled code."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "long":
+            patch.setattr(iso_days, "LONG", 8)
+        yield
 
 
 def save(table: pa.Table, file: Path) -> Path:

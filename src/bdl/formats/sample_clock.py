@@ -100,7 +100,10 @@ class SampleClock:
     def _scan(self, last: bool = False) -> None:
         """Scan the rows that are held."""
         columns = zip(*(part[:4] for part in self._held), strict=True)
-        joined: list[Any] = [None if part[0] is None else np.concatenate(part) for part in columns]
+        joined: list[Any] = [
+            part[0] if part[0] is None or len(part) == 1 else np.concatenate(part)
+            for part in columns
+        ]
         row, number, time, offset = joined
         if self._local:
             time, offset, known = self._from_local(row, time)

@@ -118,6 +118,7 @@ class TableReader(ValueReader):
         flow = self.table.batches(self.columns.scanned)
         if (self.table.rows or 0) > _LONG:
             flow = read_ahead(flow)
+            _keep_freed_memory()
         for batch in flow:
             for id, first, last in self._ids(batch, row):
                 if id not in scans:
@@ -277,3 +278,12 @@ class TableReader(ValueReader):
         if rule == "mean":
             np.divide(sums[0], sums[1], out=values, where=sums[1] > 0, casting="same_kind")
         return values
+
+
+def _keep_freed_memory() -> None:
+    """Have freed memory used again for the next rows, where the C library is that of GNU.
+
+    It returns freed memory to the system at once until a block of some MiB has been freed; all
+    columns of all batches are then mapped and cleared anew. This block is never touched.
+    """
+    np.empty(1 << 22, np.uint8)

@@ -23,6 +23,7 @@ from bdl.arrow import to_numpy
 from bdl.column_names import TIME_UNITS
 from bdl.column_values import ColumnPlace, decoded, first_invalid, first_null, is_text, numbers
 from bdl.errors import InputError
+from bdl.formats.iso_days import parse_days
 from bdl.formats.time_zones import NANO, Longs
 
 DateOrder = Literal["day-first", "month-first"]
@@ -118,6 +119,9 @@ def parse_times(
     array = array.cast(pa.string())
     if array.null_count:
         raise place.error(first_null(array), _EXPECTED, None)
+    if (by_day := parse_days(array)) is not None:
+        times, offsets = by_day
+        return times, offsets, offsets is None
     texts, added = (array, 0) if _is_iso(array) else _rewrite(array, place, order)
     # The first text shows the kind: Arrow describes every text of the wrong kind, which takes time.
     zoned = bool(first_invalid(texts[:1], _ZONED))
