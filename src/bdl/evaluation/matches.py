@@ -158,8 +158,7 @@ class Matches:
     def _average_precision(self) -> Floats:
         if not self.ranked:
             return np.full(self.count.shape, np.nan)
-        table: Floats = replicates.average_precision(self, np.ones((1, len(self.recordings))))[0]
-        return table
+        return replicates.whole_average_precision(self)
 
     def average_precision(self) -> Floats:
         """AP by (type, tolerance); NaN for a type without truths, or without scores."""
