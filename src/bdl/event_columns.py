@@ -48,7 +48,7 @@ def event_columns(
         if column is not None and column in table.columns:
             columns[field] = frames.numbers(table[column], ColumnPlace(source, column))
             if field != "score":
-                columns[field] = columns[field] * TIME_UNITS[time_unit(column) or "s"]
+                columns[field] *= TIME_UNITS[time_unit(column) or "s"]
     note = guess_notes(by_role, named, source)
     return columns | {"notes": (note,) if note else ()}
 
