@@ -43,10 +43,10 @@ def event_columns(
         ("event", "types", "type_code"),
     ):
         place = ColumnPlace(source, by_role[role])
-        columns[names], columns[codes] = frames.encode(table[by_role[role]], place)
+        columns[names], columns[codes] = frames.encode(table.get_column(by_role[role]), place)
     for field, column in (("time", by_role["time"]), ("score", score), ("issued", issued)):
         if column is not None and column in table.columns:
-            columns[field] = frames.numbers(table[column], ColumnPlace(source, column))
+            columns[field] = frames.numbers(table.get_column(column), ColumnPlace(source, column))
             if field != "score":
                 columns[field] *= TIME_UNITS[time_unit(column) or "s"]
     note = guess_notes(by_role, named, source)

@@ -73,7 +73,7 @@ def _in_order(distinct: list[str], codes: NDArray[np.integer]) -> tuple[tuple[st
     order = sorted(range(len(distinct)), key=distinct.__getitem__)
     rank = np.empty(len(distinct), np.int32)
     rank[order] = np.arange(len(distinct), dtype=np.int32)
-    return tuple(distinct[i] for i in order), rank[codes]
+    return tuple(map(distinct.__getitem__, order)), rank[codes]
 
 
 def numbers(column: nw.Series[Any], place: ColumnPlace) -> Floats:
