@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from bdl.errors import InputError
 
@@ -38,6 +39,7 @@ _OTHER_UNITS = {
 _TIMES = ("time", "start", "end", "duration", "issued")  # roles of columns that may have a unit
 
 
+@lru_cache(maxsize=1024)
 def plain_name(name: str) -> str:
     """A column's name in lower case, with anything but letters and digits as ``_``.
 

@@ -18,6 +18,7 @@ from bdl.arrow import from_texts, to_numpy
 from bdl.errors import InputError
 
 LARGEST = 2**53  # whole numbers up to here are exact in float64
+_NAMES = {str, int, bool}
 _MISSING = ("", "NaN", "nan", "NA", "N/A", "n/a", "null", "None")
 
 
@@ -170,7 +171,8 @@ def names(array: pa.Array, place: ColumnPlace) -> tuple[list[str], NDArray[np.in
         raise place.error(first_null(array), "a name", None)
     distinct = array.dictionary.to_pylist()
     codes = to_numpy(array.indices)
-    for code, value in enumerate(distinct):
-        if (not isinstance(value, str | int | bool) or value == "") and (codes == code).any():
-            raise place.error(int(np.argmax(codes == code)), "a name", value)
-    return [str(value) for value in distinct], codes
+    if "" in distinct or not {*map(type, distinct)} <= _NAMES:
+        for code, value in enumerate(distinct):
+            if (type(value) not in _NAMES or value == "") and (codes == code).any():
+                raise place.error(int(np.argmax(codes == code)), "a name", value)
+    return [*map(str, distinct)], codes

@@ -74,7 +74,7 @@ def _in_order(distinct: list[str], codes: NDArray[np.integer]) -> tuple[tuple[st
     order = sorted(range(len(distinct)), key=distinct.__getitem__)
     rank = np.empty(len(distinct), np.int32)
     rank[order] = np.arange(len(distinct), dtype=np.int32)
-    return tuple(distinct[i] for i in order), rank[codes]
+    return tuple(map(distinct.__getitem__, order)), rank[codes]
 
 
 def numbers(column: nw.Series[Any], place: ColumnPlace) -> Floats:
@@ -136,12 +136,13 @@ def event_columns(
         ("event", "types", "type_code"),
     ):
         place = ColumnPlace(source, by_role[role])
-        columns[names], columns[codes] = encode(table[by_role[role]], place)
+        columns[names], columns[codes] = encode(table.get_column(by_role[role]), place)
     for field, column in (("time", by_role["time"]), ("score", score), ("issued", issued)):
         if column is not None and column in table.columns:
-            columns[field] = numbers(table[column], ColumnPlace(source, column))
-            if field != "score":
-                columns[field] = columns[field] * TIME_UNITS[time_unit(column) or "s"]
+            columns[field] = numbers(table.get_column(column), ColumnPlace(source, column))
+            unit = time_unit(column) or "s"
+            if field != "score" and unit != "s":
+                columns[field] = columns[field] * TIME_UNITS[unit]
     note = guess_notes(by_role, named, source)
     return columns | {"notes": (note,) if note else ()}
 

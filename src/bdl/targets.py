@@ -93,8 +93,8 @@ def event_targets(
     out = np.zeros((crop.bins, len(events_by_type)))
     offset, sums = cumulative(kernel, period)
     for column, events in enumerate(events_by_type):
-        visible = _visible(events, crop)
-        _add_masses(out[:, column], visible, offset, sums, crop.stride, crop.samples)
+        places = _places(events, crop)
+        _add_masses(out[:, column], places, offset, sums, crop.stride, crop.samples)
     return out
 
 
@@ -116,7 +116,8 @@ def event_maps(
     offset, weights = kernel.weights(period)
     weights = weights / weights.max()
     for column, events in enumerate(events_by_type):
-        _raise_maps(out[:, column], _visible(events, crop), offset, weights, crop.stride)
+        places = _places(events, crop)
+        _raise_maps(out[:, column], places, offset, weights, crop.stride, crop.samples)
     return out
 
 
@@ -130,7 +131,9 @@ def event_points(events_by_type: Sequence[Samples], crop: Crop) -> Floats:
     """
     out = np.zeros((crop.bins, len(events_by_type)))
     for column, events in enumerate(events_by_type):
-        out[_visible(events, crop) // crop.stride, column] = 1.0
+        places = _places(events, crop)
+        visible = places[(places >= 0) & (places < crop.samples)]
+        out[visible // crop.stride, column] = 1.0
     return out
 
 
@@ -169,12 +172,11 @@ def occupancy(intervals_by_type: Sequence[Samples], crop: Crop) -> Floats:
     return out
 
 
-def _visible(events: Samples, crop: Crop) -> Samples:
-    """Return the samples of the events inside the crop, counted from its start."""
+def _places(events: Samples, crop: Crop) -> Samples:
+    """Return the samples of the events counted from the start of the crop, also those outside."""
     if events.dtype.kind not in "iu":
         raise InputError(f"events are given by whole samples, got {events.dtype}")
-    local = events.astype(np.int64) - crop.first
-    return local[(local >= 0) & (local < crop.samples)]
+    return events.astype(np.int64, copy=False) - crop.first
 
 
 def _merge(spans: Samples) -> Samples:
@@ -195,6 +197,8 @@ def _add_masses(
 ) -> None:
     reach = len(sums) - 1
     for place in places:
+        if place < 0 or place >= samples:
+            continue
         begin = place + offset
         low = max(begin, 0)
         high = min(begin + reach, samples)
@@ -207,9 +211,13 @@ def _add_masses(
 
 
 @compiled
-def _raise_maps(out: Floats, places: Samples, offset: int, weights: Floats, stride: int) -> None:
+def _raise_maps(
+    out: Floats, places: Samples, offset: int, weights: Floats, stride: int, samples: int
+) -> None:
     # Kernels never rise away from the event, so a bin's largest value is at its nearest sample.
     for place in places:
+        if place < 0 or place >= samples:
+            continue
         begin = place + offset
         low = max(begin // stride, 0)
         high = min((begin + len(weights) - 1) // stride, len(out) - 1)

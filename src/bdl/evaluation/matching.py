@@ -194,8 +194,10 @@ class Matcher:
             code = np.where(inside, code, np.int32(-1))
         order, start = rank(code, kind, detections.time, score, len(self.types))
         skipped = np.array([name in self.skipped_types for name in detections.types], dtype=bool)
-        scored = code_of[detections.recording_code] >= 0
-        other_types = int((scored & skipped[detections.type_code]).sum())
+        other_types = 0
+        if skipped.any():
+            scored = code_of[detections.recording_code] >= 0
+            other_types = int((scored & skipped[detections.type_code]).sum())
         lost = len(code) - len(order) - outside - sum(strangers) - other_types
         recording, time = code[order], detections.time[order]
         count, row, truth = assign(

@@ -58,8 +58,9 @@ def _replicates(matches: Matches, weights: NDArray[np.number], *, best: bool) ->
     truths = (padded @ matches.truths.astype(np.float64)).reshape(blocks, LANES, types)
     number = np.full(len(matches.time), -1, np.int32)
     mark = np.full(matches.row.shape, -1, np.int32)
+    owner = np.zeros(matches.row.shape, np.int32)
     hits = (matches.first_truth, matches.count)
-    _plan(matches.start, matches.end, *hits, matches.row, number, mark)
+    _plan(matches.start, matches.end, *hits, matches.row, matches.recording, number, mark, owner)
     out = np.zeros((blocks, types, width, LANES))
     _fill(
         matches.start,
@@ -69,7 +70,7 @@ def _replicates(matches: Matches, weights: NDArray[np.number], *, best: bool) ->
         matches.recording,
         number,
         mark,
-        matches.row,
+        owner,
         best,
         np.empty((int(number.max(initial=-1)) + 1, LANES)),
         out,
@@ -80,11 +81,20 @@ def _replicates(matches: Matches, weights: NDArray[np.number], *, best: bool) ->
 
 @compiled(small_in_python=True)
 def _plan(
-    start: Longs, end: Ints, first_truth: Longs, count: Longs, row: Ints, number: Ints, mark: Ints
+    start: Longs,
+    end: Ints,
+    first_truth: Longs,
+    count: Longs,
+    row: Ints,
+    recording: Ints,
+    number: Ints,
+    mark: Ints,
+    owner: Ints,
 ) -> None:
     """Number the marks of each type (``number``, per row, else -1) and find those of the hits.
 
-    ``mark`` (as ``row``) is -1 where a hit of the same score follows.
+    ``mark`` (as ``row``) is -1 where a hit of the same score follows; ``owner`` (as ``row``) is the
+    recording of the hit.
     """
     for j in range(count.shape[0]):
         base = first_truth[j]
@@ -99,6 +109,7 @@ def _plan(
         for k in range(count.shape[1]):
             last = base + count[j, k] - 1
             for h in range(base, last + 1):
+                owner[k, h] = recording[row[k, h]]
                 until = end[row[k, h]]
                 if h == last or row[k, h + 1] >= until:
                     mark[k, h] = number[until - 1]
@@ -114,7 +125,7 @@ def _fill(
     recording: Ints,
     number: Ints,
     mark: Ints,
-    row: Ints,
+    owner: Ints,
     best: bool,
     taken: Floats,
     out: Floats,
@@ -147,7 +158,7 @@ def _fill(
                     fresh[lane] = 0.0
                 value = out[b, j, k]
                 for h in range(first_truth[j], first_truth[j] + count[j, k]):
-                    r = recording[row[k, h]]
+                    r = owner[k, h]
                     for lane in range(LANES):
                         fresh[lane] += weight[r, lane]
                     m = mark[k, h]

@@ -21,7 +21,7 @@ from llvmlite import binding, ir
 
 from bdl.encoders.vectors import vector_bits
 
-I32, I64 = ir.IntType(32), ir.IntType(64)
+I8, I32, I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 WORD = {"float": 32, "double": 64}
 Kernel = Callable[..., None]
 P = ParamSpec("P")
@@ -140,6 +140,15 @@ class Code:
         pointer = self.b.bitcast(self.at(pointer, *offsets), self.vector.as_pointer())
         self.b.store(value, pointer, align=self.size)
 
+    def prefetch(self, pointer: Any, *offsets: Any) -> None:
+        """Load the cache line at a pointer, to be written to."""
+        pointer = self.b.bitcast(self.at(pointer, *offsets), I8.as_pointer())
+        signature = ir.FunctionType(ir.VoidType(), [I8.as_pointer(), I32, I32, I32])
+        name = "llvm.prefetch.p0i8"
+        function = self.module.globals.get(name) or ir.Function(self.module, signature, name)
+        write, keep, data = (ir.Constant(I32, flag) for flag in (1, 3, 1))
+        self.b.call(function, [pointer, write, keep, data])
+
     def splat(self, pointer: Any, *offsets: Any) -> Any:
         """The number at a pointer, in every lane."""
         return self.fill(self.b.load(self.at(pointer, *offsets)))
@@ -227,8 +236,11 @@ class Code:
             self.each(number, tile)
             done = self.plus(done, self.times(number, size))
 
-    def compile(self) -> Kernel:
-        """Machine code of the function, to be called with integers and addresses."""
+    def compile(self, *, unroll: bool = True) -> Kernel:
+        """Machine code of the function, to be called with integers and addresses.
+
+        ``unroll`` lets LLVM unroll loops; one that fills the registers would no longer fit them.
+        """
         self.b.ret_void()
         target, engine = machine()
         module = binding.parse_assembly(str(self.module))
@@ -236,6 +248,7 @@ class Code:
         options = binding.create_pipeline_tuning_options(speed_level=3)
         options.loop_vectorization = False
         options.slp_vectorization = False
+        options.loop_unrolling = unroll
         builder = binding.create_pass_builder(target, options)
         builder.getModulePassManager().run(module, builder)
         engine.add_module(module)

@@ -62,6 +62,10 @@ def row_product(real: str) -> Kernel:
                         sums[PANEL * i + v] = code.fma(number, vectors[v], sums[PANEL * i + v])
                 return sums
 
+            outs = [code.times(code.plus(row, i), code["out_row"]) for i in range(size)]
+            places = [(out, v * code.lanes) for out in outs for v in range(PANEL)]
+            for out, v in places:
+                code.prefetch(code["out"], out, column, v)  # it arrives while the terms are added
             starts = [code.times(code.plus(row, i), code["start_row"]) for i in range(size)]
             sums = [
                 code.load(code["start"], start, column, v * code.lanes)
@@ -69,10 +73,8 @@ def row_product(real: str) -> Kernel:
                 for v in range(PANEL)
             ]
             sums = code.loop(code["inner"], sums, term)
-            for i in range(size):
-                out = code.times(code.plus(row, i), code["out_row"])
-                for v in range(PANEL):
-                    code.store(sums[PANEL * i + v], code["out"], out, column, v * code.lanes)
+            for (out, v), total in zip(places, sums, strict=True):
+                code.store(total, code["out"], out, column, v)
 
         code.tiles(count, sizes, tile)
 
@@ -81,7 +83,7 @@ def row_product(real: str) -> Kernel:
         rows(begin, code.smaller(block, code.b.sub(code["rows"], begin)))
 
     code.each(code.b.sdiv(code.plus(code["rows"], block - 1), code.whole(block)), one_block)
-    return code.compile()
+    return code.compile(unroll=False)
 
 
 @compiled
