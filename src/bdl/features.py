@@ -79,6 +79,7 @@ class Features(Value):
 
         Examples
         --------
+        >>> import numpy as np
         >>> Features(statistics=("mean", "std"), missing=True).per_channel(np.arange(5)).tolist()
         [[0, 1], [2, 3]]
         """
@@ -90,6 +91,7 @@ class Features(Value):
 
         Examples
         --------
+        >>> import numpy as np
         >>> values = np.full((2, 3), 0.5, np.float32)
         >>> features = Features(statistics=("mean", "std"), missing=True)
         >>> features.clear(values, np.array([True, False]))
@@ -105,6 +107,7 @@ class Features(Value):
 
         Examples
         --------
+        >>> import numpy as np
         >>> from bdl.recording import Recording
         >>> parts = [Recording.of(np.arange(5.0) + i, id=str(i), period=1.0) for i in (0, 4)]
         >>> Features(stride=2, scaling="robust").fit(Recordings.of(parts)).scaling

@@ -72,7 +72,7 @@ def test_whole_groups_are_held_out_and_every_type_can_be_learned(rows, folds, sh
 
 
 def test_the_model_is_the_one_trained_on_everything_with_what_was_chosen():
-    detector = fitted({"folds": 2})
+    detector = fitted({"folds": 2, "refit": True})
     model = detector.model_
     assert model.choices is not None
     assert (model.choices.groups, model.choices.recordings) == (4, 8)
@@ -143,8 +143,8 @@ def test_kernels_to_choose_from_are_of_different_kinds(among):
 def test_an_epoch_is_chosen_only_where_the_second_training_has_it():
     changes = {"epochs": None, "updates": 6, "checkpoints": 2}
     with pytest.raises(ConfigError, match="give epochs instead of updates"):
-        fitted({"folds": 2}, **changes)
-    detector = fitted({"folds": 2}, epochs=4, checkpoints=2)
+        fitted({"folds": 2, "refit": True}, **changes)
+    detector = fitted({"folds": 2, "refit": True}, epochs=4, checkpoints=2)
     assert detector.best_epoch_ in (2, 4)
 
 
@@ -209,7 +209,12 @@ def noisy(count, seed=0, samples=1500):
     return Recordings.of(recordings), Events.of(names, "spike", times)
 
 
-RESCORED = {"folds": 3, "rescoring": {"trees": 60, "least_rows": 5}, "weights": False}
+RESCORED = {
+    "folds": 3,
+    "refit": True,
+    "rescoring": {"trees": 60, "least_rows": 5},
+    "weights": False,
+}
 
 
 def weak(**changes) -> Detector:
