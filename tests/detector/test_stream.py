@@ -56,7 +56,9 @@ def fitted(name: str) -> Detector:
     intervals = [IntervalType(*each) for each in INTERVALS]
     detector.fit(starting(recordings), events, intervals=intervals)
     if name != "trees":  # a model may have a calibration of its scores or none
-        calibration = ScoreCalibration(types=("on", "off"), curves=((0.3, 0.8), (-0.2, 1.7)))
+        calibration = ScoreCalibration(
+            types=("on", "off"), curves=((0.3, 0.8, 0.0), (-0.2, 1.7, 0.4))
+        )
         detector.model_ = detector.model_.replace(calibration=calibration)
     return detector
 

@@ -34,7 +34,7 @@ def test_a_calibration_is_finite_and_keeps_the_order_of_each_type(rows):
         assert calibration is None
         return
     assert np.isfinite(calibration.curves).all()
-    assert all(slope > 0 for _, slope in calibration.curves)
+    assert all(slope > 0 for _, slope, _ in calibration.curves)
     for event, part in calibration.apply(by_type).items():
         assert ((part.score >= 0) & (part.score <= 1)).all()
         order = np.argsort(by_type[event].score, kind="stable")
@@ -64,17 +64,34 @@ def test_scores_do_not_depend_on_the_detections_beside_them(rows, seed):
 
 
 @settings(max_examples=50, deadline=None)
-@given(seed=st.integers(0, 10_000), slope=st.floats(0.5, 3.0), intercept=st.floats(-1.0, 2.0))
-def test_calibrated_scores_are_the_shares_of_hits(seed, slope, intercept):
+@given(
+    seed=st.integers(0, 10_000),
+    a=st.floats(-1.0, 2.0),
+    b=st.floats(0.5, 3.0),
+    c=st.floats(0.0, 2.0),
+)
+def test_calibrated_scores_are_the_shares_of_hits(seed, a, b, c):
     rng = np.random.default_rng(seed)
-    logarithm = rng.normal(-1.0, 1.5, 4_000)
-    true = 1 / (1 + np.exp(-(intercept + slope * logarithm)))
+    raw = np.where(rng.random(4_000) < 0.5, rng.random(4_000), rng.lognormal(-1.5, 1.5, 4_000))
+    true = ScoreCalibration(types=("beat",), curves=((a, b, c),)).scores(raw, np.zeros(4_000, int))
     hits = (rng.random(len(true)) < true).astype(float)
-    by_type = {"beat": Candidates(np.arange(4_000.0), np.exp(logarithm))}
+    by_type = {"beat": Candidates(np.arange(4_000.0), raw)}
     scores = ScoreCalibration.fit([by_type], [hits]).apply(by_type)["beat"].score
     # Five standard errors of the mean of 4,000 draws
     assert abs(scores.mean() - true.mean()) < 5 * 0.5 / np.sqrt(len(true))
-    assert np.abs(scores - true).max() < 0.15
+    assert np.abs(scores - true).mean() < 0.05
+
+
+@pytest.mark.parametrize("count", [300, 30_000])
+def test_probabilities_stay_what_they_are(count):
+    """Also where nearly all detections are wrong, and few at the top are all right."""
+    rng = np.random.default_rng(0)
+    raw = np.concatenate([rng.beta(0.05, 5.0, count), rng.uniform(0.95, 1.0, 60)])
+    hits = (rng.random(len(raw)) < raw).astype(float)
+    by_type = {"beat": Candidates(np.arange(len(raw), dtype=float), raw)}
+    scores = ScoreCalibration.fit([by_type], [hits]).apply(by_type)["beat"].score
+    assert scores[-60:].mean() > 0.9
+    assert scores[:-60].mean() == pytest.approx(raw[:-60].mean(), abs=0.02)
 
 
 def test_the_trees_correct_calibrated_scores():
@@ -106,7 +123,7 @@ def test_detections_outside_annotated_spans_are_not_learned_from():
     assert np.array_equal(shares, [np.nan, 1.0, 0.5, np.nan, 0.0], equal_nan=True)
 
 
-@pytest.mark.parametrize("curve", [(np.nan, 1.0), (0.0, -1.0), (0.0, np.inf)])
+@pytest.mark.parametrize("curve", [(np.nan, 1.0, 1.0), (0.0, -1.0, 0.0), (0.0, 1.0, np.inf)])
 def test_a_damaged_calibration_is_refused(curve):
     with pytest.raises(ConfigError, match="curves"):
         ScoreCalibration(types=("beat",), curves=(curve,))
@@ -115,7 +132,7 @@ def test_a_damaged_calibration_is_refused(curve):
 def test_damaged_trees_are_refused():
     table = np.random.default_rng(1).normal(size=(200, 3)).astype(np.float32)
     by_type = {"beat": Candidates(np.arange(200.0), np.exp(table[:, 1]))}
-    calibration = ScoreCalibration(types=("beat",), curves=((0.0, 1.0),))
+    calibration = ScoreCalibration(types=("beat",), curves=((0.0, 1.0, 0.0),))
     hits = (table[:, 2] > 0).astype(float)
     trees = Rescoring(trees=5, least_rows=2).fit([table], [hits], [by_type], calibration, seed=0)
     with pytest.raises(InputError, match="damaged"):

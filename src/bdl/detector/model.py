@@ -158,7 +158,7 @@ def with_second_stage(model: Model, arrays: Mapping[str, NDArray[Any]]) -> tuple
     each = curves * len(model.outputs) if len(curves) == 1 else curves
     if len(each) != len(model.outputs):
         raise ConfigError(f"{len(curves)} curves of scores for {len(model.outputs)} event types")
-    calibration = ScoreCalibration(types=model.outputs, curves=tuple(map(tuple, each)))
+    calibration = ScoreCalibration(types=model.outputs, curves=tuple((*pair, 0.0) for pair in each))
     point = model.operating_point
     if point is not None and point.rescored:
         point = point.replace(calibration=calibration)

@@ -14,34 +14,45 @@ from bdl.decoding.candidates import ByType
 
 Floats = NDArray[np.float64]
 Slope = Annotated[FiniteFloat, Field(ge=0)]
+Curve = tuple[FiniteFloat, Slope, Slope]
 TINY = 1e-9  # smallest score whose logarithm is told apart from that of none
+CERTAIN = 0.98  # a score of one counts as this probability
 LEAST_SLOPE = 0.01
-PENALTY = 0.1  # on the squared distance of a curve from the scores as they are
+AS_THEY_ARE = (0.0, 1.0, 1.0)  # the curve that leaves probabilities nearly as they are
+PENALTY = 0.1  # on the squared distance of a curve from that
 
 
 class ScoreCalibration(Value):
-    """A logistic curve over the logarithm of a decoder's score, for each event type.
+    """A rising curve from a decoder's score to a probability, for each event type.
 
     Decoders have scores of different scales. Calibrated, a score is the share of the matching
     tolerances at which such a detection hits an event, learned from detections in held-out
     recordings. The order of the detections of a type does not change.
+
+    The logit of the calibrated score is ``a + b log(s) - c log(1 - s)`` for a score ``s``, as in
+    beta calibration [1]_, where ``1 - s`` is ``1 - 0.98 s`` and continues with the slope of ``s``
+    beyond one, since densities have no upper limit.
 
     Parameters
     ----------
     types
         Event types.
     curves
-        Intercept and slope of the curve of each type.
+        ``a``, ``b`` and ``c`` of each type.
+
+    References
+    ----------
+    .. [1] Kull, Silva Filho, Flach: Beta calibration, AISTATS 2017.
 
     Examples
     --------
-    >>> calibration = ScoreCalibration(types=("beat",), curves=((0.0, 1.0),))
-    >>> calibration.scores(np.array([1.0, 3.0]), np.array([0, 0])).round(3).tolist()
-    [0.5, 0.75]
+    >>> calibration = ScoreCalibration(types=("beat",), curves=((0.0, 1.0, 1.0),))
+    >>> calibration.scores(np.array([0.1, 0.5, 0.9]), np.array([0, 0, 0])).round(2).tolist()
+    [0.1, 0.5, 0.88]
     """
 
     types: tuple[str, ...]
-    curves: tuple[tuple[FiniteFloat, Slope], ...]
+    curves: tuple[Curve, ...]
 
     @classmethod
     def fit(cls, candidates: Sequence[ByType], shares: Sequence[Floats]) -> Self | None:
@@ -71,7 +82,7 @@ class ScoreCalibration(Value):
             for event, part in by_type.items():
                 target = share[first : first + len(part.time)]
                 known = np.isfinite(target)
-                scores[event].append(_logarithms(part.score[known]))
+                scores[event].append(part.score[known].astype(np.float64))
                 hits[event].append(target[known])
                 first += len(part.time)
         if not any(len(target) for targets in hits.values() for target in targets):
@@ -114,13 +125,14 @@ class ScoreCalibration(Value):
         }
 
     def _logits(self, score: NDArray[np.floating[Any]], type_code: NDArray[np.int64]) -> Floats:
-        intercept, slope = np.array(self.curves).reshape(-1, 2)[type_code].T
-        raw: Floats = intercept + slope * _logarithms(score)
+        a, b, c = np.array(self.curves).reshape(-1, 3)[type_code].T
+        low, high = _terms(score)
+        raw: Floats = a + b * low + c * high
         return raw
 
     def in_order_of(self, types: Sequence[str]) -> Self:
         """Return the same curves for types in another order."""
-        curve: Mapping[str, tuple[float, float]] = dict(zip(self.types, self.curves, strict=True))
+        curve: Mapping[str, Curve] = dict(zip(self.types, self.curves, strict=True))
         return self.replace(types=tuple(types), curves=tuple(curve[event] for event in types))
 
 
@@ -136,26 +148,25 @@ def probabilities(logits: Floats) -> Floats:
     return shares
 
 
-def _logarithms(score: NDArray[np.floating[Any]]) -> Floats:
-    logarithms: Floats = np.log(score.astype(np.float64) + TINY)
-    return logarithms
+def _terms(score: NDArray[np.floating[Any]]) -> tuple[Floats, Floats]:
+    """Return ``log(s)`` and ``-log(1 - s)``, which continue beyond 0 and 1."""
+    exact = score.astype(np.float64)
+    beyond = np.maximum(exact - 1.0, 0.0)
+    return np.log(exact + TINY), beyond - np.log1p(-CERTAIN * (exact - beyond))
 
 
-def _fit_curve(x: Floats, share: Floats) -> tuple[float, float]:
-    """Return intercept and slope of a logistic curve over log scores.
-
-    Slopes are positive, so that the order of scores stays; a weak penalty draws them to one, the
-    slope of scores that are calibrated already.
-    """
+def _fit_curve(score: Floats, share: Floats) -> Curve:
+    """Return the curve of one type; a weak penalty draws it to the scores as they are."""
     from scipy.optimize import minimize
 
-    def loss(curve: Floats) -> tuple[float, Floats]:
-        raw = curve[0] + curve[1] * x
-        error = probabilities(raw) - share
-        away = np.array([curve[0], curve[1] - 1])
-        value = np.sum(np.logaddexp(0, raw) - share * raw) + PENALTY / 2 * away @ away
-        return float(value), np.array([error.sum(), error @ x]) + PENALTY * away
+    design = np.stack([np.ones(len(score)), *_terms(score)])
 
-    start, bounds = np.array([0.0, 1.0]), [(None, None), (LEAST_SLOPE, None)]
-    intercept, slope = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
-    return float(intercept), float(slope)
+    def loss(curve: Floats) -> tuple[float, Floats]:
+        raw, away = curve @ design, curve - AS_THEY_ARE
+        value = np.sum(np.logaddexp(0, raw) - share * raw) + PENALTY / 2 * away @ away
+        return float(value), design @ (probabilities(raw) - share) + PENALTY * away
+
+    bounds = [(None, None), (LEAST_SLOPE, None), (0.0, None)]
+    fitted = minimize(loss, AS_THEY_ARE, jac=True, bounds=bounds, method="L-BFGS-B").x
+    a, b, c = fitted.tolist()
+    return a, b, c
