@@ -132,3 +132,12 @@ def test_equality_follows_rows_and_scores() -> None:
     assert one != "events"
     assert Events.empty() == Events.concat([])
     assert np.array_equal(Events.empty(scored=True).score, np.zeros(0))
+
+
+def test_an_empty_table_has_the_types_of_a_full_one(tmp_path):
+    full, empty = Events.of("a", "beat", [1.0], [0.5]), Events.empty(scored=True)
+    for backend in ("polars", "pyarrow"):
+        types = [table.to_frame(backend).schema for table in (full, empty)]
+        assert types[0] == types[1]
+    empty.to_polars().write_parquet(tmp_path / "none.parquet")
+    assert len(Events.from_frame(pl.read_parquet(tmp_path / "none.parquet"))) == 0

@@ -209,6 +209,10 @@ class Tabular:
             return pa.table({name: _arrow(column) for name, column in columns.items()})
         if find_spec(backend) is None:
             raise MissingExtraError(f"{backend} is not installed: pip install {backend}")
+        if backend == "polars":  # which gives an empty column of names no type
+            columns = {
+                name: column if len(column) else _arrow(column) for name, column in columns.items()
+            }
         return nw.from_dict(columns, backend=backend).to_native()
 
     def to_pandas(self) -> Any:

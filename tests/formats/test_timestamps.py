@@ -136,6 +136,8 @@ def test_the_dates_tell_their_order_or_it_is_asked_for() -> None:
     for texts in (["4 Mar 2024 5:00", "14-Mar-2024 5:00"], ["Mar 4, 2024 5:00", "14 mar 24 5:00"]):
         for order in (None, "day-first", "month-first"):  # a name needs no order
             assert parse_times(pa.array(texts), PLACE, None, order)[0].tolist() == expected
+    with pytest.raises(InputError, match=r"row 1: an hour up to 12 .* got '14.3.2024 13:05 PM'"):
+        parse_times(pa.array(["4.3.2024 1:05 PM", "14.3.2024 13:05 PM"]), PLACE)
     with pytest.raises(InputError, match=r"'3/4/2024 5:00'.*--date-order day-first"):
         parse_times(pa.array(["3/4/2024 5:00"]), PLACE)
     with pytest.raises(InputError, match="dates of one order"):

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from filelock import FileLock, Timeout
-from pydantic import Field, model_validator
+from pydantic import Field, PositiveInt, model_validator
 
 from bdl.config import Value, validate
 from bdl.errors import BdlError, ConfigError, InputError, OutputError
@@ -87,13 +87,13 @@ class Review(Value):
 class Entry(Value):
     """One line of the journal: an edit, a verdict (or both), or the undoing or redoing of one."""
 
-    number: Annotated[int, Field(ge=1)]  # 1, 2, 3, ...
+    number: PositiveInt  # 1, 2, 3, ...
     at: str  # date and time in UTC
     annotator: Name = ""
     changes: tuple[Change, ...] = ()  # changes of labels that belong together
     review: Review | None = None
-    undo: int | None = None  # number of the edit that is taken back; the entry has nothing else
-    redo: int | None = None  # number of the edit that is made again; the entry has nothing else
+    undo: PositiveInt | None = None  # the edit that is taken back; nothing else is in the entry
+    redo: PositiveInt | None = None  # the edit that is made again; nothing else is in the entry
 
     @model_validator(mode="after")
     def _check(self) -> Self:

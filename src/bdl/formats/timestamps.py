@@ -211,5 +211,9 @@ def _rewrite(
         (r"^(\d{4}-\d\d-\d\d)[ ,T]+", r"\1 "),
     ):
         texts = pc.replace_substring_regex(texts, pattern, replacement)
+    late = to_numpy(pc.match_substring_regex(texts, "^.{10} (1[3-9]|2)")) & (after | before)
+    if late.any():
+        row = int(np.argmax(late))
+        raise place.error(row, "an hour up to 12 before AM or PM", array[row].as_py())
     noon = to_numpy(pc.match_substring_regex(texts, "^.{10} 12:"))
     return texts, (after.astype(np.int64) - (noon & (after | before))) * (12 * 3600 * NANO)
