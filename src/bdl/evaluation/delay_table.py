@@ -20,7 +20,7 @@ from bdl.evaluation.estimate import Estimate
 from bdl.evaluation.matches import Matches
 from bdl.evaluation.metrics import Metric
 from bdl.evaluation.metrics.average_precision import AveragePrecision
-from bdl.evaluation.metrics.hit_times import Delay
+from bdl.evaluation.metrics.delay import Delay
 from bdl.evaluation.metrics.metric import number
 from bdl.evaluation.metrics.screening import ScreeningSensitivity
 from bdl.frames import Tabular
