@@ -6,7 +6,7 @@
     detector is the mean of all of them.
 ``best``
     The same with three GRUs for each third, one more kernel to choose from, and a second stage that
-    rescores detections. About twice the cost of ``fast``.
+    rescores detections. More than twice the cost of ``fast``.
 ``paper``
     The published recipe: one GRU, a hard kernel, no scaling, 20 epochs, with the epoch and the
     decoder chosen on a fifth of the groups, and no second training.
