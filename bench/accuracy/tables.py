@@ -22,7 +22,18 @@ from bdl.evaluation import BootstrapResult, Matches, Metric, bootstrap
 from bench.accuracy.kept import KEPT, Truth, read_run, read_truth, run_file
 from bench.accuracy.reported_f1 import ReportedF1
 
-FIRST = ("best", "fast", "paper", "segmentation", "boosting", "peaks", "xqrs", "gqrs")
+FIRST = (
+    "best",
+    "fast",
+    "fast-of-a-fifth",
+    "paper",
+    "segmentation",
+    "segmentation-of-a-fifth",
+    "boosting",
+    "peaks",
+    "xqrs",
+    "gqrs",
+)
 
 
 @dataclass(frozen=True)
