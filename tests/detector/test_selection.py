@@ -288,7 +288,7 @@ def test_older_files_keep_the_calibration_beside_the_trees(tmp_path):
     loaded = Detector.load(tmp_path / "older.bdl")
     detector.model_ = detector.model_.replace(calibration=without_third)
     assert loaded.detect(recordings) == detector.detect(recordings)
-    assert loaded.model_.operating_point.calibration == without_third
+    assert loaded.model_.calibration == without_third
     write_model(tmp_path / "oldest.bdl", older, weights)  # trees alone
     assert Detector.load(tmp_path / "oldest.bdl").model_.calibration.curves == ((0.0, 0.0, 0.0),)
     beside["@second-stage.calibration"] = torch.zeros((3, 2), dtype=torch.float64)

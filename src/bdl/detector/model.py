@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from bdl.config import Value
 from bdl.decoding import Decoder
@@ -99,6 +99,14 @@ class Model(Value):
     provenance: Provenance | None = None
     versions: dict[str, str] = Field(default_factory=dict)
 
+    @model_validator(mode="after")
+    def _calibrates_its_types(self) -> Self:
+        point = self.operating_point
+        for calibration in (self.calibration, point and point.calibration):
+            if calibration is not None and (lacking := {*self.types} - {*calibration.types}):
+                raise ValueError(f"calibration: no curve for {', '.join(sorted(lacking))}")
+        return self
+
     @property
     def outputs(self) -> tuple[str, ...]:
         """Name of each output column."""
@@ -159,7 +167,4 @@ def with_second_stage(model: Model, arrays: Mapping[str, NDArray[Any]]) -> tuple
     if len(each) != len(model.outputs):
         raise ConfigError(f"{len(curves)} curves of scores for {len(model.outputs)} event types")
     calibration = ScoreCalibration(types=model.outputs, curves=tuple((*pair, 0.0) for pair in each))
-    point = model.operating_point
-    if point is not None and point.rescored:
-        point = point.replace(calibration=calibration)
-    return model.replace(calibration=calibration, operating_point=point), rescorer
+    return model.replace(calibration=calibration), rescorer

@@ -25,7 +25,7 @@ class OperatingPoint(Value):
     calibration
         Calibration of its scores; none if they are those of the decoder.
     rescored
-        Whether the second stage corrects them.
+        Whether scores are those of the second stage, with the calibration of the model.
     threshold
         Least score of a detection.
     f1

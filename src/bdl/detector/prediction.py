@@ -164,8 +164,9 @@ class Prediction(ABC):
         decoder, calibration = model.decoder, model.calibration
         rescorer, threshold = self.rescorer_, 0.0
         if point is not None:
-            decoder, calibration, threshold = point.decoder, point.calibration, point.threshold
-            rescorer = rescorer if point.rescored else None
+            decoder, threshold = point.decoder, point.threshold
+            if not point.rescored:
+                calibration, rescorer = point.calibration, None
         if model.settings.lag is not None:
             # As on a stream, which cannot know whether later samples are all missing.
             clock = BinClock(density.period, density.stride)

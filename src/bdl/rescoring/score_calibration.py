@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, FiniteFloat
+from pydantic import Field, FiniteFloat, model_validator
 
 from bdl.config import Value
 from bdl.decoding.candidates import ByType
@@ -53,6 +53,12 @@ class ScoreCalibration(Value):
 
     types: tuple[str, ...]
     curves: tuple[Curve, ...]
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if len(self.types) != len(self.curves):
+            raise ValueError(f"{len(self.curves)} curves for {len(self.types)} event types")
+        return self
 
     @classmethod
     def fit(cls, candidates: Sequence[ByType], shares: Sequence[Floats]) -> Self | None:
