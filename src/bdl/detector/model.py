@@ -102,7 +102,7 @@ class Model(Value):
     @model_validator(mode="after")
     def _calibrates_its_types(self) -> Self:
         point = self.operating_point
-        for calibration in (self.calibration, point and point.calibration):
+        for calibration in (self.calibration, point.calibration if point else None):
             if calibration is not None and (lacking := {*self.types} - {*calibration.types}):
                 raise ValueError(f"calibration: no curve for {', '.join(sorted(lacking))}")
         return self
