@@ -94,7 +94,7 @@ def test_a_yaml_file(files):
     path = config(files)
     model = files / "m.bdl"
     call("fit", "--config", path, "--seed", 3, "--out", model, "--quiet", "--log", files / "log")
-    assert (files / "log" / "part-0" / "history.csv").exists()
+    assert (files / "log" / "part-1" / "history.csv").exists()
     call("detect", model, "--config", path, "--out", files / "d.csv", "--quiet")
     assert len(read_events(files / "d.csv")) > 0
     assert read_config(path).recordings == str(files / "signals")
