@@ -65,13 +65,14 @@ def cross_fit(
     shared = settings
     if not refit and len(parts) > 1:
         shared = with_common_inputs(settings, data, [train for train, _ in parts])
-    chosen, first, kernels = _choose_kernel(shared, parts[0], held, reporting, refit)
+    alone = not refit and len(parts) == 1
+    chosen, first, kernels = _choose_kernel(shared, parts[0], held, reporting, alone)
     settings, shared = (
         each.replace(objective=each.objective.candidates[chosen]) for each in (settings, shared)
     )
     part_fits = [first]
     for number, part in enumerate(parts[1:], start=1):
-        part_fits.append(_fit_part(shared, part, reporting.inside(f"part-{number}"), refit))
+        part_fits.append(_fit_part(shared, part, reporting.inside(f"part-{number}"), alone))
     fits = [fitted for fitted, _ in part_fits]
     members = [densities for _, held_out in part_fits for densities in held_out]
     assert settings.decoder is not None
@@ -139,15 +140,18 @@ def cross_fit(
     return replace(fitted, model=model, rescorer=rescorer)
 
 
-def _fit_part(settings: DetectorSettings, part: Part, reporting: Reporting, refit: bool) -> PartFit:
-    """Train on a part; its kept epochs, if there are any, are scored on what is held out."""
+def _fit_part(settings: DetectorSettings, part: Part, reporting: Reporting, alone: bool) -> PartFit:
+    """Train on a part; its kept epochs, if there are any, are scored on what is held out.
+
+    ``alone`` is whether the model of this part is the detector.
+    """
     train, others = part
     longest = max(info.duration for info in train.recordings.infos)
-    if settings.window is not None and refit:
+    if settings.window is not None and not alone:
         settings = settings.replace(window=min(settings.window, longest))
     validation = others if settings.chooses_epoch else None
     with warnings.catch_warnings():
-        if refit:  # the last training warns about the same data
+        if not alone:  # all data together are warned about at the end
             warnings.simplefilter("ignore", UserWarning)
         fitted = train_model(settings, train, reporting, validation)
     return fitted, [
@@ -156,7 +160,7 @@ def _fit_part(settings: DetectorSettings, part: Part, reporting: Reporting, refi
 
 
 def _choose_kernel(
-    settings: DetectorSettings, part: Part, held: HeldOut, reporting: Reporting, refit: bool
+    settings: DetectorSettings, part: Part, held: HeldOut, reporting: Reporting, alone: bool
 ) -> tuple[int, PartFit, dict[str, float]]:
     """Train on the first part with each kernel that the objective leaves open.
 
@@ -167,7 +171,7 @@ def _choose_kernel(
     """
     candidates = settings.objective.candidates
     if len(candidates) == 1:
-        return 0, _fit_part(settings, part, reporting.inside("part-0"), refit), {}
+        return 0, _fit_part(settings, part, reporting.inside("part-0"), alone), {}
     tried = settings.replace(encoder=settings.encoder.distinct)
     on_part = replace(held, truth=part[1].events.select(types=held.types))
     trials = list[PartFit]()
@@ -175,7 +179,7 @@ def _choose_kernel(
     for number, objective in enumerate(candidates):
         trial = tried.replace(objective=objective)
         folder = reporting.inside(f"part-0-objective-{number}")
-        fitted, members = _fit_part(trial, part, folder, refit)
+        fitted, members = _fit_part(trial, part, folder, alone)
         mean = [weighted_mean(each, trial.encoder.shares) for each in members]
         assert trial.decoder is not None
         scores.append(on_part.mean_ap(mean, trial.decoder))
@@ -189,4 +193,4 @@ def _choose_kernel(
     if len(tried.encoder.parts) == len(settings.encoder.parts):
         return chosen, trials[chosen], named
     best = settings.replace(objective=candidates[chosen])
-    return chosen, _fit_part(best, part, reporting.inside("part-0"), refit), named
+    return chosen, _fit_part(best, part, reporting.inside("part-0"), alone), named

@@ -72,7 +72,8 @@ def mean_model(
         Ensemble(members=settings.encoder.parts * len(fits)), [*weights] * len(fits)
     )
     model, _ = untrained_model(settings.replace(encoder=encoder), data)
-    model = model.replace(window=fits[0].model.window, tile=fits[0].model.tile)
+    first = fits[0].model
+    model = model.replace(window=first.window, tile=first.tile, epoch=first.epoch)
     built = model.build()
     assert isinstance(built, EnsembleEncoder)
     for module, trained in zip(built.members, modules, strict=True):
