@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from pathlib import Path
 
 from bdl.installation import version
 from bench.accuracy.kept import KEPT, read_run, run_file, write_run, write_truth
+from bench.accuracy.processor_time import processor_seconds
 from bench.accuracy.rows import BASELINES, BEATS_ONLY, PRESETS, UNSEEDED, Row, find_row
+from bench.accuracy.shared_training import shared_trainings
 from bench.accuracy.tasks import TASKS
 from bench.experiments.common import group_folds
 
@@ -23,6 +24,12 @@ def main() -> None:
     parser.add_argument("--rows", nargs="+", default=[*BASELINES, *PRESETS])
     parser.add_argument("--folds", type=int, nargs="+", default=[*range(5)])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument(
+        "--trainings",
+        type=Path,
+        default=Path("runs/accuracy-trainings"),
+        help="folder of trainings that several rows share",
+    )
     parser.add_argument("--of", type=int, default=5, help="number of folds of groups")
     asked = parser.parse_args()
     task, folder = TASKS[asked.task], asked.out / asked.task
@@ -40,10 +47,11 @@ def main() -> None:
                 if skip(row, asked.task, seed) or is_kept(file, row):
                     continue
                 begin, clock = processor_seconds(), time.perf_counter()
-                detected = row.detect(task, benchmark, training, events, test, seed)
+                with shared_trainings(asked.trainings) as saved:
+                    detected = row.detect(task, benchmark, training, events, test, seed)
                 about = {
                     "row": row.definition(),
-                    "cpu": processor_seconds() - begin,
+                    "cpu": processor_seconds() - begin + saved.seconds,
                     "seconds": time.perf_counter() - clock,
                     "bdl": version(),
                 }
@@ -82,11 +90,6 @@ def agrees(before: object, now: object) -> bool:
     if isinstance(before, dict) and isinstance(now, dict):
         return all(key in now and agrees(value, now[key]) for key, value in before.items())
     return before == now
-
-
-def processor_seconds() -> float:
-    """Processor time of this process and its workers, all threads."""
-    return sum(os.times()[:4])
 
 
 if __name__ == "__main__":
