@@ -34,16 +34,19 @@ class Truth:
 
 def write_truth(folder: Path, task: Task, benchmark: Benchmark, parts: list[Part]) -> None:
     """Keep the truth, or check that it is the one already kept."""
+    scoring = asdict(task.scoring(benchmark))
     about = {
         "groups": benchmark.recordings.groups,
         "folds": [part.test for part in parts],
-        "scoring": asdict(task.scoring(benchmark)),
+        "scoring": {name: value for name, value in scoring.items() if value != {}},
         "operating": task.operating,
     }
     text = json.dumps(about)
     file = folder / "truth.parquet"
-    if file.exists() and pl.read_parquet_metadata(file)[KEY] != text:
-        raise SystemExit(f"{file} is of other folds or another scoring; choose another --out")
+    if file.exists():
+        if pl.read_parquet_metadata(file)[KEY] != text:
+            raise SystemExit(f"{file} is of other folds or another scoring; choose another --out")
+        return
     with atomic(file) as temporary:
         benchmark.events.to_frame("polars").write_parquet(temporary, metadata={KEY: text})
 

@@ -47,7 +47,8 @@ class Task:
         """How detections are scored."""
         settings = benchmark.settings
         tolerances = self.tolerances or settings.tolerances
-        return Scoring(settings.types, tuple(tolerances), settings.event_free)
+        spans = {info.id: info.annotated for info in benchmark.recordings.infos if info.annotated}
+        return Scoring(settings.types, tuple(tolerances), settings.event_free, spans)
 
 
 TASKS = {

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from bdl import Events, Recordings
-from bdl.evaluation import Matches, match
+from bdl.evaluation import Matches, Regions, match
 from bdl.evaluation.matching import EventFree
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """Event types, tolerances in seconds, and whether event-free recordings count."""
+    """Event types, tolerances in seconds, and whether event-free recordings count.
+
+    ``annotated`` has the spans outside which nothing is scored, in seconds by recording; recordings
+    that it does not name are scored as a whole.
+    """
 
     types: tuple[str, ...]
     tolerances: tuple[float, ...]
     event_free: EventFree = "ignore"
+    annotated: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
 
     def match(self, truth: Events, detections: Events, recordings: Sequence[str]) -> Matches:
         """Detections of these recordings, matched."""
@@ -30,7 +35,15 @@ class Scoring:
             types=self.types,
             event_free=self.event_free,
             recordings=recordings,
+            regions=self.regions(recordings),
         )
+
+    def regions(self, recordings: Sequence[str]) -> Regions | None:
+        """The scored spans of these recordings; None if all are scored as a whole."""
+        if not any(id in self.annotated for id in recordings):
+            return None
+        whole = [(0.0, float("inf"))]
+        return Regions.of({id: self.annotated.get(id, whole) for id in recordings})
 
 
 class Detected(NamedTuple):

@@ -63,6 +63,24 @@ def test_mitdb_beats(real):
     assert np.abs(around.argmax(axis=1) - 40).max() <= 6
 
 
+def test_mitdb_flutter_is_not_annotated(real):
+    """Record 207 has six episodes of ventricular flutter, in which no beat is annotated."""
+    benchmark = datasets.load("mitdb", real("mitdb"))
+    spans = {info.id: info.annotated for info in benchmark.recordings.infos if info.annotated}
+    assert [*spans] == ["207"]
+    bounds = np.ravel(spans["207"])
+    assert len(bounds) == 2 * 7
+    assert (np.diff(bounds) > 0).all()
+    assert bounds[[0, -1]].tolist() == [0.0, benchmark.recordings.info("207").duration]
+    np.testing.assert_allclose(bounds[1:3], [40.736, 50.972], atol=1e-3)
+    beats = benchmark.events.times("207", "beat")
+    assert len(beats) > 1_800
+    assert (np.searchsorted(bounds, beats, side="right") % 2 == 1).all()
+    assert (
+        datasets.load("mitdb", real("mitdb"), task="afib").recordings.info("207").annotated is None
+    )
+
+
 def test_mitdb_leads_in_one_order(real):
     """Record 114 has lead II second in its file; it comes first like everywhere else."""
     import wfdb

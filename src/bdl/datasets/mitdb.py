@@ -1,10 +1,12 @@
 """MIT-BIH Arrhythmia Database: two-lead ECG, 360 Hz (PhysioNet, ODC-By 1.0).
 
 Files: WFDB records as published, ``NNN.hea``, ``NNN.dat``, ``NNN.atr``. Task ``beats``: each
-annotation whose symbol is a beat is an event of type ``beat``. Task ``afib``: an episode begins
-at a rhythm note ``(AFIB`` and ends at the next rhythm note or at the end of the record. Leads
-differ between records and are named by their position, modified limb lead II first where a
-record has it. The group is the record, except that 201 and 202 come from one patient.
+annotation whose symbol is a beat is an event of type ``beat``. Beats are not annotated during
+ventricular flutter, from ``[`` to ``]``: nothing is learned or scored there, as in the standard
+for testing such detectors (ANSI/AAMI EC57). Task ``afib``: an episode begins at a rhythm note
+``(AFIB`` and ends at the next rhythm note or at the end of the record. Leads differ between
+records and are named by their position, modified limb lead II first where a record has it. The
+group is the record, except that 201 and 202 come from one patient.
 """
 
 from __future__ import annotations
@@ -83,9 +85,11 @@ class MITDB(Dataset):
             raise InputError(f"{path}: no .hea file; the folder of MIT-BIH records expected")
         recordings = _two_leads(read_files(headers, WfdbRecordings()), path)
         if self.task == "beats":
-            beats = WfdbAnnotations().read(path).select(types=BEATS)
+            annotations = WfdbAnnotations().read(path)
+            beats = annotations.select(types=BEATS)
             events = Events.of(beats.recording, "beat", beats.time)
-            return Benchmark(self.kind, recordings, events, (), BEAT_SETTINGS)
+            infos = tuple(_outside_flutter(info, annotations) for info in recordings.infos)
+            return Benchmark(self.kind, replace(recordings, infos=infos), events, (), BEAT_SETTINGS)
         episodes = _episodes(path, recordings.infos)
         return Benchmark(self.kind, recordings, episodes, (AFIB,), AFIB_SETTINGS)
 
@@ -111,6 +115,17 @@ def _two_leads(raw: Recordings, path: Path) -> Recordings:
         for info in raw.infos
     )
     return raw.change(lambda info, rows: np.ascontiguousarray(rows[:, order[info.id]]), infos)
+
+
+def _outside_flutter(info: RecordingInfo, annotations: Events) -> RecordingInfo:
+    """The record with its annotated spans, if it has ventricular flutter."""
+    starts, ends = (annotations.times(info.id, symbol).tolist() for symbol in "[]")
+    if not starts:
+        return info
+    if len(starts) == len(ends) + 1:
+        ends.append(info.duration)  # flutter until the end of the record
+    spans = zip([0.0, *ends], [*starts, info.duration], strict=True)
+    return replace(info, annotated=tuple((start, end) for start, end in spans if start < end))
 
 
 def _episodes(path: Path, infos: tuple[RecordingInfo, ...]) -> Events:
