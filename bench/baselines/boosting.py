@@ -105,7 +105,8 @@ def predict(
         near = mass.max(1) > 1e-3 * mass.max()
         shares = [min(1.0, ROWS / len(training) / (1 + part.sum())) for part in (near, ~near)]
         chance = np.where(near, *shares)
-        drawn = np.flatnonzero(rng.random(len(mass)) < chance)
+        known = scoring.is_scored(recording.id, step * np.arange(len(mass)))
+        drawn = np.flatnonzero((rng.random(len(mass)) < chance) & known)
         inputs.append(columns[drawn])
         targets.append(mass[drawn])
     rows, masses = np.vstack(inputs), np.vstack(targets)

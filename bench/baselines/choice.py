@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,8 +42,13 @@ class Scoring:
         """The scored spans of these recordings; None if all are scored as a whole."""
         if not any(id in self.annotated for id in recordings):
             return None
-        whole = [(0.0, float("inf"))]
+        whole = [(0.0, np.inf)]
         return Regions.of({id: self.annotated.get(id, whole) for id in recordings})
+
+    def is_scored(self, recording: str, times: Any) -> Any:
+        """Whether each time, in seconds, is in a scored span."""
+        bounds = np.ravel(self.annotated.get(recording, [(0.0, np.inf)]))
+        return np.searchsorted(bounds, times, side="right") % 2 == 1
 
 
 class Detected(NamedTuple):
