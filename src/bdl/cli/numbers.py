@@ -34,7 +34,7 @@ class Number:
     """
 
     kind: Callable[[Any], float]  # float or int
-    what: str = ""  # what is expected, for messages; if empty, made of the limits
+    what: str = ""  # what is expected, for messages; by default a text of the limits
     above: float | None = None
     least: float | None = None
     below: float | None = None

@@ -1,4 +1,4 @@
-"""Options that several commands share, each written once.
+"""Options that several commands share.
 
 A group of options is a dataclass or a `bdl.config.Value`; a command that `takes` it has one
 parameter for all of them.
