@@ -173,8 +173,8 @@ def main() -> None:
         if error.filename is None:
             raise
         name = str(error.filename)
-        shown = name if len(name) <= 200 else f"{name[:60]}..."
-        _exit(f"{shown}: cannot be used: {error.strerror}")
+        name = name if len(name) <= 200 else f"{name[:60]}..."
+        _exit(f"{name}: cannot be used: {error.strerror}")
     except ModuleNotFoundError as error:
         advice = missing_extra(error)
         if advice is error:

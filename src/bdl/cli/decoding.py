@@ -82,8 +82,8 @@ def decode(
     from bdl.formats.table_writing import check_table_output
 
     intervals = interval_types(interval)
-    limits = {"min_duration": min_duration, "max_duration": max_duration, "min_gap": min_gap}
-    limits = {name: limit for name, limit in limits.items() if limit is not None}
+    options = {"min_duration": min_duration, "max_duration": max_duration, "min_gap": min_gap}
+    limits = {name: limit for name, limit in options.items() if limit is not None}
     if limits and pairs is None:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in limits)
         raise ConfigError(f"{flags}: limits of intervals have no effect without --pairs FILE")

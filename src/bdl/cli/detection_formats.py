@@ -71,8 +71,8 @@ def write_detections(
         "drop_scores": True,
         "period": next((info.period for info in recordings.infos), None),
     }
-    chosen = parse_format(format, {"intervals": types if table.intervals else ()})
-    write_events(events, out, format=chosen, recordings=recordings, defaults=defaults)
+    renamed_format = parse_format(format, {"intervals": types if table.intervals else ()})
+    write_events(events, out, format=renamed_format, recordings=recordings, defaults=defaults)
     return hasattr(format, "drop_scores")
 
 

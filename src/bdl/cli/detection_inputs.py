@@ -69,7 +69,7 @@ def open_recordings(
     from bdl.training.preparation import same_period
 
     if flags:
-        raise ConfigError(f"{flags[0]} has no effect beside the recordings {source}")
+        raise ConfigError(f"{flags[0]} has no effect with the recordings {source}")
     reading = model.reading or Reading()
     reading = reading.replace(
         format=options.format or reading.format,

@@ -53,10 +53,10 @@ class LabelledData:
     """Recordings, labels and outputs of a model that the options of a command name."""
 
     recordings: Recordings | None
-    home: Path  # beside which files are written
+    home: Path  # files are written to the folder that contains this path
     events: Events | None = None
     table: Path | None = None  # the file that the labels are in, if they are in one
-    others: Mapping[str, Events] = field(default_factory=dict)
+    others: Mapping[str, Events] = field(default_factory=dict)  # of other annotators, by name
     detections: Events | None = None
     densities: Mapping[str, Density] = field(default_factory=dict)
     intervals: tuple[IntervalType, ...] | None = None
@@ -167,6 +167,6 @@ def _named(paths: list[Path], tables: list[Events]) -> dict[str, Events]:
 
 
 def _home(recordings: str) -> Path:
-    """The path beside which files are written: that of the recordings, without a pattern."""
+    """The path of the recordings, without a pattern; files are written to the same folder."""
     path = Path(recordings)
     return path if path.exists() else path.parent / "recordings"

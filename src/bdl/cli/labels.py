@@ -95,10 +95,10 @@ def explore(
     ] = None,
     cutoff: Cutoff = 0.5,
     journal: Annotated[
-        Path | None, Option(help="File of the edits. Default: beside the table of labels.")
+        Path | None, Option(help="File of the edits. Default: in the folder of the labels.")
     ] = None,
     index: Annotated[
-        Path | None, Option(help="Folder of the tiles. Default: beside the recordings.")
+        Path | None, Option(help="Folder of the tiles. Default: in the folder of the recordings.")
     ] = None,
     export_: Annotated[
         Path | None,

@@ -144,9 +144,9 @@ def _text(card: dict[str, Any]) -> str:
         rows.append(("missing if", ", ".join(f"{k} {v}" for k, v in card["quality"].items())))
     reading = card["reading"]
     if reading is not None:
-        known = {**{k: v for k, v in reading.items() if k != "layout"}, **reading["layout"]}
+        options = {**{k: v for k, v in reading.items() if k != "layout"}, **reading["layout"]}
         settings = ", ".join(
-            f"{name} {value}" for name, value in known.items() if value is not None
+            f"{name} {value}" for name, value in options.items() if value is not None
         )
         rows.append(("read with", settings or "default options"))
     rows += _origin(card["provenance"])

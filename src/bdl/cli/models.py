@@ -73,7 +73,7 @@ def fit(
     config: Path | None = None
     if project is not None:
         if source_options.config is not None:
-            raise ConfigError(f"--config has no effect beside the project {project}")
+            raise ConfigError(f"--config has no effect with the project {project}")
         config = find_config(project)
         source_options = replace(source_options, config=config)
         out = out or config.parent / "model.safetensors"
@@ -95,9 +95,15 @@ def fit(
         from bdl.cli.fine_tuning import fine_tuned
 
         training = detector.pop("training", {})
-        others = {**detector, "preset": preset}
+        other_settings = {**detector, "preset": preset}
         fitted = fine_tuned(
-            from_, source, training, others, page=page, directory=directory, progress=not quiet
+            from_,
+            source,
+            training,
+            other_settings,
+            page=page,
+            directory=directory,
+            progress=not quiet,
         )
         _write(fitted, out, directory if log is None else None, source, quiet=quiet, json=json)
         return

@@ -1,4 +1,4 @@
-"""Scorings of ``bdl score`` beside AP: collar F-measure, seizures, screening, heart beats."""
+"""Scorings of ``bdl score`` other than AP: collar F-measure, seizures, screening, heart beats."""
 
 from __future__ import annotations
 
@@ -207,9 +207,9 @@ def _events(
         scored = matches.recordings
     elif scored is None and rules["unknown"] == "ignore":
         scored = setup.truth.recordings
-    chosen = {"types": rules["types"], "recordings": scored}
+    selection = {"types": rules["types"], "recordings": scored}
     header = OtherScore(plain, "\n".join(lines))
-    return setup.truth.select(**chosen), detections.select(**chosen), header
+    return setup.truth.select(**selection), detections.select(**selection), header
 
 
 def _rates(tally: Tally[float]) -> dict[str, float | None]:

@@ -176,11 +176,11 @@ def _with_ends_of(truth: Events, detections: Events, path: Path) -> Events:
     from bdl.formats.events.annotation_format import found_types
     from bdl.intervals import likely_intervals
 
-    known = likely_intervals(truth.types)
+    annotated = likely_intervals(truth.types)
     detected = [kind for kind in found_types(detections) if kind.onset not in truth.types]
-    if len(known) != 1 or len(detected) != 1:
+    if len(annotated) != 1 or len(detected) != 1:
         return detections
-    names = {detected[0].onset: known[0].onset, detected[0].offset: known[0].offset}
+    names = {detected[0].onset: annotated[0].onset, detected[0].offset: annotated[0].offset}
     note = f"{path}: the ends of {detected[0].name!r} are taken as {' and '.join(names.values())}"
     console.err.notes([note])
     types = [names.get(name, name) for name in detections.event]

@@ -144,7 +144,7 @@ def find_source(
         )
     assert options.recordings is not None
     if need_events and events is None:
-        raise ConfigError("--recordings needs --events beside it")
+        raise ConfigError("--recordings needs --events as well")
     return _files(
         DataFiles(
             recordings=options.recordings,

@@ -191,15 +191,15 @@ class LabelSession:
 
 def table_columns(events: Events, id: str) -> dict[str, Any]:
     """Events of one recording by time, as columns of plain values."""
-    chosen = events.select(recordings=[id])
-    order = np.argsort(chosen.time, kind="stable")
+    events = events.select(recordings=[id])
+    order = np.argsort(events.time, kind="stable")
     columns: dict[str, Any] = {
-        "types": list(chosen.types),
-        "type": chosen.type_code[order].tolist(),
-        "time": chosen.time[order].tolist(),
+        "types": list(events.types),
+        "type": events.type_code[order].tolist(),
+        "time": events.time[order].tolist(),
     }
-    if chosen.score is not None:
-        columns["score"] = np.nan_to_num(chosen.score[order]).tolist()
+    if events.score is not None:
+        columns["score"] = np.nan_to_num(events.score[order]).tolist()
     return columns
 
 

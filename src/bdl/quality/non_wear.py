@@ -68,9 +68,9 @@ class NonWear(Value):
         else:
             places = [channels.index(name) for name in self.channels if name in channels]
         if not places or len(places) < len(self.channels or ()):
-            wanted = "an axis of an accelerometer" if self.channels is None else self.channels
+            expected = "an axis of an accelerometer" if self.channels is None else self.channels
             raise ConfigError(
-                f"non_wear: channels: {wanted} expected, got {', '.join(channels)}; name the "
+                f"non_wear: channels: {expected} expected, got {', '.join(channels)}; name the "
                 "axes, such as '{non_wear: {channels: [x, y, z]}}' (--quality)"
             )
         return tuple(places)

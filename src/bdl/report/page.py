@@ -71,7 +71,7 @@ def render(content: Content) -> str:
     assets = files("bdl.report") / "assets"
     styles = ((drawing.FOLDER, "drawing.css"), (assets, "page.css"))
     systems = summarise(content)
-    drawn = _figures(content, systems)
+    figures = _figures(content, systems)
     curves = _training_figures(content)
     training = _training_section(content, "".join(_plot(id, *CAPTIONS[id]) for id in curves))
     return Template((assets / "page.html").read_text("utf-8")).substitute(
@@ -80,7 +80,7 @@ def render(content: Content) -> str:
         js=drawing.bundle("page.js", assets),
         lead=escape(lead(content)),
         summary=summary_section(content, systems),
-        quality="".join(_plot(id, *CAPTIONS[id], bounds=content.bounds) for id in drawn),
+        quality="".join(_plot(id, *CAPTIONS[id], bounds=content.bounds) for id in figures),
         quality_tables=_ap_table(content, systems),
         recordings=html_tables.recordings(content.matches[0], content.middle, content.hours),
         training_link='<a href="#training">Training</a>' if training else "",
@@ -88,7 +88,7 @@ def render(content: Content) -> str:
         provenance=html_tables.provenance(_provenance(content), content.protocol),
         version=version(),
         # Without "<" in the data, "</script" or "<!--" cannot end or extend the element around it.
-        data=json.dumps(page_data(content, drawn | curves), allow_nan=False).replace(
+        data=json.dumps(page_data(content, figures | curves), allow_nan=False).replace(
             "<", "\\u003c"
         ),
         plotly=_plotly(),

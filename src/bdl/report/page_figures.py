@@ -163,12 +163,12 @@ def map_over_lag(
     places = np.arange(len(lags), dtype=float)
     data = []
     for i, (name, value, low, high) in enumerate(methods):
-        known = np.isfinite(value)
+        measured = np.isfinite(value)
         bars: dict[str, Any] = {"type": "data", "symmetric": False, "thickness": 1, "width": 3}
-        bars["arrayminus"] = _plain((value - low)[known])
-        bars["array"] = _plain((high - value)[known])
+        bars["arrayminus"] = _plain((value - low)[measured])
+        bars["array"] = _plain((high - value)[measured])
         style = {"line": _line(i), "error_y": bars}
-        data.append(_trace(name, places[known], value[known], "lines+markers", **style))
+        data.append(_trace(name, places[measured], value[measured], "lines+markers", **style))
     texts = ["offline" if np.isinf(lag) else f"{lag:g}" for lag in lags]
     axes = {
         "xaxis": {"tickvals": places.tolist(), "ticktext": texts, "range": [-0.3, len(lags) - 0.7]},
@@ -212,10 +212,10 @@ def by_epoch(quantity: str, lines: Sequence[EpochLine], *, log: bool) -> PlotlyF
         _trace(name, epochs, values, "lines+markers", marker={"size": 5}, line=_line(place))
         for place, name, epochs, values in lines
     ]
-    drawn = [value for *_, values in lines for value in values if np.isfinite(value)]
+    finite = [value for *_, values in lines for value in values if np.isfinite(value)]
     axis: dict[str, Any] = {"rangemode": "tozero"}
-    if log and drawn and min(drawn) > 0:
-        axis = _ticks(_round_numbers(min(drawn), max(drawn)))
+    if log and finite and min(finite) > 0:
+        axis = _ticks(_round_numbers(min(finite), max(finite)))
     last = max((max(epochs, default=1) for _, _, epochs, _ in lines), default=1)
     whole_epochs = {"tick0": 0, "dtick": max(1, round(last / 8))}
     return {"data": data, "layout": _layout("epoch", quantity, xaxis=whole_epochs, yaxis=axis)}

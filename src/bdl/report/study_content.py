@@ -148,11 +148,13 @@ def _provenance(study: StudyReader) -> dict[str, str]:
     environment: dict[str, Any] = study.get_json("environment.json") or {}
     versions = {k: v for k, v in environment.items() if k not in ("machine", "threads")}
     opened = [entry["time"] for entry in study.ledger() if entry["event"] == "test opened"]
-    shown = sorted({(row.seed, row.stage) for row in study.outputs.rows.values()})
+    seed_stages = sorted({(row.seed, row.stage) for row in study.outputs.rows.values()})
     return {
         "study": protocol.title or protocol.name,
         "regime": protocol.regime,
-        "detections shown": "; ".join(f"seed {seed}, decoder {stage}" for seed, stage in shown),
+        "detections shown": "; ".join(
+            f"seed {seed}, decoder {stage}" for seed, stage in seed_stages
+        ),
         "left open by the paper": protocol.paper.note or "nothing",
         "seeds": _seeds(protocol),
         "protocol hash": study.get_json("protocol.json")["digest"],
