@@ -174,7 +174,7 @@ GUIDES = {
     "README.md": Guide(
         walks,
         (*shorter("mine"), ("Detector(", 'Detector(training={"updates": 4}, ')),
-        ("mine/found.csv", "found.csv"),
+        ("mine/detections.csv", "detections.csv"),
     ),
     "docs/index.md": Guide(
         walks, (("Detector(", 'Detector(training={"updates": 4}, '),), ("model.safetensors",)

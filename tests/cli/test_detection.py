@@ -178,7 +178,7 @@ def test_every_command_of_the_way_speaks_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("signals", "--recordings", "signals"), "--recordings has no effect beside"),
+        (("signals", "--recordings", "signals"), "--recordings has no effect with"),
         (("signals", "--update", "--densities", "d"), "--densities cannot be written"),
         (("signals", "--sensitivity", 0.5), "has no operating point"),
         ((), "second argument, or --recordings, --dataset or --config"),

@@ -187,7 +187,7 @@ def test_an_unfinished_study_and_absent_data_are_said(copied: Path, tmp_path: Pa
     RunDirectory(copied).put_json("outputs.json", {**outputs, "data": str(tmp_path / "gone")})
     assert verify_study(str(copied)).recordings is None
     printed = CliRunner().invoke(app, ["study", "verify", str(copied)]).stdout
-    assert "data not there" in " ".join(printed.split())
+    assert "data not found" in " ".join(printed.split())
     moved = Path(shutil.copytree(sleep, tmp_path / "moved"))
     assert verify_study(str(copied), data=moved).recordings == 6
     (copied / "results.json").unlink()

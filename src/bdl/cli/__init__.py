@@ -80,7 +80,7 @@ class Commands(Mapping[str, Any]):
         return len(COMMANDS)
 
 
-class Family(TyperGroup):
+class CommandGroup(TyperGroup):
     """The command ``bdl``: its help text is written without importing any command."""
 
     def __init__(self, **settings: Any) -> None:
@@ -93,9 +93,9 @@ class Family(TyperGroup):
             return super().invoke(ctx)
         except Exception as error:
             if text := getattr(error, "message", ""):
-                vars(error)["message"] = _own_words(text)
+                vars(error)["message"] = _plain_message(text)
             elif help := getattr(getattr(error, "param", None), "help", None):
-                vars(error)["message"] = help  # what is missing
+                vars(error)["message"] = help  # describes the missing option
             raise
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -108,39 +108,39 @@ class Family(TyperGroup):
             formatter.write_dl([(name, summary) for name, (summary, _) in COMMANDS.items()])
 
 
-def _own_words(text: str) -> str:
-    """What is wrong with the text of an option, without the words of the validator.
+def _plain_message(text: str) -> str:
+    """The message of a validator in the form of our own messages.
 
     Examples
     --------
-    >>> _own_words("Input should be greater than or equal to 2")
+    >>> _plain_message("Input should be greater than or equal to 2")
     '2 or more expected'
-    >>> _own_words("Value error, 'x' is not one of 'a', 'b'.")
+    >>> _plain_message("Value error, 'x' is not one of 'a', 'b'.")
     "one of 'a', 'b' expected, got 'x'"
     """
     text = text.removeprefix("Value error, ")
     if match := re.fullmatch(r"(.+) is not one of (.+?)\.?", text):
         return f"one of {match[2]} expected, got {match[1]}"
     if match := re.match(r"Input should be (?:an? )?(?:valid )?([^,]+)", text):
-        wish = re.sub(r"^greater than or equal to (\S+)", r"\1 or more", match[1])
-        wish = re.sub(r"^less than or equal to (\S+)", r"\1 or less", wish)
+        expected = re.sub(r"^greater than or equal to (\S+)", r"\1 or more", match[1])
+        expected = re.sub(r"^less than or equal to (\S+)", r"\1 or less", expected)
         words = {"number": "a number", "integer": "a whole number"}
-        return f"{words.get(wish, wish)} expected"
+        return f"{words.get(expected, expected)} expected"
     return text
 
 
 # Plain text here, since rich takes longer to load than all the rest of `bdl --help`.
 app = typer.Typer(
     name="bdl",
-    cls=Family,
+    cls=CommandGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         from bdl.installation import version
 
         print(f"bdl {version()}")
@@ -168,31 +168,31 @@ def main() -> None:
     try:
         app()
     except BdlError as error:
-        _end(str(error))
+        _exit(str(error))
     except OSError as error:
         if error.filename is None:
             raise
         name = str(error.filename)
-        shown = name if len(name) <= 200 else f"{name[:60]}..."
-        _end(f"{shown}: cannot be used: {error.strerror}")
+        name = name if len(name) <= 200 else f"{name[:60]}..."
+        _exit(f"{name}: cannot be used: {error.strerror}")
     except ModuleNotFoundError as error:
         advice = missing_extra(error)
         if advice is error:
             raise
-        _end(str(advice))
+        _exit(str(advice))
     except SystemExit as ended:
-        if ended.code == INTERRUPTED:  # typer has taken the KeyboardInterrupt
+        if ended.code == INTERRUPTED:  # the code into which typer turns a KeyboardInterrupt
             print("interrupted; run the same command again to resume", file=sys.stderr)
         raise
 
 
-def _end(message: str) -> None:
+def _exit(message: str) -> None:
     _print("error:", "red", message)
     sys.exit(2)
 
 
 def _announce() -> None:
-    print("compiling functions, once for this machine: some seconds", file=sys.stderr)
+    print("compiling functions for this machine, once; takes some seconds", file=sys.stderr)
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:

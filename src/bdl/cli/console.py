@@ -48,7 +48,7 @@ err = Terminal(stderr=True)
 
 
 def _bars() -> Progress:
-    """A progress display on standard error: what, how many of how many, time passed and left."""
+    """A progress display on standard error: task, items done of all, time elapsed and left."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -71,7 +71,7 @@ def _bars() -> Progress:
 
 @contextmanager
 def progress(*, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
-    """Show progress: the function takes what is being done, the number done and the total."""
+    """Show progress; the function takes the name of a task, the items done and their total."""
     if quiet:
         yield lambda what, done, total: None
         return

@@ -1,4 +1,4 @@
-"""The command that says whether more labels would help."""
+"""The command that scores detectors over the number of labelled recordings."""
 
 from __future__ import annotations
 

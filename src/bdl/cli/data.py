@@ -31,7 +31,6 @@ def simulate(
     json: Json = False,
 ) -> None:
     """Write the raw files of a simulated data set."""
-
     dataset = named_dataset(name, option)
     with console.progress() as report:
         dataset.simulate(
@@ -78,8 +77,8 @@ def list_datasets(json: Json = False) -> None:
         table = Table.grid("", "", padding=(0, 2, 0, 0))
         table.add_row(Text(row["name"], "bold"), row["summary"])
         table.add_row("", f"needs {row['requires'] or 'data of its own'}")
-        for command, possible in (("simulate", "simulated"), ("data fetch", "downloaded")):
-            if row[possible]:
+        for command, key in (("simulate", "simulated"), ("data fetch", "downloaded")):
+            if row[key]:
                 table.add_row("", f"bdl {command} {row['name']}")
         for name, text in row["options"].items():
             table.add_row("", f"--option {name}=...: {text}")

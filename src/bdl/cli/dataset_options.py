@@ -1,4 +1,4 @@
-"""How commands name a data set: its name, and its options as ``--option key=value``."""
+"""Options that name a data set, and its own options as ``--option key=value``."""
 
 from __future__ import annotations
 

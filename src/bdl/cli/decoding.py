@@ -82,8 +82,8 @@ def decode(
     from bdl.formats.table_writing import check_table_output
 
     intervals = interval_types(interval)
-    given = {"min_duration": min_duration, "max_duration": max_duration, "min_gap": min_gap}
-    limits = {name: limit for name, limit in given.items() if limit is not None}
+    options = {"min_duration": min_duration, "max_duration": max_duration, "min_gap": min_gap}
+    limits = {name: limit for name, limit in options.items() if limit is not None}
     if limits and pairs is None:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in limits)
         raise ConfigError(f"{flags}: limits of intervals have no effect without --pairs FILE")
@@ -91,11 +91,11 @@ def decode(
     if pairs is not None:
         check_table_output(pairs, flag="--pairs")
     entries = read_manifest(densities).recordings
-    chosen = parse_decoder(decoder, entries[0].kind if entries else "events", tolerance or ())
+    parsed = parse_decoder(decoder, entries[0].kind if entries else "events", tolerance or ())
     if threshold is not None:
-        chosen = chosen.replace(threshold=threshold)
+        parsed = parsed.replace(threshold=threshold)
     detections = decoding.decode(
-        console.track(read_densities(densities), "decoding", len(entries)), chosen, intervals
+        console.track(read_densities(densities), "decoding", len(entries)), parsed, intervals
     )
     formats.write_events(
         detections, out, format=format, period=period, defaults={"intervals": intervals or None}
@@ -153,9 +153,9 @@ def calibrate(
     kind = entries[0].kind if entries else "events"
     intervals = interval_types(interval)
     if grid is not None:
-        chosen = parse_grid(grid, kind)
+        tried_grid = parse_grid(grid, kind)
     else:
-        chosen = decoding.default_grid(
+        tried_grid = decoding.default_grid(
             kind, tolerances=tolerance, alternations=(False, True) if intervals else (False,)
         )
     truth = formats.read_events(
@@ -169,7 +169,7 @@ def calibrate(
     calibration = decoding.calibrate(
         console.track(read_densities(densities), "calibrating", len(entries)),
         truth,
-        chosen,
+        tried_grid,
         tolerances=tolerance,
         metric=metric,
         intervals=intervals,
@@ -214,11 +214,11 @@ def parse_decoder(text: str | None, kind: Kind, tolerances: Sequence[float]) -> 
         )
     if text is None:
         return default_decoder(kind, tolerances=tolerances)
-    named = parse_variant(Decoder, text, "--decoder", key="decoder")  # type: ignore[type-abstract]
-    completed = named.complete(tolerances)
-    if tolerances and completed == named:
+    parsed = parse_variant(Decoder, text, "--decoder", key="decoder")  # type: ignore[type-abstract]
+    completed = parsed.complete(tolerances)
+    if tolerances and completed == parsed:
         raise ConfigError(
-            f"--tolerance has no effect: no parameter of the decoder {named.kind} is left open"
+            f"--tolerance has no effect: no parameter of the decoder {parsed.kind} is left open"
         )
     return completed
 
@@ -240,18 +240,15 @@ def parse_grid(text: str, kind: Kind) -> Grid:
 
 
 def show(calibration: Calibration) -> None:
-    """Print every setting that was tried, the chosen one marked."""
+    """Print every setting that was tried, and mark the chosen one."""
     from rich.table import Table
 
     settings = [trial.decoder.model_dump(mode="json") for trial in calibration.tried]
     varied = [key for key in settings[0] if any(s[key] != settings[0][key] for s in settings)]
     table = Table(*varied, calibration.metric, "")
     for trial, setting in zip(calibration.tried, settings, strict=True):
+        values = (setting[key] for key in varied)
+        texts = (f"{value:.4g}" if isinstance(value, float) else str(value) for value in values)
         mark = "chosen" if trial.decoder == calibration.decoder else ""
-        table.add_row(*(short_text(setting[key]) for key in varied), f"{trial.score:.4f}", mark)
+        table.add_row(*texts, f"{trial.score:.4f}", mark)
     console.out.print(table)
-
-
-def short_text(value: object) -> str:
-    """A value of a setting as short text."""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""The demonstration."""
+"""The command that runs the demonstration."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def demo(
     result = run(folder, settings, say=lambda text: err.print(f"• {text}"), progress=not json)
     head, *rows = _summary_rows(result.content)
     if json:
-        named = [dict(zip(head, row, strict=True)) for row in rows]
-        print_json({"systems": named, "report": str(result.page)})
+        systems = [dict(zip(head, row, strict=True)) for row in rows]
+        print_json({"systems": systems, "report": str(result.page)})
         return
     table = Table(*head, title="Held-out recordings, with 95 % confidence intervals")
     for row in rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -121,8 +122,8 @@ def detect(
     from bdl.formats.table_writing import check_table_output, write_partitions, write_table
     from bdl.units import in_units
 
-    chosen = detection_format(format, format_options, out)
-    if chosen is not None:
+    event_format = detection_format(format, format_options, out)
+    if event_format is not None:
         if update or partition is not None:
             flag = "--update" if update else "--partition"
             raise ConfigError(f"{flag} has no effect with --format {format}")
@@ -143,8 +144,8 @@ def detect(
     paired = not (all or events)
     done = done_files(model, out, point, paired) if update else None
     options = replace(source_options, format=recordings_format)
-    where = Workers(**workers)
-    recordings = open_recordings(detector.model_, source, options, config, done, where)
+    pool = Workers(**workers)
+    recordings = open_recordings(detector.model_, source, options, config, done, pool)
     converted = in_units(recordings, detector.model_.units_by_channel, "the model", strict=False)
     notes = [note for note in converted.notes if not note.startswith(LEFT_OUT)]
     err.notes(() if quiet or json else notes)
@@ -157,7 +158,7 @@ def detect(
             point=point,
             resample=resample,
             densities=densities is not None,
-            workers=where,
+            workers=pool,
             strict=strict,
             progress=partial(report, "detecting"),
         )
@@ -167,11 +168,12 @@ def detect(
         write_densities(densities, run.densities())
     frame = table.frame
     if done is not None:
-        frame = _joined(out, frame, infos.keys(), len(done) > 0)
-    if chosen is not None:
+        frame = _merged(out, frame, infos, len(done) > 0)
+    if event_format is not None:
         intervals, searched = detector.model_.intervals, recordings.select(run.detected)
-        if write_detections(chosen, table, run.detections, intervals, searched, out) and not quiet:
-            err.print(f"note: scores are left out, as format {chosen.kind} has none")
+        dropped = write_detections(event_format, table, run.detections, intervals, searched, out)
+        if dropped and not quiet:
+            err.print(f"note: scores are left out, as format {event_format.kind} has none")
     elif partition is None:
         write_table(frame.to_arrow(), out)
     else:
@@ -189,7 +191,7 @@ def detect(
         **({"rows": len(frame)} if update else {}),
         "unpaired": table.unpaired,
         "notes": notes,
-        **({} if point is None else _expected(point, detector.model_)),
+        **({} if point is None else _held_out_rates(point, detector.model_)),
         "left_out": left_out,
     }
     for note in left_out:
@@ -202,26 +204,28 @@ def detect(
         raise Exit(INCOMPLETE)
 
 
-def _joined(out: Path, frame: pl.DataFrame, again: Any, known: bool) -> pl.DataFrame:
-    """Return the rows that the table has already, but for recordings done again, and new rows."""
+def _merged(
+    out: Path, new: pl.DataFrame, updated: Collection[str], has_record: bool
+) -> pl.DataFrame:
+    """Return the rows of the table, except those of updated recordings, followed by new rows."""
     import polars as pl
 
     from bdl.formats.recordings.table_format import open_table
 
-    if not known or not out.exists():
-        return frame
+    if not has_record or not out.exists():
+        return new
     table = open_table(out)
     old = pl.DataFrame(schema=dict.fromkeys(table.columns, pl.String))
     if batches := [*table.batches(table.columns)]:
         old = pl.concat([pl.DataFrame(pl.from_arrow(batch)) for batch in batches])
-    numbers = [name for name, kind in frame.schema.items() if kind == pl.Float64]
+    numbers = [name for name, kind in new.schema.items() if kind == pl.Float64]
     old = old.with_columns(pl.col(name).cast(pl.Float64) for name in numbers if name in old.columns)
-    old = old.filter(~pl.col("recording").is_in([*again]))
-    return pl.concat([old, frame], how="diagonal_relaxed")
+    old = old.filter(~pl.col("recording").is_in([*updated]))
+    return pl.concat([old, new], how="diagonal_relaxed")
 
 
-def _expected(point: OperatingPoint, model: Model) -> dict[str, Any]:
-    """Return the threshold, and what it did on held-out recordings."""
+def _held_out_rates(point: OperatingPoint, model: Model) -> dict[str, Any]:
+    """Return the threshold, and its scores on held-out recordings."""
     summary: dict[str, Any] = {"threshold": point.threshold, "held-out F1": round(point.f1, 4)}
     if point.curve is not None:
         place = point.curve.place(point.threshold)
@@ -233,10 +237,11 @@ def _expected(point: OperatingPoint, model: Model) -> dict[str, Any]:
 
 def _text(summary: dict[str, Any]) -> str:
     kind = "intervals" if "intervals" in summary else "detections"
-    text = f"{summary[kind]:,} {kind} in {summary['recordings']:,} recordings: {summary['out']}"
+    changed, total = "", ""
     if "rows" in summary:
-        text = f"{summary[kind]:,} {kind} in {summary['recordings']:,} new or changed recordings: "
-        text += f"{summary['out']} has {summary['rows']:,} rows"
+        changed, total = "new or changed ", f" has {summary['rows']:,} rows"
+    text = f"{summary[kind]:,} {kind} in {summary['recordings']:,} {changed}recordings: "
+    text += f"{summary['out']}{total}"
     if summary["unpaired"]:
         text += (
             f"; {summary['unpaired']:,} ends without a partner are left out (--events shows them)"

@@ -42,7 +42,7 @@ def detection_format(name: str | None, options: Mapping[str, Any], out: Path) ->
     format = parse_format(name, options)
     check_options(options, format)
     if not format.writes():
-        format.write(Events.empty(), out)  # says which formats can be written
+        format.write(Events.empty(), out)  # raises an error that lists the formats
     check_output(out, folder=format.writes_folder(out))
     return format
 
@@ -71,20 +71,20 @@ def write_detections(
         "drop_scores": True,
         "period": next((info.period for info in recordings.infos), None),
     }
-    chosen = parse_format(format, {"intervals": types if table.intervals else ()})
-    write_events(events, out, format=chosen, recordings=recordings, defaults=defaults)
+    renamed_format = parse_format(format, {"intervals": types if table.intervals else ()})
+    write_events(events, out, format=renamed_format, recordings=recordings, defaults=defaults)
     return hasattr(format, "drop_scores")
 
 
 def _renamed(
-    intervals: Sequence[IntervalType], given: Sequence[IntervalType]
+    intervals: Sequence[IntervalType], named: Sequence[IntervalType]
 ) -> tuple[IntervalType, ...]:
-    """Interval types of the model under the names that the user gives them."""
-    names = {(kind.onset, kind.offset): kind for kind in given}
-    known = {(kind.onset, kind.offset) for kind in intervals}
+    """Interval types of the model under the names that the user has given."""
+    names = {(kind.onset, kind.offset): kind for kind in named}
+    detected = {(kind.onset, kind.offset) for kind in intervals}
     for ends, kind in names.items():
-        if ends not in known:
-            pairs = ", ".join(f"{onset},{offset}" for onset, offset in sorted(known)) or "none"
+        if ends not in detected:
+            pairs = ", ".join(f"{onset},{offset}" for onset, offset in sorted(detected)) or "none"
             raise ConfigError(
                 f"--interval {kind.name}={','.join(ends)}: the model detects no such interval; its "
                 f"ends are {pairs}"

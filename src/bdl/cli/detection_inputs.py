@@ -1,4 +1,4 @@
-"""What ``bdl detect`` works on: the threshold, the recordings, and those that are done already."""
+"""Inputs of ``bdl detect``: the threshold, the recordings, and those that are done already."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 def chosen_point(
     model: Model, all: bool, false_alarms_per_day: float | None, sensitivity: float | None
 ) -> OperatingPoint | None:
-    """Return the operating point that the options ask for; None for the whole ranking."""
+    """Return the operating point that the options select; None for the whole ranking."""
     options = {
         "--all": all or None,
         "--false-alarms-per-day": false_alarms_per_day,
         "--sensitivity": sensitivity,
     }
-    given = [flag for flag, value in options.items() if value is not None]
-    if len(given) > 1:
-        raise ConfigError(f"{' and '.join(given)} contradict each other; give one of them")
+    flags = [flag for flag, value in options.items() if value is not None]
+    if len(flags) > 1:
+        raise ConfigError(f"{' and '.join(flags)} contradict each other; give one of them")
     point = model.operating_point
-    if all or (point is None and not given):
+    if all or (point is None and not flags):
         return None
     if point is None:
         raise ConfigError(
-            f"{given[0]}: the model has no operating point, since nothing was held out when it was "
+            f"{flags[0]}: the model has no operating point, since nothing was held out when it was "
             "fitted; leave it out"
         )
     if false_alarms_per_day is not None:
@@ -49,14 +49,14 @@ def open_recordings(
     done: DoneFiles | None,
     workers: Workers,
 ) -> Recordings:
-    """Open the recordings that the arguments name; with a record of done files the others."""
+    """Open the recordings that the arguments name, without those that are done already."""
     places = {
         "--dataset": options.dataset,
         "--recordings": options.recordings,
         "--config": config,
     }
-    given = [flag for flag, place in places.items() if place is not None]
-    if source is None and not given:
+    flags = [flag for flag, place in places.items() if place is not None]
+    if source is None and not flags:
         raise ConfigError(
             "the recordings are missing: give a file or folder as second argument, or "
             "--recordings, --dataset or --config"
@@ -68,8 +68,8 @@ def open_recordings(
     from bdl.formats.reading import Reading
     from bdl.training.preparation import same_period
 
-    if given:
-        raise ConfigError(f"{given[0]} has no effect beside the recordings {source}")
+    if flags:
+        raise ConfigError(f"{flags[0]} has no effect with the recordings {source}")
     reading = model.reading or Reading()
     reading = reading.replace(
         format=options.format or reading.format,

@@ -37,7 +37,8 @@ def detection_table(
     """
     ends = {end for interval in model.intervals for end in (interval.onset, interval.offset)}
     if not paired or not ends or ends != {*model.types}:
-        return DetectionTable(_events(detections, infos), intervals=False)
+        frame = _with_clock(_frame(detections.columns()), infos, {"time": "local_time"})
+        return DetectionTable(frame, intervals=False)
     parts = [
         pair(
             detections,
@@ -53,22 +54,18 @@ def detection_table(
     return DetectionTable(frame, intervals=True, unpaired=sum(part.unpaired for part in parts))
 
 
-def _events(detections: Events, infos: Mapping[str, RecordingInfo]) -> pl.DataFrame:
-    return _with_clock(_frame(detections.columns()), infos, {"time": "local_time"})
-
-
 def _intervals(intervals: Intervals, infos: Mapping[str, RecordingInfo]) -> pl.DataFrame:
     """The score of an interval is the mean of its two ends, on the scale of events."""
-    given = intervals.columns()
-    columns = {
-        "recording": given["recording"],
-        "event": given["name"],
-        "start": given["start"],
-        "end": given["end"],
+    columns = intervals.columns()
+    named = {
+        "recording": columns["recording"],
+        "event": columns["name"],
+        "start": columns["start"],
+        "end": columns["end"],
         "duration": intervals.seconds,
-        "score": given["score"] / 2,
+        "score": columns["score"] / 2,
     }
-    return _with_clock(_frame(columns), infos, {"start": "local_start", "end": "local_end"})
+    return _with_clock(_frame(named), infos, {"start": "local_start", "end": "local_end"})
 
 
 def _frame(columns: Mapping[str, NDArray[Any]]) -> pl.DataFrame:

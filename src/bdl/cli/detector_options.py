@@ -32,7 +32,7 @@ PresetOption = Annotated[
 
 @contextmanager
 def named_options() -> Iterator[None]:
-    """Name the option of a setting that is wrong, instead of the place in our classes.
+    """Name the option of a wrong setting in its error, instead of the field of a class.
 
     Examples
     --------

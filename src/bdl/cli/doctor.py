@@ -25,16 +25,16 @@ def doctor(
     from bdl.text_tables import text_table
 
     report = examination.examine()
-    weights = examination.sizes() if sizes else {}
+    library_sizes = examination.sizes() if sizes else {}
     if json:
-        print_json({**report.to_dict(), **({"sizes": weights} if sizes else {})})
+        print_json({**report.to_dict(), **({"sizes": library_sizes} if sizes else {})})
     else:
         rows = [
             (DISTRIBUTION, f"{report.version}, Python {report.python}, {report.platform}"),
             ("libraries", ", ".join(f"{name} {text}" for name, text in report.versions.items())),
             *(
-                (f"extra {extra}", "installed" if not lacking else f"lacks {', '.join(lacking)}")
-                for extra, lacking in report.extras.items()
+                (f"extra {extra}", "installed" if not missing else f"lacks {', '.join(missing)}")
+                for extra, missing in report.extras.items()
             ),
             ("processor", f"{report.cores} cores, vectors of {report.vector_bits[-1]} bits"),
             ("OMP_NUM_THREADS", report.threads or "not set: as many threads as cores"),
@@ -52,9 +52,9 @@ def doctor(
         columns = {"part": [name for name, _ in rows], "state": [text for _, text in rows]}
         lines = text_table(columns, text="state")[1:]
         if sizes:
-            shown = {"all": sum(weights.values()), **weights}
-            megabytes = [f"{size / 1e6:,.1f}" for size in shown.values()]
-            lines += text_table({"library": [*shown], "MB": megabytes})
+            with_total = {"all": sum(library_sizes.values()), **library_sizes}
+            megabytes = [f"{size / 1e6:,.1f}" for size in with_total.values()]
+            lines += text_table({"library": [*with_total], "MB": megabytes})
         lines += [f"advice: {advice}" for advice in report.advice]
         lines += [f"problem: {text}" for text in report.problems] or ["nothing is broken"]
         out.print("\n".join(lines))

@@ -128,13 +128,8 @@ def _size(protocol: Protocol, benchmark: Benchmark) -> dict[str, Any]:
     }
 
 
-def _range(thresholds: list[float]) -> str:
-    """Return the least and the largest threshold as text."""
-    return f"{min(thresholds):.3g} to {max(thresholds):.3g}" if thresholds else "–"
-
-
 def _text(protocol: Protocol, benchmark: Benchmark, results: Results) -> str:
-    """Return the scores as text of at most 80 columns, with a line per score."""
+    """Return the scores as text of at most 80 columns, with one line per score."""
     from bdl.study.detector_rows import OPERATING_POINT
     from bdl.study.own_data import reported
 
@@ -150,7 +145,8 @@ def _text(protocol: Protocol, benchmark: Benchmark, results: Results) -> str:
             estimates = [results.estimate(name, stage, metric) for name in pair]
             if stage == OPERATING_POINT and any(estimates) and metric.startswith("F1"):
                 lines.append((f"above the chosen threshold, within {max(tolerances):g} s:", []))
-                ranges = [_range(_thresholds(results, name)) for name in pair]
+                thresholds = [_thresholds(results, name) for name in pair]
+                ranges = [f"{min(t):.3g} to {max(t):.3g}" if t else "–" for t in thresholds]
                 lines.append(("thresholds of the folds", ranges))
             if any(estimates):
                 digits = 1 if words.startswith("false alarms") else 3

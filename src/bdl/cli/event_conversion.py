@@ -85,8 +85,8 @@ def convert(
     if recordings is not None:
         layout |= {name: options.get(name) for name in _SHARED}
         opened = read_recordings(recordings, format=format, pattern=pattern, **layout)
-    elif given := [*layout, *(["format"] if format else []), *(["pattern"] if pattern else [])]:
-        raise ConfigError(f"--{given[0].replace('_', '-')} has no effect without --recordings")
+    elif unused := [*layout, *(["format"] if format else []), *(["pattern"] if pattern else [])]:
+        raise ConfigError(f"--{unused[0].replace('_', '-')} has no effect without --recordings")
     events = convert_events(
         source, target, source_format=from_, target_format=to, recordings=opened, **options
     )

@@ -31,7 +31,7 @@ def export(
     from bdl.formats.outputs import check_output
 
     if model.suffix == ".onnx":
-        raise ConfigError(f"{model}: is exported already")
+        raise ConfigError(f"{model}: already exported; a model file of `bdl fit` expected")
     check_output(out, flag="--out")
     Detector.load(model).export(out)
     if json:

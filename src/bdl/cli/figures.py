@@ -1,4 +1,4 @@
-"""The figures of the paper."""
+"""The command that draws the figures of the paper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``bdl fit --from``: a short training that starts at an earlier model."""
+"""``bdl fit --from``: fine-tuning of an earlier model."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from bdl.errors import ConfigError
 if TYPE_CHECKING:
     from bdl import Detector
 
-HELD_OUT = 0.2  # share of the groups that the page is about
+HELD_OUT = 0.2  # share of the groups that the page scores
 
 
 def fine_tuned(
     model: Path,
     source: FitSource,
     training: dict[str, Any],
-    others: dict[str, Any],
+    other_settings: dict[str, Any],
     *,
     page: Path | None,
     directory: Path,
@@ -27,13 +27,13 @@ def fine_tuned(
 ) -> Detector:
     """Fine-tune the model of a file, and write the page of scores before and after.
 
-    ``training`` has the given settings of `bdl.training.Training`; ``others`` are further given
-    settings, which are an error here. With a ``page``, a fifth of the groups is held out.
+    ``training`` has settings of `bdl.training.Training`; any of the ``other_settings`` is an error.
+    With a ``page``, a fifth of the groups is held out.
     """
     from bdl import Detector
     from bdl.detector.holdouts import holdouts
 
-    for name, value in others.items():
+    for name, value in other_settings.items():
         if value:
             raise ConfigError(
                 f"--{name.replace('_', '-')} has no effect with --from: everything but the weights "
@@ -42,20 +42,20 @@ def fine_tuned(
     before = Detector.load(model).set_params(directory=directory, progress=progress)
     recordings, events = source.recordings, source.events.select(types=source.types)
     train = [*recordings.ids]
-    held: list[str] = []
+    held_out: list[str] = []
     if page is not None:
         seed = training.get("seed", before.model_.settings.training.seed)
         parts = holdouts(recordings, events, folds=1, share=HELD_OUT, seed=seed)
         if not parts:
             raise ConfigError("--page needs two or more groups: one is held out")
-        train, held = parts[0]
+        train, held_out = parts[0]
     after = before.fine_tune(recordings.select(train), events.select(recordings=train), **training)
     if page is not None:
         from bdl.report import write_report
         from bdl.report.before_after import before_and_after
 
         content = before_and_after(
-            before, after, recordings.select(held), events.select(recordings=held)
+            before, after, recordings.select(held_out), events.select(recordings=held_out)
         )
         scores = {
             system.name: matches.mean_average_precision()
@@ -64,6 +64,6 @@ def fine_tuned(
         write_report(content, page)
         err.print(
             f"held-out mAP {scores['before']:.4f} before, {scores['after']:.4f} after, "
-            f"{len(held)} recordings: {page}",
+            f"{len(held_out)} recordings: {page}",
         )
     return after

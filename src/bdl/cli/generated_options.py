@@ -52,41 +52,39 @@ class Fields:
         owners = {owner: kind for owner, kind in kinds.items() if name in kind.model_fields}
         fields = [kind.model_fields[name] for kind in owners.values()]
         types = [option_type(field) for field in fields]
-        chosen: Any = types[0] if all(other == types[0] for other in types) else object
-        plain = singular(name) if get_origin(chosen) is list else name
-        flag = f"--{plain.replace('_', '-')}"
-        if chosen is bool:
-            flag += f"/--no-{plain.replace('_', '-')}"
-        texts = [field_help(kind).get(name, "") for kind in owners.values()]
-        text = next(filter(None, texts), "")
+        shared: Any = types[0] if all(other == types[0] for other in types) else object
+        plain = (singular(name) if get_origin(shared) is list else name).replace("_", "-")
+        flag = f"--{plain}/--no-{plain}" if shared is bool else f"--{plain}"
+        help = next(filter(None, (field_help(kind).get(name) for kind in owners.values())), "")
         if len(owners) < len(kinds):
-            text += f" (Only {', '.join(owners)}.)"
+            help += f" (Only {', '.join(owners)}.)"
         defaults = {shown_default(field) for field in fields}
         if len(defaults) == 1 and (default := defaults.pop()):
-            text += f" Default: {default}."
+            help += f" Default: {default}."
         numbers = {*map(number_type, fields, types)}
         number = numbers.pop() if len(numbers) == 1 else None
         option = Option(
             flag,
-            help=text.strip(),
-            parser=parse_yaml if chosen is object else number,
-            metavar="VALUE" if chosen is object else None,
+            help=help.strip(),
+            parser=parse_yaml if shared is object else number,
+            metavar="VALUE" if shared is object else None,
         )
-        annotation = Annotated[chosen | None, option]
+        annotation = Annotated[shared | None, option]
         return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
     def __call__(self, **options: Any) -> dict[str, Any]:
         """The values that were given on the command line, by field."""
-        given: dict[str, Any] = {
+        values: dict[str, Any] = {
             name: None if value == NONE else value
             for name, value in options.items()
             if value is not None and value != []
         }
         for kind in self._kinds().values():
-            for name in given.keys() & kind.model_fields.keys():
-                if is_mapping(kind.model_fields[name]) and isinstance(given[name], list):
-                    given[name] = parse_pairs(given[name], f"--{singular(name).replace('_', '-')}")
-        return given
+            for name in values.keys() & kind.model_fields.keys():
+                if is_mapping(kind.model_fields[name]) and isinstance(values[name], list):
+                    flag = f"--{singular(name).replace('_', '-')}"
+                    values[name] = parse_pairs(values[name], flag)
+        return values
 
 
 @dataclass(frozen=True)
@@ -115,7 +113,7 @@ class NestedFields:
         """The option of each field."""
         flags = {}
         for name, parameter in self.parameters().items():
-            option = parameter.annotation.__metadata__[0]  # which typer has not completed yet
+            option = parameter.annotation.__metadata__[0]  # not yet completed by typer
             flag = option.param_decls[0] if option.param_decls else option.default
             flags[name] = flag.partition("/")[0]
         return flags
@@ -123,11 +121,11 @@ class NestedFields:
     def __call__(self, **options: Any) -> Any:
         """The values that were given on the command line; groups without any are left out."""
         for field_name, group in self.inner.items():
-            given = group(
+            values = group(
                 **{name: options.pop(name) for name in group.parameters() if name in options}
             )
-            if given:
-                options[field_name] = given
+            if values:
+                options[field_name] = values
         return self.outer(**options)
 
 

@@ -1,4 +1,4 @@
-"""The command that shows what recordings and events hold."""
+"""The command that shows what recordings and events contain."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bdl.cli.recording_options import (
     EVENT_OPTIONS,
     RECORDING_OPTIONS,
     FormatName,
-    read_given_events,
+    read_event_table,
 )
 from bdl.config import validate
 from bdl.errors import ConfigError
@@ -93,7 +93,7 @@ def inspect(
             **options,
         )
     if dataset is None and events is not None:
-        table = read_given_events(events, recordings, event_options, options, format=events_format)
+        table = read_event_table(events, recordings, event_options, options, format=events_format)
         notes = (*notes, *table.notes)
     with progress() as report:
         summary = formats.inspect(
@@ -158,9 +158,9 @@ def _unit(counts: dict[str, int]) -> str:
 def _quality_rows(summary: RecordingSummary) -> list[tuple[str, str]]:
     """Kinds of bad data with the recordings that have most of it."""
     rows = []
+    by_share = sorted(summary.quality or (), key=lambda row: row.share, reverse=True)
     for kind in dict.fromkeys(row.kind for row in summary.quality or ()):
-        stretches = [row for row in summary.quality or () if row.kind == kind]
-        stretches.sort(key=lambda row: row.share, reverse=True)
+        stretches = [row for row in by_share if row.kind == kind]
         count = len({row.recording for row in stretches})
         rows.append((kind.replace("_", "-"), f"in {count:,} of {summary.recordings:,} recordings"))
         rows += [

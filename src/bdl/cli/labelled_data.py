@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from bdl.cli.generated_options import NestedFields
 from bdl.cli.options import Intervals, interval_types
-from bdl.cli.recording_options import EVENT_OPTIONS, RECORDING_OPTIONS, read_given_events
+from bdl.cli.recording_options import EVENT_OPTIONS, RECORDING_OPTIONS, read_event_table
 from bdl.cli.sources import FitSource, SourceOptions, find_source
 from bdl.errors import ConfigError
 
@@ -53,10 +53,10 @@ class LabelledData:
     """Recordings, labels and outputs of a model that the options of a command name."""
 
     recordings: Recordings | None
-    home: Path  # beside which files are written
+    home: Path  # files are written to the folder that contains this path
     events: Events | None = None
     table: Path | None = None  # the file that the labels are in, if they are in one
-    others: Mapping[str, Events] = field(default_factory=dict)
+    others: Mapping[str, Events] = field(default_factory=dict)  # of other annotators, by name
     detections: Events | None = None
     densities: Mapping[str, Density] = field(default_factory=dict)
     intervals: tuple[IntervalType, ...] | None = None
@@ -71,25 +71,23 @@ def find_labelled(options: LabelOptions) -> LabelledData:
         "--recordings": options.recordings,
         "--dataset": options.dataset,
     }
-    named = [flag for flag, value in sources.items() if value is not None]
-    if len(named) > 1:
+    flags = [flag for flag, value in sources.items() if value is not None]
+    if len(flags) > 1:
         raise ConfigError(
             f"one of a project or run directory, --recordings and --dataset expected, got "
-            f"{' and '.join(named)}"
+            f"{' and '.join(flags)}"
         )
-    data = _find(options)
+    data = _find_recordings(options)
     recordings, layout = data.recordings, options.layout
     paths = [*(options.events or ())]
-    tables = [read_given_events(path, recordings, options.event_options, layout) for path in paths]
+    tables = [read_event_table(path, recordings, options.event_options, layout) for path in paths]
     changes: Plain = {"notes": (*data.notes, *(note for table in tables for note in table.notes))}
     if tables:
         changes |= {"events": tables[0], "table": paths[0], "others": _named(paths[1:], tables[1:])}
     if recordings is None and tables:
         changes["home"] = paths[0]
     if options.detections is not None:
-        detections = read_given_events(
-            options.detections, recordings, {}, layout, incomplete="drop"
-        )
+        detections = read_event_table(options.detections, recordings, {}, layout, incomplete="drop")
         if detections.score is None:
             raise ConfigError(f"--detections {options.detections}: a column 'score' is missing")
         changes["detections"] = detections
@@ -102,13 +100,13 @@ def find_labelled(options: LabelOptions) -> LabelledData:
     return replace(data, **changes)
 
 
-def _find(options: LabelOptions) -> LabelledData:
+def _find_recordings(options: LabelOptions) -> LabelledData:
     if options.source is not None:
         from bdl.cli.fit_config import CONFIG
 
-        place = options.source
-        config = place / CONFIG if place.is_dir() else place
-        return _project(config, options) if config.is_file() else _study(place, options)
+        path = options.source
+        config = path / CONFIG if path.is_dir() else path
+        return _project(config, options) if config.is_file() else _study(path, options)
     if options.dataset is not None:
         source = find_source(options)
         assert options.data is not None  # checked there
@@ -121,21 +119,23 @@ def _find(options: LabelOptions) -> LabelledData:
 def _project(config: Path, options: SourceOptions) -> LabelledData:
     from bdl.cli.fit_config import read_config
 
-    source, given = find_source(options, config=config), read_config(config)
-    labels = {} if given.events is None else {"events": source.events, "table": Path(given.events)}
-    tolerances = tuple(given.detector.get("tolerances") or ())
-    return _of(source, home=_home(given.recordings), tolerances=tolerances, **labels)
+    source, project = find_source(options, config=config), read_config(config)
+    labels: Plain = {}
+    if project.events is not None:
+        labels = {"events": source.events, "table": Path(project.events)}
+    tolerances = tuple(project.detector.get("tolerances") or ())
+    return _of(source, home=_home(project.recordings), tolerances=tolerances, **labels)
 
 
-def _study(place: Path, options: SourceOptions) -> LabelledData:
+def _study(path: Path, options: SourceOptions) -> LabelledData:
     from bdl.study.study_reader import StudyReader
 
-    if not place.is_dir():
-        raise ConfigError(f"{place}: a project of bdl new or a run directory of a study expected")
-    study = StudyReader(place)
+    if not path.is_dir():
+        raise ConfigError(f"{path}: a project of bdl new or a run directory of a study expected")
+    study = StudyReader(path)
     if study.get_json("protocol.json") is None:
         raise ConfigError(
-            f"{place}: neither a project of `bdl new` nor a run directory of `bdl evaluate` or "
+            f"{path}: neither a project of `bdl new` nor a run directory of `bdl evaluate` or "
             "`bdl study run`; a folder of recordings is named by --recordings"
         )
     benchmark = study.benchmark(options.data)
@@ -143,7 +143,7 @@ def _study(place: Path, options: SourceOptions) -> LabelledData:
     test = study.outputs.test
     return LabelledData(
         benchmark.recordings.select(test),
-        home=place.resolve(),
+        home=path.resolve(),
         events=benchmark.events.select(recordings=test),
         detections=study.detections(row),
         densities=study.densities(row),
@@ -167,6 +167,6 @@ def _named(paths: list[Path], tables: list[Events]) -> dict[str, Events]:
 
 
 def _home(recordings: str) -> Path:
-    """The path beside which files are written: that of the recordings, without a pattern."""
+    """The path of the recordings, without a pattern; files are written to the same folder."""
     path = Path(recordings)
     return path if path.exists() else path.parent / "recordings"

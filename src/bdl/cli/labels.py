@@ -70,14 +70,14 @@ def review(
         raise ConfigError("--events is missing: the table of labels")
     if not tolerances:
         raise ConfigError("--tolerance is missing: seconds within which labels and model agree")
-    queue, agreed = _compared(data, tolerances, reach, cutoff, margin)
+    queue, annotator_agreement = _compared(data, tolerances, reach, cutoff, margin)
     if target is not None:
         write_table(queue.to_frame("pyarrow"), target)
     if json:
-        rows = None if agreed is None else [*map(_plain, agreed.rows)]
+        rows = None if annotator_agreement is None else [*map(_plain, annotator_agreement.rows)]
         print_json({"items": len(queue), **queue.counts(), "agreement": rows})
         return
-    _show(queue, agreed)
+    _show(queue, annotator_agreement)
     if target is not None:
         err.print(f"{len(queue):,} items: {target}")
 
@@ -95,10 +95,10 @@ def explore(
     ] = None,
     cutoff: Cutoff = 0.5,
     journal: Annotated[
-        Path | None, Option(help="File of the edits. Default: beside the table of labels.")
+        Path | None, Option(help="File of the edits. Default: in the folder of the labels.")
     ] = None,
     index: Annotated[
-        Path | None, Option(help="Folder of the tiles. Default: beside the recordings.")
+        Path | None, Option(help="Folder of the tiles. Default: in the folder of the recordings.")
     ] = None,
     export_: Annotated[
         Path | None,
@@ -188,11 +188,11 @@ def _compared(
     return ReviewQueue.of(items), agreement({"labels": data.events, **data.others}, tolerances)
 
 
-def _show(queue: ReviewQueue, agreed: Agreement | None) -> None:
-    if agreed is not None:
+def _show(queue: ReviewQueue, annotator_agreement: Agreement | None) -> None:
+    if annotator_agreement is not None:
         names = ("first", "second", "event", "tolerance", "pairs", "F1", "bias", "median", "p95")
         table = _table(names, title="Agreement; differences in time in seconds")
-        for row in agreed.rows:
+        for row in annotator_agreement.rows:
             table.add_row(*(_text(row[name]) for name in names))
         out.print(table)
     counts = ", ".join(f"{kind} {count:,}" for kind, count in queue.counts().items())

@@ -84,9 +84,9 @@ def _origin(provenance: dict[str, Any] | None) -> list[tuple[str, str]]:
     """Return rows on what a model was trained on, the last training first."""
     if provenance is None:
         return []
-    named = f" of {provenance['data']}" if provenance["data"] else ""
+    dataset = f" of {provenance['data']}" if provenance["data"] else ""
     amount = (
-        f"{provenance['recordings']:,} recordings{named}, {provenance['hours']:,g} h, "
+        f"{provenance['recordings']:,} recordings{dataset}, {provenance['hours']:,g} h, "
         f"{provenance['events']:,} events"
     )
     rows = [("trained on", amount), ("  digest", provenance["digest"][:16])]
@@ -113,12 +113,12 @@ def _scores(scores: dict[str, dict[str, float | None]]) -> list[tuple[str, str]]
     for name, score in scores.items():
         values = (score[key] for key in ("value", "low", "high"))
         value, low, high = (number_text(value, ".3f") for value in values)
-        rows.append((f"  {_words(name)}", f"{value} [{low}, {high}]"))
+        rows.append((f"  {_score_name(name)}", f"{value} [{low}, {high}]"))
     return rows
 
 
-def _words(name: str) -> str:
-    """Return the name of a score in words; F1 without a threshold is the best over all."""
+def _score_name(name: str) -> str:
+    """Return the name of a score as text; F1 without a threshold is the best over all."""
     if name.endswith(">=0"):
         return name.removesuffix(">=0").replace("_", " ")
     return {"mF1": "mean best F1"}.get(name, f"best {name}" if name.startswith("F1") else name)
@@ -132,7 +132,7 @@ def _channels(card: dict[str, Any]) -> list[str]:
 
 
 def _text(card: dict[str, Any]) -> str:
-    """Return the card as text of at most 80 columns, but for long names."""
+    """Return the card as text of at most 80 columns, except for long names."""
     rows = [
         ("model", card["model"]),
         ("events", ", ".join(card["events"])),
@@ -144,27 +144,27 @@ def _text(card: dict[str, Any]) -> str:
         rows.append(("missing if", ", ".join(f"{k} {v}" for k, v in card["quality"].items())))
     reading = card["reading"]
     if reading is not None:
-        known = {**{k: v for k, v in reading.items() if k != "layout"}, **reading["layout"]}
+        options = {**{k: v for k, v in reading.items() if k != "layout"}, **reading["layout"]}
         settings = ", ".join(
-            f"{name} {value}" for name, value in known.items() if value is not None
+            f"{name} {value}" for name, value in options.items() if value is not None
         )
-        rows.append(("read with", settings or "nothing special"))
+        rows.append(("read with", settings or "default options"))
     rows += _origin(card["provenance"])
-    checked = card["cross_validation"]
-    if checked is None:
+    validated = card["cross_validation"]
+    if validated is None:
         rows.append(("cross-validated", "not known; bdl evaluate measures it"))
     else:
         rows.append(
             (
                 "cross-validated",
-                f"{checked['folds']} folds of {checked['groups']} groups, "
-                f"{checked['recordings']} recordings",
+                f"{validated['folds']} folds of {validated['groups']} groups, "
+                f"{validated['recordings']} recordings",
             )
         )
-        rows += _scores(checked["scores"])
-        if checked["chosen"]:
+        rows += _scores(validated["scores"])
+        if validated["chosen"]:
             rows.append(("  above the threshold", "that was chosen without the tested groups:"))
-        rows += _scores(checked["chosen"])
+        rows += _scores(validated["chosen"])
     point = card["operating_point"]
     if point is not None:
         rows.append(("threshold", f"{point['threshold']:.4g}, with the best F1 when held out:"))

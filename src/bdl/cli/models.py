@@ -73,7 +73,7 @@ def fit(
     config: Path | None = None
     if project is not None:
         if source_options.config is not None:
-            raise ConfigError(f"--config has no effect beside the project {project}")
+            raise ConfigError(f"--config has no effect with the project {project}")
         config = find_config(project)
         source_options = replace(source_options, config=config)
         out = out or config.parent / "model.safetensors"
@@ -95,18 +95,24 @@ def fit(
         from bdl.cli.fine_tuning import fine_tuned
 
         training = detector.pop("training", {})
-        others = {**detector, "preset": preset}
+        other_settings = {**detector, "preset": preset}
         fitted = fine_tuned(
-            from_, source, training, others, page=page, directory=directory, progress=not quiet
+            from_,
+            source,
+            training,
+            other_settings,
+            page=page,
+            directory=directory,
+            progress=not quiet,
         )
         _write(fitted, out, directory if log is None else None, source, quiet=quiet, json=json)
         return
     if page is not None:
         raise ConfigError("--page has no effect without --from")
     settings = source.detector_settings(preset, detector)
-    known, reason = None, ""
+    cross_validation, reason = None, ""
     if config is not None:
-        known, reason = _known_score(config, preset, detector, evaluation)
+        cross_validation, reason = _known_score(config, preset, detector, evaluation)
     err.notes((*source.notes, *_open_settings(settings, source)) if not quiet else ())
     if reason:
         err.print(f"note: no cross-validated score ({reason}): bdl evaluate {project} measures it")
@@ -119,7 +125,7 @@ def fit(
         types=source.types,
         event_free=source.event_free if settings.selection.folds else "ignore",
     )
-    fitted.model_ = fitted.model_.replace(reading=source.reading, cross_validation=known)
+    fitted.model_ = fitted.model_.replace(reading=source.reading, cross_validation=cross_validation)
     _write(fitted, out, directory if log is None else None, source, quiet=quiet, json=json)
 
 
@@ -132,7 +138,7 @@ def _write(
     quiet: bool,
     json: bool,
 ) -> None:
-    """Write a fitted detector and its history, and say how it is."""
+    """Write a fitted detector and its history, and print a summary."""
     from bdl.formats.atomic_files import atomic
     from bdl.training.history import history_csv
 
@@ -155,7 +161,7 @@ def _write(
 
 
 def _known_score(
-    config: Path, preset: PresetName | None, given: dict[str, Any], evaluation: Path | None
+    config: Path, preset: PresetName | None, options: dict[str, Any], evaluation: Path | None
 ) -> tuple[CrossValidation | None, str]:
     """Return the cross-validated score of these settings, or why it is not known."""
     from bdl.study.known_score import known_score
@@ -167,7 +173,7 @@ def _known_score(
             project.tables(),
             config.parent,
             preset=preset or project.preset,
-            detector=merge(project.detector, given),
+            detector=merge(project.detector, options),
             settings={"event_free": project.event_free},
         )
     except StudyError as error:
@@ -178,7 +184,7 @@ def _known_score(
 
 
 def _open_settings(settings: DetectorSettings, source: FitSource) -> list[str]:
-    """Say what is chosen for the data, with the reason."""
+    """Return notes on the settings that are chosen for the data, with the reasons."""
     from bdl.proposal import propose
 
     lag = []
@@ -190,23 +196,20 @@ def _open_settings(settings: DetectorSettings, source: FitSource) -> list[str]:
         ]
     if settings.is_complete:
         return lag
-    known = source.events.select(types=source.types) if source.types else source.events
-    proposal = propose(source.recordings, known, settings.tolerances)
-    given = {
-        "stride": settings.features.stride is not None,
-        "tolerances": bool(settings.tolerances),
-        "window": settings.window is not None,
-        "calendar": settings.features.calendar is not None,
+    events = source.events.select(types=source.types) if source.types else source.events
+    proposal = propose(source.recordings, events, settings.tolerances)
+    is_open = {
+        "stride": settings.features.stride is None,
+        "tolerances": not settings.tolerances,
+        "window": settings.window is None,
+        "calendar": settings.features.calendar is None,
     }
-    return lag + [
-        f"{name} {getattr(proposal, name).value}: {getattr(proposal, name).reason}"
-        for name, known in given.items()
-        if not known
-    ]
+    proposed = {name: getattr(proposal, name) for name, open_ in is_open.items() if open_}
+    return lag + [f"{name} {setting.value}: {setting.reason}" for name, setting in proposed.items()]
 
 
 def _summary(out: Path, model: Model, loss: float, recordings: int) -> dict[str, Any]:
-    """Return what a user wants to know after a fit."""
+    """Return the main properties and scores of a fitted model."""
     summary: dict[str, Any] = {
         "model": str(out),
         "recordings": recordings,

@@ -34,7 +34,7 @@ class Number:
     """
 
     kind: Callable[[Any], float]  # float or int
-    what: str = ""  # what is expected, for messages; if empty, made of the limits
+    what: str = ""  # what is expected, for messages; by default a text of the limits
     above: float | None = None
     least: float | None = None
     below: float | None = None
@@ -96,7 +96,7 @@ def _constraints(annotation: Any, constraints: list[Any]) -> list[Any]:
     """All constraints that an annotation has for the numbers in it."""
     if get_origin(annotation) is Annotated:
         inner, *more = get_args(annotation)
-        nested = [each for part in more for each in getattr(part, "metadata", [part])]
+        nested = [item for part in more for item in getattr(part, "metadata", [part])]
         return _constraints(inner, [*constraints, *nested])
     for part in get_args(annotation):
         constraints = _constraints(part, constraints)

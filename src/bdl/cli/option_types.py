@@ -28,7 +28,7 @@ NONE = "none"  # on the command line; None itself means that an option was not g
 def option_type(info: FieldInfo) -> Any:
     """The type that typer gets for a field; ``object`` stands for a value written in YAML."""
     annotation: Any = info.annotation
-    if any(_reads_text(each) for each in (annotation, *get_args(annotation))):
+    if any(_reads_text(part) for part in (annotation, *get_args(annotation))):
         return object  # a text such as 10m, which validation turns into a number
     members = [_bare(member) for member in _union(annotation)]
     optional = type(None) in members
@@ -80,7 +80,7 @@ def _bare(annotation: Any) -> Any:
 
 def _reads_text(annotation: Any) -> bool:
     return get_origin(annotation) is Annotated and any(
-        isinstance(each, BeforeValidator) for each in get_args(annotation)
+        isinstance(part, BeforeValidator) for part in get_args(annotation)
     )
 
 

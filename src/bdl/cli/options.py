@@ -1,4 +1,4 @@
-"""Options that several commands share, each written once.
+"""Options that several commands share.
 
 A group of options is a dataclass or a `bdl.config.Value`; a command that `takes` it has one
 parameter for all of them.
@@ -182,8 +182,8 @@ def parse_variant(
     if text.lstrip().startswith("{"):
         return family.parse(parse_yaml(text), flag)
     if not Path(text).suffix and not Path(text).exists():
-        known = ", ".join([*family.names(), *also])
-        raise ConfigError(f"{flag} {text}: expected one of {known}, a YAML mapping, or a file")
+        names = ", ".join([*family.names(), *also])
+        raise ConfigError(f"{flag} {text}: expected one of {names}, a YAML mapping, or a file")
     content: Mapping[str, Any] = read_yaml(Path(text))
     inner = content.get(key)
     return family.parse(inner if isinstance(inner, dict) else content, f"{flag} {text}")

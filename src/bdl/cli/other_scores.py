@@ -1,4 +1,4 @@
-"""Scorings of ``bdl score`` beside AP: collar F-measure, seizures, screening, heart beats."""
+"""Scorings of ``bdl score`` other than AP: collar F-measure, seizures, screening, heart beats."""
 
 from __future__ import annotations
 
@@ -135,12 +135,12 @@ def screening_scores(
             thresholds = {number(rate): curve.threshold_at(rate) for rate in rates}
             plain.setdefault(name, {})[number(tolerance)] = {
                 "sensitivity_at": values,
-                "threshold_at": {rate: finite(least) for rate, least in thresholds.items()},
+                "threshold_at": {rate: finite(score) for rate, score in thresholds.items()},
                 **{column: array.tolist() for column, array in curve.columns().items()},
             }
             for rate, value in values.items():
-                least = number_text(finite(thresholds[rate]), ".4g")
-                row = (name, number(tolerance), f"up to {rate}", number_text(value), least)
+                score = number_text(finite(thresholds[rate]), ".4g")
+                row = (name, number(tolerance), f"up to {rate}", number_text(value), score)
                 rows.append(row)
     lines = [f"sensitivity at false alarms per day; {EVENT_FREE[matches.event_free]}"]
     lines += filter(None, [undetected_text(matches)])
@@ -180,11 +180,11 @@ def _events(
     path: Path,
     types: tuple[IntervalType, ...],
     threshold: float,
-    checked: Callable[[Events], Events] = lambda events: events,
+    relevant: Callable[[Events], Events] = lambda events: events,
 ) -> tuple[Events, Events, OtherScore]:
     """Annotated events and detections of the scored recordings and types, and a header on both.
 
-    ``checked`` gives the events that are matched for the checks, if types have other names.
+    ``relevant`` selects the events whose recordings and types are checked.
     """
     from bdl.evaluation.coverage import undetected_text
 
@@ -194,26 +194,22 @@ def _events(
     if rules["types"] is not None and types:
         raise ConfigError("--type and --interval contradict each other: give one of them")
     detections = setup.detections(path, scored=False)
-    # Matched once, at any tolerance, for the checks of recordings and types.
-    compared = replace(setup, truth=checked(setup.truth))
-    matches = compared.score(checked(detections), [1.0]).matches
-    least = finite(threshold)
-    cutoff = "all detections" if least is None else f"detections of score {least:g} and more"
-    left_out = [f"left out: {line}" for line in matches.left_out.lines()]
-    lines = [cutoff, *filter(None, [undetected_text(matches)]), *left_out]
-    plain = {
-        "threshold": least,
-        "undetected": [*matches.undetected],
-        "left_out": matches.left_out.lines(),
-    }
+    # Matching, at any tolerance, checks recordings and types.
+    checked = replace(setup, truth=relevant(setup.truth))
+    matches = checked.score(relevant(detections), [1.0]).matches
+    lowest, left_out = finite(threshold), matches.left_out.lines()
+    cutoff = "all detections" if lowest is None else f"detections of score {lowest:g} and more"
+    lines = [cutoff, *filter(None, [undetected_text(matches)])]
+    lines += [f"left out: {line}" for line in left_out]
+    plain = {"threshold": lowest, "undetected": [*matches.undetected], "left_out": left_out}
     scored = rules["recordings"]
     if matches.left_out.recordings_without_detections:
         scored = matches.recordings
     elif scored is None and rules["unknown"] == "ignore":
         scored = setup.truth.recordings
-    chosen = {"types": rules["types"], "recordings": scored}
+    selection = {"types": rules["types"], "recordings": scored}
     header = OtherScore(plain, "\n".join(lines))
-    return setup.truth.select(**chosen), detections.select(**chosen), header
+    return setup.truth.select(**selection), detections.select(**selection), header
 
 
 def _rates(tally: Tally[float]) -> dict[str, float | None]:
@@ -232,9 +228,6 @@ def _table(rows: dict[str, dict[str, float | None]]) -> list[str]:
     columns = {"type": [*rows]}
     for name in next(iter(rows.values()), {}):
         head = name.replace("_per_day", "/day").replace("false_positives", "false")
-        columns[head] = [_text(row[name]) for row in rows.values()]
+        values = [row[name] for row in rows.values()]
+        columns[head] = [number_text(v, ".4f" if isinstance(v, float) else ",") for v in values]
     return text_table(columns, width=console.width())
-
-
-def _text(value: float | None) -> str:
-    return number_text(value, ".4f" if isinstance(value, float) else ",")

@@ -1,4 +1,4 @@
-"""The command that makes a prepared store."""
+"""The command that writes a prepared store."""
 
 from __future__ import annotations
 

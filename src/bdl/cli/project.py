@@ -15,7 +15,7 @@ from bdl.cli.recording_options import (
     EVENT_OPTIONS,
     RECORDING_OPTIONS,
     FormatName,
-    read_given_events,
+    read_event_table,
 )
 from bdl.config import read_yaml
 from bdl.errors import ConfigError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bdl.proposal import Proposal
 
 commands = Typer()
-OPEN, FEATURES = ("tolerances", "window"), ("stride", "calendar")  # what is proposed
+DETECTOR, FEATURES = ("tolerances", "window"), ("stride", "calendar")  # proposed settings
 
 
 @commands.command(
@@ -63,8 +63,8 @@ def new(
     opened = read_recordings(recordings, format=format, pattern=pattern, **layout)
     if annotated is not None:
         opened = read_annotated(annotated, opened)
-    shared = {**layout, "period": event_period}
-    table = read_given_events(Path(events), opened, event_options, shared)
+    event_layout = {**layout, "period": event_period}
+    table = read_event_table(Path(events), opened, event_options, event_layout)
     notes = (*opened.notes, *table.notes)
     out.notes(() if json else notes)
     proposal = propose(opened, table)
@@ -73,7 +73,7 @@ def new(
         _line("recordings", str(Path(recordings).resolve())),
         _line("events", str(Path(events).resolve())),
     ]
-    further = {
+    optional = {
         "format": format,
         "pattern": pattern,
         "layout": layout or None,
@@ -81,17 +81,17 @@ def new(
         "annotated": None if annotated is None else str(annotated.resolve()),
         **{f"event_{name}": value for name, value in event_options.items()},
     }
-    lines += [_line(name, value) for name, value in further.items() if value is not None]
+    lines += [_line(name, value) for name, value in optional.items() if value is not None]
     if proposal.intervals.value:
         intervals = [vars(interval) for interval in proposal.intervals.value]
         lines += [f"# {proposal.intervals.reason}", _line("intervals", intervals)]
     lines += ["# fast, best or paper: what the settings below change.", "preset: fast"]
-    lines += ["detector:", *_settings(proposal, OPEN, "  ")]
+    lines += ["detector:", *_settings(proposal, DETECTOR, "  ")]
     lines += ["  features:", *_settings(proposal, FEATURES, "    ")]
     with atomic(target) as temporary:
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
     if json:
-        reasons = {name: getattr(proposal, name).reason for name in (*OPEN, *FEATURES)}
+        reasons = {name: getattr(proposal, name).reason for name in (*DETECTOR, *FEATURES)}
         summary = {"project": str(project), "config": read_yaml(target), "reasons": reasons}
         print_json({**summary, "notes": [*notes]})
         return

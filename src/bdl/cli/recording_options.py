@@ -1,4 +1,4 @@
-"""How commands name recordings and event tables: their format, and its options.
+"""Options that describe recordings and event tables: their format, and its options.
 
 The options are the fields of all registered formats, third-party ones included. They arrive as a
 dictionary of those that were given, for `bdl.formats.read_recordings`.
@@ -30,7 +30,7 @@ FormatName = Annotated[
     Option(
         "--format",
         help=f"Format of the recordings: {', '.join(recording_formats())}. Recognised by the "
-        "suffix, or by what a folder holds, if it is not given.",
+        "suffix, or by the files of a folder, if it is not given.",
         autocompletion=recording_formats,
     ),
 ]
@@ -39,7 +39,7 @@ RECORDING_OPTIONS = Fields(RecordingFormat)
 EVENT_OPTIONS = Fields(EventTable, without=("kind", "intervals", "date_order"))
 
 
-def read_given_events(
+def read_event_table(
     path: Path,
     recordings: Recordings | None,
     options: dict[str, Any],

@@ -1,4 +1,4 @@
-"""The report page."""
+"""The command that writes the report page."""
 
 from __future__ import annotations
 

@@ -90,10 +90,10 @@ class Setup:
     truth_path: Path
     unit: str
     period: float | None
-    about: Mapping[str, Mapping[str, str]]
+    recording_rows: Mapping[str, Mapping[str, str]]  # of the table of recordings, by id
     rules: ScoringRules
     detection_columns: Mapping[str, str]
-    named: tuple[IntervalType, ...]  # whose ends have these names, also in tables of intervals
+    ends: tuple[IntervalType, ...]  # names of the ends of intervals, also in tables of intervals
 
     @classmethod
     def of(
@@ -101,17 +101,17 @@ class Setup:
         truth: Path,
         options: Rules,
         intervals: tuple[IntervalType, ...] = (),
-        named: tuple[IntervalType, ...] = (),
+        ends: tuple[IntervalType, ...] = (),
     ) -> Setup:
         """Read everything but the detections; ``intervals`` are one false alarm each."""
-        named = named or intervals
-        events, table_unit = read(truth, parse_pairs(options.column or [], "--column"), named)
+        ends = ends or intervals
+        events, table_unit = read(truth, parse_pairs(options.column or [], "--column"), ends)
         unit = options.unit or table_unit
-        about = {} if options.recordings is None else _about(options.recordings)
-        # Saying what becomes of event-free recordings says that there may be some.
-        lenient = options.event_free is not None and not about and options.unknown == "error"
+        rows = {} if options.recordings is None else _recording_rows(options.recordings)
+        # The option --event-free implies that recordings without events may exist.
+        lenient = options.event_free is not None and not rows and options.unknown == "error"
         regions = None if options.regions is None else _regions(options.regions)
-        durations = {n: _number(row["duration"]) for n, row in about.items() if "duration" in row}
+        durations = {n: _number(row["duration"]) for n, row in rows.items() if "duration" in row}
         if regions is not None:
             # Regions may be in steps of unknown length: then durations are not known.
             seconds = 1.0 if unit == "seconds" else options.period
@@ -119,7 +119,7 @@ class Setup:
         rules: ScoringRules = {
             "types": options.types or None,
             "event_free": options.event_free or "ignore",
-            "recordings": [*about] or None,
+            "recordings": [*rows] or None,
             "regions": regions,
             "unknown": "event-free" if lenient else options.unknown,
             "durations": durations,
@@ -128,12 +128,12 @@ class Setup:
         }
         events = convert(events, table_unit, unit, options.period, truth)
         columns = parse_pairs(options.detection_column or [], "--detection-column")
-        return cls(events, truth, unit, options.period, about, rules, columns, named)
+        return cls(events, truth, unit, options.period, rows, rules, columns, ends)
 
     def detections(self, path: Path, *, scored: bool = True) -> Events:
         """A table of detections in the unit of this setup; ``scored`` ones need scores."""
         try:
-            events, unit = read(path, self.detection_columns, self.named)
+            events, unit = read(path, self.detection_columns, self.ends)
             events = _with_ends_of(self.truth, events, path)
         except InputError as error:
             message = re.sub(r"--column\b", "--detection-column", str(error))
@@ -154,11 +154,12 @@ class Setup:
 
     def folds(self) -> dict[str, str] | None:
         """Fold of each recording, where the table of recordings has that column."""
-        return {name: row["fold"] for name, row in self.about.items() if "fold" in row} or None
+        rows = self.recording_rows.items()
+        return {name: row["fold"] for name, row in rows if "fold" in row} or None
 
     def groups(self) -> dict[str, str]:
         """Group of each recording, from the table of recordings or that of events."""
-        rows = [*self.about.items()]
+        rows = [*self.recording_rows.items()]
         if not rows and self.truth_path.is_file():
             rows += _rows(self.truth_path, ("group",))
         groups = {name: row["group"] for name, row in rows if row.get("group")}
@@ -175,11 +176,11 @@ def _with_ends_of(truth: Events, detections: Events, path: Path) -> Events:
     from bdl.formats.events.annotation_format import found_types
     from bdl.intervals import likely_intervals
 
-    known = likely_intervals(truth.types)
+    annotated = likely_intervals(truth.types)
     detected = [kind for kind in found_types(detections) if kind.onset not in truth.types]
-    if len(known) != 1 or len(detected) != 1:
+    if len(annotated) != 1 or len(detected) != 1:
         return detections
-    names = {detected[0].onset: known[0].onset, detected[0].offset: known[0].offset}
+    names = {detected[0].onset: annotated[0].onset, detected[0].offset: annotated[0].offset}
     note = f"{path}: the ends of {detected[0].name!r} are taken as {' and '.join(names.values())}"
     console.err.notes([note])
     types = [names.get(name, name) for name in detections.event]
@@ -220,8 +221,8 @@ def convert(events: Events, unit: str, target: str, period: float | None, path: 
     return replace(events, time=converted(events.time), issued=issued)
 
 
-def _about(path: Path) -> dict[str, dict[str, str]]:
-    """The values of each recording in a table of recordings."""
+def _recording_rows(path: Path) -> dict[str, dict[str, str]]:
+    """The row of each recording in a table of recordings."""
     recordings: dict[str, dict[str, str]] = {}
     for name, row in _rows(path, ("duration", "group", "fold")):
         if name in recordings:
@@ -251,7 +252,7 @@ def _regions(path: Path) -> Regions:
 
 
 def _rows(path: Path, names: tuple[str, ...]) -> list[tuple[str, dict[str, str]]]:
-    """Recording and the named columns of each row, as text, as far as they exist."""
+    """Recording and those of the named columns that exist, of each row, as text."""
     source, key = _open(path)
     columns = [name for name in names if name in source.columns]
     rows = []

@@ -16,7 +16,7 @@ from bdl.cli import console
 from bdl.cli.numbers import DURATION, SCORE, TOLERANCE
 from bdl.cli.options import Bootstrap, Json, interval_types, takes
 from bdl.cli.score_tables import Rules, Setup
-from bdl.cli.scoring_options import TOLERANCES, Draws, OtherScoring, Truth
+from bdl.cli.scoring_options import HIT_TOLERANCES, Draws, OtherScoring, Truth
 from bdl.errors import ConfigError
 
 commands = Typer()
@@ -27,7 +27,7 @@ commands = Typer()
 def score(
     truth: Truth,
     detections: Annotated[Path, Option("--detections", help="Table of scored detections.")],
-    tolerance: Annotated[list[float] | None, TOLERANCES] = None,
+    tolerance: Annotated[list[float] | None, HIT_TOLERANCES] = None,
     *,
     rules: Rules,
     other: OtherScoring,
@@ -61,8 +61,7 @@ def score(
 
     kind = other.kind_with(delay)
     if kind != "events":
-        given = {"--errors": errors, "--bootstrap": bootstrap, "--delay": delay}
-        for flag, value in given.items():
+        for flag, value in (("--errors", errors), ("--bootstrap", bootstrap), ("--delay", delay)):
             if value:
                 raise ConfigError(f"{flag} has no effect with --scoring {kind}")
         _score_otherwise(kind, truth, detections, tolerance, rules, other, threshold, as_json)
@@ -82,8 +81,8 @@ def score(
     if bootstrap:
         from bdl import evaluation
 
-        drawn = draws.arguments(setup, bootstrap)
-        estimates = evaluation.bootstrap({"detections": result.matches}, **drawn)
+        arguments = draws.arguments(setup, bootstrap)
+        estimates = evaluation.bootstrap({"detections": result.matches}, **arguments)
     if delay:
         from bdl.evaluation.delay_table import RATES, delay_table
 
@@ -97,13 +96,13 @@ def score(
             level=draws.level,
         )
     if as_json:
-        shown = {"unit": setup.unit, **result.to_dict(threshold)}
+        plain = {"unit": setup.unit, **result.to_dict(threshold)}
         if delays is not None:
-            shown["delay"] = delays.to_dict()
+            plain["delay"] = delays.to_dict()
         if points is not None:
-            shown["at_threshold"] = {"threshold": threshold, **points.to_dict()}
-        shown["bootstrap"] = None if estimates is None else estimates.to_dict()
-        console.print_json(shown)
+            plain["at_threshold"] = {"threshold": threshold, **points.to_dict()}
+        plain["bootstrap"] = None if estimates is None else estimates.to_dict()
+        console.print_json(plain)
         return
     width = console.width()
     texts = [f"times and tolerances in {setup.unit}\n{result.text(width)}"]
@@ -128,7 +127,7 @@ def compare(
             "are training seeds of one system and are averaged.",
         ),
     ],
-    tolerance: Annotated[list[float], TOLERANCES],
+    tolerance: Annotated[list[float], HIT_TOLERANCES],
     *,
     rules: Rules,
     baseline: Annotated[
@@ -155,9 +154,9 @@ def compare(
         name: [setup.detections(path, scored=ranks) for path in seeds]
         for name, seeds in paths.items()
     }
-    drawn = draws.arguments(setup, bootstrap)
+    arguments = draws.arguments(setup, bootstrap)
     result = evaluation.compare(
-        setup.truth, tables, tolerance, baseline=baseline, **drawn, **setup.rules
+        setup.truth, tables, tolerance, baseline=baseline, **arguments, **setup.rules
     )
     if as_json:
         systems = {
@@ -180,7 +179,7 @@ def compare(
 
 def _tolerances(tolerance: list[float] | None) -> list[float]:
     if not tolerance:
-        raise ConfigError("--tolerance expected, once or more: how near a hit must be")
+        raise ConfigError("--tolerance expected, at least once: how near a hit must be")
     return tolerance
 
 
@@ -198,7 +197,7 @@ def _score_otherwise(
 
     if kind != "screening" and tolerance:
         raise ConfigError(f"--tolerance has no effect with --scoring {kind}")
-    setup = Setup.of(truth, rules, named=interval_types(other.interval))
+    setup = Setup.of(truth, rules, ends=interval_types(other.interval))
     if kind == "screening":
         if threshold is not None:
             raise ConfigError("--threshold has no effect with --scoring screening, which tries all")
@@ -210,8 +209,8 @@ def _score_otherwise(
             "seizures": other_scores.seizure_scores,
             "aami": other_scores.beat_scores,
         }[kind]
-        least = float("-inf") if threshold is None else threshold
-        result = scores(setup, detections, other, least)
+        lowest = float("-inf") if threshold is None else threshold
+        result = scores(setup, detections, other, lowest)
     if as_json:
         console.print_json({"unit": setup.unit, "scoring": kind, **result.plain})
     else:

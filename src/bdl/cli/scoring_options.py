@@ -14,7 +14,7 @@ from bdl.cli.score_tables import Setup
 from bdl.errors import ConfigError
 
 Truth = Annotated[Path, Option("--truth", help="Table of annotated events.")]
-TOLERANCES = Option(
+HIT_TOLERANCES = Option(
     "--tolerance",
     parser=TOLERANCE,
     help="A hit is strictly nearer than this; may be repeated.",
@@ -107,9 +107,9 @@ class OtherScoring:
     ] = None
 
     def kind_with(self, delay: list[float] | None) -> str:
-        """The scoring that is meant; options of another one are an error.
+        """The scoring that the options select; an option of another one is an error.
 
-        Scores with an allowed ``delay`` read sensitivity at false alarms per day, too.
+        With a ``delay``, the rates of ``--false-alarms-per-day`` have an effect on event scores.
         """
         kind = self.scoring or ("collar" if self.collar is not None else "events")
         owners = {

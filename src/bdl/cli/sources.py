@@ -1,4 +1,4 @@
-"""Where ``fit`` and ``detect`` find their data: a data set, files, or a configuration file."""
+"""Sources of the data of ``fit`` and ``detect``: a data set, files, or a configuration file."""
 
 from __future__ import annotations
 
@@ -113,14 +113,14 @@ def find_source(
     Of several files, those that cannot be read are an error or left out (``skip``) and noted.
     """
     sources = {"--dataset": options.dataset, "--recordings": options.recordings, "--config": config}
-    named = [flag for flag, value in sources.items() if value is not None]
-    if len(named) != 1:
-        got = " and ".join(named) if named else "none of them"
+    flags = [flag for flag, value in sources.items() if value is not None]
+    if len(flags) != 1:
+        got = " and ".join(flags) if flags else "none of them"
         raise ConfigError(f"one of --dataset, --recordings or --config expected, got {got}")
     columns = {f"event_{name}": value for name, value in (event_options or {}).items()}
     if columns and options.recordings is None:
-        flags = " and ".join(f"--{singular(name)}" for name in event_options or {})
-        raise ConfigError(f"{flags} has no effect with {named[0]}")
+        unused = " and ".join(f"--{singular(name)}" for name in event_options or {})
+        raise ConfigError(f"{unused} has no effect with {flags[0]}")
     without_effect: Plain = {}
     if options.recordings is None:
         without_effect |= options.layout
@@ -129,22 +129,22 @@ def find_source(
         without_effect |= {"data": options.data, "option": options.option}
     for name, value in without_effect.items():
         if value is not None:
-            raise ConfigError(f"--{name.replace('_', '-')} has no effect with {named[0]}")
+            raise ConfigError(f"--{name.replace('_', '-')} has no effect with {flags[0]}")
     if options.dataset is not None:
         return _dataset(options)
     if config is not None:
         from bdl.cli.fit_config import read_config
 
-        given = read_config(config)
+        fit_config = read_config(config)
         return replace(
-            _files(given, need_events, invalid),
-            settings=given.detector,
-            preset=given.preset,
-            event_free=given.event_free,
+            _files(fit_config, need_events, invalid),
+            settings=fit_config.detector,
+            preset=fit_config.preset,
+            event_free=fit_config.event_free,
         )
     assert options.recordings is not None
     if need_events and events is None:
-        raise ConfigError("--recordings needs --events beside it")
+        raise ConfigError("--recordings needs --events as well")
     return _files(
         DataFiles(
             recordings=options.recordings,

@@ -38,16 +38,20 @@ def list_studies(
         console.print_json(summaries)
         return
     table = Table("study", "title", "data", "trainings", "core-hours")
-    for facts in summaries:
-        hours = facts["core_hours"]
+    for study_summary in summaries:
+        hours = study_summary["core_hours"]
         rounded = f"{hours:,.0f}" if hours >= 10 else f"{hours:.1f}"
         table.add_row(
-            facts["name"], facts["title"], facts["data"], str(facts["trainings"]), f"~{rounded}"
+            study_summary["name"],
+            study_summary["title"],
+            study_summary["data"],
+            str(study_summary["trainings"]),
+            f"~{rounded}",
         )
     console.out.print(table)
     if verbose:
-        for facts in summaries:
-            console.out.rich.print(f"\n{facts['name']}: {facts['note']}")
+        for study_summary in summaries:
+            console.out.rich.print(f"\n{study_summary['name']}: {study_summary['note']}")
 
 
 @study.command()
@@ -153,8 +157,8 @@ def verify(
 ) -> None:
     """Check a finished study, from its protocol to its tables; nothing is written.
 
-    Every file is compared with its hash, selection, scores and tables are made again from the data
-    and what the steps have left.
+    Every file is compared with its hash. Selection, scores and tables are computed again from the
+    data and the outputs of the steps.
     """
     from dataclasses import asdict
 
@@ -164,14 +168,14 @@ def verify(
     if as_json:
         console.print_json(asdict(verified))
         return
-    data_text = "not there, so that scores were not computed again (--data)"
+    data_text = "not found, so that scores were not computed again (--data)"
     if verified.recordings is not None:
         data_text = f"{verified.recordings} recordings, scored again with equal scores"
     lines = [
-        f"{run}: as the study has written it",
+        f"{run}: unchanged since it was written",
         f"  chain      {verified.chain}",
         f"  steps      {verified.steps}, with {verified.files} files",
         f"  data       {data_text}",
-        "  tables     equal to those made from the results",
+        "  tables     equal to those computed from the results",
     ]
     console.out.print("\n".join(lines))

@@ -41,40 +41,36 @@ def audit(
     from bdl.datasets.audit import audit as run
     from bdl.kernels import Kernel
 
-    given = parse_variant(Kernel, kernel, "--kernel")  # type: ignore[type-abstract]
+    parsed = parse_variant(Kernel, kernel, "--kernel")  # type: ignore[type-abstract]
     if sigma is not None:  # an error for a kernel without a width
-        given = Kernel.parse({**given.model_dump(), "sigma": sigma}, "--sigma")
+        parsed = Kernel.parse({**parsed.model_dump(), "sigma": sigma}, "--sigma")
     benchmark = named_dataset(dataset, option).load(folder)
     settings = benchmark.settings
-    chosen = given.complete(sigma=settings.sigma, tolerances=settings.tolerances)
+    completed = parsed.complete(sigma=settings.sigma, tolerances=settings.tolerances)
     bins = settings.stride if stride is None else stride
-    rows = run(
+    audits = run(
         benchmark.events,
         benchmark.recordings.infos,
         types=settings.types,
-        kernel=chosen,
+        kernel=completed,
         stride=bins,
         crop=crop,
     )
+    rows = [row.to_dict() for row in audits]
     if json:
-        console.print_json(
-            {
-                "dataset": dataset,
-                "kernel": chosen.model_dump(mode="json"),
-                "stride": bins,
-                "crop": crop,
-                "types": [row.to_dict() for row in rows],
-                "notes": [*benchmark.notes],
-            }
-        )
+        summary = {"dataset": dataset, "kernel": completed.model_dump(mode="json"), "stride": bins}
+        notes = [*benchmark.notes]
+        console.print_json({**summary, "crop": crop, "types": rows, "notes": notes})
         return
     from rich.table import Table
 
-    shown = [row.to_dict() for row in rows]
-    table = Table("", *(row["type"] for row in shown), title=f"{dataset}: {kernel}, stride {bins}")
-    for key in shown[0]:
+    table = Table("", *(row["type"] for row in rows), title=f"{dataset}: {kernel}, stride {bins}")
+    for key in rows[0]:
         if key != "type":
-            table.add_row(key.replace("_", " "), *(_short(row[key]) for row in shown))
+            values = (
+                f"{row[key]:,}" if isinstance(row[key], int) else f"{row[key]:.6g}" for row in rows
+            )
+            table.add_row(key.replace("_", " "), *values)
     console.out.print(table)
     console.out.notes(benchmark.notes)
 
@@ -137,7 +133,3 @@ def stride(
         "m: expected events of a type per bin; P(>=2): probability of two or more in a bin\n"
         f"max: largest stride with P(>=2) at most {probability:g}; bins: in {duration:g} s"
     )
-
-
-def _short(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"

@@ -35,9 +35,8 @@ class Audit:
     worst: float  # largest deviation of the mass of a crop from its number of events
     touched: int  # number of placed events whose kernel is cut by an edge of a crop
     lost: float  # mass that the naive construction would have lost
-    # largest_sample, largest_bin: Largest target before binning (per sample) and after (per bin).
-    largest_sample: float
-    largest_bin: float
+    largest_sample: float  # largest target per sample, before binning
+    largest_bin: float  # largest target per bin
     collisions: int  # number of bins with two or more events
     above_one: int  # number of bins whose target is greater than one
 
@@ -103,9 +102,7 @@ def _audit(
             lost += float(cut.sum())
             collisions += int((np.bincount(local // stride) > 1).sum())
             placed += len(local)
-    known = {info.id for info in infos}
-    rows = np.array([id in known for id in events.recordings], dtype=bool)[events.recording_code]
-    total = int(((events.event == name) & rows).sum()) if len(events) else 0
+    total = len(events.select(recordings={info.id for info in infos}, types=[name]))
     outside = sum(recording.outside for recording in labels.values())
     return Audit(
         name, total, outside, placed, mass, worst, touched, lost, largest_sample, largest_bin,

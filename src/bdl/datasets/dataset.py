@@ -1,4 +1,4 @@
-"""The family of data sets: each is one class that holds everything about its benchmark.
+"""The family of data sets: each is one class with everything about its benchmark.
 
 A data set is a subclass of `Dataset` in a module of this folder, or in another package that
 declares an entry point of the group ``bdl.datasets``. Its fields are its options. It must define
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from bdl.decoding.grid import Grid
     from bdl.density import Kind
 
-# File that a simulator leaves beside the raw files, which marks them as not published.
+# File beside the raw files of a simulator, which marks them as simulated.
 SIMULATED = "SIMULATED"
 Progress = Callable[[int, int], None]
 
@@ -74,7 +74,7 @@ class Dataset(Variant):
     licence, citation
         Terms of use, and what to cite.
     requires
-        The data that are needed and their size, in words.
+        Description of the data that are needed, with their size.
     recording_count
         Number of recordings as published, for estimates of cost.
     window_bins
@@ -99,10 +99,10 @@ class Dataset(Variant):
         fields = type(self).model_fields
         for name in options:
             if name not in fields:
-                known = ", ".join(self.options())
-                its = f"its options are {known}" if known else "it has no options"
+                names = ", ".join(self.options())
+                hint = f"its options are {names}" if names else "it has no options"
                 raise ConfigError(
-                    f"data set {fields['kind'].default!r} has no option {name!r}; {its}"
+                    f"data set {fields['kind'].default!r} has no option {name!r}; {hint}"
                 )
         super().__init__(**options)
 
@@ -124,7 +124,7 @@ class Dataset(Variant):
     def load(self, path: Path | str) -> Benchmark:
         """Read the data set from the folder or file it was published as.
 
-        The notes begin with licence and citation, and before them whether it is simulated.
+        The notes begin with a line on the simulation, if it is simulated, licence and citation.
         """
         path = known_path(path)
         if not path.exists():
@@ -159,8 +159,8 @@ class Dataset(Variant):
 
         Equal arguments give equal bytes. Recording ``i`` draws from a random generator of its
         own, seeded by (seed, i), so that it does not depend on the number of recordings.
-        Recordings are made and written one at a time. A file named SIMULATED marks
-        them as not published.
+        Recordings are generated and written one at a time. A file named SIMULATED marks them as
+        simulated.
 
         Parameters
         ----------

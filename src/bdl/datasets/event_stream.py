@@ -64,7 +64,7 @@ class EventStream(Dataset):
 
     @classmethod
     def grids(cls) -> Mapping[Kind, Grid]:
-        """Our own: the paper does not publish the number of thresholds or the smoothing."""
+        """A grid of our own: the paper does not state the number of thresholds or the smoothing."""
         from bdl.decoding.peaks import PeakGrid
 
         return {"events": PeakGrid(separation=cls.settings.separation)}

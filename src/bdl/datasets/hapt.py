@@ -98,7 +98,7 @@ class HAPT(Dataset):
         notes = [f"left out, without any segment: {', '.join(without)}"] if without else []
         recordings = recordings.select([id for id in recordings.ids if id in annotated])
         samples = {info.id: info.samples for info in recordings.infos}
-        chosen = segments.filter(pl.col("activity").is_in(ACTIVITIES[self.task]))
+        bouts = segments.filter(pl.col("activity").is_in(ACTIVITIES[self.task]))
         interval = INTERVALS[self.task]
         settings = Settings(
             types=(interval.onset, interval.offset),
@@ -109,7 +109,7 @@ class HAPT(Dataset):
             sigma=0.5,
             separation=1.0,
         )
-        events = _events(chosen, table, interval, samples)
+        events = _events(bouts, table, interval, samples)
         return Benchmark(self.kind, recordings, events, (interval,), settings, tuple(notes))
 
 

@@ -1,4 +1,4 @@
-"""Checks of raw files that several data sets share: each error says what is missing."""
+"""Checks of raw files that several data sets share; errors name what is missing."""
 
 from __future__ import annotations
 

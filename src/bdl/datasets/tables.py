@@ -26,9 +26,9 @@ DAY = 86400.0
 class Tables(DataFiles, Dataset):
     """Your own recordings and events, in any format; paths are relative to the folder.
 
-    Numbers of rows that do not choose them (stride, window and so on) follow from the tolerances
-    and the clocks of the recordings, never from events: stride and kernel from the finest
-    tolerance, the least time between detections from the largest.
+    Settings of study rows that do not choose them (stride, window and so on) are derived from the
+    tolerances and the clocks of the recordings, never from events: stride and kernel from the
+    finest tolerance, the least time between detections from the largest.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Tables(DataFiles, Dataset):
     def read(self, path: Path) -> Benchmark:
         source = self.below(path)
         recordings, events = source.read_files()
-        events, notes = _known(events, recordings, str(source.events))
+        events, notes = _inside(events, recordings, str(source.events))
         if self.types is not None:
             events = events.select(types=self.types)
         intervals = self.intervals or likely_intervals(sorted({*events.event}))
@@ -93,7 +93,7 @@ def _types(events: Events, intervals: tuple[IntervalType, ...]) -> tuple[str, ..
     return tuple(dict.fromkeys([*ends, *sorted({*events.event})]))
 
 
-def _known(events: Events, recordings: Recordings, source: str) -> tuple[Events, list[str]]:
+def _inside(events: Events, recordings: Recordings, source: str) -> tuple[Events, list[str]]:
     """The events inside their recordings, and a note on the others."""
     unknown = sorted({*events.recording} - {*recordings.ids})
     if unknown:
@@ -106,6 +106,6 @@ def _known(events: Events, recordings: Recordings, source: str) -> tuple[Events,
     inside = ~outside(events, recordings)
     if inside.all():
         return events, []
-    kept = Events.of(events.recording[inside], events.event[inside], events.time[inside])
+    rest = Events.of(events.recording[inside], events.event[inside], events.time[inside])
     note = f"{int((~inside).sum())} events are outside their recordings and are left out"
-    return replace(kept, notes=events.notes, backend=events.backend), [note]
+    return replace(rest, notes=events.notes, backend=events.backend), [note]

@@ -43,7 +43,7 @@ def bundle(entry: str, folder: Traversable) -> str:
 
 
 def recording_facts(info: RecordingInfo) -> dict[str, Any]:
-    """What the scripts read of a recording, ready for JSON.
+    """Properties of a recording that the scripts read, as plain data for JSON.
 
     ``start`` is in seconds since 1970, None if unknown; ``offsets`` are pairs of seconds from the
     start and the offset from UTC, in seconds, that holds from there on; ``units`` are those of the

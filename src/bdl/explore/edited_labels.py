@@ -1,7 +1,7 @@
-"""The labels as they are now: the original table with all edits of its journal applied.
+"""The current labels: the original table with all edits of its journal applied.
 
-Row ``i`` of the original table has the id ``i``; labels that are added continue the numbers. The
-table stays as arrays, and only what was edited is kept beside it, so that millions of labels need
+Row ``i`` of the original table has the id ``i``; added labels get the next numbers. The table
+remains an array, and only edited labels are stored in addition, so that millions of labels need
 little more memory than their table.
 """
 
@@ -23,7 +23,7 @@ from bdl.recording_info import RecordingInfo
 
 @dataclass
 class EditedLabels:
-    """Labels that can be edited; every edit is in the journal before it counts.
+    """Labels that can be edited; every edit is written to the journal before it takes effect.
 
     Examples
     --------
@@ -66,23 +66,19 @@ class EditedLabels:
 
     @property
     def undoable(self) -> int | None:
-        """Number of the edit that undo takes back; None if there is none."""
+        """Number of the edit that `undo` reverts; None if there is none."""
         return self._done[-1] if self._done else None
 
     @property
     def redoable(self) -> int | None:
-        """Number of the edit that redo makes again; None if there is none."""
+        """Number of the edit that `redo` repeats; None if there is none."""
         return self._undone[-1] if self._undone else None
 
     @property
     def undone(self) -> frozenset[int]:
-        """Numbers of the edits that do not hold, because they were undone."""
-        held = {*self._done}
-        return frozenset(
-            entry.number
-            for entry in self.journal.entries
-            if entry.undo is None and entry.redo is None and entry.number not in held
-        )
+        """Numbers of the edits that are undone."""
+        edits = (e.number for e in self.journal.entries if e.undo is None and e.redo is None)
+        return frozenset(edits) - {*self._done}
 
     def get(self, id: int) -> Label | None:
         """The label with an id; None if there is none."""
@@ -100,9 +96,9 @@ class EditedLabels:
     def edit(
         self, changes: Sequence[Change], *, annotator: str = "", review: Review | None = None
     ) -> Entry:
-        """Make changes that belong together, and record a verdict; all or nothing.
+        """Make several changes and record a verdict, as one edit: all or nothing.
 
-        A change that adds a label may have any id, and gets the next free one.
+        A change that adds a label may have any id; it is replaced by the next free one.
         """
         numbered, free = [], self.next_id
         for change in changes:
@@ -113,11 +109,11 @@ class EditedLabels:
         return self._append(annotator=annotator, changes=tuple(numbered), review=review)
 
     def undo(self, number: int | None = None, *, annotator: str = "") -> Entry:
-        """Take back the latest edit that holds; another ``number`` than its own is a conflict."""
+        """Undo the latest edit; a ``number`` that is not its own is a conflict."""
         return self._append(annotator=annotator, undo=self._expected(number, self.undoable, "undo"))
 
     def redo(self, number: int | None = None, *, annotator: str = "") -> Entry:
-        """Make the edit again that was undone last; arguments as for `undo`."""
+        """Redo the edit that was undone last; arguments as for `undo`."""
         return self._append(annotator=annotator, redo=self._expected(number, self.redoable, "redo"))
 
     def counts(self) -> dict[str, int]:
@@ -135,18 +131,16 @@ class EditedLabels:
     def corrected(self) -> Events:
         """The table with all edits: rows in their order, added ones at the end."""
         events = self.original
-        kept_rows = np.setdiff1d(np.arange(len(events)), [*self.edited])
+        rows = np.setdiff1d(np.arange(len(events)), [*self.edited])
         changed = {id: label for id, label in self.edited.items() if label is not None}
-        order = np.argsort(np.concatenate([kept_rows, np.array([*changed], np.int64)]))
-        kept = Events.of(
-            events.recording[kept_rows], events.event[kept_rows], events.time[kept_rows]
-        )
+        order = np.argsort(np.concatenate([rows, np.array([*changed], np.int64)]))
+        unchanged = Events.of(events.recording[rows], events.event[rows], events.time[rows])
         added = Events.of(
             [label.recording for label in changed.values()],
             [label.event for label in changed.values()],
             [label.time for label in changed.values()],
         )
-        joined = Events.concat([kept, added])
+        joined = Events.concat([unchanged, added])
         return joined._rows(order) if len(joined) else joined
 
     def columns(self, id: str) -> dict[str, Any]:
@@ -185,19 +179,19 @@ class EditedLabels:
             return
         info = self.infos.get(label.recording)
         if info is None:
-            raise InputError(f"no recording {label.recording!r} to put a label into")
+            raise InputError(f"no recording {label.recording!r} to add a label to")
         if not 0 <= label.time <= info.duration:
             raise InputError(
                 f"recording {label.recording!r}: a time from 0 to {info.duration:g} s expected, "
                 f"got {label.time:g}"
             )
 
-    def _expected(self, number: int | None, present: int | None, what: str) -> int:
-        if present is None:
-            raise ConflictError(f"there is nothing to {what}")
-        if number is not None and number != present:
-            raise ConflictError(f"another edit was made meanwhile; nothing to {what} was changed")
-        return present
+    def _expected(self, number: int | None, current: int | None, action: str) -> int:
+        if current is None:
+            raise ConflictError(f"there is nothing to {action}")
+        if number is not None and number != current:
+            raise ConflictError(f"another edit was made meanwhile; nothing to {action} was changed")
+        return current
 
     def _append(self, **content: Any) -> Entry:
         at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -208,7 +202,7 @@ class EditedLabels:
         return entry
 
     def edit_of(self, entry: Entry) -> Entry:
-        """The edit that an entry takes back or makes again, or the entry itself."""
+        """The edit that an entry undoes or redoes, or the entry itself."""
         other = entry.undo or entry.redo
         return entry if other is None else self.journal.entries[other - 1]
 
@@ -218,7 +212,7 @@ class EditedLabels:
         return changes if entry.undo is None else tuple(c.inverse for c in reversed(changes))
 
     def _checked_changes(self, entry: Entry) -> tuple[Change, ...]:
-        """The changes that an entry makes, if it can be made now."""
+        """The changes that an entry makes; a `ConflictError` if they cannot be made now."""
         other = entry.undo or entry.redo
         stack = self._done if entry.undo is not None else self._undone
         if other is not None and stack[-1:] != [other]:

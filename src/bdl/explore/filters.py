@@ -1,7 +1,7 @@
 """Filters for display only: high-pass, low-pass and notch, without a shift in time.
 
-Filters work on the samples themselves, so that they are used where a tile stands for few of them;
-what is farther away is shown as it is.
+Filters are applied to samples, so they are available only for tiles whose entries stand for few
+samples; coarser tiles are shown unfiltered.
 """
 
 from __future__ import annotations
@@ -10,21 +10,20 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
+from bdl.arrays import Floats, Singles
 from bdl.config import Value
 from bdl.errors import ConfigError
 from bdl.explore.pyramid import STEP, TILE, Pyramid, extremes
 
 HIGHEST_LEVEL = 2  # of the tiles that can be filtered: 16 samples per entry
 
-Floats = NDArray[np.float32]
 Hertz = Annotated[float, Field(gt=0)]
 
 
 class DisplayFilter(Value):
-    """Cutoffs of the filters in hertz; what is None is not used.
+    """Cutoffs of the filters in hertz; None leaves a filter out.
 
     Examples
     --------
@@ -44,7 +43,7 @@ class DisplayFilter(Value):
         return self == DisplayFilter()
 
     def check(self, period: float) -> None:
-        """Refuse cutoffs that a sampling period does not allow."""
+        """Raise an error if a cutoff is not below half the sampling rate."""
         for name, cutoff in self:
             if cutoff is not None and cutoff >= 0.5 / period:
                 raise ConfigError(
@@ -52,7 +51,7 @@ class DisplayFilter(Value):
                     f"expected, got {cutoff:g} Hz"
                 )
 
-    def apply(self, values: Floats, period: float) -> Floats:
+    def apply(self, values: Singles, period: float) -> Singles:
         """Filter samples (samples, channels) forwards and backwards; missing ones stay missing."""
         from scipy import signal
 
@@ -80,18 +79,18 @@ class DisplayFilter(Value):
 
     @property
     def _settling(self) -> float:
-        """Seconds before and after a tile that its filtered values depend on, noticeably."""
+        """Seconds before and after a tile that noticeably influence its filtered values."""
         slowest = [cutoff for cutoff in (self.high_pass, self.low_pass) if cutoff is not None]
         notch = [] if self.notch is None else [self.notch / 30.0]
         return min(2.0 / min(slowest + notch, default=1.0), 60.0)
 
     def tile(
         self, pyramid: Pyramid, period: float, level: int, index: int, channels: Sequence[int]
-    ) -> Floats:
+    ) -> Singles:
         """A filtered tile of a level up to `HIGHEST_LEVEL`, shaped as `Pyramid.tile` gives it."""
         if level > HIGHEST_LEVEL:
             raise ConfigError(f"tiles of level {level} are not filtered")
-        plain = pyramid.tile(level, index, channels)  # checks the place
+        plain = pyramid.tile(level, index, channels)  # checks level and index
         scale = STEP**level
         first = index * TILE * scale
         last = min(first + TILE * scale, len(pyramid.values))
@@ -107,9 +106,9 @@ class DisplayFilter(Value):
         return tile
 
 
-def _mean(values: Floats) -> NDArray[np.float64]:
+def _mean(values: Singles) -> Floats:
     """Mean of each channel without missing samples; 0 where there is none."""
-    known = np.isfinite(values)
-    sums = np.where(known, values, 0.0).sum(axis=0, dtype=np.float64)
-    mean: NDArray[np.float64] = sums / np.maximum(known.sum(axis=0), 1)
+    present = np.isfinite(values)
+    sums = np.where(present, values, 0.0).sum(axis=0, dtype=np.float64)
+    mean: Floats = sums / np.maximum(present.sum(axis=0), 1)
     return mean

@@ -1,12 +1,11 @@
-"""Access to the application: for programs of this machine that know the token, and our own page.
+"""Access control of the application: requests of this machine that have the token.
 
-- ``Host`` must be the address we listen at, so that no outside name can be pointed at it (DNS
-  rebinding).
-- A request with an ``Origin`` of another page is refused, and one that the browser marks as coming
-  from another site (``Sec-Fetch-Site``).
-- The token comes as ``?token=`` of the first address, which exchanges it for a cookie and a clean
-  address, or as ``Authorization: Bearer``. The cookie is not visible to scripts, is never sent by
-  other sites, and has the port in its name, since cookies do not tell ports apart.
+- ``Host`` must be the address of the server, which prevents DNS rebinding.
+- A request is refused if its ``Origin`` is another page, or if the browser marks it as coming from
+  another site (``Sec-Fetch-Site``).
+- The token is sent as ``?token=`` of the first address, which is exchanged for a cookie and an
+  address without it, or as ``Authorization: Bearer``. The cookie is not visible to scripts, is
+  never sent by other sites, and has the port in its name, since cookies are shared between ports.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ HEADERS = {
 
 
 class Guard:
-    """Lets requests through to ``app`` that come from this machine and know the token."""
+    """Passes requests to ``app`` if they come from this machine and have the token."""
 
     def __init__(self, app: Application, *, token: str, port: int) -> None:
         self._app = app
@@ -48,7 +47,7 @@ class Guard:
                 await self._app(scope, receive, send)
             return
         request = Request(scope)
-        response = self._refusal(request) or self._welcome(request)
+        response = self._refusal(request) or self._token_exchange(request)
         if response is not None:
             response.headers.update(HEADERS)
             await response(scope, receive, send)
@@ -73,20 +72,20 @@ class Guard:
         foreign = site not in (None, "same-origin", "none")
         if foreign and (request.method != "GET" or request.url.path != "/"):
             return PlainTextResponse("refused: request of another site", 403)
-        given = (
+        tokens = (
             request.query_params.get("token"),
             request.cookies.get(self._cookie),
             request.headers.get("authorization", "").removeprefix("Bearer "),
         )
         if not any(
-            text and hmac.compare_digest(text.encode(), self._token.encode()) for text in given
+            text and hmac.compare_digest(text.encode(), self._token.encode()) for text in tokens
         ):
             return PlainTextResponse(
                 "refused: the token is missing; open the address that bdl explore has printed", 401
             )
         return None
 
-    def _welcome(self, request: Request) -> Response | None:
+    def _token_exchange(self, request: Request) -> Response | None:
         """Exchange the token in the first address for a cookie."""
         if request.url.path != "/" or "token" not in request.query_params:
             return None

@@ -1,4 +1,4 @@
-"""Indexes of recordings: each pyramid is built once, kept in a file, and opened when needed."""
+"""Tile indexes of recordings: each pyramid is built once, stored in a file, opened on demand."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TileIndex:
     _lock: threading.RLock = field(default_factory=threading.RLock, init=False)
 
     def open(self, id: str) -> Pyramid:
-        """The pyramid of a recording, built first if it is not there."""
+        """The pyramid of a recording, built first if necessary."""
         with self._lock:
             stamp = self._stamp(id)
             if id in self._open and self._open[id][1] == stamp:
@@ -58,9 +58,9 @@ class TileIndex:
         return id in self._open
 
     def ready(self, id: str) -> float:
-        """Share of a recording that is indexed, 1 if it can be drawn; starts what is missing.
+        """Share of a recording that is indexed; 1 if it can be drawn, otherwise indexing starts.
 
-        A recording that is gone or damaged raises its error.
+        A recording that is missing or damaged raises its error.
         """
         info = self.recordings.info(id)
         with self._lock:
@@ -71,10 +71,10 @@ class TileIndex:
             if progress is not None:
                 return progress
             stamp = self._stamp(id)
-            there = id in self._open and self._open[id][1] == stamp
+            is_current = id in self._open and self._open[id][1] == stamp
             file = self._file(id, stamp)
             small = info.samples * len(info.channels) <= SMALL
-            if there or small or (file is not None and file.exists()):
+            if is_current or small or (file is not None and file.exists()):
                 self.open(id)
                 return 1.0
             self._progress[id] = 0.0
@@ -82,11 +82,11 @@ class TileIndex:
         return 0.0
 
     def _build(self, id: str, stamp: object) -> None:
-        def say(done: int, total: int) -> None:
+        def report(done: int, total: int) -> None:
             self._progress[id] = min(done / max(total, 1), 0.999)
 
         try:
-            pyramid = self._opened(id, stamp, say)
+            pyramid = self._opened(id, stamp, report)
         except BdlError as error:
             self._progress[id] = error
         except Exception as error:
@@ -111,20 +111,20 @@ class TileIndex:
         return Pyramid(self.recordings[id].values, entries)
 
     def _stamp(self, id: str) -> object:
-        """What changes when the files of a recording do."""
+        """Names, sizes and times of the files of a recording."""
         stamps = []
         for file in self.recordings.files(id):
             try:
-                state = file.stat()
+                status = file.stat()
             except OSError as error:
                 raise InputError(
                     f"recording {id!r}: {file} cannot be read: {error.strerror}"
                 ) from error
-            stamps.append((file.name, state.st_size, state.st_mtime_ns))
+            stamps.append((file.name, status.st_size, status.st_mtime_ns))
         return tuple(stamps)
 
     def _file(self, id: str, stamp: object) -> Path | None:
-        """Name of the index; ids may hold anything, so the names are hashes."""
+        """Path of the index; ids may contain any character, so the name is a hash."""
         if self.folder is None:
             return None
         info = self.recordings.info(id)
@@ -132,7 +132,7 @@ class TileIndex:
         return self.folder / f"{_hash(id)}-{_hash(content)}.npy"
 
     def _remove_others(self, file: Path) -> None:
-        """Remove indexes of what the recording was before."""
+        """Remove indexes of earlier versions of the recording."""
         for other in file.parent.glob(f"{file.name.partition('-')[0]}-*.npy"):
             with suppress(OSError):
                 other.unlink()

@@ -1,4 +1,4 @@
-"""The journal: every edit of a table of events, one line of JSON each, on disk before it counts.
+"""The journal: every edit of a table of events, one line of JSON each, on disk before it holds.
 
 The first line names the table and the hash of its content; every further line is an `Entry` with
 the next number. A line is written with its line break in one call and synchronised with the disk;
@@ -8,8 +8,8 @@ checksum (``crc32``) is not that of its text, is an error that names it. Nothing
 removed: undo and redo are entries as well.
 
 An entry lists its changes: the label with that id before and after. A change whose ``before`` is
-not the present state is refused, so that two windows, or two people, never overwrite each other
-unknowingly.
+not the current state is refused, so that two windows, or two people, cannot overwrite each other's
+edits.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Verdict = Literal["accept", "reject", "move"]
 
 
 class ConflictError(BdlError, RuntimeError):
-    """An edit of something that has changed meanwhile."""
+    """An edit of a label or table that has changed meanwhile."""
 
 
 class Label(Value):
@@ -50,7 +50,7 @@ class Label(Value):
 
 
 class Change(Value):
-    """What happens to one label: added (no ``before``), deleted (no ``after``) or changed.
+    """A change of one label: added (no ``before``), deleted (no ``after``) or changed.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Change(Value):
 
     @property
     def inverse(self) -> Change:
-        """The change that takes this one back."""
+        """The change that reverts this one."""
         return Change(id=self.id, before=self.after, after=self.before)
 
 
@@ -92,8 +92,8 @@ class Entry(Value):
     annotator: Name = ""
     changes: tuple[Change, ...] = ()  # changes of labels that belong together
     review: Review | None = None
-    undo: PositiveInt | None = None  # the edit that is taken back; nothing else is in the entry
-    redo: PositiveInt | None = None  # the edit that is made again; nothing else is in the entry
+    undo: PositiveInt | None = None  # number of the undone edit; the entry has nothing else
+    redo: PositiveInt | None = None  # number of the redone edit; the entry has nothing else
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -153,7 +153,7 @@ class Journal:
         try:
             file = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o644)
             try:
-                os.ftruncate(file, self._size)  # what a crash has left of an unfinished line
+                os.ftruncate(file, self._size)  # removes an unfinished line after a crash
                 os.pwrite(file, data, self._size)
                 os.fsync(file)
             finally:
@@ -162,7 +162,7 @@ class Journal:
                 _synchronise(self.path.parent)
         except OSError as error:
             raise OutputError(
-                f"{self.path}: the edit was not saved: {error.strerror}; it does not count"
+                f"{self.path}: the edit was not saved: {error.strerror}; it has no effect"
             ) from error
         self._size += len(data)
         self.entries.append(entry)
@@ -218,7 +218,7 @@ def _line(content: dict[str, Any]) -> bytes:
 
 
 def _synchronise(folder: Path) -> None:
-    """Make a new name in a folder survive a crash."""
+    """Synchronise a folder with the disk, so that a new file in it survives a crash."""
     if os.name == "posix":
         file = os.open(folder, os.O_RDONLY)
         try:

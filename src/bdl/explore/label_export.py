@@ -1,4 +1,4 @@
-"""The corrected table, in any format we write, with the change log beside it."""
+"""Export of the corrected table in any event format, with the change log beside it."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def export(session: LabelSession, path: str | Path, *, format: str = "bdl", **op
     Parameters
     ----------
     session
-        The session; a table that has changed on disk since it was opened is an error.
+        The session. If its table has changed on disk since it was opened, this is an error.
     path
-        File or folder to write; never the original table.
+        File or folder to write, other than the original table.
     format
         Name of a format of events.
     **options
@@ -49,7 +49,7 @@ def export(session: LabelSession, path: str | Path, *, format: str = "bdl", **op
         if session.table.changed:
             raise ConflictError(
                 f"{session.table.path}: the table has changed on disk since it was opened: the "
-                "edits belong to its old content, so nothing was written"
+                "edits belong to its earlier content, so nothing was written"
             )
     with session.lock:
         corrected, rows = session.labels.corrected(), _change_rows(session.labels)
@@ -83,7 +83,7 @@ def export_formats() -> list[str]:
 
 
 def corrected_name(table: Path, format: str) -> Path:
-    """Where the button of the page writes a table of a format: beside the journal.
+    """Path of the table that the button of the page writes, beside the journal.
 
     Examples
     --------
@@ -102,29 +102,29 @@ def corrected_name(table: Path, format: str) -> Path:
 
 
 def _change_rows(labels: EditedLabels) -> list[dict[str, Any]]:
-    """The change log: one row per changed label or verdict, in order, and whether it holds."""
+    """The change log: one row per changed label or verdict, in order, and whether it is undone."""
     undone = labels.undone
     rows: list[dict[str, Any]] = []
     for entry in labels.journal.entries:
         if entry.undo is not None or entry.redo is not None:
             continue
-        verdict = entry.review.verdict if entry.review else ""
+
         for change in entry.changes or (None,):
             before, after = (change.before, change.after) if change else (None, None)
-            some = after or before
+            label = after or before
             rows.append(
                 {
                     "edit": entry.number,
                     "at": entry.at,
                     "annotator": entry.annotator,
                     "action": _action(change),
-                    "recording": some.recording if some else "",
+                    "recording": label.recording if label else "",
                     "event": before.event if before else "",
                     "time": before.time if before else None,
                     "new_event": after.event if after else "",
                     "new_time": after.time if after else None,
-                    "comment": some.comment if some else "",
-                    "review": verdict,
+                    "comment": label.comment if label else "",
+                    "review": entry.review.verdict if entry.review else "",
                     "item": entry.review.item if entry.review else "",
                     "undone": entry.number in undone,
                 }

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class DensityFolder(Mapping[str, Density]):
-    """Densities of a folder by recording, each read when it is asked for."""
+    """Densities of a folder by recording, each read on access."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
@@ -68,18 +68,18 @@ class LabelSession:
 
     @property
     def queue(self) -> ReviewQueue:
-        """Doubtful places of the original labels: by the model, or by the other annotators."""
+        """Places where the model or another annotator contradicts the original labels."""
         from bdl.review import ReviewQueue, disagreements, review
 
         with self._queue_lock:
             if self._queue is not None:
                 return self._queue
             items: list[Item] = []
-            known = [id for id in self.densities if id in self.recordings]
-            if known or self.detections is not None:
+            ids = [id for id in self.densities if id in self.recordings]
+            if ids or self.detections is not None:
                 items += review(
                     self.labels.original,
-                    densities=(self.densities[id] for id in known),
+                    densities=(self.densities[id] for id in ids),
                     detections=self.detections,
                     tolerance=self.tolerance,
                     cutoff=self.cutoff,
@@ -112,7 +112,7 @@ class LabelSession:
             raise ConfigError(f"no recording number {number} among {len(self.recordings)}")
         return self.recordings.ids[number]
 
-    def listed(self) -> list[dict[str, Any]]:
+    def recording_rows(self) -> list[dict[str, Any]]:
         """One row per recording for the list of the page."""
         labelled = self.labels.counts()
         detected = {} if self.detections is None else _counts(self.detections)
@@ -134,11 +134,11 @@ class LabelSession:
         return dict(by_recording(ReviewQueue(tuple(i for i in self.queue if self.is_open(i)))))
 
     def is_open(self, item: Item) -> bool:
-        """Whether an item still waits for a verdict."""
+        """Whether an item has no verdict yet."""
         return item.key not in self.labels.verdicts
 
     def details(self, id: str) -> dict[str, Any]:
-        """What the page needs to know of a recording to draw it."""
+        """The data that the page needs to draw a recording, except for tiles and events."""
         info = self.recordings.info(id)
         pyramid = self.tiles.open(id)
         drawn_density = None
@@ -191,15 +191,15 @@ class LabelSession:
 
 def table_columns(events: Events, id: str) -> dict[str, Any]:
     """Events of one recording by time, as columns of plain values."""
-    chosen = events.select(recordings=[id])
-    order = np.argsort(chosen.time, kind="stable")
+    events = events.select(recordings=[id])
+    order = np.argsort(events.time, kind="stable")
     columns: dict[str, Any] = {
-        "types": list(chosen.types),
-        "type": chosen.type_code[order].tolist(),
-        "time": chosen.time[order].tolist(),
+        "types": list(events.types),
+        "type": events.type_code[order].tolist(),
+        "time": events.time[order].tolist(),
     }
-    if chosen.score is not None:
-        columns["score"] = np.nan_to_num(chosen.score[order]).tolist()
+    if events.score is not None:
+        columns["score"] = np.nan_to_num(events.score[order]).tolist()
     return columns
 
 

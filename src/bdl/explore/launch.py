@@ -1,4 +1,4 @@
-"""Starting the application: a port of the loopback, a token, a browser."""
+"""Start of the application: a port of the loopback interface, a token, a browser."""
 
 from __future__ import annotations
 

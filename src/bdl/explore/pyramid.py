@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Singles
 from bdl.compiled import compiled
 from bdl.errors import InputError
 from bdl.formats.atomic_files import atomic
@@ -31,7 +31,6 @@ STEP = 4
 TILE = 2048
 FEWEST = 1024  # entries; a level of fewer has no level above it
 
-Floats = NDArray[np.float32]
 Progress = Callable[[int, int], None]
 
 
@@ -47,10 +46,8 @@ class Pyramid:
     (6, [16.0, 31.0])
     """
 
-    values: Floats = field(repr=False)  # (samples, channels), NaN where a sample is missing
-    entries: Floats = field(
-        repr=False
-    )  # (n, 2, channels), the stored levels, as `build` makes them
+    values: Singles = field(repr=False)  # (samples, channels), NaN where a sample is missing
+    entries: Singles = field(repr=False)  # (n, 2, channels): the stored levels, by `build`
 
     @property
     def levels(self) -> int:
@@ -61,7 +58,7 @@ class Pyramid:
         """Number of entries of a level of tiles."""
         return -(-len(self.values) // int(STEP**level))
 
-    def tile(self, level: int, index: int, channels: Iterable[int]) -> Floats:
+    def tile(self, level: int, index: int, channels: Iterable[int]) -> Singles:
         """The entries of a level from ``index * TILE`` on; each stands for ``4**level`` samples.
 
         The tile has (channels, entries) samples for level 0, otherwise (channels, entries, 2)
@@ -94,10 +91,11 @@ class Pyramid:
         top = self.entries[-sizes[-1] :] if sizes else np.stack([self.values, self.values], 1)
         ranges = []
         for channel in range(self.values.shape[1]):
-            known = top[:, :, channel][np.isfinite(top[:, 0, channel])]
+            present = top[:, :, channel][np.isfinite(top[:, 0, channel])]
             low, high = 0.0, 1.0
-            if len(known):
-                low, high = (float(np.quantile(known[:, i], q)) for i, q in ((0, 0.02), (1, 0.98)))
+            if len(present):
+                low = float(np.quantile(present[:, 0], 0.02))
+                high = float(np.quantile(present[:, 1], 0.98))
             ranges.append((low, high) if high > low else (low - 0.5, high + 0.5))
         return ranges
 
@@ -119,13 +117,13 @@ def level_sizes(samples: int) -> list[int]:
 
 
 def build(
-    chunks: Iterable[Floats],
+    chunks: Iterable[Singles],
     samples: int,
     channels: int,
     *,
-    into: Floats | None = None,
+    into: Singles | None = None,
     progress: Progress | None = None,
-) -> Floats:
+) -> Singles:
     """Compute all stored levels, (n, 2, channels); chunks of the values are read once, in order.
 
     The array ``into``, such as a memory map, is filled; by default a new one. ``progress`` is
@@ -155,19 +153,19 @@ def build(
 
 def stored(
     file: Path,
-    chunks: Callable[[], Iterable[Floats]],
+    chunks: Callable[[], Iterable[Singles]],
     samples: int,
     channels: int,
     progress: Progress | None = None,
-) -> Floats:
-    """Stored levels in a file, which is written first if it is not there or damaged.
+) -> Singles:
+    """Stored levels in a file, which is written first if it is absent or damaged.
 
-    It is an NPY file, and after it the CRC-32 of the values.
+    The file is an NPY file followed by the CRC-32 of the values.
     """
     shape = (sum(level_sizes(samples)), 2, channels)
     if not shape[0] or not channels:
         return np.empty(shape, np.float32)
-    entries = _known(file, shape)
+    entries = _read_entries(file, shape)
     if entries is not None:
         return entries
     with atomic(file) as temporary:
@@ -180,37 +178,37 @@ def stored(
         return np.load(file, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
 
 
-def _known(file: Path, shape: tuple[int, ...]) -> Floats | None:
-    """The levels in a file; None if it is not there, of another shape, or damaged."""
+def _read_entries(file: Path, shape: tuple[int, ...]) -> Singles | None:
+    """The levels in a file; None if it is absent, of another shape, or damaged."""
     try:
         with reading(file, "an index of tiles"), file.open("rb") as whole:
             entries: np.memmap[Any, Any] = np.load(file, mmap_mode="r", allow_pickle=False)
             whole.seek(entries.offset + entries.nbytes)
-            checksum = whole.read(5)  # one byte more would be damage
+            checksum = whole.read(5)  # a fifth byte would be damage
     except InputError:
         return None
     same = entries.shape == shape and entries.dtype == np.float32
     return entries if same and _checksum(entries) == checksum else None
 
 
-def _checksum(entries: Floats) -> bytes:
+def _checksum(entries: Singles) -> bytes:
     return zlib.crc32(entries.data).to_bytes(4, "little")
 
 
-def _whole_blocks(chunks: Iterable[Floats]) -> Iterator[Floats]:
+def _whole_blocks(chunks: Iterable[Singles]) -> Iterator[Singles]:
     """The same rows in chunks whose lengths are multiples of `FACTOR`, except the last."""
-    left: Floats | None = None
+    rest: Singles | None = None
     for chunk in chunks:
-        rows = chunk if left is None else np.concatenate([left, chunk])
+        rows = chunk if rest is None else np.concatenate([rest, chunk])
         cut = len(rows) - len(rows) % FACTOR
-        left = rows[cut:] if cut < len(rows) else None
+        rest = rows[cut:] if cut < len(rows) else None
         if cut:
             yield rows[:cut]
-    if left is not None:
-        yield left
+    if rest is not None:
+        yield rest
 
 
-def extremes(low: Floats, high: Floats, factor: int) -> Floats:
+def extremes(low: Singles, high: Singles, factor: int) -> Singles:
     """Minimum of ``low`` and maximum of ``high``, both (rows, channels), over blocks of rows.
 
     The result is (blocks, 2, channels), NaN where a block has no value.
@@ -227,7 +225,7 @@ def extremes(low: Floats, high: Floats, factor: int) -> Floats:
 
 
 @compiled
-def _extremes(low: Floats, high: Floats, factor: int, out: Floats) -> None:
+def _extremes(low: Singles, high: Singles, factor: int, out: Singles) -> None:
     rows, channels = low.shape
     for block in range(len(out)):
         begin, end = block * factor, min((block + 1) * factor, rows)

@@ -1,4 +1,4 @@
-"""What the page asks: bodies of JSON and parameters of addresses, checked."""
+"""Validation of requests of the page: bodies in JSON and parameters of addresses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LARGEST_BODY = 1 << 20  # bytes
 
 
 class EditRequest(Value):
-    """What the page sends for an edit or a verdict."""
+    """Body of a request for an edit or a verdict."""
 
     annotator: Name = ""
     changes: tuple[Change, ...] = ()
@@ -23,14 +23,14 @@ class EditRequest(Value):
 
 
 class StepRequest(Value):
-    """What the page sends to undo or redo: the edit it believes to be the latest."""
+    """Body of a request to undo or redo; ``number`` is the edit that the page has as its latest."""
 
     annotator: Name = ""
     number: int | None = None
 
 
 class ExportRequest(Value):
-    """What the page sends to export."""
+    """Body of a request to export."""
 
     format: str = "bdl"
 
@@ -45,7 +45,7 @@ register_url_convertor("place", PlaceConvertor())
 
 
 async def body_of(request: Request, kind: type[Value]) -> Value:
-    """The body of a request, if it is of this kind."""
+    """The body of a request, validated as this kind."""
     data = b""
     async for chunk in request.stream():
         data += chunk
@@ -56,7 +56,7 @@ async def body_of(request: Request, kind: type[Value]) -> Value:
 
 
 def whole_number(request: Request, name: str, default: int) -> int:
-    """A number in an address."""
+    """A whole number among the parameters of an address."""
     text = request.query_params.get(name, str(default))
     if not text.isascii() or not text.isdigit() or len(text) > 12:
         raise ConfigError(f"{name}: a whole number expected, got {text[:50]!r}")
@@ -64,7 +64,7 @@ def whole_number(request: Request, name: str, default: int) -> int:
 
 
 def channels_of(request: Request, count: int) -> list[int]:
-    """The channels that an address names, of so many; all where it names none."""
+    """Indices of the channels that an address names; all ``count`` if it names none."""
     text = request.query_params.get("channels")
     if text is None:
         return [*range(count)]
@@ -79,10 +79,10 @@ def channels_of(request: Request, count: int) -> list[int]:
 
 def filter_of(request: Request) -> DisplayFilter:
     """The filter that an address names."""
-    given = {
+    cutoffs = {
         name: request.query_params[name]
         for name in DisplayFilter.model_fields
         if request.query_params.get(name)
     }
-    chosen: DisplayFilter = validate(DisplayFilter, given, "filter")
-    return chosen
+    display_filter: DisplayFilter = validate(DisplayFilter, cutoffs, "filter")
+    return display_filter

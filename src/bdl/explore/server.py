@@ -1,18 +1,18 @@
-"""The application behind the page: a few requests of JSON, and tiles as plain numbers.
+"""The server of the page: requests with answers in JSON, and tiles as binary numbers.
 
 | request | answer |
 |---|---|
 | ``GET /api/session`` | recordings, event types, state of the journal |
-| ``GET /api/recordings/N`` | what is needed to draw recording N, or how far its index is |
+| ``GET /api/recordings/N`` | data to draw recording N, or the progress of its index |
 | ``GET /api/recordings/N/tiles/LEVEL/INDEX`` | a tile, little-endian float32 |
 | ``GET /api/recordings/N/density/LEVEL/INDEX`` | a tile of the density |
 | ``GET /api/recordings/N/events`` | labels, detections, events of other annotators |
-| ``GET /api/changes?after=NUMBER`` | what was edited since, in any window |
-| ``POST /api/edits``, ``/api/undo``, ``/api/redo`` | an edit; it is on disk when the answer comes |
+| ``GET /api/changes?after=NUMBER`` | later edits, of any window |
+| ``POST /api/edits``, ``/api/undo``, ``/api/redo`` | an edit, which is on disk before the answer |
 | ``GET /api/queue``, ``GET /api/agreement`` | the review queue; agreement of annotators |
 | ``POST /api/export`` | writes the corrected table beside the journal |
 
-Recordings are named by their place in the list, so that no id ever becomes part of a path.
+A recording is addressed by its index in the list, so that no id is ever part of a path.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Handlers:
     def session(self, request: Request) -> dict[str, Any]:
         session = self._session
         return {
-            "recordings": session.listed(),
+            "recordings": session.recording_rows(),
             "types": session.types,
             "intervals": [vars(interval) for interval in session.interval_types],
             "others": [*session.others],
@@ -155,10 +155,10 @@ class Handlers:
         return {"table": str(target), "log": str(log)}
 
     async def tile(self, request: Request) -> Response:
-        id = self._session.recordings.ids[request.path_params["number"] :][:1]
+        ids = self._session.recordings.ids[request.path_params["number"] :][:1]
         plain = "pass" not in request.url.query and "notch" not in request.url.query
-        if plain and id and self._session.tiles.is_open(id[0]):
-            # A tile takes less time to read than to hand over to another thread.
+        if plain and ids and self._session.tiles.is_open(ids[0]):
+            # Reading a tile takes less time than starting it in another thread.
             return _numbers(request, self._signal_tile)
         return await run_in_threadpool(_numbers, request, self._signal_tile)
 
@@ -166,26 +166,26 @@ class Handlers:
         return await run_in_threadpool(_numbers, request, self._density_tile)
 
     def _signal_tile(self, request: Request) -> bytes:
-        place = request.path_params
-        id = self._session.id(place["number"])
+        path = request.path_params
+        id = self._session.id(path["number"])
         info = self._session.recordings.info(id)
         channels = channels_of(request, len(info.channels))
         pyramid = self._session.tiles.open(id)
-        chosen = filter_of(request)
-        if not chosen.is_empty and place["level"] <= HIGHEST_LEVEL:
-            tile = chosen.tile(pyramid, info.period, place["level"], place["index"], channels)
+        display_filter = filter_of(request)
+        if not display_filter.is_empty and path["level"] <= HIGHEST_LEVEL:
+            tile = display_filter.tile(pyramid, info.period, path["level"], path["index"], channels)
         else:
-            tile = pyramid.tile(place["level"], place["index"], channels)
+            tile = pyramid.tile(path["level"], path["index"], channels)
         return tile.astype("<f4", copy=False).tobytes()
 
     def _density_tile(self, request: Request) -> bytes:
-        place = request.path_params
-        id = self._session.id(place["number"])
+        path = request.path_params
+        id = self._session.id(path["number"])
         if id not in self._session.densities:
             raise ConfigError(f"there is no density of recording {id!r}")
         pyramid = self._session.density_tiles(id)
         channels = range(pyramid.values.shape[1])
-        return pyramid.tile(place["level"], place["index"], channels).astype("<f4").tobytes()
+        return pyramid.tile(path["level"], path["index"], channels).astype("<f4").tobytes()
 
     def _state(self) -> dict[str, Any]:
         session = self._session
@@ -197,7 +197,7 @@ class Handlers:
         }
 
     def _shown(self, entry: Entry) -> dict[str, Any]:
-        """An entry as the page applies it: undo and redo say what they change."""
+        """An entry as the page applies it; undo and redo list their changes, too."""
         changes = self._session.labels.changes_of(entry)
         review, shown_review = self._session.labels.edit_of(entry).review, None
         if review is not None:
@@ -216,10 +216,8 @@ def _json(handle: Callable[[Any], dict[str, Any]], body: type[Value] | None = No
 
     async def respond(request: Request) -> Response:
         try:
-            given: Any = request
-            if body is not None:
-                given = await body_of(request, body)
-            content = await run_in_threadpool(handle, given)
+            argument: Any = request if body is None else await body_of(request, body)
+            content = await run_in_threadpool(handle, argument)
         except BdlError as error:
             return _failure(error)
         return JSONResponse(content)
@@ -240,7 +238,7 @@ def _failure(error: BdlError) -> Response:
 
 
 def _assets() -> dict[str, Traversable]:
-    """The files of the page by their address; nothing else is ever served."""
+    """The files of the page by their address; no other file is served."""
     folders = (FOLDER, files("bdl.explore") / "static")
     pages = {
         f"/{entry.name}": entry

@@ -1,4 +1,4 @@
-"""The content of a table on disk, to notice that somebody else changes it."""
+"""The state of a table on disk, to detect that another program changes it."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ class TableState:
 
     @classmethod
     def of(cls, path: str | Path) -> TableState:
-        """The state of a table now; a folder (BIDS, EDF, WFDB) is known by its files' stamps."""
-        place = Path(path)
-        stamp = _stamp(place)
-        if place.is_dir():
-            return cls(place, hashlib.sha256(repr(stamp).encode()).hexdigest(), stamp)
-        return cls(place, content_hash([place]), stamp)
+        """The current state of a table; that of a folder (BIDS, EDF, WFDB) is its files' stamps."""
+        path = Path(path)
+        stamp = _stamp(path)
+        if path.is_dir():
+            return cls(path, hashlib.sha256(repr(stamp).encode()).hexdigest(), stamp)
+        return cls(path, content_hash([path]), stamp)
 
     @property
     def changed(self) -> bool:
-        """Whether the content is another one now, or gone."""
+        """Whether the content has changed, or is missing."""
         try:
             if _stamp(self.path) == self.stamp:
                 return False

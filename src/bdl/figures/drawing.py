@@ -1,4 +1,4 @@
-"""All figures in one call."""
+"""All figures of the paper, drawn by one call."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def draw_figures(
     notes = []
     night = simulated_window(seed)
     window, gains, source = night, paper_gains(), "the paper's nested sleep study"
-    both = next((study for study in studies if len(_kinds(study)) == 2), None)
-    shown = both or next(iter(studies), None)
-    real = None if shown is None else study_window(shown, data, trust=trust)
-    if both is not None and real is not None:
-        window, gains, source = real, run_gains(both), _source(both)
+    with_both_kinds = next((study for study in studies if len(_kinds(study)) == 2), None)
+    study = with_both_kinds or next(iter(studies), None)
+    real = None if study is None else study_window(study, data, trust=trust)
+    if with_both_kinds is not None and real is not None:
+        window, gains, source = real, run_gains(with_both_kinds), _source(with_both_kinds)
     else:
         notes.append("overview: a simulated night with schematic outputs; a RUN gives real ones")
     figures: dict[str, Callable[[Theme], Figure]] = {
@@ -103,5 +103,5 @@ def _kinds(study: StudyReader) -> set[str]:
 
 
 def _source(study: StudyReader) -> str:
-    """Where the scores of a study are from."""
+    """Source of the scores of a study, as the caption of a figure."""
     return f"{study.protocol.name}{', simulated data' if study.results.data else ''}"

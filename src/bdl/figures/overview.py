@@ -92,7 +92,7 @@ def run_gains(study: StudyReader) -> tuple[ScorePair, ...]:
 
 
 def paper_gains() -> tuple[ScorePair, ...]:
-    """The same of the paper's nested sleep study.
+    """The same scores of the paper's nested sleep study.
 
     Examples
     --------

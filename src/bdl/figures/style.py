@@ -1,4 +1,4 @@
-"""The look of the figures: a light and a dark theme, sizes for print, and three file formats."""
+"""Style of the figures: a light and a dark theme, sizes for print, and three file formats."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PAGE = 7.1  # width of a page of text, in inches
-# By suffix; without these fields, files are the same bytes whenever they are drawn.
+# By suffix; without these fields, files do not depend on the date and the version of matplotlib.
 _METADATA: dict[str, dict[str, Any]] = {
     "svg": {"Date": None},
     "pdf": {"CreationDate": None},

@@ -57,7 +57,7 @@ def _masses(
         top = max(top, mass.max())
         axes.step(time, mass, where="mid", color=colour, lw=1.1)
         axes.fill_between(time, 0, mass, step="mid", color=colour, alpha=0.18, lw=0)
-        # Beside the curve where it has fallen to half.
+        # To the right of the curve at half of its height.
         half = int(np.flatnonzero(mass >= 0.5 * mass.max())[-1])
         axes.text(time[half] + 2, 0.56 * mass.max(), name, color=colour, fontsize=7.5)
     axes.set_ylim(0, 1.25 * top)

@@ -46,14 +46,19 @@ def row_colours(curves: Sequence[RowCurve], theme: Theme) -> dict[str, str]:
 
 
 def _earlier(curves: Sequence[RowCurve], curve: RowCurve, colours: Mapping[str, str]) -> int:
-    """How many rows before this one have its colour."""
+    """Number of earlier rows with the colour of this one."""
     same = [other.name for other in curves if colours[other.name] == colours[curve.name]]
     return same.index(curve.name)
 
 
+def _unit(tolerances: Sequence[float]) -> tuple[float, str]:
+    """Seconds per unit of a tolerance axis, and its name."""
+    return (60.0, "min") if max(tolerances) >= 120 else (1.0, "s")
+
+
 def _curves(axes: Axes, curves: Sequence[RowCurve], colours: Mapping[str, str]) -> None:
     tolerances = curves[0].tolerances
-    seconds, unit = (60.0, "min") if max(tolerances) >= 120 else (1.0, "s")
+    seconds, unit = _unit(tolerances)
     for curve in curves:
         time, colour = np.array(curve.tolerances) / seconds, colours[curve.name]
         axes.fill_between(
@@ -75,7 +80,7 @@ def _curves(axes: Axes, curves: Sequence[RowCurve], colours: Mapping[str, str]) 
 def _bars(axes: Axes, curves: Sequence[RowCurve], colours: Mapping[str, str]) -> None:
     """AP at the two strictest tolerances and the widest."""
     tolerances = curves[0].tolerances
-    seconds, unit = (60.0, "min") if max(tolerances) >= 120 else (1.0, "s")
+    seconds, unit = _unit(tolerances)
     chosen = sorted({0, min(1, len(tolerances) - 1), len(tolerances) - 1})
     width = 0.8 / len(curves)
     for place, curve in enumerate(curves):

@@ -1,4 +1,4 @@
-"""Tracks: what figures of a window have in common: events, shaded intervals, signal and outputs."""
+"""Tracks of a window, shared by several figures: events, shaded intervals, signal and outputs."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class RowOutput:
 
 @dataclass(frozen=True)
 class Window:
-    """What is drawn of a recording from ``first`` to ``last``, in seconds."""
+    """Data of a recording from ``first`` to ``last``, in seconds, to be drawn."""
 
     recording: str
     first: float
@@ -37,7 +37,7 @@ class Window:
     signal_time: Floats
     signal: Mapping[str, Floats]  # values by channel
     rows: Mapping[str, RowOutput]  # outputs by name of the row
-    schematic: bool = False  # whether the outputs are drawn by hand and not those of a model
+    schematic: bool = False  # whether the outputs are schematic and not those of a model
 
     def row_of_kind(self, kind: str) -> tuple[str, RowOutput] | None:
         """The first row of a kind."""

@@ -1,4 +1,4 @@
-"""What clients of a service may use."""
+"""Limits of the clients of a service."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from bdl.config import Value
 
 
 class Limits(Value):
-    """What clients may use.
+    """Limits of the clients of a service.
 
     Parameters
     ----------
     sessions
-        Sessions at once, those that wait for their client included.
+        Sessions at a time, including those that wait for their client.
     message
         Bytes per message.
     rate
         Samples per second and session, on average over ten seconds.
     waiting
-        Seconds that a session waits for its client to come back.
+        Seconds that a session waits for its client to reconnect.
     unconfirmed
-        Detections that a session keeps for its client.
+        Unconfirmed detections that a session stores for its client.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One stream of a service, and what its client has still to get."""
+"""One stream of a service, and the messages that its client has not received yet."""
 
 from __future__ import annotations
 
@@ -24,40 +24,40 @@ class Client(Protocol):
     """The other end of a session."""
 
     def deliver(self) -> None:
-        """Send what `ClientSession.outgoing` has."""
+        """Send the messages of `ClientSession.outgoing`."""
 
     def refuse(self, reason: RefusedError) -> None:
         """End the connection."""
 
     def go_on(self) -> None:
-        """Read messages again, after what had come was taken."""
+        """Resume reading, after the inbox was emptied."""
 
 
 @dataclass(eq=False)
 class ClientSession:
-    """One stream, and what its client has still to get."""
+    """One stream, and the messages that its client has not received yet."""
 
     stream: Stream
     client: Client | None = None  # None while no client is connected
     inbox: list[bytes] = field(default_factory=list)  # messages
     size: int = 0  # bytes of the inbox
     ending: bool = False
-    sent: int = 0  # number of the last detection that was given to this client
+    sent: int = 0  # number of the last detection that was sent to this client
     last: int = 0  # number of the last detection
     knows_end: bool = False  # whether this client knows that the stream has finished
     unconfirmed: deque[dict[str, Any]] = field(default_factory=deque)
     problems: list[str] = field(default_factory=list)
-    left: float = 0.0  # when its client left
+    left: float = 0.0  # time at which its client disconnected
     allowance: float = 0.0  # samples that it may send at once
-    counted: float = field(default_factory=time.monotonic)
+    counted: float = field(default_factory=time.monotonic)  # time of the last allowance
 
     def confirm(self, number: int) -> None:
-        """Forget detections up to a number."""
+        """Remove detections up to a number."""
         while self.unconfirmed and self.unconfirmed[0]["number"] <= number:
             self.unconfirmed.popleft()
 
     def outgoing(self) -> list[str]:
-        """Messages that this client has not got yet."""
+        """Messages that this client has not received yet."""
         rows: list[dict[str, Any]] = [{"problem": problem} for problem in self.problems]
         rows += [row for row in self.unconfirmed if row["number"] > self.sent]
         self.problems, self.sent = [], self.last

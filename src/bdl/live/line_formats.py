@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from bdl.errors import ConfigError, InputError
 
-SENTENCE = 300  # characters of a sentence about a line
+LONGEST_MESSAGE = 300  # characters of a message about a line
 
 LineFormat = Literal["ndjson", "csv"]
 
@@ -63,20 +63,20 @@ class LineReader:
             return None
         format = self.format or ("ndjson" if text.startswith("{") else "csv")
         sample = self._object(text) if format == "ndjson" else self._line(text)
-        self.format = format  # a first line that cannot be read decides nothing
+        self.format = format  # not set by a first line that cannot be read
         return sample
 
     def _object(self, text: str) -> Sample:
         try:
-            given = json.loads(text)
+            content = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise InputError(f"not JSON: {error}") from error
-        if not isinstance(given, dict) or "values" not in given:
+        if not isinstance(content, dict) or "values" not in content:
             raise InputError('an object {"time": seconds, "values": [...]} expected')
-        unknown = [key for key in given if key not in ("time", "values")]
+        unknown = [key for key in content if key not in ("time", "values")]
         if unknown:
             raise InputError(f"unknown key {unknown[0]!r}; an object has time and values")
-        values = given["values"]
+        values = content["values"]
         if isinstance(values, dict):
             missing = [name for name in self.channels if name not in values]
             if missing:
@@ -87,7 +87,7 @@ class LineReader:
             raise InputError(
                 f"{len(self.channels)} values expected ({', '.join(self.channels)}), got {count}"
             )
-        time = given.get("time")
+        time = content.get("time")
         return Sample(
             None if time is None else _time(time),
             [_number(value, name) for value, name in zip(values, self.channels, strict=True)],
@@ -97,9 +97,9 @@ class LineReader:
         names = [name.strip() for name in row]
         missing = [name for name in self.channels if name not in names]
         if missing:
-            # A header that lacks a channel says that no later line can be read either.
-            wrong = ConfigError if {"time", *self.channels} & {*names} else InputError
-            raise wrong(
+            # With a header that lacks a channel, no later line can be read either.
+            error = ConfigError if {"time", *self.channels} & {*names} else InputError
+            raise error(
                 f"a header with time and the channels {', '.join(self.channels)} expected; "
                 f"{', '.join(missing)} is missing from {', '.join(names)}"
             )
@@ -120,13 +120,13 @@ class LineReader:
         )
 
 
-def short(sentence: str) -> str:
-    """A sentence about a line, without most of a line that is long.
+def short(message: str) -> str:
+    """A message about a line, cut if it is long.
 
     >>> len(short("x" * 1_000_000))
     301
     """
-    return sentence if len(sentence) <= SENTENCE else sentence[:SENTENCE] + "…"
+    return message if len(message) <= LONGEST_MESSAGE else message[:LONGEST_MESSAGE] + "…"
 
 
 def _time(value: Any) -> float:

@@ -1,9 +1,9 @@
 """Samples in NDJSON of many streams, read at once in compiled code.
 
 Only plain lines are read here: an object with ``values``, as many numbers or ``null`` as there are
-channels, and ``time`` or not. Any other line, and a number whose last bit would need more than
-double precision, is left to `bdl.live.line_formats.LineReader`: what is read is what that reads,
-rounded to single precision.
+channels, and optionally ``time``. Any other line, and a number whose last bit would need more than
+double precision, is left to `bdl.live.line_formats.LineReader`. Results are those of the
+`LineReader`, rounded to single precision.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Scanned(NamedTuple):
     times: Floats  # (lines,) seconds, or NaN
 
     def part(self, first: int, stop: int) -> Scanned:
-        """Some of the lines; a view, which changes with the whole."""
+        """Some of the lines, as views of the same arrays."""
         lines = slice(first, stop)
         return Scanned(self.read[lines], self.values[lines], self.times[lines])
 
@@ -57,7 +57,7 @@ def scan(texts: Sequence[bytes], channels: int) -> tuple[Longs, Scanned]:
     >>> lines.tolist(), scanned.read.tolist(), scanned.values[0].tolist()
     ([2], [True, False], [1.5, nan])
     """
-    # The last line ends like the others, so that no place beyond the text is read.
+    # The last line has a line feed, too, so that nothing beyond the text is read.
     text = np.frombuffer(b"\n".join(texts) + b"\n", np.uint8)
     lines = np.fromiter(map(len, texts), np.int64, len(texts))
     total = _count_lines(text, lines)

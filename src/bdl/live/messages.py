@@ -1,4 +1,4 @@
-"""A live session on a transport: samples by messages, until its source ends or a signal comes."""
+"""A live session on a transport: samples arrive as messages until the source ends or a signal."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from bdl.live.transports.transport import Transport
 
 
 class Reply:
-    """Output that goes back to a transport: lines wait here until they are sent."""
+    """Output that is sent back by a transport; lines are queued here until they are sent."""
 
     def __init__(self) -> None:
         self.waiting: list[bytes] = []
 
     def place(self) -> dict[str, Any] | None:
-        """None: how much the other side has got is not known."""
+        """None: it is not known how much the other side has received."""
         return None
 
     def write(self, lines: bytes) -> None:
-        """Keep lines to be sent."""
+        """Queue lines to be sent."""
         self.waiting += lines.splitlines()
 
     async def send(self, transport: Transport) -> None:
-        """Send all lines that wait."""
+        """Send all queued lines."""
         lines, self.waiting = self.waiting, []
         await transport.send(lines)
 
@@ -36,9 +36,9 @@ class Reply:
 async def run_messages(
     session: LiveSession, transport: Transport, reader: LineReader, errors: LineErrors
 ) -> bool:
-    """Run a session until its source ends or a signal comes; whether the source ended.
+    """Run a session until its source ends or a signal is received; whether the source ended.
 
-    It is `bdl.live.standard_streams.run` for a transport; the output may be a `Reply`.
+    Like `bdl.live.standard_streams.run`, for a transport; the output may be a `Reply`.
     """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -81,8 +81,7 @@ async def _receive(
             session.stop()
             raise
         if batch and isinstance(batch[0], Sample):
-            numbered = [*enumerate(batch, start=number)]
-            push_samples(session, errors, numbered)
+            push_samples(session, errors, [*enumerate(batch, start=number)])
         else:
             push_lines(session, reader, errors, batch, number)  # type: ignore[arg-type]
         number += len(batch)

@@ -1,4 +1,4 @@
-"""Where a session writes its detections."""
+"""Outputs to which a session writes its detections."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 
 class Output(Protocol):
-    """Takes lines of detections, and knows their end, if it can."""
+    """An output for lines of detections, which may know its current end."""
 
     def place(self) -> dict[str, Any] | None:
-        """What identifies the end of the output so far, as plain data; None if nothing does."""
+        """The current end of the output, as plain data; None if it is not known."""
 
     def write(self, lines: bytes) -> None:
         """Write lines completely."""
@@ -20,8 +20,8 @@ class Output(Protocol):
 class OutputFile:
     """An open file, such as standard output.
 
-    The end of a regular file shows, after a kill, how much of the last lines was written. That of
-    a pipe is not known. The descriptor is the number of the open file; 1 is standard output.
+    After a kill, the end of a regular file shows how much of the last lines was written; that of a
+    pipe is not known. The descriptor is the number of the open file; 1 is standard output.
     """
 
     def __init__(self, descriptor: int = 1) -> None:
@@ -34,16 +34,16 @@ class OutputFile:
         return {"file": [status.st_dev, status.st_ino], "size": status.st_size}
 
     def write(self, lines: bytes) -> None:
-        left = memoryview(lines)
-        while left:
-            left = left[os.write(self.descriptor, left) :]
+        rest = memoryview(lines)
+        while rest:
+            rest = rest[os.write(self.descriptor, rest) :]
 
 
 def unwritten(lines: bytes, before: dict[str, Any] | None, now: dict[str, Any] | None) -> bytes:
     """The part of some lines that still has to be written, after the process was killed.
 
-    ``before`` and ``now`` are the ends of the output before they were written, and now. Where it is
-    not known how much was written, all lines are written again: none is lost.
+    ``before`` and ``now`` are the ends of the output before the lines were written, and now. If it
+    is not known how much was written, all lines are written again, so that none is lost.
 
     Examples
     --------

@@ -2,14 +2,14 @@
 
 ``/stream/NAME`` is the WebSocket of one stream (`bdl.live.stream_socket`). A client sends samples
 as lines of NDJSON (see `bdl.live.line_formats`), one or several per message,
-``{"confirm": NUMBER}`` for the last detection that it has kept, and ``{"finish": true}``. It gets
-one JSON object per message: first how many ``samples`` and ``detections`` the stream has, then each
-detection with its ``number``, ``{"problem": TEXT}`` for samples that were left out, and
-``{"finished": NUMBER}`` with the number of the last detection. After a reconnect it goes on with
-the sample after those the stream has, and ``?confirmed=NUMBER`` gives the detections after that one
-again. A second client of a stream takes it over. ``/health`` answers whether the service runs,
-``/metrics`` in the text format of Prometheus. All but ``/health`` need the token, as
-``Authorization: Bearer TOKEN``.
+``{"confirm": NUMBER}`` for the last detection that it has stored, and ``{"finish": true}``. It
+receives one JSON object per message: first the number of ``samples`` and ``detections`` of the
+stream, then each detection with its ``number``, ``{"problem": TEXT}`` for samples that were left
+out, and ``{"finished": NUMBER}`` with the number of the last detection. After a reconnect it
+continues after the last sample of the stream, and ``?confirmed=NUMBER`` requests the detections
+after that number again. A second client of a stream replaces the first. ``/health`` shows whether
+the service runs, ``/metrics`` has the text format of Prometheus. All requests except ``/health``
+need the token, as ``Authorization: Bearer TOKEN``.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def application(sessions: Sessions, *, token: str) -> Starlette:
     async def metrics(request: Request) -> Response:
         if not allowed(request.headers, token):
             return PlainTextResponse("the token is missing or wrong", 401)
-        known = sessions.known.values()
+        clients = [session.client for session in sessions.known.values()]
         numbers = {
-            "sessions": ("gauge", len(known)),
-            "clients": ("gauge", sum(session.client is not None for session in known)),
+            "sessions": ("gauge", len(clients)),
+            "clients": ("gauge", sum(client is not None for client in clients)),
             **{f"{name}_total": ("counter", count) for name, count in sessions.counts.items()},
             "step_seconds_total": ("counter", sessions.seconds),
         }

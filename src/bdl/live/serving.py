@@ -1,4 +1,4 @@
-"""Starting the service of streams: an address, a token, limits."""
+"""Start of the service of streams: an address, a token, limits."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def serve(
     host, port
         Address to listen at, by default the loopback only; port 0 takes a free one.
     token
-        What every client must send; None makes one.
+        Token that every client must send; None creates a random one.
     limits
-        What clients may use.
+        Limits of the clients.
     operating_point
-        Whether to give only detections above the threshold of the model's operating point.
+        Whether to send only detections above the threshold of the model's operating point.
     say
         Called with the address and the token.
     """
@@ -62,6 +62,6 @@ def serve(
         server_header=False,
         timeout_graceful_shutdown=2,
     )
-    shown = f"[{host}]" if ":" in host else host
-    say(f"ws://{shown}:{listener.getsockname()[1]}", token)
+    name = f"[{host}]" if ":" in host else host
+    say(f"ws://{name}:{listener.getsockname()[1]}", token)
     uvicorn.Server(config).run(sockets=[listener])

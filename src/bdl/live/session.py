@@ -1,13 +1,12 @@
 """One live session: a stream of a detector with its output and its state file.
 
-With a state file, a session that is killed at any moment continues where it was. The state is
-written, whole or not at all, before the detections it has found are written to the output, and
-holds them. A session that starts again writes those that are not in the output yet. Into a file,
-every detection is written exactly once; into a pipe, whose end is not known, the last ones may be
-written twice.
+With a state file, a session that is killed at any moment can be continued. The state is written,
+whole or not at all, before new detections are written to the output, and contains them. A session
+that is restarted writes those that are not in the output yet. In a file, every detection is written
+exactly once; in a pipe, whose end is not known, the last ones may be written twice.
 
-Samples that came after the last state are sent again by the source, or are missing. Samples up to
-the state may be sent again, too: they are skipped by their times.
+Samples after the last state must be sent again by the source, otherwise they are missing. Earlier
+samples may be sent again, too: they are recognised by their times and skipped.
 """
 
 from __future__ import annotations
@@ -48,9 +47,9 @@ class LiveSession:
     start
         Time of the first sample, for models that read the hour and weekday.
     operating_point
-        Whether to give only detections above the threshold of the model's operating point.
+        Whether to write only detections above the threshold of the model's operating point.
     longest_gap
-        Seconds without samples beyond which a time is refused as wrong.
+        Longest gap between samples in seconds; a later time is refused.
     save_every
         Seconds between two writes of the state while nothing is detected.
     """
@@ -81,10 +80,10 @@ class LiveSession:
 
     def push(self, samples: Sequence[Sample]) -> None:
         """Take samples, and write the detections that are now final."""
-        given = len(samples)
+        received = len(samples)
         samples = self._new(samples)
         if not samples:
-            self.replayed += given
+            self.replayed += received
             return
         values = np.array([sample.values for sample in samples], np.float64)
         times = [sample.time for sample in samples if sample.time is not None]
@@ -93,7 +92,7 @@ class LiveSession:
         if self.state is not None and not times:
             raise InputError("with a state file samples need a time, to know which ones are new")
         detections = self.stream.push(values, times or None)
-        self.replayed += given - len(samples)
+        self.replayed += received - len(samples)
         self._known = 0
         if len(detections) or time.monotonic() - self._saved >= self.save_every:
             self._write(detections)
@@ -110,7 +109,7 @@ class LiveSession:
             self._write(Events.empty(scored=True, issued=True))
 
     def _new(self, samples: Sequence[Sample]) -> Sequence[Sample]:
-        """Without the samples that the state had already."""
+        """The samples that are not part of the state already."""
         if not self._known:
             return samples
         end = (self._known - 0.5) * self.stream.info.period
@@ -135,8 +134,8 @@ class LiveSession:
             saved, lines = parts["live"]["stream"].tobytes(), parts["live"]["lines"].tobytes()
             origin = None if header["origin"] is None else float(header["origin"])
             self.stream.restore(saved, str(state))
-            left = unwritten(lines, header["place"], self.output.place())
-        self.output.write(left)
+            missing = unwritten(lines, header["place"], self.output.place())
+        self.output.write(missing)
         if self.stream.finished:
             raise ConfigError(
                 f"{state}: the stream {self.stream.info.id!r} is finished; give another state file "
@@ -145,7 +144,7 @@ class LiveSession:
         self._known, self.origin = self.stream.samples, origin
 
     def summary(self) -> dict[str, Any]:
-        """What happened, in numbers."""
+        """Numbers of samples and detections of the session."""
         return {
             "recording": self.stream.info.id,
             "samples": self.stream.samples,

@@ -1,10 +1,10 @@
 """Streams of many clients, stepped together in one batch.
 
-A session is a stream with a client, or one that waits for its client to come back. What clients
-sent since the last step is read and pushed at once (`bdl.live.line_scan`,
-`bdl.detector.stream_rows`), so that the cost of a message is little more than that of its socket.
-Detections of a session keep a number from 1; those that a client has not confirmed are kept, up to
-a limit, and sent again after a reconnect.
+A session is a stream with a client, or one that waits for its client to reconnect. The messages of
+all clients since the last step are read and pushed together (`bdl.live.line_scan`,
+`bdl.detector.stream_rows`), so that a message costs little more than its socket. Detections of a
+session are numbered from 1; those that a client has not confirmed are stored, up to a limit, and
+sent again after a reconnect.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from bdl.live.client_session import Client, ClientSession, RefusedError
 from bdl.live.line_formats import LineReader, short
 from bdl.live.line_scan import Scanned, scan
 
-PROBLEMS = 100  # that are sent to a client at once; the others are only counted
+PROBLEMS = 100  # most problems that are sent to a client at once; all are counted
 
 
 class Sessions:
     """All sessions of a service that runs a detector with a lag.
 
-    With ``operating_point``, only detections above the threshold of the model are given.
+    With ``operating_point``, only detections above the threshold of the model are sent.
     """
 
     def __init__(
@@ -41,13 +41,13 @@ class Sessions:
         self.detector, self.limits = detector, limits or Limits()
         self.operating_point = operating_point
         self.known: dict[str, ClientSession] = {}
-        self.busy: list[ClientSession] = []  # those whose inbox has something
-        self.news: set[ClientSession] = set()  # those whose client has something to get
-        self.swept = 0.0  # when those that waited for too long were last forgotten
+        self.busy: list[ClientSession] = []  # sessions whose inbox is not empty
+        self.news: set[ClientSession] = set()  # sessions with messages for their client
+        self.swept = 0.0  # time at which `forget` was last called
         self.counts = dict.fromkeys(("samples", "detections", "refused", "steps"), 0)
-        self.seconds = 0.0  # of all steps
+        self.seconds = 0.0  # total duration of all steps
         self.reader = LineReader(detector.model_.channels, "ndjson")
-        # Refuses a detector that has no streams, and compiles what the first client would wait for.
+        # Refuses a detector without streams, and compiles all functions before the first client.
         start = datetime.fromisoformat("2000-01-01T00:00:00+00:00")
         stream = detector.stream("check", start=start)
         stream.push(np.zeros((stream.rows.stride, len(detector.model_.channels))))
@@ -56,7 +56,7 @@ class Sessions:
     def open(
         self, name: str, client: Client, *, start: datetime | None, confirmed: int
     ) -> ClientSession:
-        """Start a session, or continue one, whose earlier client then has no part in it.
+        """Start a session, or continue one, which is then detached from its earlier client.
 
         ``start`` is the time of the first sample, for models that read the hour and weekday;
         ``confirmed`` is the number of the last detection that the client has received before.
@@ -96,7 +96,7 @@ class Sessions:
                 del self.known[name]
 
     def put(self, session: ClientSession, message: bytes) -> bool:
-        """Keep a message for the next step; whether there is room for more."""
+        """Store a message for the next step; whether there is room for more."""
         if not session.inbox:
             self.busy.append(session)
         session.inbox.append(message)
@@ -104,7 +104,7 @@ class Sessions:
         return session.size <= self.limits.message
 
     def step(self) -> None:
-        """Read what came, and push it to all streams at once."""
+        """Read all stored messages, and push their samples to all streams together."""
         busy, self.busy = self.busy, []
         if not busy:
             return
@@ -146,8 +146,8 @@ class Sessions:
     def _read_line(self, session: ClientSession, line: bytes, scanned: Scanned) -> None:
         """Read a line that is not a plain sample: a request, a sample, or a problem."""
         try:
-            written = line.decode()
-            sample = None if self._control(session, written) else self.reader.sample(written)
+            text = line.decode()
+            sample = None if self._control(session, text) else self.reader.sample(text)
         except (InputError, UnicodeDecodeError) as error:
             kind = "not UTF-8: " if isinstance(error, UnicodeDecodeError) else ""
             self._problem(session, 1, f"left out: {kind}{error}")
@@ -161,15 +161,17 @@ class Sessions:
         if '"values"' in line:
             return False
         try:
-            given: Any = json.loads(line)
+            content: Any = json.loads(line)
         except (ValueError, RecursionError):
             return False
-        if given == {"finish": True}:
+        if content == {"finish": True}:
             session.ending = True
             self.news.add(session)
             return True
-        if isinstance(given, dict) and [*given] == ["confirm"] and type(given["confirm"]) is int:
-            session.confirm(given["confirm"])
+        single = isinstance(content, dict) and len(content) == 1
+        number = content.get("confirm") if single else None
+        if type(number) is int:
+            session.confirm(number)
             return True
         return False
 
@@ -206,23 +208,23 @@ class Sessions:
             counts = counts[counts > 0]
         self._push(busy, Samples(counts, values, times))
 
-    def _push(self, sessions: list[ClientSession], given: Samples) -> None:
+    def _push(self, sessions: list[ClientSession], samples: Samples) -> None:
         """Push to all streams at once; one by one where a sample is refused."""
         if not sessions:
             return
         rows = sessions[0].stream.rows
         try:
-            _check_times(given)
-            advanced = rows.push(np.array([session.stream.row for session in sessions]), given)
+            _check_times(samples)
+            advanced = rows.push(np.array([session.stream.row for session in sessions]), samples)
         except InputError as error:
             if len(sessions) == 1:
-                self._problem(sessions[0], len(given.values), str(error))
+                self._problem(sessions[0], len(samples.values), str(error))
                 return
             first = 0
-            for session, count in zip(sessions, given.counts.tolist(), strict=True):
+            for session, count in zip(sessions, samples.counts.tolist(), strict=True):
                 span = slice(first, first + count)
-                samples = Samples(np.array([count]), given.values[span], given.times[span])
-                self._push([session], samples)
+                single = Samples(np.array([count]), samples.values[span], samples.times[span])
+                self._push([session], single)
                 first += count
             return
         for part in advanced:
@@ -235,7 +237,7 @@ class Sessions:
             session.problems.append(short(reason))
 
     def _keep(self, sessions: list[ClientSession], detections: StreamDetections) -> None:
-        """Keep detections for the clients."""
+        """Store detections for the clients."""
         for place, type, *numbers in zip(*(column.tolist() for column in detections), strict=True):
             session = sessions[place]
             self.news.add(session)
@@ -252,9 +254,9 @@ class Sessions:
         self.counts["detections"] += len(detections.time)
 
 
-def _check_times(given: Samples) -> None:
-    """Refuse a session of which some samples have a time and some have none."""
-    starts = np.cumsum(given.counts) - given.counts
-    timed = np.add.reduceat(~np.isnan(given.times), starts, dtype=np.int64)
-    if ((timed > 0) & (timed < given.counts)).any():
+def _check_times(samples: Samples) -> None:
+    """Raise an error if only some samples of a session have a time."""
+    starts = np.cumsum(samples.counts) - samples.counts
+    timed = np.add.reduceat(~np.isnan(samples.times), starts, dtype=np.int64)
+    if ((timed > 0) & (timed < samples.counts)).any():
         raise InputError("some samples have a time and some have none")

@@ -1,8 +1,8 @@
 """A live session on standard input and standard output.
 
-Lines are taken as they come, as many at a time as are there. A line that cannot be read, or whose
-sample is refused, is named, counted and left out, or ends the session if it is ``strict``. The
-signals SIGTERM and SIGINT stop it cleanly.
+All available lines are processed together. A line that cannot be read, or whose sample is refused,
+is reported, counted and left out, or ends the session if it is ``strict``. The signals SIGTERM and
+SIGINT stop it cleanly.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ LONGEST_LINE = 1 << 20  # bytes
 
 
 class LineErrors:
-    """Counts lines that were left out; ``show`` is called with a sentence about each.
+    """Counts lines that were left out; ``show`` is called with a message about each.
 
-    A strict session ends with the first.
+    A strict session ends at the first.
     """
 
     def __init__(self, *, strict: bool, show: Callable[[str], None]) -> None:
@@ -32,7 +32,7 @@ class LineErrors:
         self.count = 0
 
     def add(self, line: int, error: InputError) -> None:
-        """Take note of a line."""
+        """Count and report a line."""
         message = short(f"line {line}: {error}")
         if self.strict:
             raise InputError(message) from error
@@ -41,7 +41,7 @@ class LineErrors:
 
 
 def run(session: LiveSession, reader: LineReader, errors: LineErrors, source: int = 0) -> bool:
-    """Run a session until its source ends or a signal comes; whether the source ended.
+    """Run a session until its source ends or a signal is received; whether the source ended.
 
     ``source`` is the number of an open file; 0 is standard input.
     """
@@ -54,7 +54,7 @@ def run(session: LiveSession, reader: LineReader, errors: LineErrors, source: in
                 if stopped():
                     break
         except (InputError, ConfigError):
-            session.stop()  # keeps what came before
+            session.stop()  # saves the state of the earlier samples
             raise
         if stopped():
             session.stop()
@@ -66,7 +66,7 @@ def run(session: LiveSession, reader: LineReader, errors: LineErrors, source: in
 def push_lines(
     session: LiveSession, reader: LineReader, errors: LineErrors, lines: list[bytes], first: int
 ) -> None:
-    """Push the samples of some lines, of which the first has this number."""
+    """Push the samples of some lines; ``first`` is the number of the first line."""
     samples: list[tuple[int, Sample]] = []
     for number, line in enumerate(lines, start=first):
         try:
@@ -85,7 +85,7 @@ def push_lines(
 def push_samples(
     session: LiveSession, errors: LineErrors, samples: list[tuple[int, Sample]]
 ) -> None:
-    """Push numbered samples together; one by one where they are refused."""
+    """Push numbered samples together; one by one if they are refused."""
     try:
         session.push([sample for _, sample in samples])
     except InputError:
@@ -97,7 +97,7 @@ def push_samples(
 
 
 def _lines(source: int, wake: int) -> Iterator[list[bytes]]:
-    """Whole lines, as many as are there; ends with the source or when ``wake`` can be read."""
+    """All available whole lines; ends with the source, or once ``wake`` is readable."""
     rest = b""
     while True:
         ready, _, _ = select.select([source, wake], [], [])
@@ -110,25 +110,25 @@ def _lines(source: int, wake: int) -> Iterator[list[bytes]]:
             return
         *lines, rest = (rest + chunk).split(b"\n")
         if len(rest) > LONGEST_LINE + CHUNK:
-            rest = rest[: LONGEST_LINE + 1]  # too long already: no need to keep all of it
+            rest = rest[: LONGEST_LINE + 1]  # enough to recognise that it is too long
         if lines:
             yield lines
 
 
 @contextmanager
 def _stopping() -> Iterator[tuple[int, Callable[[], bool]]]:
-    """A file that can be read once SIGTERM or SIGINT came, and whether one has."""
-    asked: list[int] = []
+    """A file that is readable after SIGTERM or SIGINT, and whether one was received."""
+    received: list[int] = []
     wake, waker = os.pipe()
     os.set_blocking(waker, False)
 
     def stop(number: int, _: object) -> None:
-        asked.append(number)
+        received.append(number)
         os.write(waker, b"x")
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
-        yield wake, lambda: bool(asked)
+        yield wake, lambda: bool(received)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

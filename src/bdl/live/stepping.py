@@ -1,4 +1,4 @@
-"""When the sessions of a service are stepped."""
+"""The timer that steps the sessions of a service."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GATHER = 0.02  # seconds in which samples of many streams are gathered for one s
 
 
 class Stepping:
-    """Steps sessions soon after samples came, and at most once every `GATHER` seconds."""
+    """Steps sessions soon after samples arrive, at most once every `GATHER` seconds."""
 
     def __init__(self, sessions: Sessions) -> None:
         self.sessions = sessions
@@ -19,7 +19,7 @@ class Stepping:
         self.last = 0.0
 
     def put(self, session: ClientSession, message: bytes) -> bool:
-        """Keep a message for the next step; whether there is room for more."""
+        """Store a message for the next step; whether there is room for more."""
         if self.planned is None:
             loop = asyncio.get_running_loop()
             self.planned = loop.call_at(self.last + GATHER, self._step)

@@ -1,8 +1,7 @@
-"""The WebSocket of one stream, between a socket and its session without a task per client.
+"""The WebSocket of one stream: passes messages to its session without a task per client.
 
-The handshake, closing, control frames and messages in several frames are those of the library
-`websockets`. A message in one frame, which is nearly every one, is taken from the bytes that came
-and goes to the session as it is.
+The handshake, closing, control frames and messages in several frames are handled by the library
+`websockets`. A message in one frame, as nearly all are, is passed directly to the session.
 """
 
 from __future__ import annotations
@@ -33,15 +32,15 @@ except ImportError:  # where the library has no compiled part
 PREFIX = "/stream/"
 TEXT = 0x81  # first byte of a frame that is a whole message of text
 MASKED = 0x80  # bit of its second byte
-CLOSING = 10.0  # seconds that a client has to answer that it is to be closed
+CLOSING = 10.0  # seconds that a client has to answer a close frame
 CONTENT = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)  # frames that are part of a message
-KEEPALIVE = 60  # seconds of silence after which a client is asked whether it is still there
+KEEPALIVE = 60  # seconds without data after which TCP probes a client
 
-_BUFFER = memoryview(bytearray(1 << 16))  # every socket is read through it, one at a time
+_BUFFER = memoryview(bytearray(1 << 16))  # shared by all sockets, which are read one at a time
 
 
 class StreamSocket(asyncio.BufferedProtocol):
-    """One connection; uvicorn makes it when a client asks for a WebSocket.
+    """One connection, created by uvicorn when a client requests a WebSocket.
 
     Every client must send the token; the keyword arguments are those of uvicorn.
     """
@@ -59,13 +58,13 @@ class StreamSocket(asyncio.BufferedProtocol):
         self.fragments: list[bytes] = []  # frames of a message that is not complete
         self.writable = True
 
-    # What the event loop and uvicorn call
+    # Called by the event loop and uvicorn
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
         self.connections.add(self)
         connection = self.transport.get_extra_info("socket")
-        if connection is not None:  # notices a client that vanishes without closing
+        if connection is not None:  # detects a client that disappears without closing
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             if hasattr(socket, "TCP_KEEPIDLE"):
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, KEEPALIVE)
@@ -99,7 +98,7 @@ class StreamSocket(asyncio.BufferedProtocol):
         place = 0
         while self.session is not None and place < len(data):
             content, stop = _frame(data, place, self.most)
-            if stop < 0:  # not a frame that clients may send: the protocol says what is wrong
+            if stop < 0:  # not a frame that clients may send: the library reports the error
                 break
             if stop > len(data):
                 self.rest = data[place:]
@@ -112,16 +111,16 @@ class StreamSocket(asyncio.BufferedProtocol):
         if place < len(data):
             self._general(data[place:])
 
-    # What the session calls
+    # Called by the session
 
     def deliver(self) -> None:
-        """Send what the client has not got yet, unless it has stopped reading."""
+        """Send messages that the client has not received, unless it has stopped reading."""
         if self.session is not None and self.writable:
             try:
                 for text in self.session.outgoing():
                     self.protocol.send_text(text.encode())
             except InvalidState:
-                return  # it is closing: the session keeps what is not confirmed
+                return  # it is closing; the session stores what is not confirmed
             self._send()
 
     def refuse(self, reason: RefusedError) -> None:
@@ -129,10 +128,10 @@ class StreamSocket(asyncio.BufferedProtocol):
         self._close(reason.code, str(reason))
 
     def go_on(self) -> None:
-        """Read messages again."""
+        """Resume reading."""
         self.transport.resume_reading()
 
-    # Inside
+    # Internal
 
     def _message(self, message: bytes) -> None:
         session = self.session
@@ -143,7 +142,7 @@ class StreamSocket(asyncio.BufferedProtocol):
             self.transport.pause_reading()
 
     def _general(self, data: bytes) -> None:
-        """Take whole frames, or the request, by the library."""
+        """Handle whole frames, or the request, by the library."""
         self.protocol.receive_data(data)
         for event in self.protocol.events_received():
             if isinstance(event, Request):
@@ -158,7 +157,7 @@ class StreamSocket(asyncio.BufferedProtocol):
 
     def _connect(self, request: Request) -> None:
         if self.protocol.eof_sent:
-            return  # what came with the request is no frame, and the protocol has ended
+            return  # the request was followed by an invalid frame, which ended the protocol
         path, _, parameters = request.path.partition("?")
         if not path.startswith(PREFIX):
             refused = self.protocol.reject(404, f"a stream is at {PREFIX}NAME\n")
@@ -182,19 +181,19 @@ class StreamSocket(asyncio.BufferedProtocol):
         except (ValueError, InputError) as error:  # an InputError is a ValueError
             self._close(error.code if isinstance(error, RefusedError) else 1008, str(error))
             return
-        known = {"samples": self.session.stream.samples, "detections": self.session.last}
-        self.protocol.send_text(json.dumps(known).encode())
+        counts = {"samples": self.session.stream.samples, "detections": self.session.last}
+        self.protocol.send_text(json.dumps(counts).encode())
         self.deliver()
 
     def _send(self) -> None:
         chunks = self.protocol.data_to_send()
         if chunks and not self.transport.is_closing():
             self.transport.write(b"".join(chunks))
-            if chunks[-1] == b"":  # the library's sign for the end
+            if chunks[-1] == b"":  # marks the end
                 self.transport.close()
 
     def _close(self, code: int, reason: str) -> None:
-        """Ask the client to close; what it sends from now on is left out."""
+        """Ask the client to close; later data of the client is ignored."""
         self._leave()
         try:
             # A reason has at most 123 bytes.
@@ -212,14 +211,14 @@ class StreamSocket(asyncio.BufferedProtocol):
 
 def allowed(headers: Headers | Any, token: str) -> bool:
     """Whether a request has the token."""
-    given = headers.get("authorization", "").removeprefix("Bearer ")
-    return hmac.compare_digest(given.encode(), token.encode())
+    sent = headers.get("authorization", "").removeprefix("Bearer ")
+    return hmac.compare_digest(sent.encode(), token.encode())
 
 
 def _frame(data: bytes, place: int, most: int) -> tuple[int, int]:
-    """Where the content of the frame at a place begins and ends.
+    """Indices at which the content of the frame at ``place`` begins and ends.
 
-    The end is beyond the data if the head of the frame is not complete, and -1 if the frame has no
+    The end is beyond the data if the header of the frame is incomplete, and -1 if the frame has no
     mask or is too long.
     """
     unknown = len(data) + 1

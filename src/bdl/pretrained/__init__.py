@@ -1,7 +1,7 @@
-"""Models that come with the package: files in this folder, each known by its name.
+"""Pretrained models of the package: files in this folder, each known by its name.
 
-``bench/pretrained.py`` has the commands that made them. Each file describes its training
-data, their licence, and its score on groups that it never saw (``bdl show NAME``).
+``bench/pretrained.py`` has the commands that trained them. Each file describes its training data,
+their licence, and its score on groups that were not used in training (``bdl show NAME``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parent
 
 
 def names() -> list[str]:
-    """Names of the models that come with the package.
+    """Names of the pretrained models.
 
     Examples
     --------
@@ -23,12 +23,12 @@ def names() -> list[str]:
 
 
 def model_file(path: str | Path) -> Path:
-    """The file of a model that comes with the package if that is what is named; else the path.
+    """The file of a pretrained model, or the path itself if it is not the name of one.
 
     Parameters
     ----------
     path
-        Name of a model of this folder, or the path of a file. A file of that name has precedence.
+        Name of a pretrained model, or the path of a file. A file of that name takes precedence.
 
     Examples
     --------

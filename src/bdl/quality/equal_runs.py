@@ -8,14 +8,14 @@ value is flat and not clipped. A missing sample ends a run.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Longs, Singles
 from bdl.compiled import compiled
-from bdl.quality.stretches import Intervals
+from bdl.quality.stretches import Spans
 
 
 class EqualRuns:
-    """Runs of equal samples of one channel, given some samples at a time.
+    """Runs of equal samples of one channel, which is passed in chunks.
 
     ``flat`` and ``clipped`` are the least numbers of samples of such stretches; None finds none.
 
@@ -33,20 +33,21 @@ class EqualRuns:
         self._flat_least, self._clipped_least = flat, clipped
         self._least = min(least for least in (flat, clipped) if least is not None)
         self._row = 0  # samples so far
-        self._start = np.zeros(1, np.int64)  # of the run that may continue
-        self._numbers = np.array([np.nan, np.inf, -np.inf], np.float32)  # its value; extremes
-        self._flat: list[Intervals] = []
-        self._at_low: list[Intervals] = []
-        self._at_high: list[Intervals] = []
+        self._start = np.zeros(1, np.int64)  # first sample of the open run
+        # Value of the open run; smallest and largest value so far.
+        self._numbers = np.array([np.nan, np.inf, -np.inf], np.float32)
+        self._flat: list[Spans] = []
+        self._at_low: list[Spans] = []
+        self._at_high: list[Spans] = []
 
-    def add(self, samples: NDArray[np.float32]) -> None:
+    def add(self, samples: Singles) -> None:
         """Add the next samples."""
         runs = np.empty((len(samples) // self._least + 1, 2), np.int64)
         values = np.empty(len(runs), np.float32)
         low, high = self._numbers[1:]
         count = _runs(samples, self._row, self._least, self._start, self._numbers, runs, values)
         self._row += len(samples)
-        # What was at an extreme value is not clipped if there is a more extreme one.
+        # Runs at the former extreme value are not clipped if there is a more extreme one.
         if self._numbers[1] < low:
             self._at_low.clear()
         if self._numbers[2] > high:
@@ -59,7 +60,7 @@ class EqualRuns:
         if self._row - self._start[0] >= self._least:
             self._keep(run, self._numbers[:1])
 
-    def _keep(self, runs: Intervals, values: NDArray[np.float32]) -> None:
+    def _keep(self, runs: Spans, values: Singles) -> None:
         lengths = runs[:, 1] - runs[:, 0]
         if self._flat_least is not None:
             self._flat.append(runs[lengths >= self._flat_least])
@@ -68,11 +69,11 @@ class EqualRuns:
             self._at_low.append(runs[long & (values == self._numbers[1])])
             self._at_high.append(runs[long & (values == self._numbers[2])])
 
-    def flat_stretches(self) -> Intervals:
+    def flat_stretches(self) -> Spans:
         """Return the flat stretches, after `finish`."""
         return _joined(self._flat)
 
-    def clipped_stretches(self) -> Intervals:
+    def clipped_stretches(self) -> Spans:
         """Return the clipped stretches, after `finish`."""
         if not self._numbers[1] < self._numbers[2]:
             return _joined([])
@@ -80,24 +81,24 @@ class EqualRuns:
         return both[np.argsort(both[:, 0])]
 
 
-def _joined(parts: list[Intervals]) -> Intervals:
+def _joined(parts: list[Spans]) -> Spans:
     return np.concatenate([np.zeros((0, 2), np.int64), *parts])
 
 
 @compiled(small_in_python=True)
 def _runs(
-    samples: NDArray[np.float32],
+    samples: Singles,
     row: int,
     least: int,
-    start: NDArray[np.int64],
-    numbers: NDArray[np.float32],
-    runs: Intervals,
-    values: NDArray[np.float32],
+    start: Longs,
+    numbers: Singles,
+    runs: Spans,
+    values: Singles,
 ) -> int:
     """Write the runs of at least this many samples that end here; return their number.
 
-    ``start`` and ``numbers`` are the start and the value of the run that may continue, and the
-    least and the largest of all samples.
+    ``start`` and ``numbers`` are the start and the value of the open run, and the smallest and the
+    largest of all samples.
     """
     begin, (value, low, high) = start[0], numbers
     count = 0

@@ -2,9 +2,9 @@
 
 The rule of van Hees et al. (2013, PLoS ONE 8(4): e61691), as the package GGIR applies it to raw
 accelerometer data: over windows of 60 minutes that begin every 15 minutes, an axis is still if its
-standard deviation is below 13 mg and its range below 50 mg. There, two still axes of three are
-enough; here all of them must be still. A device that lies on a table is still, and so may be a deep
-sleeper for an hour: look at the output of `bdl inspect` before it is treated as missing.
+standard deviation is below 13 mg and its range below 50 mg. GGIR requires two still axes of three;
+here all of them must be still. A device on a table is still, but a person in deep sleep may be,
+too: look at the output of `bdl inspect` before such windows are treated as missing.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, PositiveFloat
 
+from bdl.arrays import Flags, Floats
 from bdl.compiled import compiled
 from bdl.config import Value
 from bdl.errors import ConfigError
-from bdl.quality.stretches import Intervals
+from bdl.quality.stretches import Spans
 from bdl.value_readers import Values
 
 QUARTERS = 4  # windows begin every quarter of a window
@@ -56,7 +56,7 @@ class NonWear(Value):
     channels: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
 
     def axes(self, channels: Sequence[str]) -> tuple[int, ...]:
-        """Return the places of the axes among the channels of a recording.
+        """Return the indices of the axes among the channels of a recording.
 
         Raises
         ------
@@ -68,21 +68,21 @@ class NonWear(Value):
         else:
             places = [channels.index(name) for name in self.channels if name in channels]
         if not places or len(places) < len(self.channels or ()):
-            wanted = "an axis of an accelerometer" if self.channels is None else self.channels
+            expected = "an axis of an accelerometer" if self.channels is None else self.channels
             raise ConfigError(
-                f"non_wear: channels: {wanted} expected, got {', '.join(channels)}; name the "
+                f"non_wear: channels: {expected} expected, got {', '.join(channels)}; name the "
                 "axes, such as '{non_wear: {channels: [x, y, z]}}' (--quality)"
             )
         return tuple(places)
 
 
 class StillWindows:
-    """Windows in which all axes are still, given some samples at a time.
+    """Windows in which all axes are still; samples are passed in chunks.
 
     Parameters
     ----------
     rule
-        When an axis is still.
+        Condition for a still axis.
     axes
         Number of axes.
     period
@@ -100,7 +100,7 @@ class StillWindows:
         self._rule = rule
         self._quarter = max(1, round(rule.window / period / QUARTERS))
         self._open = np.zeros((axes, 6))  # count, first value, sums of deviations, extremes
-        self._blocks: list[NDArray[np.float64]] = []
+        self._blocks: list[Floats] = []
         self._row = 0
 
     def add(self, values: Values) -> None:
@@ -110,7 +110,7 @@ class StillWindows:
         self._blocks.append(out[:count].copy())
         self._row += len(values)
 
-    def stretches(self) -> Intervals:
+    def stretches(self) -> Spans:
         """Return the stretches that still windows cover, after all samples."""
         last = [self._open[None]] if self._row % self._quarter else []
         blocks = np.concatenate([np.zeros((0, *self._open.shape)), *self._blocks, *last])
@@ -125,7 +125,7 @@ class StillWindows:
         ends = np.append(np.flatnonzero(new)[1:] - 1, len(stops) - 1)[: new.sum()]
         return np.stack([firsts[new], stops[ends]], axis=1)
 
-    def _are_still(self, parts: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _are_still(self, parts: Floats) -> Flags:
         """Whether each window is still, from the statistics (quarters, windows, axes, 6)."""
         count, origin, total, squares = (parts[..., i] for i in range(4))
         low = np.where(count > 0, parts[..., 4], np.inf).min(axis=0)
@@ -145,8 +145,8 @@ def _add(
     values: Values,
     first: int,
     quarter: int,
-    state: NDArray[np.float64],
-    out: NDArray[np.float64],
+    state: Floats,
+    out: Floats,
 ) -> int:
     """Add rows to the statistics of a quarter; write those that are complete, return how many."""
     complete = 0

@@ -13,8 +13,8 @@
     Windows, an hour long by default, in which all axes of an accelerometer are still; see
     `bdl.quality.NonWear`. They concern all channels of the recording.
 
-A missing sample ends a stretch of the first three. Recordings are read once, in chunks; memory does
-not grow with their length, but for the stretches themselves.
+A missing sample ends a stretch of the first three. Recordings are read once, in chunks; except for
+the stretches themselves, memory does not grow with their length.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from bdl.config import Value
 from bdl.quality.equal_runs import EqualRuns
 from bdl.quality.non_wear import NonWear, StillWindows
 from bdl.quality.repeats import Repeats
-from bdl.quality.stretches import Intervals, Kind, Stretches
+from bdl.quality.stretches import Kind, Spans, Stretches
 from bdl.recording import Recording, Recordings
 from bdl.recording_info import RecordingInfo
 from bdl.value_readers import ValueReader, Values
@@ -54,7 +54,7 @@ class Quality(Value):
     repeated
         Seconds of the shortest stretch that is repeated.
     non_wear
-        When an accelerometer is not worn; an empty mapping for the usual rule.
+        Rule for an accelerometer that is not worn; an empty mapping is the default rule.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class Quality(Value):
 
     @property
     def looks_ahead(self) -> str:
-        """What a sample's quality depends on besides earlier samples."""
+        """Why the quality of a sample depends on later samples."""
         reasons = []
         for kind in ("flat", "repeated"):
             if (seconds := getattr(self, kind)) is not None:
@@ -133,7 +133,7 @@ class Quality(Value):
                 still.add(np.ascontiguousarray(chunk[:, axes], np.float32))
         for channel_runs in runs:
             channel_runs.finish()
-        by_kind: dict[Kind, tuple[Intervals, ...]] = {}
+        by_kind: dict[Kind, tuple[Spans, ...]] = {}
         if self.flat is not None:
             by_kind["flat"] = tuple(channel_runs.flat_stretches() for channel_runs in runs)
         if self.clipped is not None:
@@ -153,13 +153,13 @@ class Quality(Value):
         return replace(recordings, reader=MaskedReader(recordings, self))
 
 
-# What `bdl inspect` looks for.
+# The default of `bdl inspect`.
 USUAL = Quality(flat=60.0, clipped=0.05, repeated=1.0, non_wear=NonWear())
 
 
 @dataclass(frozen=True)
 class MaskedReader(ValueReader):
-    """Values of other recordings, in which some stretches are missing: read twice, in chunks."""
+    """Values of recordings with some stretches masked; each recording is read twice, in chunks."""
 
     source: Recordings
     quality: Quality

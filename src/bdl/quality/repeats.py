@@ -1,12 +1,12 @@
-"""Repeated stretches of one channel, such as a buffer that was sent twice.
+"""Repeated stretches of one channel, such as a buffer that was transmitted twice.
 
 A window of ``length`` samples is repeated if it equals, sample by sample, one that began at most
 `LOOK_BACK` lengths earlier, and if at least half of its samples differ from the one before: a quiet
 signal of few distinct values repeats itself by chance. A missing sample equals nothing. All samples
 of repeated windows are repeated; the first occurrence is not.
 
-A rolling hash of the latest window is looked up among those of the windows in reach, and what is
-found is compared sample by sample: linear time, and memory for `LOOK_BACK` lengths.
+A rolling hash of the latest window is looked up among those of the earlier windows, and a match is
+compared sample by sample: linear time, and memory for `LOOK_BACK` lengths.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Longs, Singles
 from bdl.compiled import compiled
-from bdl.quality.stretches import Intervals
+from bdl.quality.stretches import Spans
 
 LOOK_BACK = 10  # lengths
 BASE = 0x9E3779B97F4A7C15  # of the hash: odd
 
 
 class Repeats:
-    """Repeated stretches of at least ``length`` samples of a channel, given some at a time.
+    """Repeated stretches of at least ``length`` samples of a channel, which is passed in chunks.
 
     Examples
     --------
@@ -45,9 +46,9 @@ class Repeats:
         self._power = np.array([pow(BASE, length, 1 << 64)], np.uint64)
         self._row = 0
         self._tail = np.zeros(0, np.float32)
-        self._found: list[Intervals] = [np.zeros((0, 2), np.int64)]
+        self._found: list[Spans] = [np.zeros((0, 2), np.int64)]
 
-    def add(self, samples: NDArray[np.float32]) -> None:
+    def add(self, samples: Singles) -> None:
         """Add the next samples."""
         joined = np.concatenate([self._tail, samples + np.float32(0)])  # -0 and 0 have other bits
         out = np.empty((len(samples) // self._length + 2, 2), np.int64)
@@ -69,7 +70,7 @@ class Repeats:
         self._row += len(samples)
         self._tail = joined[max(0, len(joined) - self._back - self._length) :].copy()
 
-    def stretches(self) -> Intervals:
+    def stretches(self) -> Spans:
         """Return the repeated stretches, after all samples."""
         last = self._numbers[3:5]
         return np.concatenate([*self._found, last[None] if last[1] else last[:0].reshape(0, 2)])
@@ -77,7 +78,7 @@ class Repeats:
 
 @compiled(small_in_python=True)
 def _scan(
-    values: NDArray[np.float32],
+    values: Singles,
     bits: NDArray[np.uint32],
     old: int,
     first: int,
@@ -85,14 +86,14 @@ def _scan(
     back: int,
     power: NDArray[np.uint64],
     keys: NDArray[np.uint64],
-    places: NDArray[np.int64],
+    places: Longs,
     hashed: NDArray[np.uint64],
-    numbers: NDArray[np.int64],
-    out: NDArray[np.int64],
+    numbers: Longs,
+    out: Longs,
 ) -> int:
     """Write the stretches that are complete; return their number.
 
-    Of ``values`` the first ``old`` were there before; the next one is sample ``first``.
+    The first ``old`` of the ``values`` are from earlier chunks; the next one is sample ``first``.
     """
     base = np.uint64(0x9E3779B97F4A7C15)
     # Present samples in a row; changes in the window; distance to its equal; the open stretch; the
@@ -157,7 +158,7 @@ def _mixed(bits: np.uint32) -> np.uint64:
 
 
 @compiled
-def _slot(code: np.uint64, keys: NDArray[np.uint64], places: NDArray[np.int64], table: int) -> int:
+def _slot(code: np.uint64, keys: NDArray[np.uint64], places: Longs, table: int) -> int:
     """The slot of a hash in a table, or the free one where it would be."""
     slots = keys.shape[1]
     mixed = (code ^ (code >> np.uint64(32))) * np.uint64(0x94D049BB133111EB)

@@ -8,18 +8,18 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import Longs
 from bdl.recording_info import RecordingInfo
 from bdl.value_readers import Values
 
 Kind = Literal["flat", "clipped", "repeated", "non_wear"]
-Intervals = NDArray[np.int64]  # (stretches, 2): first sample, and the one after the last
+Spans = Longs  # (stretches, 2): first sample, and the one after the last
 
 
 @dataclass(frozen=True)
 class Stretches:
-    """What `bdl.quality.Quality.find` finds in a recording.
+    """Unreliable stretches of a recording, as `bdl.quality.Quality.find` returns them.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Stretches:
     """
 
     info: RecordingInfo
-    found: Mapping[Kind, tuple[Intervals, ...]]
+    found: Mapping[Kind, tuple[Spans, ...]]
 
     def share(self, kind: Kind, channel: int) -> float:
         """Return the share of the recording that stretches of a kind take in a channel."""
@@ -50,13 +50,13 @@ class Stretches:
         """Return the length of the longest stretch of a kind in a channel, in seconds."""
         return int(self._lengths(kind, channel).max(initial=0)) * self.info.period
 
-    def _lengths(self, kind: Kind, channel: int) -> NDArray[np.int64]:
+    def _lengths(self, kind: Kind, channel: int) -> Longs:
         intervals = self.found[kind][channel]
-        lengths: NDArray[np.int64] = intervals[:, 1] - intervals[:, 0]
+        lengths: Longs = intervals[:, 1] - intervals[:, 0]
         return lengths
 
     @cached_property
-    def _intervals(self) -> list[Intervals]:
+    def _intervals(self) -> list[Spans]:
         """Stretches of all kinds of each channel, in no order."""
         return [
             np.concatenate([stretches[channel] for stretches in self.found.values()])

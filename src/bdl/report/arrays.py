@@ -58,9 +58,8 @@ class DrawnCurve:
     """
 
     name: str  # channel or event type
-    # first, step: Point ``i`` is at ``first + i * step`` seconds.
-    first: float
-    step: float
+    first: float  # time of the first point in seconds
+    step: float  # seconds between points
     values: NDArray[np.float32]  # one value per point
 
     def thinned(self, points: int) -> DrawnCurve:

@@ -1,4 +1,4 @@
-"""What a report shows: annotated events, one or more systems, and optional further data.
+"""The content of a report: annotated events, one or more systems, and optional further data.
 
 Only annotated events and detections are required. Recordings add the signals, densities add the
 density curves and the calibration of counts, histories add the training curves.
@@ -81,7 +81,7 @@ class System:
 
 @dataclass(frozen=True)
 class Content:
-    """Everything that a page shows.
+    """The data of a report.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class Content:
     recordings
         Signals and durations.
     note
-        A sentence below the heading, for what a reader must know first.
+        A sentence below the heading, such as a limitation that readers must know.
     provenance
         Protocol, seeds, versions and hashes, shown unchanged.
     protocol
@@ -143,21 +143,21 @@ class Content:
     @cached_property
     def matches(self) -> tuple[Matches, ...]:
         """Matches of each system, in the order of ``systems``."""
-        universe: Collection[str] | None = None
+        scored: Collection[str] | None = None
         durations: dict[str, float] | None = None
         if self.recordings is not None:
-            universe = self.recordings.ids
+            scored = self.recordings.ids
             durations = {info.id: info.duration for info in self.recordings.infos}
         elif self.event_free == "count":
             tables = (self.truth, *(system.detections for system in self.systems))
-            universe = {name for table in tables for name in table.recordings}
+            scored = {name for table in tables for name in table.recordings}
         return tuple(
             match(
                 self.truth,
                 system.detections,
                 self.tolerances,
                 event_free=self.event_free,
-                recordings=universe,
+                recordings=scored,
                 durations=durations,
             )
             for system in self.systems
@@ -165,7 +165,7 @@ class Content:
 
     @property
     def bounds(self) -> str:
-        """What the bounds of a score are: a confidence interval or the spread over seeds."""
+        """Name of the bounds of a score: a confidence interval or the spread over seeds."""
         if not any(system.seeds for system in self.systems):
             return "95 % confidence interval"
         if all(system.seeds for system in self.systems):

@@ -36,7 +36,7 @@ def cards(items: Iterable[tuple[str, str, str]]) -> str:
 
 def recordings(matches: Matches, tolerance: float, hours: Mapping[str, float]) -> str:
     """One row per recording, most missed events and false detections first."""
-    # A detection that is early, late or a duplicate is a false alarm here.
+    # This table counts a detection that is early, late or a duplicate as a false detection.
     hits, early, late, missed, duplicate, false = error_table(matches, tolerance).counts.sum(1).T
     missed, false = missed + early + late, false + early + late + duplicate
     truths = hits + missed

@@ -17,6 +17,7 @@ from string import Template
 import numpy as np
 
 from bdl import drawing
+from bdl.arrays import Floats
 from bdl.errors import require
 from bdl.evaluation import Estimate
 from bdl.evaluation.curves import screening
@@ -27,7 +28,7 @@ from bdl.report import html_tables, page_figures
 from bdl.report.arrays import deflate
 from bdl.report.content import Content, timing_errors
 from bdl.report.page_data import page_data
-from bdl.report.page_figures import Floats, PlotlyFigure
+from bdl.report.page_figures import PlotlyFigure
 from bdl.report.summary import SystemSummary, estimate_html, lead, summarise, summary_section
 
 
@@ -70,7 +71,7 @@ def render(content: Content) -> str:
     assets = files("bdl.report") / "assets"
     styles = ((drawing.FOLDER, "drawing.css"), (assets, "page.css"))
     systems = summarise(content)
-    drawn = _figures(content, systems)
+    figures = _figures(content, systems)
     curves = _training_figures(content)
     training = _training_section(content, "".join(_plot(id, *CAPTIONS[id]) for id in curves))
     return Template((assets / "page.html").read_text("utf-8")).substitute(
@@ -79,15 +80,15 @@ def render(content: Content) -> str:
         js=drawing.bundle("page.js", assets),
         lead=escape(lead(content)),
         summary=summary_section(content, systems),
-        quality="".join(_plot(id, *CAPTIONS[id], bounds=content.bounds) for id in drawn),
+        quality="".join(_plot(id, *CAPTIONS[id], bounds=content.bounds) for id in figures),
         quality_tables=_ap_table(content, systems),
         recordings=html_tables.recordings(content.matches[0], content.middle, content.hours),
         training_link='<a href="#training">Training</a>' if training else "",
         training=training,
         provenance=html_tables.provenance(_provenance(content), content.protocol),
         version=version(),
-        # No "<" in the data: "</script" or "<!--" would end or extend the element around it.
-        data=json.dumps(page_data(content, drawn | curves), allow_nan=False).replace(
+        # Without "<" in the data, "</script" or "<!--" cannot end or extend the element around it.
+        data=json.dumps(page_data(content, figures | curves), allow_nan=False).replace(
             "<", "\\u003c"
         ),
         plotly=_plotly(),
@@ -107,13 +108,12 @@ CAPTIONS = {
     "pr": ("Precision and recall", "One point per threshold, at the middle tolerance."),
     "alarms": (
         "Sensitivity over false alarms",
-        "Highest share of the events that is found at no more than this many false alarms per day, "
-        "at the middle tolerance; the left edge is none.",
+        "Highest share of detected events with at most this many false alarms per day, at the "
+        "middle tolerance; the left edge is no false alarm.",
     ),
     "lag": (
         "mAP over lag",
-        "How much is gained by answering later; offline models read whole recordings. Bars are the "
-        "{bounds}.",
+        "mAP at each allowed delay; offline models read whole recordings. Bars are the {bounds}.",
     ),
     "timing": (
         "Timing error",
@@ -157,26 +157,29 @@ def _figures(content: Content, systems: list[SystemSummary]) -> dict[str, Plotly
     curves = [
         (system.name, *_columns([system.ap[metric] for metric in metrics])) for system in systems
     ]
-    named = list(zip(content.systems, content.matches, strict=True))
+    systems_with_matches = list(zip(content.systems, content.matches, strict=True))
     figures = {
         "ap": page_figures.ap_over_tolerance(ordered, curves, content.bounds),
         "pr": page_figures.precision_recall(
             [
                 (system.name, name, curve.recall, curve.precision)
-                for system, matches in named
+                for system, matches in systems_with_matches
                 for name in matches.types
                 for curve in [matches.curve(name, middle)]
             ]
         ),
         "timing": page_figures.timing_errors(
-            [(system.name, timing_errors(matches, widest)) for system, matches in named]
+            [
+                (system.name, timing_errors(matches, widest))
+                for system, matches in systems_with_matches
+            ]
         ),
     }
     if content.days:
         figures["alarms"] = page_figures.sensitivity_over_alarms(
             [
                 (system.name, name, curve.false_alarms_per_day, curve.sensitivity)
-                for system, matches in named
+                for system, matches in systems_with_matches
                 for name in matches.types
                 for curve in [screening(matches, name, middle)]
             ],
@@ -225,7 +228,7 @@ def _counts(content: Content) -> list[tuple[str, Floats, Floats]]:
     return rows
 
 
-def _training_figures(content: Content) -> dict[str, page_figures.PlotlyFigure]:
+def _training_figures(content: Content) -> dict[str, PlotlyFigure]:
     """Figures of the training curves, by the id of their element in the page.
 
     Losses of different objectives have different units, so they have a logarithmic axis of their

@@ -1,4 +1,4 @@
-"""What the script of the page reads: detections with their hits, annotated events, and curves."""
+"""Data for the script of the page: detections with their hits, annotated events, and curves."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _signals(content: Content, id: str, most: int) -> Iterator[DrawnCurve]:
 
 
 def _facts(content: Content) -> dict[str, dict[str, Any]]:
-    """What is known of each recording; without recordings, a length up to the last event."""
+    """Properties of each recording; without recordings, its length is up to the last event."""
     matches = content.matches[0]
     if content.recordings is not None:
         infos = map(content.recordings.info, matches.recordings)

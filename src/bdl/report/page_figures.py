@@ -7,10 +7,10 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from bdl.arrays import Floats
 
 PlotlyFigure = dict[str, Any]
-Floats = NDArray[np.float64]
 NamedCurve = tuple[str, str, Floats, Floats]  # system, event type, x, y
 EpochLine = tuple[int, str, Sequence[float], Sequence[float]]
 DASHES = ("solid", "dot", "dash", "dashdot")
@@ -39,11 +39,6 @@ def _layout(x: str, y: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def _text(name: str) -> str:
-    """Escape a name, since plotly reads tags in texts."""
-    return escape(name, quote=False)
-
-
 def _line(place: int) -> dict[str, str]:
     """Line style of a system: its own colour, and after the last colour another dash."""
     turn, colour = divmod(place, len(COLOURS))
@@ -56,7 +51,7 @@ def _curve_traces(curves: Sequence[NamedCurve], **style: Any) -> list[dict[str, 
     types = [*dict.fromkeys(curve[1] for curve in curves)]
     traces = []
     for system, name, x, y in curves:
-        # A thousand points draw the same line as a million.
+        # A thousand points are enough for the width of the plot.
         rows = np.unique(np.linspace(0, len(x) - 1, min(len(x), 1000)).astype(int))
         colour = COLOURS[systems.index(system) % len(COLOURS)]
         line = {"color": colour, "dash": DASHES[types.index(name) % len(DASHES)], **style}
@@ -100,7 +95,8 @@ def _plain(values: Any) -> list[float | None]:
 
 
 def _trace(name: str, x: Any, y: Any, mode: str = "lines", **more: Any) -> dict[str, Any]:
-    return {"x": _plain(x), "y": _plain(y), "name": _text(name), "mode": mode, **more}
+    text = escape(name, quote=False)  # plotly interprets tags in texts
+    return {"x": _plain(x), "y": _plain(y), "name": text, "mode": mode, **more}
 
 
 def ap_over_tolerance(
@@ -108,11 +104,14 @@ def ap_over_tolerance(
     systems: Sequence[tuple[str, Floats, Floats, Floats]],
     bounds: str = "95 % confidence interval",
 ) -> PlotlyFigure:
-    """AP over tolerances: name, AP, lower and upper bound of each system, and what bounds are."""
+    """AP over tolerances: name, AP, lower and upper bound of each system.
+
+    ``bounds`` is the name of the bounds.
+    """
     data = []
     for i, (name, value, low, high) in enumerate(systems):
-        there_and_back, edge = [*tolerances, *tolerances[::-1]], [*high, *low[::-1]]
-        band = _trace(f"{name}, {bounds}", there_and_back, edge)
+        outline_x, outline_y = [*tolerances, *tolerances[::-1]], [*high, *low[::-1]]
+        band = _trace(f"{name}, {bounds}", outline_x, outline_y)
         band |= {"fill": "toself", "fillcolor": COLOURS[i % len(COLOURS)] + "22"}
         band |= {"line": {"width": 0}, "showlegend": False, "hoverinfo": "skip"}
         data += [band, _trace(name, tolerances, value, "lines+markers", line=_line(i))]
@@ -143,9 +142,13 @@ def sensitivity_over_alarms(curves: Sequence[NamedCurve], least: float) -> Plotl
         rising.append((system, name, x[rises], y[rises]))
     data = _curve_traces(rising, shape="hv")
     most = max((max(trace["x"], default=least) for trace in data), default=least)
-    wide = [float(np.log10(least / 2)), float(np.log10(max(most, 2 * least)))]
+    limits = [float(np.log10(least / 2)), float(np.log10(max(most, 2 * least)))]
     axes = {
-        "xaxis": {"type": "log", "range": wide, "dtick": 1 if wide[1] - wide[0] > 2 else "D2"},
+        "xaxis": {
+            "type": "log",
+            "range": limits,
+            "dtick": 1 if limits[1] - limits[0] > 2 else "D2",
+        },
         "yaxis": {"range": [0, 1.02]},
     }
     return {"data": data, "layout": _layout("false alarms per day", "sensitivity", **axes)}
@@ -160,12 +163,12 @@ def map_over_lag(
     places = np.arange(len(lags), dtype=float)
     data = []
     for i, (name, value, low, high) in enumerate(methods):
-        known = np.isfinite(value)
+        measured = np.isfinite(value)
         bars: dict[str, Any] = {"type": "data", "symmetric": False, "thickness": 1, "width": 3}
-        bars["arrayminus"] = _plain((value - low)[known])
-        bars["array"] = _plain((high - value)[known])
+        bars["arrayminus"] = _plain((value - low)[measured])
+        bars["array"] = _plain((high - value)[measured])
         style = {"line": _line(i), "error_y": bars}
-        data.append(_trace(name, places[known], value[known], "lines+markers", **style))
+        data.append(_trace(name, places[measured], value[measured], "lines+markers", **style))
     texts = ["offline" if np.isinf(lag) else f"{lag:g}" for lag in lags]
     axes = {
         "xaxis": {"tickvals": places.tolist(), "ticktext": texts, "range": [-0.3, len(lags) - 0.7]},
@@ -209,10 +212,10 @@ def by_epoch(quantity: str, lines: Sequence[EpochLine], *, log: bool) -> PlotlyF
         _trace(name, epochs, values, "lines+markers", marker={"size": 5}, line=_line(place))
         for place, name, epochs, values in lines
     ]
-    drawn = [value for *_, values in lines for value in values if np.isfinite(value)]
+    finite = [value for *_, values in lines for value in values if np.isfinite(value)]
     axis: dict[str, Any] = {"rangemode": "tozero"}
-    if log and drawn and min(drawn) > 0:
-        axis = _ticks(_round_numbers(min(drawn), max(drawn)))
+    if log and finite and min(finite) > 0:
+        axis = _ticks(_round_numbers(min(finite), max(finite)))
     last = max((max(epochs, default=1) for _, _, epochs, _ in lines), default=1)
-    whole = {"tick0": 0, "dtick": max(1, round(last / 8))}
-    return {"data": data, "layout": _layout("epoch", quantity, xaxis=whole, yaxis=axis)}
+    whole_epochs = {"tick0": 0, "dtick": max(1, round(last / 8))}
+    return {"data": data, "layout": _layout("epoch", quantity, xaxis=whole_epochs, yaxis=axis)}

@@ -86,22 +86,25 @@ def _over_seeds(study: StudyReader, row: str) -> dict[str, Estimate]:
 
 
 def _lags(rows: Sequence[Row]) -> dict[str, tuple[str, float | None]]:
-    """What rows that differ in their lag have in common, and their lag; empty without lags."""
+    """Method and lag of each row; rows that differ only in their lag have the same method.
+
+    The method is the common beginning of the names of its rows. Empty if no row has a lag.
+    """
     if all(row.lag is None for row in rows):
         return {}
-    alike: dict[str, list[Row]] = {}
+    groups: dict[str, list[Row]] = {}
     for row in rows:
         # A row with a lag has another encoder and decoder.
         fields = row.model_dump_json(exclude={"name", "lag", "encoder", "decoder"})
-        alike.setdefault(fields, []).append(row)
-    named: dict[str, tuple[str, float | None]] = {}
-    for group in alike.values():
+        groups.setdefault(fields, []).append(row)
+    methods: dict[str, tuple[str, float | None]] = {}
+    for group in groups.values():
         columns = zip(*(row.name.split() for row in group), strict=False)
-        words = [column[0] for column in takewhile(lambda each: len({*each}) == 1, columns)]
+        words = [column[0] for column in takewhile(lambda words: len({*words}) == 1, columns)]
         name = " ".join(words).removesuffix("lag").rstrip(" ,;:(-") or group[0].objective.kind
         for row in group:
-            named[row.name] = name, math.inf if row.lag is None else row.lag
-    return named
+            methods[row.name] = name, math.inf if row.lag is None else row.lag
+    return methods
 
 
 def _difference(study: StudyReader, first: str, row: str) -> Estimate | None:
@@ -140,16 +143,18 @@ def _training(protocol: Protocol, systems: Sequence[System]) -> str:
 
 
 def _provenance(study: StudyReader) -> dict[str, str]:
-    """What the figures of a study are based on."""
+    """Seeds, hashes, versions and times of a study, by name."""
     protocol = study.protocol
     environment: dict[str, Any] = study.get_json("environment.json") or {}
     versions = {k: v for k, v in environment.items() if k not in ("machine", "threads")}
     opened = [entry["time"] for entry in study.ledger() if entry["event"] == "test opened"]
-    shown = sorted({(row.seed, row.stage) for row in study.outputs.rows.values()})
+    seed_stages = sorted({(row.seed, row.stage) for row in study.outputs.rows.values()})
     return {
         "study": protocol.title or protocol.name,
         "regime": protocol.regime,
-        "detections shown": "; ".join(f"seed {seed}, decoder {stage}" for seed, stage in shown),
+        "detections shown": "; ".join(
+            f"seed {seed}, decoder {stage}" for seed, stage in seed_stages
+        ),
         "left open by the paper": protocol.paper.note or "nothing",
         "seeds": _seeds(protocol),
         "protocol hash": study.get_json("protocol.json")["digest"],
@@ -171,7 +176,7 @@ def _text(protocol: Protocol) -> str:
 
 
 def _note(protocol: Protocol, rows: Sequence[str]) -> list[str]:
-    """What a reader must know first: what was chosen on which data, and which seed is shown."""
+    """Sentences on the data of the choices, and on the seed whose detections are shown."""
     sentences = []
     if protocol.regime == "validation":
         sentences += ["Checkpoints and decoders were chosen on the recordings that are reported."]
@@ -187,11 +192,11 @@ def _seeds(protocol: Protocol) -> str:
     """All seeds of a protocol, by what they determine."""
     split = protocol.split.model_dump()
     final = sorted({seed for row in protocol.rows for seed in protocol.seeds_of(row)})
-    named = {
+    seeds = {
         "split": split.get("seed"),
         "calibration": split.get("calibration_seed") if protocol.regime == "nested" else None,
         "selection": protocol.selection_seed if protocol.regime == "nested" else None,
         "models": ", ".join(map(str, final)),
         "bootstrap": protocol.bootstrap.seed,
     }
-    return "; ".join(f"{name} {value}" for name, value in named.items() if value is not None)
+    return "; ".join(f"{name} {value}" for name, value in seeds.items() if value is not None)

@@ -1,7 +1,8 @@
-"""Which labels to look at again: doubtful places as a ranked queue, and agreement of annotators.
+"""Review of labels: a ranked queue of doubtful places, and agreement of annotators.
 
-`review` compares labels with the densities or detections of a model, `agreement` two or more tables
-of labels with each other. Both give a `ReviewQueue`, which `bdl explore` walks through.
+`review` compares labels with the densities or detections of a model, `disagreements` two tables of
+labels with each other. Both return a `ReviewQueue`, which `bdl explore` shows item by item.
+`agreement` measures how well two or more tables agree.
 """
 
 from __future__ import annotations

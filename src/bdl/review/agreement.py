@@ -130,7 +130,7 @@ def disagreements(
     tolerance
         Seconds within which they agree.
     reach
-        Seconds within which they may mean the same event; five tolerances by default.
+        Seconds within which they may refer to the same event; five tolerances by default.
     source
         Name of the second annotator.
 
@@ -198,7 +198,7 @@ def _pairs(first: Floats, second: Floats, tolerance: float, left: Rows, right: R
 
 
 def _common(first: Events, second: Events, what: str) -> tuple[Events, Events, list[str]]:
-    """Both tables, in the recordings that both name, and all their types."""
+    """Both tables, restricted to common recordings, and all their types."""
     shared = {*first.recordings} & {*second.recordings}
     if not shared:
         raise InputError(f"{what}: no recording is named in both tables")

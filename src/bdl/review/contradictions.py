@@ -77,7 +77,7 @@ def review(
         A detection whose score is at most this much below the cutoff is uncertain; by default a
         fifth of the cutoff.
     recordings
-        The recordings, if parts of them are annotated only: nothing else is judged.
+        The recordings, if only parts of them are annotated; the other parts are left out.
 
     Examples
     --------
@@ -100,19 +100,18 @@ def review(
         raise InputError("detections need a score; a column 'score' is missing")
     regions = None if recordings is None else Regions.annotated(recordings.infos)
     label_times = _by_recording_and_type(labels, regions)
-    given = {} if detections is None else _by_recording_and_type(detections, regions)
+    detected = {} if detections is None else _by_recording_and_type(detections, regions)
     items: list[Item] = []
     judged: set[str] = set()
     for density in densities:
-        judged.add(density.recording)
         if density.kind != "events":
             if detections is None:
                 raise ConfigError(
                     f"the density of recording {density.recording!r} is an occupancy, which has no "
                     "mass per event: give detections as well (--detections)"
                 )
-            judged.discard(density.recording)
             continue
+        judged.add(density.recording)
         for column, event in enumerate(density.types):
             place = (density.recording, event)
             times = label_times.get(place, _NONE)[0]
@@ -120,15 +119,15 @@ def review(
             if detections is None:
                 time, score = _decoded(density, column, tolerance, regions)
             else:
-                time, score = given.get(place, _NONE)
+                time, score = detected.get(place, _NONE)
             candidates = _Candidates(time, score, total.around(time))
             items += _compare(place, times, candidates, total, tolerance, reach, cutoff, margin)
     if detections is not None:
-        types = {event for _, event in given}
-        for place in sorted({*given, *label_times}):
+        types = {event for _, event in detected}
+        for place in sorted({*detected, *label_times}):
             if place[0] in judged or place[1] not in types:
                 continue
-            time, score = given.get(place, _NONE)
+            time, score = detected.get(place, _NONE)
             candidates = _Candidates(time, score, np.clip(score, 0.0, 1.0))
             times = label_times.get(place, _NONE)[0]
             items += _compare(place, times, candidates, None, tolerance, reach, cutoff, margin)
@@ -214,8 +213,8 @@ def _compare(
         at = float(candidates.time[model])
         yield Item("displaced", *place, float(labels[label]), at, float(candidates.mass[model]))
     for kind, chosen in (("unlabelled", strong), ("uncertain", weak)):
-        for time, held in zip(candidates.time[chosen], candidates.mass[chosen], strict=True):
-            yield Item(kind, *place, None, float(time), float(held))
+        for time, expected in zip(candidates.time[chosen], candidates.mass[chosen], strict=True):
+            yield Item(kind, *place, None, float(time), float(expected))
     unpaired = labels[free_label]
     if mass is not None:
         # Labels closer together than the tolerance share the mass there: one event is one unit.
@@ -225,9 +224,11 @@ def _compare(
     else:
         support = np.zeros(len(unpaired))
     nearest = _nearest(candidates, unpaired, reach)
-    for time, held, suggestion in zip(unpaired.tolist(), support.tolist(), nearest, strict=True):
-        if held < cutoff:
-            yield Item("unsupported", *place, time, suggestion, 1.0 - held)
+    for time, expected, suggestion in zip(
+        unpaired.tolist(), support.tolist(), nearest, strict=True
+    ):
+        if expected < cutoff:
+            yield Item("unsupported", *place, time, suggestion, 1.0 - expected)
 
 
 def _pair(

@@ -25,17 +25,17 @@ class Item(NamedTuple):
     event: str
     label: float | None  # time of the label, if there is one
     model: float | None  # time the model, or the other annotator, suggests, if any
-    expected: float  # expected mass of the error: how likely it is that the labels are wrong here
-    source: str = "model"  # who contradicts the label: the model, or the name of an annotator
+    expected: float  # expected mass: how likely it is that the labels are wrong here
+    source: str = "model"  # what contradicts the label: the model, or the name of an annotator
 
     @property
     def key(self) -> str:
-        """A name of the item that stays the same while labels and model do."""
+        """A name of the item that changes only if the labels or the model do."""
         return f"{self.kind}|{self.event}|{self.label}|{self.model}|{self.recording}"[:1000]
 
     @property
     def time(self) -> float:
-        """Where to look."""
+        """Time of the label, or that of the model without a label."""
         at = self.label if self.label is not None else self.model
         assert at is not None
         return at
@@ -43,7 +43,7 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ReviewQueue(Tabular):
-    """Items by decreasing expected mass; it shows itself as a table and becomes a data frame.
+    """Items by decreasing expected mass; can be shown as a table and converted to a data frame.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
-"""Run directories: keyed steps, each written whole or not at all, and the right to write them.
+"""Run directories: steps with keys, each written whole or not at all, and the lock of a runner.
 
-Studies and detections over many recordings keep their finished steps here, so that a killed
-run continues where it stopped.
+Studies and detections over many recordings store their finished steps here, so that a killed run
+can be resumed.
 """

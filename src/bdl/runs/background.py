@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def repeated(act: Callable[[], None], every: float) -> Iterator[None]:
-    """Call a function every this many seconds, from another thread, until the block has ended."""
+    """Call a function every ``every`` seconds, in another thread, until the block ends."""
     stop = threading.Event()
 
     def work() -> None:

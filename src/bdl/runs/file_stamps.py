@@ -1,4 +1,4 @@
-"""Stamps of files: what tells, without reading a file, that it is as it was."""
+"""Stamps of files, which show without reading a file whether it has changed."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from bdl.formats.files import reading
 
 
 def file_stamps(files: Iterable[Path], folder: Path) -> dict[str, list[int] | str]:
-    """Size, times and inode of files, by their path from a folder: equal stamps, equal files.
+    """Size, times and inode of files, by their path from a folder.
 
-    Of a file at an address, it is the version that its server names.
-
-    The time of the last change of the inode is among them, which no program can set back.
+    The time of the last change of the inode, which no program can set, is included. For a file at
+    an address, the stamp is the version that its server names.
     """
     stamps: dict[str, list[int] | str] = {}
     for file in sorted(files):

@@ -1,8 +1,8 @@
 """The lock of a run directory: one runner at a time.
 
-On a local path it is an operating-system lock (`filelock`), which ends with its process, also with
-a killed one. On any other file system it is a lease: a file that is renewed every `BEAT` seconds
-and expires `STALE` seconds after the last renewal. In both cases ``lock.json`` says who holds it.
+On a local path it is an operating-system lock (`filelock`), which ends with its process, even if
+that is killed. On any other file system it is a lease: a file that is renewed every `BEAT` seconds
+and expires `STALE` seconds after the last renewal. In both cases ``lock.json`` names the holder.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _held: set[str] = set()  # tokens of the leases that this process holds
 
 @contextmanager
 def hold(fs: Any, root: str, *, local: bool) -> Iterator[None]:
-    """Hold the lock of a run directory while the block runs, or raise who holds it.
+    """Hold the lock of a run directory while the block runs; an error names another holder.
 
     Examples
     --------
@@ -51,14 +51,14 @@ def hold(fs: Any, root: str, *, local: bool) -> Iterator[None]:
 
 
 class _Holder:
-    """The file that says which process holds the lock."""
+    """The file that names the process that holds the lock."""
 
     def __init__(self, fs: Any, path: str) -> None:
         self.fs, self.path = fs, path
         self.token = uuid.uuid4().hex
 
     def read(self) -> dict[str, Any]:
-        """Who holds the lock; empty if nobody does."""
+        """The current holder; empty if there is none."""
         try:
             content: dict[str, Any] = json.loads(self.fs.cat_file(self.path))
             float(content["time"]), content["token"]
@@ -71,18 +71,18 @@ class _Holder:
         return content
 
     def is_stale(self, other: dict[str, Any]) -> bool:
-        """Whether another entry is left over: not renewed, or of this process and not held."""
+        """Whether another entry has expired, or is of this process and no longer held."""
         ours = (other.get("host"), other.get("pid")) == (platform.node(), os.getpid())
         return time.time() - other["time"] >= STALE or (ours and other["token"] not in _held)
 
     def write(self) -> None:
-        """Say that this process holds the lock."""
+        """Write that this process holds the lock."""
         process = {"host": platform.node(), "pid": os.getpid(), "time": time.time()}
         with write_errors(self.path):
             self.fs.pipe_file(self.path, json.dumps({"token": self.token, **process}).encode())
 
     def refusal(self) -> StudyError:
-        """The error that says who holds the lock."""
+        """The error that names the holder of the lock."""
         other: dict[str, Any] = {}
         with suppress(StudyError):
             other = self.read()

@@ -43,7 +43,7 @@ class RunDirectory(RunReader):
             self.fs.makedirs(self.root, exist_ok=True)
 
     def lock(self) -> AbstractContextManager[None]:
-        """The right to run here, held by one process at a time."""
+        """The lock of the directory, held by one process at a time."""
         self.make()
         return hold(self.fs, self.root, local=self.local)
 
@@ -53,7 +53,7 @@ class RunDirectory(RunReader):
             self.fs.rm(self.root, recursive=True)
 
     def tidy(self) -> None:
-        """Remove temporary files that killed processes have left."""
+        """Remove temporary files of killed processes."""
         if self.local:
             for folder, _, _ in os.walk(self.root):
                 remove_leftovers(Path(folder))
@@ -89,14 +89,14 @@ class RunDirectory(RunReader):
         self.note("step", step=step.name, kind=step.kind, key=step.id.key, seconds=seconds)
 
     def complete_ledger(self, steps: Iterable[Step]) -> None:
-        """Add the entries of finished steps that a kill between mark and entry has prevented."""
+        """Add missing entries of finished steps, after a kill between mark and entry."""
         listed = {entry.get("key") for entry in self.ledger() if entry.get("event") == "step"}
         for step in steps:
             if step.id.key not in listed:
                 self.note("step", step=step.name, kind=step.kind, key=step.id.key, seconds=None)
 
     def note(self, event: str, **details: Any) -> None:
-        """Add an entry to the ledger: what happened, and when (UTC)."""
+        """Add an entry to the ledger: an event with its details and its time (UTC)."""
         now = datetime.now(UTC)
         name = f"{now:%Y%m%dT%H%M%S}.{now.microsecond:06d}-{event}-{uuid.uuid4().hex[:6]}"
         entry = {"event": event, "time": now.isoformat(), **details}
@@ -106,9 +106,9 @@ class RunDirectory(RunReader):
 @contextmanager
 def timed() -> Iterator[list[float]]:
     """Measure the seconds spent in the block, as the only item of a list."""
-    spent = [0.0]
+    seconds = [0.0]
     start = time.perf_counter()
     try:
-        yield spent
+        yield seconds
     finally:
-        spent[0] = time.perf_counter() - start
+        seconds[0] = time.perf_counter() - start

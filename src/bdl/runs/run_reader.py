@@ -22,7 +22,7 @@ from bdl.runs.seal import unsealed
 
 
 class StepId(Value):
-    """Path of a step below ``steps/``, and hash of all it depends on: where its files are."""
+    """Path of a step below ``steps/``, and the hash of all its inputs; they give its folder."""
 
     name: str
     key: str
@@ -81,7 +81,7 @@ class RunReader:
             raise self.damage(name, str(error)) from error
 
     def damage(self, name: str, problem: str, folder: str | None = None) -> StudyError:
-        """The error for a damaged file: what is wrong, and what to remove: it, or its folder."""
+        """The error for a damaged file: it names the problem and the file or folder to remove."""
         folder = folder or (name.removesuffix("/done.json") if name.startswith("steps/") else None)
         what = "it" if folder is None else f"the folder {self.url}/{folder}"
         return StudyError(
@@ -112,7 +112,7 @@ class RunReader:
         return self.checked(step, name, hashes[name])
 
     def checked(self, step: StepId, name: str, hash: str) -> bytes:
-        """Content of a file of a step that must have a hash."""
+        """Content of a file of a step, checked against a hash."""
         content = self.get(f"{step.folder}/{name}")
         if content is None or sha256(content) != hash:
             problem = "it is missing" if content is None else "altered since it was written"
@@ -120,13 +120,13 @@ class RunReader:
         return content
 
     def finished(self) -> set[str]:
-        """Folders of all finished steps, by one listing."""
+        """Folders of all finished steps."""
         try:
             files = self.fs.find(f"{self.root}/steps")
         except FileNotFoundError:
             return set()
-        ends = len(self.root) + 1
-        return {f[ends:].removesuffix("/done.json") for f in files if f.endswith("/done.json")}
+        start = len(self.root) + 1
+        return {f[start:].removesuffix("/done.json") for f in files if f.endswith("/done.json")}
 
     def ledger(self) -> list[dict[str, Any]]:
         """All entries of the ledger, in order of time."""

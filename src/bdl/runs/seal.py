@@ -1,6 +1,6 @@
-"""Seals: a JSON file of a run directory holds the hash of the rest of its content.
+"""Seals: a JSON file of a run directory contains the hash of the rest of its content.
 
-Whoever reads it sees whether it was altered: a changed digit is an error, not another result.
+Every change of the file is detected when it is read: a changed digit is an error.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def unsealed(content: bytes) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If it is not as it was written; the message says in which way.
+        If the file was changed; the message names the problem.
 
     Examples
     --------

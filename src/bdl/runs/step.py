@@ -1,4 +1,4 @@
-"""Steps: pieces of work, each a value with everything that its result depends on."""
+"""Steps: units of work, each a value with everything that its result depends on."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from bdl.runs.run_reader import StepId
 
 
 class StepOutput(NamedTuple):
-    """What a step leaves: its result as plain data, and its files by name."""
+    """The output of a step: its result as plain data, and its files by name."""
 
     result: Mapping[str, Any]
     files: Mapping[str, bytes] = {}
 
 
 class Step(Value):
-    """One piece of work.
+    """One unit of work.
 
     Examples
     --------

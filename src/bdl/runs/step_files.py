@@ -38,7 +38,7 @@ def read_densities(run: RunReader, steps: Iterable[StepId]) -> list[Density]:
 
 
 def pack_events(events: Events) -> bytes:
-    """Detections as CSV; every number is written so that it reads back as the same number."""
+    """Detections as CSV; reading them back gives exactly the same numbers."""
     columns = {
         "recording": events.recording.tolist(),
         "event": events.event.tolist(),
@@ -64,7 +64,7 @@ def unpack_events(content: bytes) -> Events:
 
 
 def common_stages(run: RunReader, steps: Sequence[StepId]) -> list[str]:
-    """Stages of which all steps have detections, sorted."""
+    """Stages for which all steps have detections, sorted."""
     stages = [
         {
             name.removeprefix("detections/").removesuffix(".csv")

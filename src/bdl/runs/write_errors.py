@@ -1,4 +1,4 @@
-"""What an operating-system error while writing a run directory means for its user."""
+"""Messages for operating-system errors while a run directory is written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bdl.errors import BdlError, StudyError
 
 @contextmanager
 def write_errors(where: str) -> Iterator[None]:
-    """Turn an operating-system error while writing into a `StudyError` that says what to do.
+    """Raise a `StudyError` with advice in place of an operating-system error while writing.
 
     Examples
     --------

@@ -3,9 +3,9 @@
 Files: ``martian_bow_shock_dataset.pkl``, a pickled pandas frame indexed by time every 4 s with
 the columns ws_totels_1_new, ws_totels_8, ws_totels_6, ws_rho among others, and
 ``martian_bow_shock_events.csv``, column events, time stamps of crossings. A recording is a day of
-the calendar; rows that the instrument lacks are missing samples. Detections in event-free days
-count as false alarms. The pickle is opened only with the option ``trust``, and then by a
-restricted loader.
+the calendar; rows that are absent from the table are missing samples. Detections in event-free days
+are false alarms. The pickle is opened only with the option ``trust``, and then by a restricted
+loader.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class BowShock(EventStream):
 
 
 def _regular_values(table: Path) -> tuple[NDArray[np.float32], float, int]:
-    """Values every 4 s from the midnight before the first row; that midnight; rows absent."""
+    """Values every 4 s from the midnight before the first row, that midnight, and absent rows."""
     frame = load_frame(table)
     check_columns(frame.columns, CHANNELS, table)
     if frame.times is None or not len(frame.times):

@@ -1,11 +1,11 @@
 """Pickled data frames of numbers with a time index, read without running what they name.
 
-A pickle is a program: loading it calls what it names. Here no name is ever resolved. Those that
-a data frame consists of, in old and new versions of pandas and NumPy, become records of the name,
-its arguments and its state; any other name is refused. The arrays are then built from the records'
-bytes, of plain numbers only and of exactly the size that their bytes have. pickle's loader in
-Python is used, since the one in C allocates memory for any index that a pickle claims. A caller
-must still ask the user whether the file is trusted.
+A pickle is a program: loading it calls the functions that it names. Here no name is resolved. The
+names that a data frame needs, in old and new versions of pandas and NumPy, become records of the
+name, its arguments and its state; any other name is refused. The arrays are then built from the
+bytes of the records, as plain numbers, and the shape must match the number of bytes. The Python
+implementation of pickle is used, since the one in C allocates memory for any index that a pickle
+contains. A caller must still ask the user whether the file is trusted.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _UNITS = {b"s", b"ms", b"us", b"ns"}
 
 
 class _Record:
-    """What a pickle says about one object: its arguments and its state, and nothing more."""
+    """The arguments and the state of one object of a pickle."""
 
     __slots__ = ("args", "state")
 
@@ -83,7 +83,7 @@ class _RecordingUnpickler(pickle._Unpickler):
         return self._kinds[name]
 
     def _load_bytearray(self) -> None:
-        """Read what is there; pickle's own function makes as many zeros as are claimed."""
+        """Read the bytes that exist; pickle's own function first allocates the stated size."""
         (size,) = struct.unpack("<Q", self.read(8))  # type: ignore[attr-defined]
         self.append(bytearray(self.read(size)))  # type: ignore[attr-defined]
 
@@ -98,8 +98,8 @@ class PlainFrame:
     """A data frame of which only numbers and times are read."""
 
     columns: tuple[str, ...]
-    times: NDArray[np.datetime64] | None  # (rows,) of the index; None if it is something else
-    blocks: tuple[tuple[range, Any], ...]  # places of some columns, and the record of their values
+    times: NDArray[np.datetime64] | None  # (rows,) index; None if it has no times
+    blocks: tuple[tuple[range, Any], ...]  # indices of some columns, and the record of their values
 
     def values(self, name: str) -> NDArray[np.float32]:
         """The numbers of one column: (rows,)."""
@@ -166,13 +166,13 @@ def _names(record: Any) -> tuple[str, ...]:
 
 
 def _times(record: Any) -> NDArray[np.datetime64] | None:
-    """The times of an index; None if it holds something else."""
+    """The times of an index; None if it has none."""
     if type(record).__name__ != "_new_DatetimeIndex":
         return None
-    about = _mapping(_expect(record, "_new_DatetimeIndex").args[1])
-    if about.get("tz") is not None:
+    arguments = _mapping(_expect(record, "_new_DatetimeIndex").args[1])
+    if arguments.get("tz") is not None:
         raise ValueError("times without a zone expected")
-    data = about["data"]
+    data = arguments["data"]
     if type(data).__name__ == "__pyx_unpickle_NDArrayBacked":
         data = next(part for part in data.state if type(part).__name__ != "dtype")
     times = _array(data)
@@ -182,7 +182,7 @@ def _times(record: Any) -> NDArray[np.datetime64] | None:
 
 
 def _places(record: Any) -> range:
-    """The places of the columns of a block."""
+    """The indices of the columns of a block."""
     if type(record).__name__ == "slice":
         start, stop, step = _expect(record, "slice").args
         places = range(start, stop, step)
@@ -201,7 +201,7 @@ def _places(record: Any) -> range:
 
 
 def _array(record: Any) -> NDArray[Any]:
-    """An array of plain numbers or times, of exactly the size of its bytes."""
+    """An array of plain numbers or times, whose shape matches its number of bytes."""
     if type(_expect(record, "_frombuffer", "_reconstruct")).__name__ == "_frombuffer":
         content, kind, shape, order = record.args
     else:

@@ -36,10 +36,9 @@ class Orbit:
     Pressure moves the shock in and out, so that crossings are not strictly periodic.
     """
 
-    # orbit, slow, fast: Phases in turns of the orbit and of the slow and fast motion of the shock.
-    orbit: float
-    slow: float
-    fast: float
+    orbit: float  # phase of the orbit in turns
+    slow: float  # phase of the slow motion of the shock in turns
+    fast: float  # phase of its fast motion in turns
 
     def inside(self, samples: NDArray[np.int64]) -> NDArray[np.int8]:
         """1 where the spacecraft is behind the shock, 0 in the solar wind."""

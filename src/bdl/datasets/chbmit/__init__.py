@@ -4,10 +4,10 @@ Two published forms are read, distinguished by the contents of the folder.
 
 - Kaggle's snapshot of recordings with seizures: ``seizure_events.csv`` (series_id, onset, offset
   in seconds) and ``seizure_256Hz_dataset/*.ftr``, one Feather file per recording. The SHA-256 of
-  the table, and on request of the sorted list of Feather checksums, is compared with the paper's
-  and the outcome noted; it is never required. Scored over recordings with a seizure.
-- PhysioNet's own: ``chbNN/chbNN_MM.edf`` and ``chbNN/chbNN-summary.txt``, recordings without
-  seizures included, whose detections count as false alarms; ``positive_only`` leaves them out.
+  the table, and optionally of the sorted list of Feather checksums, is compared with the paper's;
+  a note states the result, and a difference is not an error. Scored over recordings with a seizure.
+- PhysioNet's own: ``chbNN/chbNN_MM.edf`` and ``chbNN/chbNN-summary.txt``, including recordings
+  without seizures, in which detections are false alarms; ``positive_only`` leaves them out.
 
 Missing values and absent channels are zero; values are in microvolts, and the settings divide
 them by 100.

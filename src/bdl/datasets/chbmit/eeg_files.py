@@ -34,10 +34,10 @@ def read_feathers(files: Sequence[Path]) -> Recordings:
 
 
 def read_edfs(files: Sequence[Path], *, strict: bool) -> tuple[Recordings, list[str]]:
-    """EDF files as recordings, and notes on what they lack."""
+    """EDF files as recordings, and notes on missing channels."""
     parts: list[Recordings] = []
     columns: dict[str, list[int]] = {}
-    foreign, lacking = [], 0
+    other_montage, incomplete = [], 0
     for file in files:
         labels = [signal.label for signal in read_header(file).signals]
         first = {
@@ -47,18 +47,18 @@ def read_edfs(files: Sequence[Path], *, strict: bool) -> tuple[Recordings, list[
         if absent and strict:
             raise InputError(f"{file}: channels {', '.join(absent)} missing; it has {labels}")
         if not first:
-            foreign.append(file.stem)
+            other_montage.append(file.stem)
             continue
-        lacking += bool(absent)
+        incomplete += bool(absent)
         names = [name for name in CHANNELS if name in first]
         raw = EdfRecordings(channels=tuple(first[name] for name in names)).read(file)
         parts.append(raw)
         columns[raw.ids[0]] = [CHANNELS.index(name) for name in names]
     notes = []
-    if lacking:
-        notes.append(f"{lacking} recordings lack some of the 21 channels, which are zero there")
-    if foreign:
-        notes.append(f"left out, another montage: {some(foreign, most=4)}")
+    if incomplete:
+        notes.append(f"{incomplete} recordings lack some of the 21 channels, which are zero there")
+    if other_montage:
+        notes.append(f"left out, another montage: {some(other_montage, most=4)}")
 
     def montage(info: RecordingInfo, rows: Values) -> Values:
         values = np.zeros((len(rows), len(CHANNELS)), np.float32)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from bdl.arrays import Floats
 from bdl.datasets.chbmit.eeg_files import CHANNELS
 
 # Approximate positions of electrodes on the scalp: left-right and front-back, both in [-1, 1].
@@ -32,24 +32,20 @@ class Patient:
 
     rate: float  # seizures per hour
     length: float  # median length of a seizure in seconds
-    # fast, slow: Frequency of the rhythm at its beginning and end in hertz.
-    fast: float
-    slow: float
+    fast: float  # frequency of the rhythm at its beginning in hertz
+    slow: float  # frequency at its end
     sharp: float  # amplitude of the second harmonic relative to the first
     size: float  # amplitude of a fully developed seizure in microvolts
     build: float  # seconds until a seizure has its full amplitude
-    # focus, spread: Weight of each channel at the beginning and when fully spread, shape (21,).
-    focus: NDArray[np.float64]
-    spread: NDArray[np.float64]
-    # background, alpha: Amplitudes in microvolts.
-    background: float
-    alpha: float
-    # blinks, muscle, chewing, discharges: Artefacts and short discharges per hour.
-    blinks: float
-    muscle: float
-    chewing: float
-    discharges: float
-    sources: NDArray[np.float64]  # mixing matrix of background sources, shape (8, 21)
+    focus: Floats  # weight of each channel at the beginning, shape (21,)
+    spread: Floats  # weight of each channel when fully spread, shape (21,)
+    background: float  # amplitude in microvolts
+    alpha: float  # amplitude in microvolts
+    blinks: float  # blinks per hour
+    muscle: float  # muscle artefacts per hour
+    chewing: float  # episodes of chewing per hour
+    discharges: float  # short discharges per hour
+    sources: Floats  # mixing matrix of background sources, shape (8, 21)
 
 
 def draw(rng: Generator) -> Patient:

@@ -1,4 +1,4 @@
-"""What CHB-MIT was published as: cases, recordings with a seizure, checksums of the snapshot."""
+"""Properties of the published CHB-MIT: recordings with a seizure by case, and checksums."""
 
 from __future__ import annotations
 
@@ -72,8 +72,7 @@ def manifests(files: Sequence[Path]) -> set[str]:
     """SHA-256 of the sorted checksum list of files, in the forms that sha256sum may write.
 
     The paper's archive, which defines the form, is not public: one line per file with its
-    checksum, two blanks and its name, with or without the folder, with or without a last line
-    break.
+    checksum, two blanks and its name, with or without the folder and a final line break.
     """
     sums = sorted((file.name, sha256(file), file.parent.name) for file in files)
     digests = set()

@@ -1,6 +1,6 @@
-"""Where raw files are published, and how they are downloaded.
+"""Downloads of published raw files from PhysioNet and Kaggle.
 
-Nothing is downloaded unless asked for. Licence and citation are those of the data set.
+Nothing is downloaded without a request of the user.
 """
 
 from bdl.datasets.downloads.download import Download, FileProgress

@@ -1,4 +1,4 @@
-"""The interface of a place that files are downloaded from."""
+"""The interface of a site from which raw files are downloaded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FileProgress = Callable[[str, int, int], None]
 
 
 class Download(ABC):
-    """A place that publishes raw files."""
+    """A site that publishes raw files."""
 
     @abstractmethod
     def fetch(

@@ -1,8 +1,8 @@
 """Downloads from PhysioNet, by HTTP with checksums.
 
-A PhysioNet project lists its files with their SHA-256 in ``SHA256SUMS.txt``. Each wanted file is
-fetched by pooch, which accepts it only if its checksum is right. A file that is present and right
-is left alone. An interrupted download is resumed, if the server supports it.
+A PhysioNet project lists its files with their SHA-256 in ``SHA256SUMS.txt``. Each file is fetched
+by pooch, which accepts it only with the right checksum. A file that is already complete is not
+fetched again. An interrupted download is resumed if the server supports it.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class PhysioNet(Download):
         pooch = require("pooch", "fetch")
         base = (url or f"https://physionet.org/files/{self.project}").rstrip("/") + "/"
         sums = checksums(_read_text(base + "SHA256SUMS.txt"), base)
-        chosen = [name for name in sums if matches(name, self.files) and matches(name, only)]
-        if not chosen:
+        names = [name for name in sums if matches(name, self.files) and matches(name, only)]
+        if not names:
             raise InputError(f"{base}: none of its {len(sums)} files matches {only or self.files}")
-        for name in chosen:
+        for name in names:
             target = folder / name
             try:
                 pooch.retrieve(
@@ -51,7 +51,7 @@ class PhysioNet(Download):
             except ValueError as error:
                 # pooch has deleted the download: no wrong file is left behind.
                 raise InputError(f"{base}{name}: {error}") from error
-        return [folder / name for name in chosen]
+        return [folder / name for name in names]
 
 
 def checksums(text: str, where: str) -> dict[str, str]:
@@ -94,7 +94,7 @@ def _read_text(url: str) -> str:
 
 
 class _ResumingDownloader:
-    """A pooch downloader that keeps the bytes before an interruption in ``<file>.part``."""
+    """A pooch downloader that stores an incomplete download in ``<file>.part``."""
 
     def __init__(self, target: Path, name: str, progress: FileProgress) -> None:
         self.part = target.with_name(target.name + ".part")

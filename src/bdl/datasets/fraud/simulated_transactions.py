@@ -56,9 +56,8 @@ def write(
 def draw_offenders(rng: Generator) -> NDArray[np.float64]:
     """Draw the directions in which the frauds of each offender differ from ordinary transactions.
 
-    They have in common what frauds have in common in the published data, to a varying degree.
-
-    One direction per offender, shape (12, 28).
+    They share, to a varying degree, the direction in which frauds differ in the published data. One
+    direction per offender, shape (12, 28).
     """
     individual = rng.normal(size=(12, 28)) * (rng.random((12, 28)) < 0.3)
     common = np.zeros(28)
@@ -81,9 +80,9 @@ def make(rng: Generator, offenders: NDArray[np.float64]) -> tuple[NDArray[np.flo
     for _ in range(rng.poisson(SERIES / SPACING / 1.9)):
         size = rng.choice([1, 2, 3, 4], p=[0.5, 0.25, 0.1, 0.15])
         first = rng.integers(0, SERIES)
-        chosen = np.minimum(first + np.cumsum(rng.integers(1, 40, size=size)) - 1, SERIES - 1)
+        rows = np.minimum(first + np.cumsum(rng.integers(1, 40, size=size)) - 1, SERIES - 1)
         direction = offenders[rng.integers(len(offenders))]
-        for row in chosen:
+        for row in rows:
             values[row] += direction * SCALE * rng.gamma(2.0, 1.6)
             amount[row] = rng.choice([1.0, 99.99, rng.lognormal(4.0, 1.5)])
             frauds.add(int(row))

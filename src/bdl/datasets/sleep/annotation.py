@@ -4,8 +4,8 @@ Only the longest sleep of a night counts: periods with less than 30 minutes betw
 joined, and it must last at least 30 minutes. A night without the device, or cut by an end of the
 recording, has no label; a few others are left unlabelled as unclear. Times are whole minutes.
 Three labels in four are within a minute of the visible change of movement: the paper's detector
-finds half of the real ones that closely, which it could not if they scattered more. Most others
-are off by minutes, some by much more, and an annotator is slightly early or late on average.
+detects half of the real ones within a minute, which requires labels of this accuracy. Most others
+deviate by minutes, some by much more, and an annotator is slightly early or late on average.
 """
 
 from __future__ import annotations

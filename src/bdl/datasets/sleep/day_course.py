@@ -25,9 +25,8 @@ HOUR = 3600 // PERIOD
 class DeviceOff:
     """A period without the device."""
 
-    # first, stop: Its first sample, and the sample after its last.
-    first: int
-    stop: int
+    first: int  # first sample
+    stop: int  # sample after the last
     repeated: bool  # whether it contains a copy of the day before; otherwise it is flat
 
 

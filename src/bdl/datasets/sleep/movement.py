@@ -1,9 +1,9 @@
 """From the course of the days to arm angle and ENMO, one value every 5 s.
 
 Within a state, time is divided into bouts; a bout has an arm angle and either movement or none.
-Asleep, bouts begin with a short movement, and sleep is light (more movement) in its first and
-last half hour and at the end of every 90-minute cycle. Awake, quiet bouts look like sleep for as
-long as they last. Angles are in degrees within [-90, 90], ENMO in g, both to four decimals.
+During sleep, bouts begin with a short movement, and sleep is light (more movement) in its first and
+last half hour and at the end of every 90-minute cycle. Quiet bouts while awake resemble sleep.
+Angles are in degrees within [-90, 90], ENMO in g, both with four decimals.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Simulated sleep recordings, written as the files of the Kaggle competition.
 
-They are hard for the reasons that real recordings are hard: circadian activity, sedentary evenings,
+They have the difficulties of real recordings: circadian activity, sedentary evenings,
 lying awake, restless and interrupted nights, naps, devices that are not worn, repeated days,
 daylight saving time, differences between people, and scatter of the annotators. The simulation
 does not depend on any training objective.

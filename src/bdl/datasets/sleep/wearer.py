@@ -1,7 +1,7 @@
 """Traits of the person who wears the device, constant over a recording.
 
-They vary widely on purpose: the quiet evening of one person looks like the night of another, so
-that a detector has to use the course of the day and not a threshold.
+They vary widely: the quiet evening of one person resembles the night of another, so that a detector
+has to use the course of the day and cannot rely on a threshold.
 """
 
 from __future__ import annotations
@@ -19,15 +19,13 @@ class Wearer:
 
     bed: float  # mean onset of sleep in hours after midnight (negative is before)
     bed_spread: float  # night-to-night standard deviation of the onset in hours
-    # length, length_spread: Mean and standard deviation of the time asleep in hours.
-    length: float
-    length_spread: float
+    length: float  # mean time asleep in hours
+    length_spread: float  # standard deviation of the time asleep in hours
     weekend: float  # hours by which Friday and Saturday nights begin later
     alarm: float  # hour of the alarm on workdays, or infinity
     evening: float  # mean hours of sedentary evening
-    # latency, linger: Mean minutes awake in bed before onset and after waking.
-    latency: float
-    linger: float
+    latency: float  # mean minutes awake in bed before onset
+    linger: float  # mean minutes in bed after waking
     restless: float  # movements per hour in deep sleep
     awakenings: float  # mean number of short interruptions per night
     insomnia: float  # probability of an interruption of more than half an hour
@@ -38,9 +36,8 @@ class Wearer:
     peak: float  # hour of highest activity
     floor: float  # ENMO of a still device in g
     tremor: float  # standard deviation of the angle of a still arm in degrees
-    # sleep_angles, rest_angles: Habitual arm angles in degrees.
-    sleep_angles: NDArray[np.float64]
-    rest_angles: NDArray[np.float64]
+    sleep_angles: NDArray[np.float64]  # habitual arm angles asleep in degrees
+    rest_angles: NDArray[np.float64]  # habitual arm angles at rest in degrees
 
 
 def draw(rng: Generator) -> Wearer:

@@ -62,7 +62,7 @@ export class Plot {
     scene.densities?.load();
     this.drawn++;
     this.spent = performance.now() - begun;
-    scene.tell("drawn");
+    scene.emit("drawn");
   }
 
   // What is drawn as a curve: where its values come from, its colour, and from a value to a height.

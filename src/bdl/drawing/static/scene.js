@@ -14,7 +14,7 @@ export class Scene {
   }
 
   on(event, act) { (this.listeners[event] ??= []).push(act); }
-  tell(event, ...values) { for (const act of this.listeners[event] ?? []) act(...values); }
+  emit(event, ...values) { for (const act of this.listeners[event] ?? []) act(...values); }
 
   channelName(channel) { const name = this.info.channels[channel], unit = this.info.units[name]; return unit ? `${name} (${unit})` : name; }
 
@@ -37,7 +37,7 @@ export class Scene {
     const begin = Math.min(Math.max(0, from), whole - width);
     this.view = { from: begin, to: begin + width };
     this.plot.redraw();
-    this.tell("looked");
+    this.emit("looked");
   }
   whole() { this.look(0, this.info?.seconds); }
   pan(share) { const by = (this.view.to - this.view.from) * share; this.look(this.view.from + by, this.view.to + by); }

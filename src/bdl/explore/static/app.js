@@ -21,7 +21,7 @@ export class App extends Scene {
     const [first] = this.intervals;  // an interval begins with its onset
     if (this.types.includes(first?.onset)) byId("type").value = first.onset;
     for (const note of this.session.notes) this.say(note);
-    this.tell("session");
+    this.emit("session");
     if (this.session.recordings.length) await this.open(0); else this.message("there are no recordings", true);
     setInterval(() => { if (!document.hidden) this.labels.poll().catch((error) => this.fail(error)); }, 2000);
   }
@@ -42,7 +42,7 @@ export class App extends Scene {
     byId("title").textContent = row.id;
     this.plot.box.classList.add("closed");
     this.message("opening …");
-    this.tell("opening", place);
+    this.emit("opening", place);
     try {
       let [info, events] = await Promise.all([get(`/api/recordings/${place}`), this.labels.load(place)]);
       const waited = info.indexing !== undefined;
@@ -68,7 +68,7 @@ export class App extends Scene {
     this.makeTiles();
     this.plot.box.classList.remove("closed");
     this.message("");
-    this.tell("opened");
+    this.emit("opened");
     if (at === null) this.whole(); else this.center(at, width);
     return true;
   }
@@ -113,7 +113,7 @@ export class App extends Scene {
     this.selected = new Set(ids);
     const labels = this.chosen();
     if (labels.length) this.say(`selected: ${this.named(labels)}`);
-    this.tell("selected");
+    this.emit("selected");
     this.plot.redraw();
   }
   named(labels) { return [...labels].sort((a, b) => a.time - b.time).map(({ event, time, comment }) => `${event} at ${this.clock.full(time)}${comment ? `, “${comment}”` : ""}`).join("; "); }
@@ -203,7 +203,7 @@ export class App extends Scene {
   edited(entry) {
     this.version++;
     for (const { after } of entry.changes) if (after && !this.types.includes(after.event)) { this.types.push(after.event); this.showTypes(); }
-    this.tell("edited", entry);
+    this.emit("edited", entry);
     this.plot.redraw();
   }
   journalChanged(tableChanged) {

@@ -7,7 +7,7 @@ const MOST = 100;
 const FILTERS = ["high_pass", "low_pass", "notch"];
 
 export const display = (app) => {
-  const changed = () => { app.makeTiles(); app.tell("channels"); note(); };
+  const changed = () => { app.makeTiles(); app.emit("channels"); note(); };
   const note = () => {
     const { cutoffs, filter, filters, highest } = app, refused = Object.keys(cutoffs).filter((name) => !filter[name]);
     const used = filters ? "filtered for display only" : "zoom in to see the filter: this view shows minima and maxima of the unfiltered samples";
@@ -55,7 +55,7 @@ export const display = (app) => {
   });
   byId("page").addEventListener("change", () => { const width = +byId("page").value; if (width > 0) app.look(app.view.from, app.view.from + width); });
   byId("labels-box").addEventListener("toggle", labels);
-  app.on("opened", () => { channels(); app.tell("channels"); });
+  app.on("opened", () => { channels(); app.emit("channels"); });
   app.on("looked", () => { page(); note(); });
   let timer = 0;
   app.on("drawn", () => { clearTimeout(timer); timer = setTimeout(labels, 120); });

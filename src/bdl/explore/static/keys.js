@@ -36,7 +36,7 @@ export const keys = (app, queue, ask) => {
     ["T", "change the type of what is selected", { t: () => app.retype() }],
     ["C", "comment on what is selected", { c: comment }],
     ["Ctrl+Z or U, Ctrl+Y or Y", "undo, redo", { u: () => step("undo"), y: () => step("redo") }],
-    ["[ ]", "previous, next recording of the list", { "[": () => app.tell("step", -1), "]": () => app.tell("step", 1) }],
+    ["[ ]", "previous, next recording of the list", { "[": () => app.emit("step", -1), "]": () => app.emit("step", 1) }],
     ["A, R, M", "review: event here, no event, at the suggested time", { a: () => queue.decide("accept"), r: () => queue.decide("reject"), m: () => queue.decide("move") }],
     ["S, D", "review: next, previous item", { s: () => queue.step(1), d: () => queue.step(-1) }],
     ["G", "actogram", { g: () => byId("actogram-button").click() }],
@@ -80,6 +80,6 @@ export const keys = (app, queue, ask) => {
   document.addEventListener("pointerdown", ({ target }) => { pressed = target; });
   for (const select of document.querySelectorAll("select")) select.addEventListener("change", () => { if (pressed === select) { pressed = null; byId("plot").focus({ preventScroll: true }); } });
   app.on("selected", () => { for (const id of ["remove", "retype", "comment"]) byId(id).disabled = !app.selected.size; });
-  app.tell("selected");
+  app.emit("selected");
   for (const [id, act] of Object.entries(buttons)) byId(id).addEventListener("click", () => { if (app.info || ALWAYS.includes(id)) act(); });
 };

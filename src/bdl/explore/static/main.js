@@ -20,7 +20,7 @@ const ask = (question, text) => new Promise((answer) => {
 });
 
 const app = new App(), queue = new Queue(app);
-window.bdl = app;  // for the curious, and for tests
+window.bdl = app;  // for tests and the console of the browser
 list(app);
 display(app);
 actogram(app);

@@ -43,7 +43,7 @@ export class Queue {
       doubts.set(number, { errors: errors + 1, mass: mass + expected });
     }
     byId("left").textContent = `${this.open().length.toLocaleString("en")} left`;
-    this.app.tell("doubts", doubts);
+    this.app.emit("doubts", doubts);
   }
 
   get item() { return this.items[this.at]; }

@@ -1,4 +1,4 @@
-"""Transports: where a live session gets its samples from, beside standard input.
+"""Transports: sources of the samples of a live session other than standard input.
 
 A source is named by a URL: ``ws://HOST:PORT/PATH`` (a WebSocket), ``mqtt://HOST:PORT/TOPIC`` or
 ``lsl:NAME`` (a Lab Streaming Layer stream). Each transport is one file of this package.

@@ -1,4 +1,4 @@
-"""A stream of the Lab Streaming Layer; detections go to a stream of markers beside it."""
+"""A stream of the Lab Streaming Layer; detections are sent to a stream of markers."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from bdl.live.transports.transport import Transport
 from bdl.training.preparation import same_period
 
 SEARCH, WAIT = 10.0, 0.2  # seconds
-BUFFER = 1e6  # samples that wait while a session is busy
-SLACK = 0.5  # seconds that a time stamp may be away from its sample
+BUFFER = 1e6  # samples that are buffered while a session is busy
+SLACK = 0.5  # largest deviation of a time stamp from its sample in seconds
 
 
 class LabStreamingLayer(Transport):
     """An inlet of one stream.
 
-    Time zero is the time stamp of the first sample. Time stamps jitter, so that samples follow each
-    other unless a time stamp is more than half a second away: then samples are missing, or late.
-    Channels are taken in their order; where the stream names them, the names must be those of the
-    model. Detections go to the stream ``NAME-detections``.
+    Time zero is the time stamp of the first sample. Since time stamps jitter, samples are taken as
+    consecutive unless a time stamp deviates by more than half a second: then samples are missing,
+    or late. Channels are taken in their order; if the stream names them, the names must be those of
+    the model. Detections are sent to the stream ``NAME-detections``.
     """
 
     def __init__(self, name: str) -> None:
@@ -37,14 +37,14 @@ class LabStreamingLayer(Transport):
         streams = await asyncio.to_thread(lsl.resolve_byprop, "name", self.name, 1, SEARCH)
         if not streams:
             raise InputError(f"lsl:{self.name}: no stream of that name within {SEARCH:g} s")
-        kept = int(min(max(BUFFER * session.stream.model.period, 60), 3600))  # seconds
+        seconds = int(min(max(BUFFER * session.stream.model.period, 60), 3600))
         self._inlet = lsl.StreamInlet(
-            streams[0], max_buflen=kept, recover=False, processing_flags=lsl.proc_clocksync
+            streams[0], max_buflen=seconds, recover=False, processing_flags=lsl.proc_clocksync
         )
         info = await asyncio.to_thread(self._inlet.info, SEARCH)
         self._check(info, session)
-        about = lsl.StreamInfo(f"{self.name}-detections", "Markers", 1, 0, "string", self.name)
-        self._outlet = lsl.StreamOutlet(about)
+        markers = lsl.StreamInfo(f"{self.name}-detections", "Markers", 1, 0, "string", self.name)
+        self._outlet = lsl.StreamOutlet(markers)
 
     def _check(self, info: Any, session: LiveSession) -> None:
         channels, period = session.stream.model.channels, session.stream.model.period
@@ -53,9 +53,9 @@ class LabStreamingLayer(Transport):
             labels.append(channel.child_value("label"))
             channel = channel.next_sibling()
         if info.channel_count() != len(channels) or (all(labels) and labels != [*channels]):
-            given = ", ".join(filter(None, labels)) or f"{info.channel_count()} channels"
+            present = ", ".join(filter(None, labels)) or f"{info.channel_count()} channels"
             raise InputError(
-                f"lsl:{self.name}: it has {given}, and the model has {', '.join(channels)}"
+                f"lsl:{self.name}: it has {present}, and the model has {', '.join(channels)}"
             )
         rate = info.nominal_srate()
         if rate > 0 and not same_period(1 / rate, period):
@@ -80,7 +80,7 @@ class LabStreamingLayer(Transport):
             ]
 
     def _place(self, stamp: float, session: LiveSession) -> int:
-        """Number of a sample: the next one, unless its time stamp is far from that."""
+        """Number of a sample: the next one, unless its time stamp deviates by more than `SLACK`."""
         period = session.stream.model.period
         if session.origin is None:
             session.origin = stamp

@@ -1,4 +1,4 @@
-"""What every transport does: deliver samples, and take detections back."""
+"""The interface of a transport: it delivers samples and sends detections back."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from bdl.live.session import LiveSession
 
 
 class Transport(AbstractAsyncContextManager[Any]):
-    """A source of samples, which is connected while its ``async with`` block runs."""
+    """A source of samples, which is closed at the end of its ``async with`` block."""
 
     @abstractmethod
     async def connect(self, session: LiveSession) -> None:
-        """Connect to the source, and check that it suits the model of the session."""
+        """Connect to the source, and check that it has the channels and rate of the model."""
 
     @abstractmethod
     async def close(self) -> None:
@@ -24,7 +24,7 @@ class Transport(AbstractAsyncContextManager[Any]):
 
     @abstractmethod
     def batches(self, session: LiveSession) -> AsyncIterator[list[bytes] | list[Sample]]:
-        """Yield lines of text, or samples, as they come; ends with the source."""
+        """Yield lines of text, or samples, as they arrive; ends with the source."""
 
     @abstractmethod
     async def send(self, lines: list[bytes]) -> None:

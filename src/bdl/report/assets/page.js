@@ -108,13 +108,13 @@ const below = (threshold) => {  // number of scores below the threshold
 };
 // The slider moves through the ranks, so that each step changes the selection.
 const slider = byId("slider");
-const tell = () => slider.setAttribute("aria-valuetext", `threshold ${byId("threshold").value || "none"}`);
-const follow = () => { slider.value = 1000 * below(chosen().threshold) / Math.max(1, ranked.length); tell(); };
+const describeSlider = () => slider.setAttribute("aria-valuetext", `threshold ${byId("threshold").value || "none"}`);
+const follow = () => { slider.value = 1000 * below(chosen().threshold) / Math.max(1, ranked.length); describeSlider(); };
 slider.addEventListener("input", () => {
   const place = Math.floor(+slider.value / 1000 * ranked.length);
   const top = ranked.length ? ranked[ranked.length - 1] : 0;
   byId("threshold").value = place < ranked.length ? down(ranked[place]) : +(top + Math.abs(top) * 1e-3 + 1e-9).toPrecision(6);
-  tell();
+  describeSlider();
   update();
 });
 byId("threshold").addEventListener("input", () => { follow(); update(); });
@@ -133,5 +133,5 @@ byId("threshold").value = down(report.threshold);
 follow();
 await view.show();
 update();
-window.bdl = view;  // for the curious, and for tests
+window.bdl = view;  // for tests and the console of the browser
 document.body.dataset.ready = "true";

@@ -6,7 +6,7 @@ import { gestures } from "/gestures.js";
 import { bisect } from "/plot.js";
 import { byId, moves, Scene } from "/scene.js";
 
-const NOBODY = 0xffffffff, NEAR = 8;
+const NOT_DETECTED = 0xffffffff, NEAR = 8;
 // Channels that the page has no room for.
 const undrawn = ({ undrawn: names = [] }) => (names.length ? `; not in this page: ${names.length > 6 ? `${names.length} further channels` : names.join(", ")}` : "");
 
@@ -66,8 +66,8 @@ export class View extends Scene {
     this.info = { ...item, channels: drawn.map(({ name }) => name), ranges: drawn.map(({ y: { low, high } }) => [low, high]),
       density: own.length ? { types: own.map(({ name }) => name), kind: own[0].kind, highest: own.map(({ y: { high } }) => high) } : null };
     this.match();
-    this.tell("channels");
-    this.tell("opened");
+    this.emit("channels");
+    this.emit("opened");
     if (same) this.look(this.view.from, this.view.to); else this.whole();
   }
   offer(names) {
@@ -83,7 +83,7 @@ export class View extends Scene {
     const labels = [], detections = [];
     truth.recording.forEach((recording, t) => {
       if (recording !== index) return;
-      const row = system.found[tolerance * count + t], hit = row !== NOBODY && system.score[row] >= threshold;
+      const row = system.found[tolerance * count + t], hit = row !== NOT_DETECTED && system.score[row] >= threshold;
       if (hit) late.set(row, system.time[row] - truth.time[t]);
       labels.push({ event: report.types[truth.type[t]], time: truth.time[t], missed: !hit });
     });
