@@ -76,7 +76,7 @@ class Rescoring(Value):
         """
         target = np.concatenate(shares)
         known = np.isfinite(target)
-        start = np.concatenate([calibration.logits(each) for each in candidates])
+        start = np.concatenate([calibration.logits(by_type) for by_type in candidates])
         (trees,) = fit_trees(
             np.concatenate(tables)[known],
             target[known][:, None],
@@ -161,9 +161,9 @@ def hit_shares(
     >>> from bdl.decoding.candidates import Candidates, to_events
     >>> from bdl.evaluation import match
     >>> from bdl.events import Events
-    >>> found = [("a", {"beat": Candidates(np.array([1.0, 5.0]), np.array([0.2, 0.9]))})]
-    >>> truth = Events.of("a", "beat", [1.5, 9.0])
-    >>> [shares.tolist() for shares in hit_shares(match(truth, to_events(found), [1, 9]), found)]
+    >>> detected = [("a", {"beat": Candidates(np.array([1.0, 5.0]), np.array([0.2, 0.9]))})]
+    >>> matches = match(Events.of("a", "beat", [1.5, 9.0]), to_events(detected), [1, 9])
+    >>> [shares.tolist() for shares in hit_shares(matches, detected)]
     [[1.0, 0.5]]
     """
     shares = np.zeros(len(matches.score))

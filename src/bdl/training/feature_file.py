@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bdl.binning import Binned
 from bdl.errors import OutputError
 
-SHARE = 4  # one part in this many of the memory that is available may hold features
+SHARE = 4  # features may take the available memory divided by this
 _ALIGNED = 64  # bytes
 
 
@@ -33,27 +33,27 @@ class _Place(NamedTuple):
 
 
 def keep(features: Iterable[Binned], memory: int | None = None) -> list[Binned]:
-    """The features in order; those beyond some bytes of ``memory`` are in a file.
+    """Return the features in order; those that exceed ``memory`` bytes are in a file.
 
-    By default a quarter of the memory that is available is used.
+    By default a quarter of the available memory is used.
 
     Examples
     --------
     >>> binned = Binned(np.ones((4, 2), np.float32), None, None, np.zeros(4, bool))
-    >>> [type(kept.values).__name__ for kept in keep([binned, binned], memory=50)]
+    >>> [type(part.values).__name__ for part in keep([binned, binned], memory=50)]
     ['ndarray', 'memmap']
     """
     left = available_memory() // SHARE if memory is None else memory
-    kept: list[Binned | dict[str, _Place | None]] = []
+    entries: list[Binned | dict[str, _Place | None]] = []
     with tempfile.TemporaryFile(prefix="bdl-features-") as file:
         for binned in features:
             arrays = {name: getattr(binned, name) for name in Binned.__dataclass_fields__}
             left -= sum(array.nbytes for array in arrays.values() if array is not None)
             if left >= 0:
-                kept.append(binned)
+                entries.append(binned)
                 continue
             try:
-                kept.append({name: _append(file, array) for name, array in arrays.items()})
+                entries.append({name: _append(file, array) for name, array in arrays.items()})
             except OSError as error:
                 raise OutputError(
                     f"{tempfile.gettempdir()}: features do not fit into memory, and cannot be "
@@ -61,7 +61,7 @@ def keep(features: Iterable[Binned], memory: int | None = None) -> list[Binned]:
                 ) from error
         file.flush()
         whole = np.memmap(file, np.uint8, "r") if file.tell() else None
-    return [entry if isinstance(entry, Binned) else _mapped(whole, entry) for entry in kept]
+    return [entry if isinstance(entry, Binned) else _mapped(whole, entry) for entry in entries]
 
 
 def _append(file: Any, array: NDArray[Any] | None) -> _Place | None:
