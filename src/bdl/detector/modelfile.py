@@ -5,7 +5,8 @@ format; ``model``, the configuration (`bdl.detector.model.Model`); and ``digest`
 of the configuration and of the name, type, shape and bytes of every weight. Reading runs no code:
 weights are plain numbers, and the configuration is validated field by field. An unknown key,
 another format, a truncated or a changed file is an error that says so. The encoder is built only
-if the file holds as many weights as it has, so that no size in the configuration is believed.
+if the file holds as many weights as it has, so that a wrong size in the configuration cannot
+exhaust the memory.
 """
 
 from __future__ import annotations
