@@ -7,11 +7,8 @@ folder for temporary files (``TMPDIR``), which should be on a disk.
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterable
-from contextlib import suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +16,7 @@ from numpy.typing import NDArray
 
 from bdl.binning import Binned
 from bdl.errors import OutputError
+from bdl.memory import available_memory
 
 SHARE = 4  # features may take the available memory divided by this
 _ALIGNED = 64  # bytes
@@ -83,31 +81,3 @@ def _mapped(whole: NDArray[np.uint8] | None, places: dict[str, _Place | None]) -
         part = whole[place.offset : place.offset + size]
         arrays[name] = part.view(place.dtype).reshape(place.shape)
     return Binned(**arrays)
-
-
-def available_memory() -> int:
-    """Bytes that this process may still use: of the machine, of its control group, of its limit."""
-    limits = [1 << 62]
-    with suppress(OSError, ValueError, IndexError):
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        limits += [int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable")]
-    with suppress(OSError, ValueError):  # the limit may be "max"
-        group = Path("/sys/fs/cgroup")
-        limit = int((group / "memory.max").read_text())
-        limits.append(limit - int((group / "memory.current").read_text()))
-    with suppress(ImportError, OSError, ValueError, IndexError):
-        import resource
-
-        used = {
-            line.split(":")[0]: int(line.split()[1]) << 10
-            for line in Path("/proc/self/status").read_text().splitlines()
-            if line.startswith(("VmData", "VmSize"))
-        }
-        for kind, name in ((resource.RLIMIT_DATA, "VmData"), (resource.RLIMIT_AS, "VmSize")):
-            limit = resource.getrlimit(kind)[0]
-            if limit != resource.RLIM_INFINITY:
-                limits.append(limit - used[name])
-    if len(limits) == 1 and hasattr(os, "sysconf"):
-        with suppress(OSError, ValueError):
-            limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    return max(0, min(limits))
