@@ -41,7 +41,7 @@ class TreeEnsemble:
 
     def raw_scores(self, table: Singles) -> Floats:
         """Sum over the trees for each row of a table (rows, columns)."""
-        arrays = (getattr(self, field.name) for field in fields(self))
+        arrays = (getattr(self, name) for name in ARRAYS)
         return _raw_scores(np.ascontiguousarray(table, dtype=np.float32), *arrays)
 
     def check(self, columns: int = 1 << 30) -> None:
@@ -49,12 +49,12 @@ class TreeEnsemble:
 
         ``columns`` is the width of the tables; if it is not known yet, columns are checked later.
         """
-        for field, kind in zip(fields(self), TYPES, strict=True):
-            array = getattr(self, field.name)
+        for name, kind in zip(ARRAYS, TYPES, strict=True):
+            array = getattr(self, name)
             if array.ndim != 1 or array.dtype != kind:
-                raise InputError(f"the array {field.name!r} of the trees: one of {kind} expected")
+                raise InputError(f"the array {name!r} of the trees: one of {kind} expected")
         nodes = len(self.column)
-        if any(len(getattr(self, field.name)) != nodes for field in fields(self)[1:]):
+        if any(len(getattr(self, name)) != nodes for name in ARRAYS[1:]):
             raise InputError("the arrays of the trees differ in length: damaged weights")
         inner = self.column != LEAF
         places = np.arange(nodes)
@@ -68,6 +68,9 @@ class TreeEnsemble:
         )
         if not good:
             raise InputError("the arrays of the trees do not describe trees: damaged weights")
+
+
+ARRAYS = tuple(field.name for field in fields(TreeEnsemble))
 
 
 def fit_trees(

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
-from bdl.boosting import TreeEnsemble, fit_trees
+from bdl.boosting import ARRAYS, TreeEnsemble, fit_trees
 from bdl.config import Value
 from bdl.decoding.candidates import ByType
 from bdl.evaluation import Matches
 from bdl.rescoring.score_calibration import ScoreCalibration
-
-TREE_ARRAYS = tuple(array.name for array in fields(TreeEnsemble))
 
 
 class Rescoring(Value):
@@ -111,14 +109,14 @@ class Rescorer:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Rescorer:
         """Return the rescorer of these arrays, which are checked; see `arrays`."""
-        trees = TreeEnsemble(**{name: arrays[name] for name in TREE_ARRAYS})
+        trees = TreeEnsemble(**{name: arrays[name] for name in ARRAYS})
         trees.check()
         return cls(trees)
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything that a file must keep, by name."""
-        return {name: getattr(self.trees, name) for name in TREE_ARRAYS}
+        return {name: getattr(self.trees, name) for name in ARRAYS}
 
     def apply(
         self, candidates: ByType, table: NDArray[np.float32], calibration: ScoreCalibration

@@ -10,13 +10,13 @@ each of a fixed size per item, so that streams of different ages share a batch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bdl.arrays import Floats, Longs
-from bdl.boosting import LEAF, TreeEnsemble
+from bdl.boosting import ARRAYS, LEAF, TreeEnsemble
 from bdl.encoders.trees import Trees
 from bdl.onnx_graph import EncoderInputs, Graph, Weights
 
@@ -206,7 +206,7 @@ def _ensembles(graph: Graph, weights: Weights, table: str, outputs: int) -> str:
     flat = graph.cast(flat, np.float64)  # the trees then add up in double precision
     densities = []
     for j in range(outputs):
-        trees = TreeEnsemble(**{a.name: weights[f"{a.name}_{j}"] for a in fields(TreeEnsemble)})
+        trees = TreeEnsemble(**{name: weights[f"{name}_{j}"] for name in ARRAYS})
         raw = graph.cast(_raw_scores(graph, trees, flat), np.float64)
         if bool(weights["probability"][0]):
             density = graph.add("Sigmoid", raw)
