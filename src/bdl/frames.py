@@ -98,6 +98,11 @@ def backend_of(table: nw.DataFrame[Any]) -> Backend:
     return name if name in ("pandas", "polars", "pyarrow") else "polars"  # type: ignore[return-value]
 
 
+def _default_backend() -> Backend:
+    installed: list[Backend] = [name for name in _OPTIONAL if find_spec(name) is not None]
+    return installed[0] if installed else "pyarrow"
+
+
 def merge(parts: list[tuple[tuple[str, ...], Codes]]) -> tuple[tuple[str, ...], Codes]:
     """The names of several tables, sorted, and the codes of all rows."""
     names = tuple(sorted({name for part, _ in parts for name in part}))
@@ -199,8 +204,7 @@ class Tabular:
         backend
             ``polars``, ``pandas`` or ``pyarrow``; by default the first of these that is installed.
         """
-        installed: list[Backend] = [name for name in _OPTIONAL if find_spec(name) is not None]
-        columns, backend = self.columns(), backend or [*installed, "pyarrow"][0]
+        columns, backend = self.columns(), backend or _default_backend()
         if backend == "pyarrow":
             return pa.table({name: _arrow(column) for name, column in columns.items()})
         if find_spec(backend) is None:
