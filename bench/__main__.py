@@ -1,10 +1,10 @@
-"""All benchmarks into one file: `make bench`, or `python -m bench NAME ...` for some anew.
+"""Run all benchmarks: `make bench`, or `python -m bench NAME ...` for some of them.
 
-Every module of this folder with a ``run() -> list[Row]`` takes its turn in a process of its own,
-so that none feels what another told the allocator or left in memory; then growth. What was
-measured is kept in ``results.json``, with its date, machine and load, as soon as a module is done;
-``RESULTS.md`` and ``growth.svg`` are written from it. A module that fails keeps its former rows,
-and the exit code is 1.
+Every module of this folder with a ``run() -> list[Row]`` runs in a separate process, so that
+settings of the allocator and memory of one module do not affect another; then `bench.growth`. As
+soon as a module is done, its rows are written to ``results.json`` with date, machine and load;
+``RESULTS.md`` and ``growth.svg`` are made from it. A module that fails keeps its earlier rows, and
+the exit code is 1.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ STORE = HERE / "results.json"
 PACKAGES = ("bdl-events", "numpy", "numba", "polars", "pyarrow", "torch", "lightning")
 HEAD = """# Benchmarks
 
-Ours beside the straightforward way, measured in one run; the ratio says how many times better ours
-is. The limit is an estimate of what this hardware allows, the share how near ours comes to it.
+The package and a plain implementation, measured in one run; the ratio is the plain value divided by
+ours. The limit is an estimate of what this hardware allows, the share the limit divided by ours.
 
 Command: `make bench` (`python -m bench`; with names, those modules alone)."""
 
 
 def names() -> list[str]:
-    """Modules with rows, found by their text: importing them all would slow each down."""
+    """Modules with rows, found by their text, so that they need not be imported."""
     return sorted(
         file.stem for file in HERE.glob("*.py") if "\ndef run(" in file.read_text(encoding="utf-8")
     )
 
 
-def one(name: str) -> str:
-    """A module's rows (or all growths) as JSON, for the process that gathers."""
+def rows_json(name: str) -> str:
+    """The rows of a module (or all growths) as JSON, for the parent process."""
     if name == "growth":
         return json.dumps([asdict(row) for row in run_growth()])
     rows: list[Row] = importlib.import_module(f"bench.{name}").run()
@@ -60,30 +60,31 @@ def conditions() -> str:
         lines = cpuinfo.read_text().splitlines()
         model = next((x.split(":")[1].strip() for x in lines if x.startswith("model name")), model)
     load = f", load {os.getloadavg()[0]:.1f} at the start" if hasattr(os, "getloadavg") else ""
-    found = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     return (
         f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC; {model}, {os.cpu_count()} cores{load}; "
-        f"Python {platform.python_version()}, {found}"
+        f"Python {platform.python_version()}, {versions}"
     )
 
 
-def alone(name: str) -> dict[str, Any] | None:
-    """What a module measures in a process of its own; None, and its last words, if it fails."""
+def measure(name: str) -> dict[str, Any] | None:
+    """The results of a module, run in a separate process; None if it fails."""
     print(f"{name} ...", end=" ", flush=True, file=sys.stderr)
-    begin, met = perf_counter(), conditions()
+    begin, measured = perf_counter(), conditions()
     command = [sys.executable, "-m", "bench", "--json", name]
     done = subprocess.run(command, capture_output=True, text=True, cwd=HERE.parent)
-    took = perf_counter() - begin
+    seconds = perf_counter() - begin
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        print(f"failed after {took:.0f} s: {last}", file=sys.stderr)
+        print(f"failed after {seconds:.0f} s: {last}", file=sys.stderr)
         return None
-    print(f"{took:.0f} s", file=sys.stderr)
-    return {"measured": met, "seconds": took, "rows": json.loads(done.stdout.splitlines()[-1])}
+    print(f"{seconds:.0f} s", file=sys.stderr)
+    rows = json.loads(done.stdout.splitlines()[-1])
+    return {"measured": measured, "seconds": seconds, "rows": rows}
 
 
 def render(results: dict[str, Any]) -> tuple[str, str | None]:
-    """The text of the file and, where growth was measured, the plot.
+    """The text of the file and, if growth was measured, the plot.
 
     >>> text, picture = render({"toy": {"measured": "today", "seconds": 1.0, "rows": []}})
     >>> text.splitlines()[-6:-4], picture
@@ -91,51 +92,51 @@ def render(results: dict[str, Any]) -> tuple[str, str | None]:
     """
     parts, picture = [HEAD], None
     for name, result in results.items():
-        said = f"Measured {result['measured']}; took {result['seconds']:.0f} s."
+        conditions_text = f"Measured {result['measured']}; took {result['seconds']:.0f} s."
         if name == "growth":
-            grown = [
+            growths = [
                 Growth(r["name"], tuple(r["sizes"]), tuple(r["seconds"])) for r in result["rows"]
             ]
-            picture = plot(grown)
-            shown = (
+            picture = plot(growths)
+            content = (
                 "Processor seconds as work grows (its size in brackets) and the fitted exponent; "
-                f"1 is linear.\n\n{growth_table(grown)}\n\n"
+                f"1 is linear.\n\n{growth_table(growths)}\n\n"
                 "![Time over work, relative to the smallest](growth.svg)"
             )
         else:
-            shown = table(Row(**row) for row in result["rows"])
-        parts += [f"## {name}", said, shown]
+            content = table(Row(**row) for row in result["rows"])
+        parts += [f"## {name}", conditions_text, content]
     return "\n\n".join(parts) + "\n", picture
 
 
 def main(arguments: list[str]) -> int:
-    """Run what is asked for and write the files anew after each."""
+    """Run the named benchmarks, or all, and write the files after each."""
     if arguments[:1] == ["--json"]:
-        print(one(arguments[1]))
+        print(rows_json(arguments[1]))
         return 0
     known = [*names(), "growth"]
-    if strangers := [name for name in arguments if name not in known]:
-        print(f"no benchmark {', '.join(strangers)}: one of {', '.join(known)}", file=sys.stderr)
+    if unknown := [name for name in arguments if name not in known]:
+        print(f"no benchmark {', '.join(unknown)}: one of {', '.join(known)}", file=sys.stderr)
         return 2
-    well = True
+    failed = False
     for name in arguments or known:
-        result = alone(name)
-        well = well and result is not None
+        result = measure(name)
         if result is None:
+            failed = True
             continue
         before = json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else {}
         merged = {**before, name: result}
-        kept = {key: merged[key] for key in known if key in merged}
-        text, picture = render(kept)
+        results = {key: merged[key] for key in known if key in merged}
+        text, picture = render(results)
         for path, content in (
-            (STORE, json.dumps(kept, indent=1) + "\n"),
+            (STORE, json.dumps(results, indent=1) + "\n"),
             (HERE / "RESULTS.md", text),
             (HERE / "growth.svg", picture),
         ):
             if content is not None:
                 with atomic(path) as file:
                     file.write_text(content, encoding="utf-8")
-    return 0 if well else 1
+    return int(failed)
 
 
 if __name__ == "__main__":

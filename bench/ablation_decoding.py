@@ -1,4 +1,4 @@
-"""What each decoder brings: peaks, smoothed peaks, refinement, expected AP, on the same densities.
+"""Ablation of decoders on the same densities: peaks, smoothed peaks, refinement, expected AP.
 
     python -m bench.ablation_decoding sleep
     python -m bench.ablation_decoding hapt --data FOLDER
@@ -25,9 +25,8 @@ from bdl.decoding import ExpectedAPGrid, Grid, PeakGrid, calibrate, decode, defa
 from bdl.density import Density
 from bdl.detector import DetectorSettings
 from bdl.detector.selection import Selection
-from bdl.evaluation import match
 from bdl.formats.densities import read_densities, write_densities
-from bench.experiments.common import Part, group_folds, in_memory
+from bench.experiments.common import Part, group_folds, in_memory, scores
 
 DAY = 86400.0
 TRAINING = {"batch": 8, "learning_rate": 1e-2, "accelerator": "cpu"}
@@ -38,10 +37,10 @@ Fold = tuple[list[Density], list[Density]]
 
 def grids(dataset: Benchmark, smooths: tuple[float, ...], separation: float) -> dict[str, Grid]:
     """The rows of the table."""
-    turns = (False, True)
-    peaks = PeakGrid(separation=separation, alternations=turns)
+    alternations = (False, True)
+    peaks = PeakGrid(separation=separation, alternations=alternations)
     mass = ExpectedAPGrid(thresholds=THRESHOLDS, refines=("none",), units=(1.0,))
-    apart = (0.0, separation / 4, separation)
+    separations = (0.0, separation / 4, separation)
     return {
         "peaks": peaks,
         "peaks, smoothed (the paper's grid)": peaks.replace(smooths=(0.0, *smooths)),
@@ -50,12 +49,12 @@ def grids(dataset: Benchmark, smooths: tuple[float, ...], separation: float) -> 
         "expected AP, parabola": mass.replace(refines=("parabola",)),
         "expected AP, centroid": mass.replace(refines=("centroid",)),
         "expected AP, unit": mass.replace(units=UNITS),
-        "expected AP, separation": mass.replace(separations=apart),
+        "expected AP, separation": mass.replace(separations=separations),
         "expected AP, all calibrated": mass.replace(
             refines=("none", "parabola", "centroid"),
             units=UNITS,
-            separations=apart,
-            alternations=turns,
+            separations=separations,
+            alternations=alternations,
         ),
     }
 
@@ -103,7 +102,7 @@ def hapt(
 
 
 def densities(out: Path, dataset: Benchmark, part: Part, detector: Detector) -> Fold:
-    """Densities of the calibration and the test recordings, training where they are missing."""
+    """Densities of the calibration and the test recordings; trains if they are missing."""
     if not (out / "test").exists():
         begin = perf_counter()
         detector.fit(
@@ -122,19 +121,9 @@ def measure(
     dataset: Benchmark, folds: list[Fold], detect: Callable[[Fold], Events]
 ) -> tuple[list[float], int]:
     """mAP, mF1 and the mean AP at each tolerance of all folds' test parts, pooled."""
-    ids = [density.recording for _, test in folds for density in test]
-    settings = dataset.settings
-    events = Events.concat(detect(fold) for fold in folds)
-    matches = match(
-        dataset.events.select(recordings=ids),
-        events,
-        settings.tolerances,
-        types=settings.types,
-        event_free=settings.event_free,
-        recordings=ids,
-    )
-    precision = np.nanmean(matches.average_precision(), axis=0).tolist()
-    return [matches.mean_average_precision(), matches.mean_f1(), *precision], len(events)
+    part = Part((), (), tuple(density.recording for _, test in folds for density in test))
+    detections = Events.concat(detect(fold) for fold in folds)
+    return scores(dataset, [detections], [part]), len(detections)
 
 
 def table(dataset: Benchmark, folds: list[Fold], rows: dict[str, Grid]) -> str:
@@ -150,12 +139,12 @@ def table(dataset: Benchmark, folds: list[Fold], rows: dict[str, Grid]) -> str:
         cells = [name, *(f"{value:.3f}" for value in figures), f"{count:,}", chosen]
         lines.append("| " + " | ".join(cells) + " |")
 
-    ready = default_decoder("events", tolerances=settings.tolerances)
-    figures, count = measure(dataset, folds, lambda fold: decode(fold[1], ready))
+    default = default_decoder("events", tolerances=settings.tolerances)
+    figures, count = measure(dataset, folds, lambda fold: decode(fold[1], default))
     add("expected AP, default", figures, count, "")
     truth = dataset.events
     for name, grid in rows.items():
-        chosen = []
+        chosen: list[str] = []
 
         def detect(fold: Fold, grid: Grid = grid, chosen: list[str] = chosen) -> Events:
             best = calibrate(
@@ -167,14 +156,13 @@ def table(dataset: Benchmark, folds: list[Fold], rows: dict[str, Grid]) -> str:
                 event_free=settings.event_free,
             )
             setting = best.decoder.model_dump(mode="json", exclude={"kind", "tolerances"})
-            plain = type(best.decoder).model_fields
-            chosen.append(
-                ", ".join(
-                    f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}"
-                    for k, v in setting.items()
-                    if v != plain[k].default
-                )
-            )
+            fields = type(best.decoder).model_fields
+            texts = [
+                f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
+                for name, value in setting.items()
+                if value != fields[name].default
+            ]
+            chosen.append(", ".join(texts))
             return decode(fold[1], best.decoder, dataset.intervals)
 
         figures, count = measure(dataset, folds, detect)
@@ -183,7 +171,7 @@ def table(dataset: Benchmark, folds: list[Fold], rows: dict[str, Grid]) -> str:
 
 
 def main() -> None:
-    """Train what is missing and print one table per task, objective and seed."""
+    """Train missing models and print one table per task, objective and seed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("dataset", choices=["sleep", "hapt"])
     parser.add_argument("--data", type=Path, help="folder of HAPT")
@@ -191,15 +179,15 @@ def main() -> None:
     parser.add_argument("--objective", default="bdl-hard")
     parser.add_argument("--task", default="walking", choices=["walking", "transitions"])
     parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args()
-    out = asked.out / asked.dataset
-    if asked.dataset == "sleep":
-        prepared = sleep(out, asked.objective, asked.seed)
+    args = parser.parse_args()
+    out = args.out / args.dataset
+    if args.dataset == "sleep":
+        prepared = sleep(out, args.objective, args.seed)
     else:
-        if asked.data is None:
+        if args.data is None:
             parser.error("hapt needs --data FOLDER")
-        prepared = hapt(out, asked.objective, asked.seed, asked.data, asked.task)
-    print(f"\n{asked.dataset} {asked.task if asked.data else ''} {asked.objective}\n")
+        prepared = hapt(out, args.objective, args.seed, args.data, args.task)
+    print(f"\n{args.dataset} {args.task if args.data else ''} {args.objective}\n")
     print(table(*prepared), flush=True)
 
 

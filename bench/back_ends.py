@@ -26,7 +26,7 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-import psutil
+import psutil  # type: ignore[import-untyped]
 
 from bdl import Detector, Events, Recordings, Workers, read_recordings
 from bdl.detector.detection_run import detect_many
@@ -34,7 +34,7 @@ from bdl.encoders import Recurrent
 from bdl.formats import open_store
 from bdl.recording import Recording
 
-# How workers are known by their commands; without the agents of a node of Ray, it ends itself.
+# Patterns of the commands of workers; not the agents of a Ray node, which ends without them.
 BACKENDS = {"loky": "popen_loky", "dask": "spawn_main", "ray": "^ray::(?!.*Agent)"}
 LONG = 3
 LONG_SAMPLES = 2_000_000
@@ -48,7 +48,7 @@ def make(folder: Path, short: int) -> None:
     rng = np.random.default_rng(0)
     (folder / "source").mkdir()
     lengths = [*rng.integers(30, 600, short).tolist(), *[LONG_SAMPLES] * LONG]
-    taught, events = [], []
+    training, events = [], []
     for first in range(0, len(lengths), 100):
         parts = []
         for number in range(first, min(first + 100, len(lengths))):
@@ -57,7 +57,7 @@ def make(folder: Path, short: int) -> None:
             values[places] += 25.0
             parts.append((f"n{number:05d}", values))
             if number < 50:
-                taught.append(Recording.of(values, id=parts[-1][0], period=1.0, channels=["x"]))
+                training.append(Recording.of(values, id=parts[-1][0], period=1.0, channels=["x"]))
                 events.append(Events.of(parts[-1][0], "spike", places.astype(float)))
         columns = {
             "recording": np.repeat([name for name, _ in parts], [len(v) for _, v in parts]),
@@ -71,7 +71,7 @@ def make(folder: Path, short: int) -> None:
         tolerances=(10.0,),
         window=100.0,
         selection={"folds": 0},
-    ).fit(Recordings.of(taught), Events.concat(events)).save(folder / "model.safetensors")
+    ).fit(Recordings.of(training), Events.concat(events)).save(folder / "model.safetensors")
 
 
 def command(*words: object) -> float:
@@ -92,7 +92,7 @@ def digest(path: Path) -> str:
 
 @contextmanager
 def killing(mark: str, kills: int, seconds: float, seed: int) -> Iterator[list[int]]:
-    """Kill a worker at random moments of some seconds while the block runs; whom it killed."""
+    """Kill workers at random moments while the block runs; yields the ids of killed processes."""
     choice, end = random.Random(seed), threading.Event()
     moments = sorted(choice.uniform(0.0, seconds) for _ in range(kills))
     killed: list[int] = []
@@ -101,16 +101,16 @@ def killing(mark: str, kills: int, seconds: float, seed: int) -> Iterator[list[i
         begin = perf_counter()
         for moment in moments:
             while not end.wait(max(0.0, begin + moment - perf_counter())):
-                workers = [each for each in psutil.Process().children(True) if is_marked(each)]
+                workers = [child for child in psutil.Process().children(True) if is_marked(child)]
                 if workers:
-                    victim = choice.choice(workers)
-                    victim.kill()
-                    killed.append(victim.pid)
+                    worker = choice.choice(workers)
+                    worker.kill()
+                    killed.append(worker.pid)
                     break
                 end.wait(0.05)  # they are still starting
 
     def is_marked(process: psutil.Process) -> bool:
-        with suppress(psutil.Error):  # it ends this moment
+        with suppress(psutil.Error):  # it may just have ended
             return re.search(mark, " ".join(process.cmdline())) is not None
         return False
 
@@ -129,10 +129,10 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=10, help="workers killed on each back end")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--backends", nargs="+", default=[*BACKENDS], choices=[*BACKENDS])
-    given = parser.parse_args()
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        make(folder, given.short)
+        make(folder, args.short)
         model, source = folder / "model.safetensors", folder / "source"
         flags = ("--period", 1)
         prepared = command("prepare", source, *flags, "--out", folder / "store")
@@ -145,14 +145,14 @@ def main() -> None:
         print("| back end | prepare | detect | same bytes | killed | lost | done twice | same |")
         print("|---|---:|---:|---|---:|---:|---:|---|")
         print(f"| one process | {prepared:.0f} s | {detected:.0f} s | | | | | |")
-        for backend in given.backends:
+        for backend in args.backends:
             where = ("--jobs", 2, "--backend", backend)
             other, table = folder / f"store-{backend}", folder / f"{backend}.parquet"
             prepared = command("prepare", source, *flags, "--out", other, *where)
             detected = command("detect", model, store, "--all", "--out", table, *where)
             same = (digest(other), digest(table)) == expected
             workers = Workers(backend=backend, jobs=2, threads=1)
-            with killing(BACKENDS[backend], given.kills, detected, given.seed) as killed:
+            with killing(BACKENDS[backend], args.kills, detected, args.seed) as killed:
                 out = folder / f"run-{backend}"
                 run = detect_many(Detector.load(model), open_store(store), out, workers=workers)
             ledger = run.directory.ledger()

@@ -4,7 +4,7 @@ The straightforward way of the grid (expand to the raw clock, smooth with scipy,
 every setting) is timed on a few of the recordings, in the same run, and scaled to all of them; the
 detections of those recordings are compared setting by setting: the same times, scores to 1e-12.
 Alternation is the same compiled function on both sides. Both use one thread and little memory, so
-processor time is taken, which other work on the machine disturbs less.
+processor time is measured, which other work on the machine disturbs less.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def plain(densities: list[Density], top: float) -> list[list[ByType]]:
 
 
 def check(first: list[list[ByType]], other: list[list[ByType]]) -> int:
-    """Raise unless both hold the same detections; how many there are."""
+    """Raise an error unless both have the same detections; return their number."""
     count = 0
     for a, b in zip(first, other, strict=True):
         for x, y in zip(a, b, strict=True):
@@ -101,20 +101,20 @@ def check(first: list[list[ByType]], other: list[list[ByType]]) -> int:
 
 
 def scan(values: NDArray[np.float64], decoder: ExpectedAP) -> int:
-    """Expected AP by a scan of the whole recording for every detection; how many it takes."""
+    """Expected AP by a scan of the whole recording for every detection; their number."""
     halves = [round(t / PERIOD) / STRIDE for t in decoder.tolerances]
     reach = int(max(halves)) + 1
     offsets = np.arange(-reach, reach + 1)
     kernels = [np.clip(half + 0.5 - np.abs(offsets), 0, 1) for half in halves]
     residual = [values.copy() for _ in kernels]
-    taken = 0
+    count = 0
     while True:
         inside = [np.convolve(r, k, "same") for r, k in zip(residual, kernels, strict=True)]
         score = np.mean([np.minimum(mass, 1) for mass in inside], axis=0)
         at = int(score.argmax())
         if score[at] < decoder.threshold:
-            return taken
-        taken += 1
+            return count
+        count += 1
         low, high = max(0, at - reach), min(len(values), at + reach + 1)
         for r, k, mass in zip(residual, kernels, inside, strict=True):
             if mass[at] > 0:
@@ -133,12 +133,12 @@ def run() -> list[Row]:
     sampled = densities[::step][:SAMPLED]
 
     begin = process_time()
-    all_found = ours(densities, top)
-    took = process_time() - begin
+    detections = ours(densities, top)
+    seconds = process_time() - begin
     begin = process_time()
     reference = plain(sampled, top)
-    plain_took = (process_time() - begin) / SAMPLED * RECORDINGS
-    count = check([detected[::step][:SAMPLED] for detected in all_found], reference)
+    plain_seconds = (process_time() - begin) / SAMPLED * RECORDINGS
+    count = check([detected[::step][:SAMPLED] for detected in detections], reference)
     # Every bin must at least be read once per width, from memory at about 10 GB/s, and every
     # smoothed sample be made from 9 bins at about 8 multiply-adds per nanosecond.
     cells = RECORDINGS * BINS * 2
@@ -146,8 +146,8 @@ def run() -> list[Row]:
     rows = [
         Row(
             "sleep grid: 12 settings, 277 recordings x 46,000 bins x 2 types",
-            took,
-            plain_took,
+            seconds,
+            plain_seconds,
             limit,
             note=f"plain timed on {SAMPLED} recordings and scaled; "
             f"{count:,} detections of those are the same",

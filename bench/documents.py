@@ -22,14 +22,14 @@ COLUMNS = ("system", "mAP", "AP at 60 s", "F1", "median error", "mAP of Default 
 
 
 def environment() -> dict[str, str]:
-    """This checkout's command line first, and a terminal that is wide enough."""
+    """Environment with this checkout's command line first and a wide terminal."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     source = os.environ.get("PYTHONPATH", str(ROOT / "src"))
     return {**os.environ, "PATH": path, "PYTHONPATH": source, "COLUMNS": "110"}
 
 
 def tutorial() -> None:
-    """Run every command of the tutorial in order, and show what it printed."""
+    """Run every command of the tutorial in order, and insert its output."""
     page = ROOT / "docs/tutorial.md"
     with tempfile.TemporaryDirectory() as folder:
 
@@ -51,7 +51,7 @@ def tutorial() -> None:
 
 
 def excerpt(lines: list[str], before: list[str]) -> list[str]:
-    """As many lines as were shown before, from the one that begins like the first of them."""
+    """As many lines as before, from the first that begins with the same word."""
     words = [line.split()[:1] for line in lines]
     first = words.index(before[0].split()[:1]) if before[0].split()[:1] in words else 0
     return lines[first : first + len(before)]

@@ -1,15 +1,14 @@
 """The explorer on a store of 1,000,000,000 numbers with 100,000 labels.
 
 Eight channels of 125 million samples, in a sparse file of which one block in sixteen is noise, so
-that it takes 250 MB of disk. The speed of the index is measured on noise in memory, since zeros
-would flatter it. Requests go through HTTP to the program as a user starts it; frames are those of
-Chromium, while the view moves in every frame.
+that it takes 250 MB of disk. The speed of the index is measured on noise in memory, since zeros are
+faster. Requests go through HTTP to the program as a user starts it; frames are those of Chromium,
+while the view moves in every frame.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ import numpy as np
 from bdl import Events, RecordingInfo, Recordings, write_events
 from bdl.explore.pyramid import TILE, build, level_sizes
 from bdl.formats.recordings.store import MANIFEST, array_header, manifest_of
+from bench.processes import processor_seconds
 from bench.row import Row, best, table
 
 SAMPLES, CHANNELS, EVENTS = 125_000_000, 8, 100_000
@@ -79,12 +79,6 @@ class Program:
         self.token = parse_qs(parts.query)["token"][0]
         self.connection = HTTPConnection("127.0.0.1", parts.port, timeout=60)
 
-    @property
-    def processor_seconds(self) -> float:
-        """Processor time that the program has used, which other programs do not disturb."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
     def get(self, path: str) -> bytes:
         """The body of an answer."""
         self.connection.request("GET", path, headers={"Authorization": f"Bearer {self.token}"})
@@ -103,7 +97,7 @@ def tile_times(program: Program, count: int = 400) -> tuple[list[float], float]:
     """Seconds per answer, for tiles of random levels and places, and processor time per answer."""
     rng = np.random.default_rng(2)
     levels = json.loads(program.get("/api/recordings/0"))["levels"]
-    times, used = [], program.processor_seconds
+    times, used = [], processor_seconds(program.process.pid)
     for _ in range(count):
         level = int(rng.integers(0, levels))
         tiles = -(-SAMPLES // 4**level // TILE) or 1
@@ -111,7 +105,7 @@ def tile_times(program: Program, count: int = 400) -> tuple[list[float], float]:
         begin = perf_counter()
         program.get(path)
         times.append(perf_counter() - begin)
-    return times, (program.processor_seconds - used) / count
+    return times, (processor_seconds(program.process.pid) - used) / count
 
 
 def in_browser(program: Program) -> tuple[float, list[float], list[float], float]:
@@ -150,12 +144,12 @@ def run() -> list[Row]:
     build([noise], *noise.shape)  # compiles
     ours = best(lambda: build([noise], *noise.shape))
 
-    def plainly() -> None:
+    def numpy_levels() -> None:
         for scale in (16, 256, 4096):
             blocks = noise[: len(noise) // scale * scale].reshape(-1, scale, CHANNELS)
             np.nanmin(blocks, axis=1), np.nanmax(blocks, axis=1)
 
-    plain = best(plainly, repeats=1)
+    plain = best(numpy_levels, repeats=1)
     share = sum(level_sizes(SAMPLES)) * 2 / SAMPLES
     scaled = SAMPLES / len(noise)
     with tempfile.TemporaryDirectory() as name:
@@ -191,7 +185,7 @@ def run() -> list[Row]:
             "index of a store, noise in memory, scaled to a billion",
             ours * scaled,
             plain * scaled,
-            note=f"{speed:.0f} million numbers a second; {share:.1%} of the data; "
+            note=f"{speed:.0f} million numbers per second; {share:.1%} of the data; "
             "plain: numpy's nanmin and nanmax per level",
         ),
         Row(
@@ -206,7 +200,7 @@ def run() -> list[Row]:
             5.0,
             unit="ms",
             note="random levels and places, all channels; plain: one coarse tile from the samples; "
-            f"limit: 5 ms asked; median {1e3 * float(np.median(tiles)):.2g} ms",
+            f"limit: goal of 5 ms; median {1e3 * float(np.median(tiles)):.2g} ms",
         ),
         Row("the same, processor time per tile", 1e3 * processor, 5.0, unit="ms"),
         Row(
@@ -214,7 +208,7 @@ def run() -> list[Row]:
             p95[1],
             1e3 / 60,
             unit="ms",
-            note="Chromium without a GPU, which draws at most 60 frames a second (plain); "
+            note="Chromium without a GPU, which draws at most 60 frames per second (plain); "
             f"median {float(np.median(between)):.3g} ms",
         ),
         Row("the same, processor time of the page per frame", frame, 16.0, unit="ms"),
@@ -223,15 +217,10 @@ def run() -> list[Row]:
             p95[2],
             16.0,
             unit="ms",
-            note=f"plain: 16 ms asked; median {float(np.median(spent)):.3g} ms",
+            note=f"plain: goal of 16 ms; median {float(np.median(spent)):.3g} ms",
         ),
     ]
 
 
-def main() -> None:
-    """Print the table."""
-    print(table(run()))
-
-
 if __name__ == "__main__":
-    main()
+    print(table(run()))

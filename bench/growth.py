@@ -1,8 +1,8 @@
-"""How time grows as work grows: ×1, ×4, ×16, a fitted exponent and a plot.
+"""Time over the size of the work: ×1, ×4, ×16, a fitted exponent and a plot.
 
-The exponent is the slope of log time over log size (least squares): 1 is linear. What should be
-linear and has an exponent above 1.1 is reported as such. Time is that of the processor, not of the
-clock: another program on the machine would otherwise bend the line.
+The exponent is the slope of log time over log size (least squares): 1 is linear. An exponent above
+1.1 is marked. Processor time is measured, which other programs on the machine affect less than the
+wall clock.
 
     python -m bench.growth [PLOT.svg]
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 from time import process_time
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 FACTORS = (1, 4, 16)
 ROUNDS = 6
@@ -39,19 +39,19 @@ class Growth:
         return float(np.polyfit(np.log(self.sizes), np.log(self.seconds), 1)[0])
 
 
-def timed(work: Work, least: float = 0.02) -> float:
-    """Processor seconds of a run; short work is repeated until it can be measured."""
+def timed(work: Work, minimum: float = 0.02) -> float:
+    """Processor seconds of a run; short work is repeated for at least ``minimum`` seconds."""
     begin, count = process_time(), 0
-    while count == 0 or process_time() - begin < least:
+    while count == 0 or process_time() - begin < minimum:
         work()
         count += 1
     return (process_time() - begin) / count
 
 
 def measure(name: str, base: int, make: Callable[[int], Work]) -> Growth:
-    """Time ``make(size)()`` at each size, the least of some rounds; making is not timed.
+    """Time ``make(size)()`` at each size, the minimum of some rounds; making is not timed.
 
-    Every round goes through all sizes, so that a spell in which the machine is slow meets all.
+    Every round goes through all sizes, so that a period in which the machine is slow affects all.
     """
     works = [make(base * factor) for factor in FACTORS]
     for work in works:
@@ -64,8 +64,7 @@ def measure(name: str, base: int, make: Callable[[int], Work]) -> Growth:
 def scoring() -> list[Growth]:
     """The evaluator, as recordings, detections and bootstrap replicates grow."""
     from bdl.evaluation import bootstrap, match
-    from bdl.events import Events
-    from bench.evaluation import COLUMNS, TOLERANCES, make, ours
+    from bench.evaluation import TOLERANCES, events_of, make, ours
 
     def recordings(n: int) -> Work:
         data = make(n, 35 * n, 110 * n)
@@ -75,9 +74,8 @@ def scoring() -> list[Growth]:
         data = make(100, 3_500, n)
         return lambda: ours(*data)
 
-    matches = match(
-        *(Events.from_frame(f, **COLUMNS) for f in make(100, 3_500, 11_000)), TOLERANCES
-    )
+    truth, detected = map(events_of, make(100, 3_500, 11_000))
+    matches = match(truth, detected, TOLERANCES)
 
     def replicates(n: int) -> Work:
         return lambda: bootstrap({"one": matches}, replicates=n)
@@ -95,12 +93,12 @@ def decoding() -> list[Growth]:
     from bench.decoding import TOLERANCES, density, ours
 
     def peaks(n: int) -> Work:
-        one = density(np.random.default_rng(0), 0, n)
-        return lambda: Peaks(smooth=50.0, separation=1800.0).decode(one)
+        recording = density(np.random.default_rng(0), 0, n)
+        return lambda: Peaks(smooth=50.0, separation=1800.0).decode(recording)
 
     def expected(n: int) -> Work:
-        one = density(np.random.default_rng(0), 0, n)
-        return lambda: ExpectedAP(tolerances=TOLERANCES).decode(one)
+        recording = density(np.random.default_rng(0), 0, n)
+        return lambda: ExpectedAP(tolerances=TOLERANCES).decode(recording)
 
     def grid(n: int) -> Work:
         rng = np.random.default_rng(0)
@@ -155,7 +153,7 @@ def learning() -> list[Growth]:
 
 
 def run_growth() -> list[Growth]:
-    """All of them, on one thread: one that waits would count as work."""
+    """All growths, on one thread: waiting threads would count as work."""
     with threadpool_limits(1):
         return scoring() + decoding() + learning()
 

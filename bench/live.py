@@ -1,8 +1,8 @@
 """Streams: memory over a million bins, the time from a push to its answer, many streams together.
 
-A forward GRU of the default size, three channels, forward mass as decoder. The straightforward way
-keeps every feature; many streams are `bench.plain_stream`, once per stream and bin. Memory is that
-of the process, after one push of many bins has set the size of its buffers.
+A forward GRU of the default size, three channels, forward mass as decoder. The plain way keeps
+every feature; many streams are `bench.plain_stream`, once per stream and bin. Memory is that of the
+process, after one push of many bins has set the size of its buffers.
 
     python -m bench.live
 """
@@ -13,15 +13,19 @@ import tempfile
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
+from typing import Any
 
 import numpy as np
 import torch
 
+from bdl import Detector, Events, Recording, Recordings, load
+from bdl.detector.sample_intake import Samples
+from bdl.detector.streaming import Streaming
 from bench.plain_stream import plain_seconds
 from bench.row import Row, best, table
 
 STRIDE, PERIOD, CHANNELS = 10, 0.1, 3
-APART, RAISED = 40.0, 4.0  # seconds between two events, and how far they stand out
+APART, RAISED = 40.0, 4.0  # seconds between two events, and their height
 BINS, PUSH, SINGLE, STREAMS = 1_000_000, 5_000, 3_000, 1_000
 
 
@@ -33,10 +37,8 @@ def signals(rng: np.random.Generator, samples: int, times: np.ndarray) -> np.nda
     return values
 
 
-def detector():
-    """A detector that has learned its events, with an operating point."""
-    from bdl import Detector, Events, Recording, Recordings
-
+def detector() -> Detector:
+    """A fitted detector with an operating point."""
     rng, times = np.random.default_rng(0), np.arange(20.0, 1_990.0, APART)
     recordings = [
         Recording.of(signals(rng, 20_000, times), id=id, period=PERIOD) for id in ("a", "b", "c")
@@ -59,8 +61,8 @@ def resident() -> int:
     return pages * 4096
 
 
-def memory(fitted) -> Row:
-    """Growth of the process over a million bins, beside that of keeping their features."""
+def memory(fitted: Detector) -> Row:
+    """Growth of the process over a million bins, compared with the size of their features."""
     rng = np.random.default_rng(1)
     samples = rng.normal(size=(PUSH * STRIDE, CHANNELS)).astype(np.float32)
     stream = fitted.stream("a")
@@ -72,17 +74,17 @@ def memory(fitted) -> Row:
         stream.push(samples)
     seconds = perf_counter() - begin
     grown, late = max(resident() - early, 0), len(stream.save())
-    kept = BINS * CHANNELS * 4 * 4
+    features = BINS * CHANNELS * 4 * 4
     note = (
         f"state {state:,} bytes before, {late:,} after; {BINS / seconds:,.0f} bins per second in "
         f"pushes of {PUSH:,}"
     )
     return Row(
-        f"memory of {BINS:,} bins", max(grown, 4096) / 2**20, kept / 2**20, None, "MiB", note
+        f"memory of {BINS:,} bins", max(grown, 4096) / 2**20, features / 2**20, None, "MiB", note
     )
 
 
-def latency(fitted) -> Row:
+def latency(fitted: Detector) -> Row:
     """Time from the last sample of a bin to the answer."""
     rng = np.random.default_rng(2)
     samples = rng.normal(size=(SINGLE, STRIDE, CHANNELS)).astype(np.float32)
@@ -93,34 +95,28 @@ def latency(fitted) -> Row:
         begin = perf_counter()
         stream.push(rows[-1])
         times.append(perf_counter() - begin)
-    state = [fitted.module_.initial_state(1)]
-    features = torch.zeros(1, 1, CHANNELS * 4)
-
-    def plain() -> None:
-        begin = perf_counter()
-        _, state[0] = fitted.module_.step(features, state[0])
-        loop.append(perf_counter() - begin)
-
+    module: Any = fitted.module_
+    state, features = module.initial_state(1), torch.zeros(1, 1, CHANNELS * 4)
     loop: list[float] = []
     with torch.inference_mode():
         for _ in range(SINGLE):
-            plain()
+            begin = perf_counter()
+            _, state = module.step(features, state)
+            loop.append(perf_counter() - begin)
     late = sorted(times)[int(0.99 * SINGLE)]
     note = f"99 % {late * 1e3:.2f} ms; plain is the encoder alone, without bins and decoder"
     return Row("push of one bin to answer", median(times), median(loop), None, "s", note)
 
 
-def together(fitted) -> list[Row]:
+def together(fitted: Detector) -> list[Row]:
     """One bin of many streams: through torch, and through onnxruntime, without sockets."""
-    from bdl import load
-
     plain = plain_seconds(fitted, 200, STRIDE, CHANNELS)
     with tempfile.TemporaryDirectory() as folder:
         fitted.export(Path(folder) / "model.onnx")
         exported = load(Path(folder) / "model.onnx")
     rows = []
-    for name, detector in (("torch", fitted), ("onnxruntime", exported)):
-        ours = _together(detector)
+    for name, applied in (("torch", fitted), ("onnxruntime", exported)):
+        ours = _together(applied)
         note = (
             f"{1 / ours:,.0f} streams of one bin per second on one core, bins and decoders "
             f"included; {plain['alone'] / ours:.1f} times the plain encoder without these"
@@ -130,18 +126,16 @@ def together(fitted) -> list[Row]:
     return rows
 
 
-def _together(detector) -> float:
+def _together(applied: Streaming) -> float:
     """Processor seconds per stream and bin."""
-    from bdl.detector.sample_intake import Samples
-
     rng = np.random.default_rng(3)
     values = rng.normal(size=(STREAMS * STRIDE, CHANNELS)).astype(np.float32)
-    given = Samples(np.full(STREAMS, STRIDE), values, np.full(len(values), np.nan))
-    streams = [detector.stream(str(i)) for i in range(STREAMS)]
-    numbers = np.array([stream.row for stream in streams])
+    samples = Samples(np.full(STREAMS, STRIDE), values, np.full(len(values), np.nan))
+    streams = [applied.stream(str(i)) for i in range(STREAMS)]
+    rows = np.array([stream.row for stream in streams])
     for _ in range(40):  # until the decoders have all the bins that they compare
-        streams[0].rows.push(numbers, given)
-    return best(lambda: streams[0].rows.push(numbers, given), 5, process_time) / STREAMS
+        streams[0].rows.push(rows, samples)
+    return best(lambda: streams[0].rows.push(rows, samples), 5, process_time) / STREAMS
 
 
 def run() -> list[Row]:

@@ -1,7 +1,7 @@
-"""A service as one would write it without the package: a WebSocket and a `PlainStream` per client.
+"""A service without the package's own: a WebSocket and a `PlainStream` per client.
 
-Started by `bench.serving` with the model file; it prints its address. The message ``taken`` is
-answered with the number of samples that were taken.
+Started by `bench.serving` with the model file; it prints its address. The answer to the message
+``taken`` is the number of samples so far.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 import torch
-from websockets.asyncio.server import serve
+from websockets.asyncio.server import ServerConnection, serve
 
 from bdl import Detector
 from bdl.encoders.fused.setting import use_fused
@@ -24,14 +24,14 @@ async def main(path: str) -> None:
     use_fused(False)
     detector, taken = Detector.load(path), 0
 
-    async def client(socket) -> None:
+    async def client(socket: ServerConnection) -> None:
         nonlocal taken
         stream = PlainStream(detector)
         async for message in socket:
             if message == "taken":
                 await socket.send(str(taken))
                 continue
-            rows = [json.loads(line)["values"] for line in message.split("\n")]
+            rows = [json.loads(line)["values"] for line in str(message).split("\n")]
             for place, score in stream.push(np.array(rows)):
                 await socket.send(json.dumps({"bin": place, "score": score}))
             taken += len(rows)

@@ -1,7 +1,7 @@
-"""What one would write for a stream without the package: numpy, torch's own layers, a peak rule.
+"""A stream without the package's own code: numpy, torch's layers, a peak rule.
 
 A stream keeps the state of the layers. Each bin is summarised by numpy, stepped through torch's
-layers, and compared with the last densities: one that is the highest of its neighbours is told.
+layers, and compared with the last densities: the highest of its neighbours is a detection.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 from collections import deque
 from time import process_time
+from typing import Any
 
 import numpy as np
 import torch
 
+from bdl import Detector
 from bdl.encoders.fused.setting import use_fused
 from bench.row import best
 
@@ -23,17 +25,18 @@ LEAST = 0.05
 class PlainStream:
     """One stream, one bin at a time."""
 
-    def __init__(self, detector) -> None:
-        self.module = detector.module_
-        scaling = detector.model_.features.scaling
-        self.middle, self.spread = np.array(scaling.median), np.array(scaling.spread)
+    def __init__(self, detector: Detector) -> None:
+        module: Any = detector.module_
+        self.module = module
+        scaling: Any = detector.model_.features.scaling
+        self.median, self.spread = np.array(scaling.median), np.array(scaling.spread)
         self.state = self.module.initial_state(1)
-        self.recent = deque(maxlen=2 * NEIGHBOURS + 1)
+        self.recent: deque[float] = deque(maxlen=2 * NEIGHBOURS + 1)
         self.bins = 0
 
     def push(self, rows: np.ndarray) -> list[tuple[int, float]]:
         """Take the samples of one bin (samples, channels); the peak that is now known, if any."""
-        scaled = (rows - self.middle) / self.spread
+        scaled = (rows - self.median) / self.spread
         columns = [scaled.mean(axis=0), scaled.max(axis=0), scaled.min(axis=0), scaled.std(axis=0)]
         features = torch.from_numpy(np.stack(columns, axis=1).reshape(1, 1, -1)).float()
         with torch.inference_mode():
@@ -41,7 +44,7 @@ class PlainStream:
             density = float(torch.nn.functional.softplus(logits)[0, 0, 0])
         self.recent.append(density)
         self.bins += 1
-        if len(self.recent) < self.recent.maxlen:
+        if len(self.recent) < 2 * NEIGHBOURS + 1:
             return []
         middle = self.recent[NEIGHBOURS]
         if middle < LEAST or middle < max(self.recent):
@@ -49,11 +52,11 @@ class PlainStream:
         return [(self.bins - 1 - NEIGHBOURS, middle)]
 
 
-def plain_seconds(detector, streams: int, stride: int, channels: int) -> dict[str, float]:
+def plain_seconds(detector: Detector, streams: int, stride: int, channels: int) -> dict[str, float]:
     """Processor seconds per stream and bin: encoder ``alone``, ``loop``, and ``json`` with it."""
     rng = np.random.default_rng(0)
     samples = rng.normal(size=(streams, stride, channels)).round(4)
-    messages = ["\n".join(json.dumps({"values": row}) for row in each) for each in samples.tolist()]
+    messages = ["\n".join(json.dumps({"values": row}) for row in rows) for rows in samples.tolist()]
     plain = [PlainStream(detector) for _ in range(streams)]
     features = torch.zeros(1, 1, 4 * channels)
 

@@ -1,16 +1,14 @@
-"""Preparing and binning a long sleep table, beside the ordinary pandas way.
+"""Preparing and binning a long sleep table, compared with pandas.
 
 The layout is that of the Kaggle sleep table: one Parquet file, ids and timestamps as text with a
 UTC offset that changes at daylight saving, two float32 channels every 5 s. Both ways end with
 the mean, maximum, minimum and population standard deviation of every 50 s, the local hour and
-the weekday, and are run in processes of their own, so that peak memory can be compared.
+the weekday, and run in separate processes, so that peak memory can be compared.
 """
 
 from __future__ import annotations
 
 import json
-import resource
-import subprocess
 import sys
 import tempfile
 from datetime import datetime
@@ -22,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bench.processes import child_json, peak_memory
 from bench.row import Row, table
 
 ROWS = 460_000
@@ -47,15 +46,15 @@ def _texts(start: np.datetime64, rows: int) -> pa.Array:
 
 def make(file: Path, recordings: int, rows: int = ROWS, seed: int = 0) -> None:
     """Write a sleep table; row groups do not end where recordings end."""
-    # Here, since its libraries would count as memory of the ways that are measured.
+    # Imported here, because its libraries would count as memory of the measured ways.
     from bdl.datasets.sleep.simulated_sleep import SCHEMA
 
     rng = np.random.default_rng(seed)
     with pq.ParquetWriter(file, SCHEMA) as writer:
-        held: list[pa.Table] = []
+        tables: list[pa.Table] = []
         for number in range(recordings):
             start = np.datetime64("2018-10-20T15:30:00") + int(rng.integers(0, 200)) * 900
-            held.append(
+            tables.append(
                 pa.table(
                     [
                         pa.array([f"{number:012x}"]).take(pa.array(np.zeros(rows, np.int8))),
@@ -67,9 +66,9 @@ def make(file: Path, recordings: int, rows: int = ROWS, seed: int = 0) -> None:
                     schema=SCHEMA,
                 )
             )
-            if len(held) == 3 or number == recordings - 1:
-                writer.write_table(pa.concat_tables(held), row_group_size=1 << 20)
-                held = []
+            if len(tables) == 3 or number == recordings - 1:
+                writer.write_table(pa.concat_tables(tables), row_group_size=1 << 20)
+                tables = []
 
 
 def ours(file: Path, out: Path) -> float:
@@ -97,7 +96,7 @@ def ours(file: Path, out: Path) -> float:
 
 
 def plain(file: Path, out: Path) -> float:
-    """The ordinary way with pandas: every step as its documentation shows it.
+    """Pandas, with every step as in its documentation.
 
     Local hours need each row's own offset; for texts of mixed offsets the documentation of
     ``to_datetime`` says to ``apply`` a parser of ``datetime``, and the fastest one is taken here.
@@ -112,7 +111,7 @@ def plain(file: Path, out: Path) -> float:
 
 
 def tuned(file: Path, out: Path) -> float:
-    """Pandas by someone who knows where its time goes: no Python object per row."""
+    """Optimised pandas, without a Python object per row."""
     import pandas as pd
 
     frame = pd.read_parquet(file)
@@ -145,12 +144,10 @@ def decode(file: Path, out: Path) -> float:
 
 
 def measure(way: str, file: Path, out: Path) -> tuple[float, float, float]:
-    """Seconds, peak memory in MiB and result of one way, in a process of its own."""
+    """Seconds, peak memory in MiB and result of one way, in a separate process."""
     small = out.with_name("small.parquet")
     make(small, 1, rows=8192)  # long enough that all compiled code is loaded
-    command = [sys.executable, "-m", "bench.prepare", way, str(small), str(file), str(out)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    seconds, peak, result = json.loads(done.stdout.splitlines()[-1])
+    seconds, peak, result = child_json("bench.prepare", way, small, file, out)
     return seconds, peak, result
 
 
@@ -162,20 +159,20 @@ def run() -> list[Row]:
         make(once, RECORDINGS)
         make(twice, 2 * RECORDINGS)
         # The first run of a fresh installation compiles; users see the time of later ones.
-        mine = [measure("ours", once, folder / f"store{i}") for i in range(4)][1:]
-        theirs = measure("plain", once, folder / "plain.npy")
-        best = measure("tuned", once, folder / "tuned.npy")
+        runs = [measure("ours", once, folder / f"store{i}") for i in range(4)][1:]
+        documented = measure("plain", once, folder / "plain.npy")
+        optimised = measure("tuned", once, folder / "tuned.npy")
         bare = min(measure("decode", once, folder / "none")[0] for _ in range(3))
         doubled = measure("ours", twice, folder / "doubled")
-    fast, peak = min(mine), max(run[1] for run in mine)
-    for seconds, _, result in (theirs, best):
+    fast, peak = min(runs), max(run[1] for run in runs)
+    for seconds, _, result in (documented, optimised):
         assert abs(fast[2] - result) < 1e-6 * abs(result), (fast[2], result, seconds)
     note = f"{RECORDINGS} x {ROWS:,} rows; limit: bare decoding of the file"
     return [
-        Row("prepare and bin a sleep table, beside pandas", fast[0], theirs[0], bare, note=note),
-        Row("the same, beside pandas tuned by hand", fast[0], best[0], bare),
-        Row("peak memory, beside pandas", peak, theirs[1], unit="MiB"),
-        Row("peak memory, beside pandas tuned by hand", peak, best[1], unit="MiB"),
+        Row("prepare and bin a sleep table, pandas", fast[0], documented[0], bare, note=note),
+        Row("the same, optimised pandas", fast[0], optimised[0], bare),
+        Row("peak memory, pandas", peak, documented[1], unit="MiB"),
+        Row("peak memory, optimised pandas", peak, optimised[1], unit="MiB"),
         Row("peak memory, recordings doubled", doubled[1], peak, unit="MiB", note="1.0 is flat"),
     ]
 
@@ -193,8 +190,7 @@ def main() -> None:
     begin = perf_counter()
     result = way(file, out)
     seconds = perf_counter() - begin
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps([seconds, peak, result]))
+    print(json.dumps([seconds, peak_memory() / 2**20, result]))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""Train the models that come with the package, and score them on groups that they never saw.
+"""Train the models that come with the package, and score them on held-out groups.
 
     python -m bench.pretrained mitdb-beats
     python -m bench.pretrained hapt-transitions
     python -m bench.pretrained mitdb-beats --score
 
-A quarter of the groups is kept aside; everything is chosen and trained on the others, with the
+A quarter of the groups is held out; everything is chosen and trained on the others, with the
 default preset. The file is written to src/bdl/pretrained; `bdl show NAME` prints its card. With
-``--score`` nothing is trained or written: the file is scored on the groups that were kept aside,
-and beats beside those of xqrs and gqrs on the same records.
+``--score`` nothing is trained or written: the file is scored on the held-out groups, and for beats
+xqrs and gqrs are scored on the same records.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Parts:
 
     @classmethod
     def of(cls, task: Task, data: Path) -> Parts:
-        """Keep a quarter of the groups aside."""
+        """Hold out a quarter of the groups."""
         benchmark = task.read(data)
         part = group_folds(benchmark.recordings, folds=4, seed=0)[0]
         return cls(task, benchmark, *map(benchmark.recordings.select, (part.train, part.test)))
@@ -62,30 +62,30 @@ class Parts:
 
 
 def main() -> None:
-    """Train, score and write one model, or score the one that there is."""
+    """Train, score and write one model, or score the existing one."""
     parser = argparse.ArgumentParser(description="Train a model that comes with the package.")
     parser.add_argument("model", choices=[*MODELS])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--out", type=Path, help="model file; by default that of the package")
     parser.add_argument("--score", action="store_true", help="score the model file as it is")
-    asked = parser.parse_args()
-    file = asked.out or FOLDER / f"{asked.model}.safetensors"
-    parts = Parts.of(TASKS[asked.model], asked.data)
-    if asked.score:
-        show(asked.model, parts.scores(detected(Detector.load(file), parts.test)))
+    args = parser.parse_args()
+    file = args.out or FOLDER / f"{args.model}.safetensors"
+    parts = Parts.of(TASKS[args.model], args.data)
+    if args.score:
+        show(args.model, parts.scores(detected(Detector.load(file), parts.test)))
         events, scoring = parts.benchmark.events, parts.task.scoring(parts.benchmark)
-        for name, find in MODELS[asked.model].items():
+        for name, find in MODELS[args.model].items():
             show(name, parts.scores(find(parts.train, events, parts.test, scoring)))
         return
     detector = train(parts)
     scores = parts.scores(detected(detector, parts.test))
     describe(detector, parts, scores)
     detector.save(file)
-    show(asked.model, scores)
+    show(args.model, scores)
 
 
 def train(parts: Parts) -> Detector:
-    """Train the default preset on the part that is not kept aside."""
+    """Train the default preset on the groups that are not held out."""
     benchmark = parts.benchmark
     tolerances = parts.task.scoring(benchmark).tolerances
     detector = Detector.preset("fast", tolerances=tolerances, progress=True)
@@ -104,7 +104,7 @@ def detected(detector: Detector, test: Recordings) -> Detected:
 
 
 def describe(detector: Detector, parts: Parts, scores: dict[str, CrossValidated]) -> None:
-    """Let the model tell the data set, its licence, and the scores."""
+    """Add the data set, its licence and the scores to the model."""
     provenance, test = detector.model_.provenance, parts.test
     assert provenance is not None
     groups = tuple(sorted({*test.groups.values()}))

@@ -1,4 +1,4 @@
-"""Where the processor time of the demonstration and of a small nested study goes.
+"""Profile of the processor time of the demonstration and of a small nested study.
 
     python -m bench.profile demo
     python -m bench.profile study
@@ -69,13 +69,13 @@ def study(folder: Path) -> None:
 
 def shares(profile: cProfile.Profile, total: float, imports: float) -> str:
     """Seconds and share of each stage, in Markdown."""
-    found = pstats.Stats(profile).stats  # type: ignore[attr-defined]
+    entries = pstats.Stats(profile).stats  # type: ignore[attr-defined]
     total += imports
     lines = ["| stage | seconds | share |", "|---|---:|---:|"]
     lines.append(f"| importing | {imports:.1f} | {imports / total:.0%} |")
     for stage, (file, function) in STAGES.items():
         spent = max(
-            (entry[3] for key, entry in found.items() if _is(key, file, function)), default=0.0
+            (entry[3] for key, entry in entries.items() if _is(key, file, function)), default=0.0
         )
         lines.append(f"| {stage} | {spent:.1f} | {spent / total:.0%} |")
     return "\n".join([*lines, f"| all | {total:.1f} | 100% |"])

@@ -1,9 +1,9 @@
-"""The fused recurrent layers beside torch's own, on one thread and on two; memory and page faults.
+"""The fused recurrent layers compared with torch's, on one thread and on two; memory.
 
 Both run in one process with the same allocator settings, so that the ratio is that of the
-recurrence alone; the settings have rows of their own, each in a process of its own. The limit
-adds the arithmetic of the layer at the speed of a large matrix product and its buffers' way through
-memory at the speed of a large copy, both measured in the same run.
+recurrence alone; the settings have separate rows, each measured in a separate process. The limit is
+the arithmetic of the layer at the speed of a large matrix product plus its memory traffic at the
+speed of a large copy, both measured in the same run.
 
     python -m bench.recurrent
 """
@@ -13,10 +13,8 @@ from __future__ import annotations
 import json
 import os
 import resource
-import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from time import perf_counter, process_time
 
 import torch
@@ -26,10 +24,11 @@ from bdl.encoders import Encoder
 from bdl.encoders.allocator import keep_buffers
 from bdl.encoders.fused.recurrent_layers import FusedGRU, FusedLSTM
 from bdl.encoders.fused.setting import use_fused
+from bench.processes import child_json, peak_memory
 from bench.row import Row, table
 
 KINDS = {"gru": (FusedGRU, nn.GRU, 3), "lstm": (FusedLSTM, nn.LSTM, 4)}
-WORK = [  # cell, batch, bins, width, backward too, ratio asked for
+WORK = [  # cell, batch, bins, width, whether backward too, goal of the ratio
     ("gru", 32, 12_096, 32, True, 5),
     ("gru", 8, 12_096, 32, True, 10),
     ("gru", 8, 3_600, 128, True, 3),
@@ -42,7 +41,7 @@ WORK = [  # cell, batch, bins, width, backward too, ratio asked for
 def timed(work: Callable[[], object], repeats: int) -> list[float]:
     """Seconds of each run.
 
-    On one thread by the processor's clock: it is the wall's, without what other programs take.
+    On one thread processor time is measured, which other programs affect less.
     """
     clock = process_time if torch.get_num_threads() == 1 else perf_counter
     times = []
@@ -58,9 +57,8 @@ def speeds() -> tuple[float, float]:
     a = torch.randn(1536, 1536)
     b = torch.empty(32 * 2**20)
     c = torch.ones_like(b)
-    return 2 * 1536**3 / min(timed(lambda: a @ a, 6)), 8 * b.numel() / min(
-        timed(lambda: b.copy_(c), 6)
-    )
+    product, copy = min(timed(lambda: a @ a, 6)), min(timed(lambda: b.copy_(c), 6))
+    return 2 * 1536**3 / product, 8 * b.numel() / copy
 
 
 def limit(gates: int, batch: int, bins: int, width: int, backward: bool) -> float:
@@ -85,9 +83,9 @@ def pair(cell: str, batch: int, bins: int, width: int, backward: bool) -> tuple[
 
     def work(module: nn.RNNBase) -> torch.Tensor:
         with torch.set_grad_enabled(backward):
-            y = module(x)[0]
+            y: torch.Tensor = module(x)[0]
             if backward:
-                y.backward(ones)
+                torch.autograd.backward(y, ones)
         return y.detach()
 
     results: list[torch.Tensor] = []
@@ -105,10 +103,10 @@ def layers() -> list[Row]:
     rows = []
     for threads in (1, 2)[: os.cpu_count() or 1]:
         torch.set_num_threads(threads)
-        for cell, batch, bins, width, backward, asked in WORK:
+        for cell, batch, bins, width, backward, goal in WORK:
             ours, plain = pair(cell, batch, bins, width, backward)
             way = "forward + backward" if backward else "forward"
-            note = "" if asked is None else f"at least {asked} asked"
+            note = "" if goal is None else f"goal: at least {goal}"
             if not backward:
                 hours = batch * bins * 50 / 3600 / ours
                 note = f"{note}; {hours:,.0f} h of 50 s bins per second".lstrip("; ")
@@ -122,15 +120,6 @@ def layers() -> list[Row]:
                 )
             )
     return rows
-
-
-def peak() -> float:
-    """Largest MiB this program held; what getrusage says is its parent's where that is larger."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        line = next(x for x in status.read_text().splitlines() if x.startswith("VmHWM"))
-        return int(line.split()[1]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def step(encoder: str, batch: int, fused: bool, keep: bool) -> tuple[float, int, float]:
@@ -150,26 +139,24 @@ def step(encoder: str, batch: int, fused: bool, keep: bool) -> tuple[float, int,
         steps.step()
         times.append(perf_counter() - begin)
         faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
-    return min(times[1:] or times), faults[-1], peak()
+    return min(times[1:] or times), faults[-1], peak_memory() / 2**20
 
 
 def alone(encoder: str, batch: int, fused: bool, keep: bool) -> tuple[float, int, float]:
-    """The same in a process of its own: settings of the allocator cannot be undone."""
+    """`step` in a separate process: settings of the allocator cannot be undone."""
     arguments = json.dumps([encoder, batch, fused, keep])
-    command = [sys.executable, "-m", "bench.recurrent", arguments]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    seconds, faults, most = json.loads(done.stdout.splitlines()[-1])
-    return seconds, faults, most
+    seconds, faults, memory = child_json("bench.recurrent", arguments)
+    return seconds, faults, memory
 
 
 def allocations() -> list[Row]:
-    """Training steps with and without reused buffers, and peak memory beside torch's."""
+    """Training steps with and without reused buffers, and peak memory compared with torch's."""
     rows = []
     for encoder, batch in (("gru", 32), ("unet", 8)):
-        kept, left = (alone(encoder, batch, True, keep) for keep in (True, False))
-        note = f"page faults per step: {kept[1]:,} instead of {left[1]:,}"
+        reused, returned = (alone(encoder, batch, True, keep) for keep in (True, False))
+        note = f"page faults per step: {reused[1]:,} instead of {returned[1]:,}"
         name = f"{encoder} training step, batch {batch}, reused buffers"
-        rows.append(Row(name, kept[0], left[0], note=note))
+        rows.append(Row(name, reused[0], returned[0], note=note))
     ours, torchs = (alone("gru", 8, fused, False) for fused in (True, False))
     rows.append(Row("gru training step, batch 8, whole encoder", ours[0], torchs[0]))
     rows.append(Row("the same, peak memory of the process", ours[2], torchs[2], unit="MiB"))

@@ -1,4 +1,4 @@
-"""One line of a benchmark: ours and the straightforward way, measured side by side in one run."""
+"""One line of a benchmark: the package and a plain implementation, measured in one run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """How many times ours is better than the straightforward way."""
+        """How many times better ours is than the plain implementation."""
         return self.plain / self.ours
 
 

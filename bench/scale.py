@@ -1,30 +1,30 @@
-"""Many recordings on several workers: efficiency, rates, memory, and what a large archive costs.
+"""Many recordings on several workers: efficiency, rates, memory, and the cost of a large archive.
 
 Nights of 100 Hz are written as EDF files, prepared into a store, and searched for events by a small
-detector: by one process, and by two workers of one thread each. Work of seconds is timed after a
-first round has started the workers and their libraries; the time of that start is told apart. Rows
-compare the workers: the ratio of a perfect second worker is 2. Efficiency by the clock needs two
-free cores; by processor time, that of one over that of two workers and of the process that feeds
-them, it tells also on a busy machine what sharing the work costs. Memory is the peak of a process
-that does all itself, for ten times as many recordings and for recordings ten times as long.
+detector: by one process, and by two workers of one thread each. A first round starts the workers
+and their libraries and is not counted; its additional time is reported separately. Rows compare the
+workers: the ratio of a perfect second worker is 2. The efficiency by the wall clock needs two free
+cores. The efficiency by processor time, that of one worker divided by that of two and of the
+process that feeds them, measures the cost of sharing the work on a busy machine as well. Memory is
+the peak of a single process, for ten times as many recordings and for recordings ten times as long.
 ``python -m bench.scale`` also prints the rates in hours of recording per second and core and, from
-those of wide recordings, what 100,000 nights of together 70 TB cost.
+those of wide recordings, the cost of 100,000 nights of together 70 TB.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
+from bench.processes import child_json, peak_memory
 from bench.row import Row, table
 
 RATE = 100.0  # samples per second
@@ -69,7 +69,7 @@ def make(folder: Path, archive: Archive) -> None:
     (folder / "source").mkdir(parents=True)
     samples, hour = int(archive.hours * 3600 * RATE), int(3600 * RATE)
     channels = [f"signal {number}" for number in range(archive.channels)]
-    taught, events = [], []
+    training, events = [], []
     for number in range(archive.recordings):
         rng = np.random.default_rng(number)
         values = rng.normal(size=(samples, archive.channels))
@@ -82,7 +82,7 @@ def make(folder: Path, archive: Archive) -> None:
         edfio.Edf(signals).write(folder / f"source/n{number:05d}.edf")
         if number < 4:
             id = f"n{number}"
-            taught.append(Recording.of(values[:hour], id=id, period=1 / RATE, channels=channels))
+            training.append(Recording.of(values[:hour], id=id, period=1 / RATE, channels=channels))
             events.append(Events.of(id, "spike", places / RATE))
     Detector(
         encoder=Recurrent(width=32, blocks=1),
@@ -91,24 +91,12 @@ def make(folder: Path, archive: Archive) -> None:
         tolerances=(2.0,),
         window=600.0,
         selection={"folds": 0},
-    ).fit(Recordings.of(taught), Events.concat(events)).save(folder / "model")
+    ).fit(Recordings.of(training), Events.concat(events)).save(folder / "model")
     prepare(read_recordings(folder / "source"), folder / "store")
 
 
-def measure(what: str, folder: Path, jobs: int) -> dict[str, Any]:
-    """What `child` measures, in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-m", "bench.scale", what, str(folder), str(jobs)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return measured
-
-
-def child(what: str, folder: Path, jobs: int) -> None:
-    """Do the work once to start all, then several times by the clock; print the fastest."""
+def child(command: str, folder: Path, jobs: int) -> None:
+    """Do the work once to start the workers, then several times; print the fastest as JSON."""
     from bdl import Detector, Workers, read_recordings
     from bdl.detector.detection_run import detect_many
     from bdl.formats import open_store, prepare
@@ -121,7 +109,7 @@ def child(what: str, folder: Path, jobs: int) -> None:
     for _ in range(1 + REPEATS):
         out = Path(tempfile.mkdtemp(dir=folder))
         begin, used = perf_counter(), processor_seconds()
-        if what == "prepare":
+        if command == "prepare":
             source = read_recordings(folder / "source", workers=workers)
             prepare(source, out / "store", workers=workers)
         else:
@@ -129,54 +117,52 @@ def child(what: str, folder: Path, jobs: int) -> None:
         rounds.append((perf_counter() - begin, processor_seconds() - used))
         shutil.rmtree(out)
     seconds, processor = min(rounds[1:])
-    # Not getrusage: it counts what the parent had before this process began its own program.
-    status = Path("/proc/self/status").read_text().splitlines()
-    peak = 1024 * next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
-    start = max(0.0, rounds[0][0] - seconds)
+    start, peak = max(0.0, rounds[0][0] - seconds), peak_memory()
     print(json.dumps({"seconds": seconds, "processor": processor, "start": start, "peak": peak}))
 
 
 def processor_seconds() -> float:
     """Processor time of this process and its workers so far."""
-    import psutil
+    import psutil  # type: ignore[import-untyped]
 
     own = psutil.Process()
-    times = [process.cpu_times() for process in (own, *own.children(recursive=True))]
-    return float(sum(each.user + each.system for each in times))
+    processes = (own, *own.children(recursive=True))
+    return float(sum(sum(process.cpu_times()[:2]) for process in processes))
 
 
 def compare(folder: Path) -> tuple[list[Row], dict[str, float]]:
-    """Rows of two workers beside one and of memory, and the rates of a core."""
+    """Rows of two workers compared with one and of memory, and the rates of a core."""
+    measure = partial(child_json, "bench.scale")
     archives = {"few": FEW, "many": MANY, "long": LONG, "wide": WIDE}
     for name, archive in archives.items():
         make(folder / name, archive)
     rows, peaks, rates = [], [], {}
-    for what in ("prepare", "detect"):
-        one, two = (measure(what, folder / "many", jobs) for jobs in (1, 2))
-        clock = one["seconds"] / two["seconds"] / 2
-        processor = one["processor"] / two["processor"]
+    for command in ("prepare", "detect"):
+        single, double = (measure(command, folder / "many", jobs) for jobs in (1, 2))
+        clock = single["seconds"] / double["seconds"] / 2
+        processor = single["processor"] / double["processor"]
         note = (
             f"{MANY}; efficiency {clock:.0%} by the clock, {processor:.0%} by processor time; the "
-            f"workers start in {two['start']:.1f} s"
+            f"workers start in {double['start']:.1f} s"
         )
-        rows.append(Row(f"{what}, two workers", two["seconds"], one["seconds"], note=note))
-        few, long, wide = (measure(what, folder / name, 1) for name in ("few", "long", "wide"))
-        for name, other in (("ten times as many", one), ("ten times as long", long)):
+        rows.append(Row(f"{command}, two workers", double["seconds"], single["seconds"], note=note))
+        few, long, wide = (measure(command, folder / name, 1) for name in ("few", "long", "wide"))
+        for name, other in (("ten times as many", single), ("ten times as long", long)):
             note = "ours: more, plain: few and short; 1 is flat"
-            row = (f"{what}, peak memory, {name}", other["peak"] / 1e6, few["peak"] / 1e6)
+            row = (f"{command}, peak memory, {name}", other["peak"] / 1e6, few["peak"] / 1e6)
             peaks.append(Row(*row, unit="MB", note=note))
-        rates[f"{what}, 1 channel"] = MANY.total_hours / one["processor"]
-        rates[f"{what}, {WIDTH} channels"] = WIDE.total_hours / wide["processor"]
+        rates[f"{command}, 1 channel"] = MANY.total_hours / single["processor"]
+        rates[f"{command}, {WIDTH} channels"] = WIDE.total_hours / wide["processor"]
     return [*rows, *peaks], rates
 
 
 def archive_cost(rates: dict[str, float]) -> str:
-    """What preparing and searching 100,000 nights cost, from the rates of one core."""
+    """The cost of preparing and searching 100,000 nights, from the rates of one core."""
     hours = NIGHTS * NIGHT_HOURS
     lines = [
-        f"{what}: {rate:,.1f} hours of recording per second and core; {NIGHTS:,} nights of "
+        f"{work}: {rate:,.1f} hours of recording per second and core; {NIGHTS:,} nights of "
         f"{NIGHT_HOURS:g} h: {hours / rate / 3600:,.0f} core-hours"
-        for what, rate in rates.items()
+        for work, rate in rates.items()
     ]
     source, store = (hours * 3600 * RATE * WIDTH * size / 1e12 for size in (2, 4))
     lines.append(

@@ -2,9 +2,9 @@
 
 The model is that of `bench.live`, exported; every client sends one bin of ten samples per message,
 with events as often as in training. Detections above the operating point are sent to the clients.
-What is measured is processor time of the service per bin and stream, which includes reading
-messages, binning and decoding. There are two straightforward ways: `bench.plain_stream`, which gets
-its samples as arrays without any socket, and `bench.plain_service`, the same behind sockets.
+The processor time of the service per bin and stream is measured, which includes reading messages,
+binning and decoding. There are two plain implementations: `bench.plain_stream`, which gets its
+samples as arrays without any socket, and `bench.plain_service`, the same with sockets.
 
     python -m bench.serving
 """
@@ -27,19 +27,14 @@ import torch
 
 from bench.live import APART, CHANNELS, PERIOD, STRIDE, detector, signals
 from bench.plain_stream import plain_seconds
+from bench.processes import processor_seconds
 from bench.row import Row, table
 
 CLIENTS, ROUNDS, TOKEN = 1_000, 20, "bench"
-REPEATS = 5  # of all rounds, of which the least counts, as in the loop: other processes disturb it
+REPEATS = 5  # of all rounds, of which the fastest counts, as in the loop
 WARM = 20  # rounds until the decoders have all the bins that they compare
 PLAIN_CLIENTS, PLAIN_ROUNDS = 200, 10
 PAUSE = 0.15  # seconds between rounds, more than the service needs for one
-
-
-def processor_seconds(process: int) -> float:
-    """Time that a process has used, user and system."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
@@ -81,7 +76,7 @@ async def clients(address: str, process: int, count: int, warm: int, rounds: int
     frames = [Frame(Opcode.TEXT, message).serialize(mask=True) for message in messages]
 
     async def all_taken(turns: int) -> None:
-        """Wait for the service; it is asked rarely, since answering costs it time."""
+        """Wait for the service; requests are rare, because they cost it time."""
         while await asyncio.to_thread(taken, address) < turns * count * STRIDE:
             await asyncio.sleep(PAUSE)
 

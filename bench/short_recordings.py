@@ -1,8 +1,8 @@
 """Detecting in 2,000 short recordings while two other processes keep the machine busy.
 
-``bdl detect`` as it comes, beside the same with OMP_NUM_THREADS=1, where no thread waits for
-another; each in a process of its own, in turns, and the shorter of two runs counts. Then the
-encoder alone, without busy neighbours: short recordings together, beside one by one.
+``bdl detect`` with its defaults, compared with OMP_NUM_THREADS=1, where no thread waits for
+another; each in a separate process, alternately, and the faster of two runs counts. Then the
+encoder alone, without busy processes: short recordings in batches, compared with one by one.
 
     python -m bench.short_recordings
 """
@@ -59,7 +59,7 @@ def write_data(folder: Path) -> None:
 
 @contextmanager
 def busy(processes: int) -> Iterator[None]:
-    """So many processes that always compute."""
+    """Run this many busy processes while the block runs."""
     running = [subprocess.Popen([sys.executable, "-c", SPIN]) for _ in range(processes)]
     try:
         yield
@@ -115,7 +115,7 @@ def run() -> list[Row]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_data(folder)
-        seconds(folder, None, "few")  # what is compiled once is compiled
+        seconds(folder, None, "few")  # compiles
         with busy(BUSY):
             turns = [(seconds(folder, None), seconds(folder, 1)) for _ in range(TURNS)]
         ours, plain = map(min, zip(*turns, strict=True))
@@ -129,7 +129,7 @@ def run() -> list[Row]:
             ours,
             plain,
             note=f"{BUSY} busy processes beside it on {cores} cores; takes {ours / plain:.2f} "
-            "times as long, at most 1.3 wanted",
+            "times as long (goal: at most 1.3)",
         ),
         *encoder_rows(),
     ]

@@ -1,8 +1,8 @@
-"""One process that prepares, fits, detects, streams and runs studies, over and over: `make soak`.
+"""A test for leaks: one process prepares, fits, detects, streams and runs studies repeatedly.
 
-After every round it counts its memory, open files, threads, child processes and temporary files;
-after some rounds, in which libraries load and pools grow, none of them may grow any more. A study
-alternates between one process and two workers. Every round must end with the same detections.
+After every round it counts its memory, open files, threads, child processes and temporary files.
+After some rounds, in which libraries are loaded and pools grow, none of them may grow further. A
+study alternates between one process and two workers. Every round must end with the same detections.
 
     python -m bench.soak --minutes 30
 """
@@ -41,8 +41,8 @@ HEAD = "| round | minutes | memory in MiB | open files | threads | processes | t
 
 
 @dataclass(frozen=True)
-class Held:
-    """What the process holds after a round."""
+class Resources:
+    """Resources of the process after a round."""
 
     memory: int
     files: int
@@ -51,11 +51,11 @@ class Held:
     temporary: int
 
     @classmethod
-    def now(cls, temporary: Path) -> Held:
-        """Count it."""
+    def now(cls, temporary: Path) -> Resources:
+        """Count the resources."""
         gc.collect()
         own = Path("/proc/self")
-        children = [each.read_text().split() for each in own.glob("task/*/children")]
+        children = [file.read_text().split() for file in own.glob("task/*/children")]
         return cls(
             memory=int((own / "statm").read_text().split()[1]) * 4096 >> 20,
             files=len([*(own / "fd").iterdir()]),
@@ -64,9 +64,9 @@ class Held:
             temporary=len([*temporary.rglob("*")]),
         )
 
-    def excess(self, before: Held) -> list[str]:
-        """What is more than before."""
-        limits = Held(before.memory + MEMORY, *astuple(before)[1:])
+    def excess(self, before: Resources) -> list[str]:
+        """The resources that have grown."""
+        limits = Resources(before.memory + MEMORY, *astuple(before)[1:])
         return [name for name in vars(self) if getattr(self, name) > getattr(limits, name)]
 
 
@@ -81,8 +81,8 @@ def one_round(folder: Path, *, jobs: int) -> tuple[int, ...]:
     values = rng.normal(size=(8, 3_000, 2)).astype(np.float32)
     times = np.arange(100, 2_900, 400)
     values[:, times, 0] += 20
-    made = Recordings.of([Recording.of(v, id=f"r{i}", period=1.0) for i, v in enumerate(values)])
-    prepare(made, folder / "store")
+    parts = [Recording.of(v, id=f"r{i}", period=1.0) for i, v in enumerate(values)]
+    prepare(Recordings.of(parts), folder / "store")
     store = read_recordings(folder / "store")
     names, seconds = np.repeat(store.ids, len(times)), np.tile(times.astype(float), len(store.ids))
     detector = Detector(
@@ -93,8 +93,8 @@ def one_round(folder: Path, *, jobs: int) -> tuple[int, ...]:
     loaded = Detector.load(folder / "model")
     detections = loaded.detect(store)
     stream = loaded.stream("r0", period=1.0)
-    parts = [stream.push(values[0][first : first + 50]) for first in range(0, 3_000, 50)]
-    live = Events.concat([*parts, stream.finish()])
+    pushed = [stream.push(values[0][first : first + 50]) for first in range(0, 3_000, 50)]
+    live = Events.concat([*pushed, stream.finish()])
     assert sorted(live.time) == detections.select(recordings=["r0"]).time.tolist()
     Sleep().simulate(folder / "sleep", recordings=6, days=1, seed=0)
     results = run_study(
@@ -111,24 +111,24 @@ def main() -> int:
     """Run rounds until the time is over; the exit code is 1 if anything grew."""
     parser = argparse.ArgumentParser(prog="python -m bench.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=30.0)
-    given = parser.parse_args()
+    args = parser.parse_args()
     warnings.simplefilter("ignore")
     print(HEAD, "|---:|---:|---:|---:|---:|---:|---:|", sep="\n")
-    held: list[Held] = []
-    answers = set()
+    rounds: list[Resources] = []
+    results = set()
     begin = monotonic()
     with tempfile.TemporaryDirectory() as home:
         tempfile.tempdir = str(Path(home) / "temporary")
         Path(tempfile.tempdir).mkdir()
-        while monotonic() - begin < 60 * given.minutes or len(held) <= WARM:
+        while monotonic() - begin < 60 * args.minutes or len(rounds) <= WARM:
             with tempfile.TemporaryDirectory(dir=home) as folder:
-                answers.add(one_round(Path(folder), jobs=1 + len(held) % 2))
-            held.append(Held.now(Path(tempfile.tempdir)))
-            cells = (len(held), f"{(monotonic() - begin) / 60:.1f}", *astuple(held[-1]))
+                results.add(one_round(Path(folder), jobs=1 + len(rounds) % 2))
+            rounds.append(Resources.now(Path(tempfile.tempdir)))
+            cells = (len(rounds), f"{(monotonic() - begin) / 60:.1f}", *astuple(rounds[-1]))
             print("| " + " | ".join(map(str, cells)) + " |", flush=True)
-    grown = held[-1].excess(held[WARM - 1])
-    if len(answers) > 1:
-        grown.append(f"answers differ: {answers}")
+    grown = rounds[-1].excess(rounds[WARM - 1])
+    if len(results) > 1:
+        grown.append(f"results differ: {results}")
     print("grown: " + (", ".join(grown) or "nothing"))
     return int(bool(grown))
 

@@ -1,9 +1,9 @@
-"""The first seconds of a command, beside the bare import of the libraries it cannot do without.
+"""Start-up time of commands, compared with the import of the libraries that they need.
 
-Every command runs in processes of its own. Those that are compared take turns, and the shortest
-time of each counts: the one least disturbed by the machine. "Small" tables have a handful of rows,
-so that scoring them needs no compiled function; "large" ones need them all. The first use ever is
-timed with an empty cache of compiled functions, once, since every repetition costs as much.
+Every command runs in separate processes. Commands that are compared run alternately, and the
+shortest time of each counts: the one least disturbed by the machine. "Small" tables have a few
+rows, so that scoring them needs no compiled function; "large" ones need all. The first use is timed
+once, with an empty cache of compiled functions.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def seconds(command: Sequence[str], folder: Path, cache: Path | None = None) -> 
 
 
 def in_turns(commands: Mapping[str, Sequence[str]], folder: Path) -> dict[str, float]:
-    """Shortest time of each command; they take turns, after one round that is not counted."""
+    """Shortest time of each command; they alternate, after one round that is not counted."""
     rounds = [
         {name: seconds(command, folder) for name, command in commands.items()}
         for _ in range(REPEATS + 1)
@@ -76,10 +76,10 @@ def write_recording(folder: Path) -> None:
     (folder / "recording.csv").write_text("\n".join(["time,x", *lines]) + "\n")
 
 
-def beside(name: str, ours: float, plain: float, most: float | None = None) -> Row:
-    """A row that says how many times ours takes the time of the other."""
-    asked = "" if most is None else f", at most {most:g} wanted"
-    return Row(name, ours, plain, note=f"takes {ours / plain:.2f} times as long{asked}")
+def compared(name: str, ours: float, plain: float, limit: float | None = None) -> Row:
+    """A row whose note is the ratio of the times."""
+    goal = "" if limit is None else f" (goal: at most {limit:g})"
+    return Row(name, ours, plain, note=f"takes {ours / plain:.2f} times as long{goal}")
 
 
 def run() -> list[Row]:
@@ -108,22 +108,24 @@ def run() -> list[Row]:
             "inspect, ISO times": (*BDL, "inspect", "recording.csv"),
         }
         first = {
-            what: seconds(command, folder, cache=folder / f"cache{i}")
-            for i, (what, command) in enumerate(firsts.items())
+            name: seconds(command, folder, cache=folder / f"cache{i}")
+            for i, (name, command) in enumerate(firsts.items())
         }
     return [
-        beside("bdl --help, beside import typer, rich", warm["bdl --help"], warm["typer, rich"], 2),
-        beside("import bdl, beside python alone", warm["import bdl"], warm["python"]),
-        beside(
+        compared(
+            "bdl --help, beside import typer, rich", warm["bdl --help"], warm["typer, rich"], 2
+        ),
+        compared("import bdl, beside python alone", warm["import bdl"], warm["python"]),
+        compared(
             "score of small tables, beside import polars, numba, pydantic, typer",
             warm["score small"],
             warm["libraries"],
             1.5,
         ),
-        beside("score of 30,000 rows, beside the same", warm["score large"], warm["libraries"]),
+        compared("score of 30,000 rows, beside the same", warm["score large"], warm["libraries"]),
         *(
-            Row(f"first use ever: {what}", took, 10.0, note="plain: the most that is wanted")
-            for what, took in first.items()
+            Row(f"first use: {name}", took, 10.0, note="plain: the goal")
+            for name, took in first.items()
         ),
     ]
 

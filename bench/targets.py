@@ -1,6 +1,8 @@
-"""Targets and features against the straightforward way: `python -m bench.targets`."""
+"""Targets and features, compared with plain numpy: `python -m bench.targets`."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
@@ -25,11 +27,12 @@ def _raw_targets(places: list[np.ndarray], stride: int) -> np.ndarray:
             low, high = max(place - reach, 0), min(place + reach + 1, HOUR)
             part = bell[low - place + reach : high - place + reach]
             timeline[low:high, column] += part / part.sum()
-    return timeline.reshape(-1, stride, len(places)).sum(axis=1)
+    target: np.ndarray = timeline.reshape(-1, stride, len(places)).sum(axis=1)
+    return target
 
 
 def _numpy_features(values: np.ndarray, stride: int) -> np.ndarray:
-    """Four reductions over reshaped bins that heed missing samples."""
+    """Four reductions over reshaped bins that ignore missing samples."""
     bins = values.reshape(-1, stride, values.shape[1])
     parts = [np.nanmean(bins, 1), np.nanmax(bins, 1), np.nanmin(bins, 1), np.nanstd(bins, 1)]
     return np.stack(parts, axis=2).reshape(len(bins), -1)
@@ -65,15 +68,15 @@ def run() -> list[Row]:
     ):
         values = rng.normal(size=(samples, channels)).astype(np.float32)
         recording = Recording.of(values, id="a", period=1.0)
-        asked = Features(stride=stride, scaling="none")
-        made = bin_features(recording, asked).values
-        np.testing.assert_allclose(made, _numpy_features(values, stride), atol=1e-4)
+        features = Features(stride=stride, scaling="none")
+        binned = bin_features(recording, features).values
+        np.testing.assert_allclose(binned, _numpy_features(values, stride), atol=1e-4)
         rows.append(
             Row(
                 name,
-                best(lambda r=recording, f=asked: bin_features(r, f)),  # type: ignore[misc]
-                best(lambda v=values, s=stride: _numpy_features(v, s), 1),  # type: ignore[misc]
-                limit=best(lambda v=values: v.max()),  # type: ignore[misc]
+                best(partial(bin_features, recording, features)),
+                best(partial(_numpy_features, values, stride), 1),
+                limit=best(values.max),
                 note="numpy's nan functions; limit: one numpy pass over the values",
             )
         )

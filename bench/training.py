@@ -1,4 +1,4 @@
-"""Training speed: what our loop adds to a plain torch loop, and how long it waits for data.
+"""Training speed: the overhead over a plain torch loop, and the time spent waiting for data.
 
 Both train the same module on the same recordings with the same optimiser, clipping and schedule.
 The plain loop has its batch ready in memory and does nothing else; ours draws, crops and builds
@@ -12,6 +12,8 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
+from typing import Any
+from unittest import mock
 
 import numpy as np
 import torch
@@ -34,34 +36,35 @@ DAYS = 1728  # bins
 
 
 def recordings(count: int, bins: int) -> list[TrainingRecording]:
-    """Features of noise with a calendar, and two events a day, as in sleep."""
+    """Features of noise with a calendar, and two events per day, as in sleep."""
     rng = np.random.default_rng(0)
-    made = []
+    prepared = []
     for i in range(count):
         total = bins + bins // 2
         hours = np.arange(total) // 72 % 24
         values = rng.normal(size=(total, 8)).astype(np.float32)
         places = [np.arange(shift, total * STRIDE, DAYS * STRIDE) for shift in (100, 6000)]
         binned = Binned(values, hours, hours % 7, np.zeros(total, dtype=np.bool_))
-        made.append(TrainingRecording(binned, Labels(str(i), 5.0, total * STRIDE, tuple(places))))
-    return made
+        labels = Labels(str(i), 5.0, total * STRIDE, tuple(places))
+        prepared.append(TrainingRecording(binned, labels))
+    return prepared
 
 
 def run(batch: int = 32, bins: int = 12_096, steps: int = 8) -> list[Row]:
-    """Seconds a step of ours and of the plain loop, and the share of time spent waiting."""
+    """Seconds per step of ours and of the plain loop, and the share of time spent waiting."""
     keep_buffers()
     data = recordings(batch, bins)
-    objective = BDL(reference_spacing=86400.0).resolve([one.labels for one in data], stride=STRIDE)
-    made: list[Batches] = []
-
+    labels = [recording.labels for recording in data]
+    objective = BDL(reference_spacing=86400.0).resolve(labels, stride=STRIDE)
+    instances: list[Batches] = []
     marks: list[tuple[float, float]] = []
 
     class Counted(Batches):
-        """Batches that note when each epoch, here one step, begins."""
+        """Batches that record when each epoch, here one step, begins."""
 
-        def __init__(self, *given: object, **options: object) -> None:
-            super().__init__(*given, **options)  # type: ignore[arg-type]
-            made.append(self)
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            instances.append(self)
 
         def __iter__(self) -> Iterator[Batch]:
             marks.append((time.perf_counter(), time.process_time()))
@@ -69,29 +72,27 @@ def run(batch: int = 32, bins: int = 12_096, steps: int = 8) -> list[Row]:
 
     def module() -> torch.nn.Module:
         torch.manual_seed(0)
-        return Recurrent().build(inputs=8, outputs=2, calendar=True)
+        built: torch.nn.Module = Recurrent().build(inputs=8, outputs=2, calendar=True)
+        return built
 
     training = Training(epochs=steps, batch=batch, accelerator="cpu")
-    original, loop.Batches = loop.Batches, Counted  # type: ignore[misc, attr-defined]
-    try:
+    with mock.patch.object(loop, "Batches", Counted):
         task = TrainingTask(objective, data, training, FEATURES, bins, 2)
         result = loop.train(module(), task)
-    finally:
-        loop.Batches = original  # type: ignore[misc, attr-defined]
     ours, ours_cpu = np.diff(np.array(marks[1:]), axis=0).min(axis=0)
-    waited = made[0].waited / sum(epoch.seconds for epoch in result.history)
+    waited = instances[0].waited / sum(epoch.seconds for epoch in result.history)
 
     encoder = module()
     optimizer = torch.optim.Adam(encoder.parameters(), lr=3e-3)
-    one = made[0].make(0, range(batch))
+    ready = instances[0].make(0, range(batch))
     marks.clear()
     for step in range(steps):
         marks.append((time.perf_counter(), time.process_time()))
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(step, steps, 3e-3)
         optimizer.zero_grad()
-        logits = encoder(one.values, one.hour, one.weekday, one.mask)
-        objective.loss(logits, one.target, one.mask).backward()
+        logits = encoder(ready.values, ready.hour, ready.weekday, ready.mask)
+        objective.loss(logits, ready.target, ready.mask).backward()
         torch.nn.utils.clip_grad_norm_(encoder.parameters(), 0.1)
         optimizer.step()
     plain, plain_cpu = np.diff(np.array(marks[1:]), axis=0).min(axis=0)
@@ -108,8 +109,8 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--bins", type=int, default=12_096)
     parser.add_argument("--steps", type=int, default=8)
-    asked = parser.parse_args()
-    print(table(run(asked.batch, asked.bins, asked.steps)))
+    args = parser.parse_args()
+    print(table(run(args.batch, args.bins, args.steps)))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Window statistics against numpy's sliding windows: `python -m bench.window_statistics`."""
+"""Window statistics, compared with sliding windows: `python -m bench.window_statistics`."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def run() -> list[Row]:
         with np.errstate(invalid="ignore"):
             return _sliding(means.astype(np.float64), spreads.astype(np.float64))
 
-    made = ours()
-    np.testing.assert_allclose(made[1:], plain()[1:], atol=1e-4)
+    rows = ours()
+    np.testing.assert_allclose(rows[1:], plain()[1:], atol=1e-4)
     return [
         Row(
             f"window statistics, {BINS:,} bins x {CHANNELS}, {len(WIDTHS)} widths up to 128",
             best(ours),
             best(plain),
-            limit=best(made.copy),
+            limit=best(rows.copy),
             note="numpy's sliding windows; required 20; limit: one copy of the table",
         )
     ]

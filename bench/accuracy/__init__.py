@@ -4,6 +4,6 @@
     python -m bench.accuracy.tables > tables.md
 
 Every (data set, row, seed, fold) is one kept file, so that an interrupted run resumes and parts
-can be run apart. The test groups of a fold are seen by no choice: a row gets the training
-recordings and makes all its choices among them. The second command reads the kept files only.
+can be run separately. No choice uses the test groups of a fold: a row gets the training recordings
+and makes all its choices on them. The second command reads the kept files only.
 """

@@ -1,4 +1,4 @@
-"""Run rows of one data set; what is kept already is not run again."""
+"""Run rows of one data set; runs that are kept are not repeated."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 
 from bdl.installation import version
 from bench.accuracy.kept import KEPT, read_run, run_file, write_run, write_truth
-from bench.accuracy.processor_time import processor_seconds
 from bench.accuracy.rows import BASELINES, BEATS_ONLY, PRESETS, UNSEEDED, Row, find_row
 from bench.accuracy.shared_training import shared_trainings
 from bench.accuracy.tasks import TASKS
 from bench.experiments.common import group_folds
+from bench.processes import own_processor_seconds
 
 
 def main() -> None:
-    """Run what is asked for, fold by fold."""
+    """Run the rows fold by fold."""
     parser = argparse.ArgumentParser(description="Accuracy in nested folds of groups.")
     parser.add_argument("task", choices=TASKS)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
@@ -31,36 +31,35 @@ def main() -> None:
         help="folder of trainings that several rows share",
     )
     parser.add_argument("--of", type=int, default=5, help="number of folds of groups")
-    asked = parser.parse_args()
-    task, folder = TASKS[asked.task], asked.out / asked.task
-    benchmark = task.read(asked.data)
-    parts = group_folds(benchmark.recordings, folds=asked.of, seed=0)
+    args = parser.parse_args()
+    task, folder = TASKS[args.task], args.out / args.task
+    benchmark = task.read(args.data)
+    parts = group_folds(benchmark.recordings, folds=args.of, seed=0)
     write_truth(folder, task, benchmark, parts)
-    for seed in asked.seeds:
-        for fold in asked.folds:
+    for seed in args.seeds:
+        for fold in args.folds:
             part = parts[fold]
             training = benchmark.recordings.select(part.train)
             events = benchmark.events.select(recordings=part.train)
             test = benchmark.recordings.select(part.test)
-            for row in map(find_row, asked.rows):
+            for row in map(find_row, args.rows):
                 file = run_file(folder, row.name, seed, fold)
-                if skip(row, asked.task, seed) or is_kept(file, row):
+                if skip(row, args.task, seed) or is_kept(file, row):
                     continue
-                begin, clock = processor_seconds(), time.perf_counter()
-                with shared_trainings(asked.trainings) as saved:
+                begin, clock = own_processor_seconds(), time.perf_counter()
+                with shared_trainings(args.trainings) as saved:
                     detected = row.detect(task, benchmark, training, events, test, seed)
                 about = {
                     "row": row.definition(),
-                    "cpu": processor_seconds() - begin + saved.seconds,
+                    "cpu": own_processor_seconds() - begin + saved.seconds,
                     "seconds": time.perf_counter() - clock,
                     "bdl": version(),
                 }
                 write_run(file, detected, about)
-                matches = task.scoring(benchmark).match(
-                    benchmark.events, detected.ranked, part.test
-                )
+                scoring = task.scoring(benchmark)
+                matches = scoring.match(benchmark.events, detected.ranked, part.test)
                 print(
-                    f"{asked.task} {row.name} seed {seed} fold {fold}: "
+                    f"{args.task} {row.name} seed {seed} fold {fold}: "
                     f"mAP {matches.mean_average_precision():.4f}, "
                     f"best F1 {matches.mean_f1():.4f}, {about['cpu']:.0f} CPU seconds",
                     flush=True,
@@ -82,7 +81,7 @@ def is_kept(file: Path, row: Row) -> bool:
 
 
 def agrees(before: object, now: object) -> bool:
-    """Whether all settings of a kept run are those of now; fields that are new since do not count.
+    """Whether all settings of a kept run are unchanged; fields that are new do not count.
 
     >>> agrees({"training": {"batch": 8}}, {"training": {"batch": 8, "budget": None}})
     True

@@ -33,17 +33,17 @@ def main() -> None:
     parser.add_argument("--fold", type=int, default=0)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--nested", action="store_true", help="score a row with its own choices")
-    asked = parser.parse_args()
-    task = TASKS[asked.task]
-    benchmark = task.read(asked.data)
-    part = group_folds(benchmark.recordings, folds=5, seed=0)[asked.fold]
+    args = parser.parse_args()
+    task = TASKS[args.task]
+    benchmark = task.read(args.data)
+    part = group_folds(benchmark.recordings, folds=5, seed=0)[args.fold]
     training = benchmark.recordings.select(part.train)
-    score = score_nested if asked.nested else score_choices
-    for name in asked.rows:
-        for seed in asked.seeds:
+    score = score_nested if args.nested else score_choices
+    for name in args.rows:
+        for seed in args.seeds:
             scores = score(task, benchmark, training, find_row(name), seed)
             text = ", ".join(f"{metric} {value:.4f}" for metric, value in scores.items())
-            print(f"{asked.task} {name} seed {seed}: {text}", flush=True)
+            print(f"{args.task} {name} seed {seed}: {text}", flush=True)
 
 
 def score_choices(
@@ -67,7 +67,7 @@ def score_choices(
 def score_nested(
     task: Task, benchmark: Benchmark, training: Recordings, row: Row, seed: int
 ) -> dict[str, float]:
-    """Scores in a third of the groups of a row that was fitted, with its choices, on the others."""
+    """Scores in a third of the groups; the row is fitted, with its choices, on the others."""
     inner = group_folds(training, folds=3, seed=1)[0]
     events = benchmark.events
     detected = row.detect(
@@ -79,7 +79,7 @@ def score_nested(
         seed,
     )
     scoring = task.scoring(benchmark)
-    ranked, reported = (scoring.match(events, each, inner.test) for each in detected)
+    ranked, reported = (scoring.match(events, detections, inner.test) for detections in detected)
     scores = {"mAP": ranked.mean_average_precision()}
     for tolerance in task.operating or (None,):
         within = "" if tolerance is None else f" within {tolerance:g} s"

@@ -23,7 +23,7 @@ KEPT = Path(__file__).parent / "detections"  # kept with the code: runs take hou
 
 @dataclass(frozen=True)
 class Truth:
-    """What a table needs of a data set: events, groups, folds and how it is scored."""
+    """The parts of a data set that a table needs: events, groups, folds and scoring."""
 
     events: Events
     groups: dict[str, str]
@@ -55,7 +55,7 @@ def read_truth(folder: Path) -> Truth:
     """Read what `write_truth` wrote."""
     file = folder / "truth.parquet"
     about = json.loads(pl.read_parquet_metadata(file)[KEY])
-    scoring = {
+    scoring: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in about["scoring"].items()
     }
@@ -84,17 +84,17 @@ def write_run(file: Path, detected: Detected, about: dict[str, Any]) -> None:
 
 
 def read_run(file: Path) -> tuple[Detected, dict[str, Any]]:
-    """The detections of one run, and what was measured with them."""
+    """The detections of one run, and its row, time and version."""
     frame = pl.read_parquet(file)
     ranked, reported = (
-        Events.from_frame(frame.filter(pl.col("reported") == each).drop("reported"))
-        for each in (False, True)
+        Events.from_frame(frame.filter(pl.col("reported") == is_reported).drop("reported"))
+        for is_reported in (False, True)
     )
     return Detected(ranked, reported), json.loads(pl.read_parquet_metadata(file)[KEY])
 
 
 def _columns(events: Events) -> pl.DataFrame:
     score = np.zeros(0) if events.score is None else events.score
-    frame = replace(events, score=score).to_frame("polars")
+    frame: pl.DataFrame = replace(events, score=score).to_frame("polars")
     types = {"recording": pl.String, "event": pl.String, "time": pl.Float64, "score": pl.Float64}
-    return frame.cast(types)
+    return frame.cast(pl.Schema(types))

@@ -1,4 +1,4 @@
-"""F1 of detections that were cut at an operating point already."""
+"""F1 of detections at an operating point, without a further threshold."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Literal
 
 import numpy as np
 
+from bdl.arrays import Floats
 from bdl.evaluation import Matches, Metric
 from bdl.evaluation.metrics import F1
-from bdl.evaluation.metrics.metric import Floats
 
 
 class ReportedF1(Metric):
@@ -20,6 +20,8 @@ class ReportedF1(Metric):
         """F1 of each replicate, (replicates,)."""
         tolerances = matches.tolerances if self.tolerance is None else (self.tolerance,)
         lowest = float(matches.score.min(initial=0.0))
-        metrics = [F1(tolerance=each, threshold=lowest, type=self.type) for each in tolerances]
+        metrics = [
+            F1(tolerance=tolerance, threshold=lowest, type=self.type) for tolerance in tolerances
+        ]
         mean: Floats = np.mean([metric.values(matches, weights) for metric in metrics], axis=0)
         return mean

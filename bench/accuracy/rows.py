@@ -79,7 +79,7 @@ class Row:
         )
 
     def definition(self) -> dict[str, object]:
-        """The settings of the row as they are kept: a preset that changes makes another row."""
+        """The settings of the row as they are kept with its runs."""
         changes = dict(self.changes or {})
         if self.preset is None:
             return {"baseline": self.name}

@@ -1,4 +1,4 @@
-"""Members of ensembles that are the same in several rows are trained once.
+"""Cache of trainings: members of ensembles that several rows share are trained once.
 
 The rows `fast` and `best` and those that take something away from `best` train many of the same
 encoders on the same parts. Within `shared_trainings`, the result of a training is kept in a folder
@@ -24,14 +24,14 @@ from bdl.formats.atomic_files import atomic
 from bdl.installation import version
 from bdl.training.history import TrainingResult
 from bdl.training.task import TrainingTask
-from bench.accuracy.processor_time import processor_seconds
+from bench.processes import own_processor_seconds
 
 Train = Callable[[Encoder, nn.Module, TrainingTask], TrainingResult]
 
 
 @dataclass
 class Saved:
-    """Processor seconds of the trainings that were read instead of carried out."""
+    """Processor seconds of the trainings that were read from the cache."""
 
     seconds: float = 0.0
 
@@ -52,9 +52,9 @@ def shared_trainings(folder: Path) -> Iterator[Saved]:
                 module.load_state_dict(weights)
                 saved.seconds += seconds
                 return result  # type: ignore[no-any-return]
-            begin = processor_seconds()
+            begin = own_processor_seconds()
             result = train(encoder, module, task)
-            content = module.state_dict(), result, processor_seconds() - begin
+            content = module.state_dict(), result, own_processor_seconds() - begin
             with atomic(file) as temporary:
                 temporary.write_bytes(pickle.dumps(content))
             return result
@@ -63,7 +63,7 @@ def shared_trainings(folder: Path) -> Iterator[Saved]:
 
     with (
         mock.patch.object(Encoder, "train", sharing(Encoder.train)),
-        mock.patch.object(Trees, "train", sharing(Trees.train)),
+        mock.patch.object(Trees, "train", sharing(Trees.train)),  # type: ignore[arg-type]
     ):
         yield saved
 
@@ -71,10 +71,8 @@ def shared_trainings(folder: Path) -> Iterator[Saved]:
 def digest(encoder: Encoder, module: nn.Module, task: TrainingTask) -> str:
     """A digest of everything that the result of a training depends on."""
     weights = {name: value.numpy() for name, value in module.state_dict().items()}
-    settings = [
-        each.model_dump_json()
-        for each in (encoder, task.objective, task.training.replace(workers=1), task.features)
-    ]
+    values = (encoder, task.objective, task.training.replace(workers=1), task.features)
+    settings = [value.model_dump_json() for value in values]
     return str(
         joblib.hash((version(), weights, settings, task.window, task.outputs, [*task.recordings]))
     )

@@ -1,11 +1,11 @@
-"""The tables of accuracy as Markdown, from the kept files alone.
+"""The tables of accuracy as Markdown, from the kept files.
 
     python -m bench.accuracy.tables [DATASET ...] [--rows ROW ...] [--reference best]
 
 A table has the folds that all its rows have. Detections of these folds are pooled, the metrics are
-averaged over seeds, and the intervals are those of a paired bootstrap over groups. Scores of the
-models of different folds may have different scales, which pooling ranks together: the mean of the
-mAPs of single folds is beside it.
+averaged over seeds, and the confidence intervals are those of a paired bootstrap over groups. The
+scores of models of different folds may have different scales, which affects the pooled ranking; the
+mean of the mAPs of single folds is therefore reported as well.
 """
 
 from __future__ import annotations
@@ -50,26 +50,25 @@ class RowMatches:
 
 
 def main() -> None:
-    """Print the tables that are asked for."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description="Tables of accuracy from kept runs.")
     parser.add_argument("tasks", nargs="*")
     parser.add_argument("--out", type=Path, default=KEPT)
     parser.add_argument("--rows", nargs="+")
     parser.add_argument("--reference", default="best")
     parser.add_argument("--replicates", type=int, default=1000)
-    asked = parser.parse_args()
-    tasks = asked.tasks or sorted(file.parent.name for file in asked.out.glob("*/truth.parquet"))
+    args = parser.parse_args()
+    tasks = args.tasks or sorted(file.parent.name for file in args.out.glob("*/truth.parquet"))
     for task in tasks:
         print(f"### {task}\n")
-        print(table(asked.out / task, asked.rows, asked.reference, asked.replicates), flush=True)
+        print(table(args.out / task, args.rows, args.reference, args.replicates), flush=True)
 
 
 def table(folder: Path, rows: Sequence[str] | None, reference: str, replicates: int) -> str:
     """One table with its caption; the reference row comes first where there is one."""
     truth, runs = read_truth(folder), kept_runs(folder)
-    names = sorted(runs, key=lambda name: (name not in FIRST, name))
+    names = sorted(name for name in runs if rows is None or name in rows)
     names.sort(key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
-    names = [name for name in names if rows is None or name in rows]
     if not names:
         return "Nothing was run.\n"
     folds = sorted(set.intersection(*(most_folds(runs[name]) for name in names)))
@@ -86,10 +85,10 @@ def table(folder: Path, rows: Sequence[str] | None, reference: str, replicates: 
     lines = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
     for name in names:
         cells = [f"{result.systems[name].value:.3f}" for result in columns.values()]
-        found = matches[name]
-        cells.append(f"{found.mean_of_folds:.3f}")
-        cells += [difference(columns[each], name) for each in compared]
-        cells += [f"{found.cpu:.0f}", str(len(found.ranked))]
+        row = matches[name]
+        cells.append(f"{row.mean_of_folds:.3f}")
+        cells += [difference(columns[column], name) for column in compared]
+        cells += [f"{row.cpu:.0f}", str(len(row.ranked))]
         lines.append("| " + " | ".join([name, *cells]) + " |")
     groups = len({truth.groups[id] for id in ids})
     caption = (
@@ -123,15 +122,15 @@ def read_row(
     ids = [id for fold in folds for id in truth.folds[fold]]
     ranked, reported, single, cpu = [], [], [], []
     for seed in seeds:
-        kept = [read_run(run_file(folder, name, seed, fold)) for fold in folds]
-        both = zip(*(detected for detected, _ in kept), strict=True)
+        fold_runs = [read_run(run_file(folder, name, seed, fold)) for fold in folds]
+        both = zip(*(detected for detected, _ in fold_runs), strict=True)
         pooled = [truth.scoring.match(truth.events, _scored(parts), ids) for parts in both]
-        for fold, (detected, _) in zip(folds, kept, strict=True):
+        for fold, (detected, _) in zip(folds, fold_runs, strict=True):
             part = truth.scoring.match(truth.events, detected.ranked, truth.folds[fold])
             single.append(part.mean_average_precision())
         ranked.append(pooled[0])
         reported.append(pooled[1])
-        cpu += [about["cpu"] for _, about in kept]
+        cpu += [about["cpu"] for _, about in fold_runs]
     return RowMatches(ranked, reported, float(np.mean(single)), float(np.mean(cpu)))
 
 
@@ -140,21 +139,22 @@ def measured(
 ) -> dict[str, BootstrapResult]:
     """Each column of the table by its heading, for all rows."""
     strictest = min(truth.scoring.tolerances)
-    ranked: dict[str, str] = {
+    ranked: dict[str, str | Metric] = {
         "mAP": "mAP",
         f"AP@{strictest:g} s": f"AP@{strictest!r}",
         "best F1": "mF1",
     }
-    reported: dict[str, Metric] = {"F1 at threshold": ReportedF1()}
+    reported: dict[str, str | Metric] = {"F1 at threshold": ReportedF1()}
     if truth.operating:
         reported = {
-            f"F1 at threshold, {each:g} s": ReportedF1(tolerance=each) for each in truth.operating
+            f"F1 at threshold, {tolerance:g} s": ReportedF1(tolerance=tolerance)
+            for tolerance in truth.operating
         }
     columns = {}
     for heading, metric in {**ranked, **reported}.items():
         kind = "ranked" if heading in ranked else "reported"
         columns[heading] = bootstrap(
-            {name: getattr(found, kind) for name, found in rows.items()},
+            {name: getattr(row, kind) for name, row in rows.items()},
             clusters=groups,
             metric=metric,
             replicates=replicates if heading in ("mAP", *reported) else 1,

@@ -17,7 +17,7 @@ HAPT_TOLERANCES = (0.2, 0.5, 1.0, 2.0, 3.0)
 
 @dataclass(frozen=True)
 class Task:
-    """A data set with what is asked of it.
+    """A data set with its options and its scoring.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Detectors by other means, scored beside ours: boosting, QRS detectors, peaks of a channel.
+"""Baseline detectors: boosting, QRS detectors, peaks of a channel.
 
 Each is a function ``(recordings, events, test, scoring, seed)`` that makes all its choices on the
 training recordings and returns its detections in the test recordings.

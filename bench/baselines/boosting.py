@@ -1,4 +1,4 @@
-"""Boosted trees on window statistics: what scikit-learn alone gives in about a hundred lines.
+"""Boosted trees on window statistics, with scikit-learn alone in about a hundred lines.
 
 Bins are half the strictest tolerance. A bin's features are the mean and spread of each channel in
 windows of several widths before and after it, with their differences. Trees learn the expected
@@ -31,16 +31,17 @@ def boosting(
     recordings: Recordings, events: Events, test: Recordings, scoring: Scoring, seed: int = 0
 ) -> Detected:
     """Detections of boosted trees; scaling, separation and threshold are chosen by calibration."""
-    kept, aside = calibration_groups(recordings, seed=seed)
-    known, calibration = recordings.select(kept), recordings.select(aside)
-    rates = {own: predict(known, events, calibration, scoring, own, seed) for own in (False, True)}
+    fitting_ids, calibration_ids = calibration_groups(recordings, seed=seed)
+    fitting, calibration = recordings.select(fitting_ids), recordings.select(calibration_ids)
+    rates = {
+        own: predict(fitting, events, calibration, scoring, own, seed) for own in (False, True)
+    }
     matches = {}
     for choice in product(SCALES, SMOOTHS, SEPARATIONS):
         scales, smooth, separation = choice
-        found = peaks(
-            mean([rates[own] for own in scales]), calibration, scoring, smooth, separation
-        )
-        matches[choice] = scoring.match(events, found, aside)
+        mean_rates = mean([rates[own] for own in scales])
+        detections = peaks(mean_rates, calibration, scoring, smooth, separation)
+        matches[choice] = scoring.match(events, detections, calibration_ids)
     best = max(matches, key=lambda choice: matches[choice].mean_average_precision())
     scales, smooth, separation = best
     final = mean([predict(recordings, events, test, scoring, own, seed) for own in scales])
@@ -50,7 +51,7 @@ def boosting(
 
 def mean(rates: list[Rates]) -> Rates:
     """The mean of several predictions."""
-    return {id: np.mean([each[id] for each in rates], axis=0) for id in rates[0]}
+    return {id: np.mean([by_id[id] for by_id in rates], axis=0) for id in rates[0]}
 
 
 def bin_samples(recordings: Recordings, scoring: Scoring) -> int:
@@ -135,11 +136,11 @@ def peaks(
     """Peaks of the smoothed prediction, at the centres of their bins."""
     step = bin_samples(recordings, scoring) * recordings.infos[0].period
     unit = min(scoring.tolerances) / step
-    found = []
+    detections = []
     for id, rate in rates.items():
         curves = gaussian_filter1d(rate, smooth * unit, axis=0) if smooth else rate
         for j, event in enumerate(scoring.types):
             curve = np.pad(curves[:, j], 1, constant_values=-1.0)
             place = find_peaks(curve, distance=max(1, round(separation * unit)))[0] - 1
-            found.append(Events.of(id, event, (place + 0.5) * step, curves[place, j]))
-    return Events.concat(found)
+            detections.append(Events.of(id, event, (place + 0.5) * step, curves[place, j]))
+    return Events.concat(detections)

@@ -1,4 +1,4 @@
-"""What every baseline shares: how it is scored, and choices on calibration groups."""
+"""Scoring of baselines, and their choices on calibration groups."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Scoring:
     annotated: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
 
     def match(self, truth: Events, detections: Events, recordings: Sequence[str]) -> Matches:
-        """Detections of these recordings, matched."""
+        """Match the detections in these recordings."""
         return match(
             truth.select(recordings=recordings),
             detections,
@@ -42,8 +42,8 @@ class Scoring:
         """The scored spans of these recordings; None if all are scored as a whole."""
         if not any(id in self.annotated for id in recordings):
             return None
-        whole = [(0.0, np.inf)]
-        return Regions.of({id: self.annotated.get(id, whole) for id in recordings})
+        spans: dict[str, Any] = {id: self.annotated.get(id, [(0.0, np.inf)]) for id in recordings}
+        return Regions.of(spans)
 
     def is_scored(self, recording: str, times: Any) -> Any:
         """Whether each time, in seconds, is in a scored span."""
@@ -64,9 +64,9 @@ def calibration_groups(
     """Ids of the recordings to fit on and of those to choose on; no group is in both."""
     groups = recordings.groups
     names = np.random.default_rng(seed).permutation(sorted(set(groups.values()))).tolist()
-    aside = {*names[: max(1, round(share * len(names)))]}
-    fitted = [id for id in recordings.ids if groups[id] not in aside]
-    return fitted, [id for id in recordings.ids if groups[id] in aside]
+    calibration = {*names[: max(1, round(share * len(names)))]}
+    fitting_ids = [id for id in recordings.ids if groups[id] not in calibration]
+    return fitting_ids, [id for id in recordings.ids if groups[id] in calibration]
 
 
 def best_threshold(matches: Matches, steps: int = 200) -> float:

@@ -19,9 +19,9 @@ SEPARATIONS = (2.0, 10.0)
 
 
 class Setting(NamedTuple):
-    """Channel, what has peaks (its value, its size, its rise or its fall), and times.
+    """Channel, curve whose peaks are found (value, size, rise or fall), and times.
 
-    The width of the moving mean and the least separation are in strictest tolerances.
+    The width of the moving mean and the least separation are in units of the strictest tolerance.
     """
 
     channel: int
@@ -37,36 +37,36 @@ def peaks(
 
     Scores are in units of the type's threshold, so that they can be ranked together.
     """
-    _, aside = calibration_groups(recordings, seed=seed)
-    calibration, finest = recordings.select(aside), min(scoring.tolerances)
+    _, ids = calibration_groups(recordings, seed=seed)
+    calibration, finest = recordings.select(ids), min(scoring.tolerances)
     channels = range(len(recordings.infos[0].channels))
-    settings = [Setting(*each) for each in product(channels, SHAPES, WIDTHS, SEPARATIONS)]
-    found = []
+    settings = [Setting(*fields) for fields in product(channels, SHAPES, WIDTHS, SEPARATIONS)]
+    parts = []
     for event in scoring.types:
         alone = replace(scoring, types=(event,))
         matches = {
-            setting: alone.match(events, detect(calibration, event, setting, finest), aside)
+            setting: alone.match(events, detect(calibration, event, setting, finest), ids)
             for setting in settings
         }
         best = max(matches, key=lambda setting: matches[setting].mean_average_precision())
         unit = max(best_threshold(matches[best]), 1e-9)
         detections = detect(test, event, best, finest)
-        found.append(replace(detections, score=np.asarray(detections.score) / unit))
-    ranked = Events.concat(found)
+        parts.append(replace(detections, score=np.asarray(detections.score) / unit))
+    ranked = Events.concat(parts)
     return Detected(ranked, ranked.above(1.0))
 
 
 def detect(recordings: Recordings, event: str, setting: Setting, finest: float) -> Events:
     """Peaks of one event type in all recordings, with their prominence."""
-    found = []
+    parts = []
     for recording in recordings:
         period = recording.info.period
         curve = shaped(recording, setting, max(1, round(setting.width * finest / period)))
         distance = max(1, round(setting.separation * finest / period))
         # Prominences below a tenth of the spread are noise; without a limit they are millions.
-        place, found_peaks = find_peaks(curve, distance=distance, prominence=0.1)
-        found.append(Events.of(recording.id, event, place * period, found_peaks["prominences"]))
-    return Events.concat(found)
+        place, properties = find_peaks(curve, distance=distance, prominence=0.1)
+        parts.append(Events.of(recording.id, event, place * period, properties["prominences"]))
+    return Events.concat(parts)
 
 
 def shaped(recording: Recording, setting: Setting, width: int) -> Any:

@@ -32,17 +32,17 @@ def shifted(
     test: Recordings,
     scoring: Scoring,
 ) -> Detected:
-    """Beats found by a detector without scores, moved by its median error in calibration records.
+    """Beats of a detector without scores, moved by its median error in calibration records.
 
     Nothing else is learned. All scores are 1: these detectors have one operating point.
     """
     (event,) = scoring.types
     errors = []
     for recording in recordings.select(calibration_groups(recordings)[1]):
-        truth, found = events.times(recording.id, event), _times(find, recording)
-        if len(truth) and len(found):
-            nearest = truth[np.abs(truth[:, None] - found).argmin(0)]
-            errors.append((nearest - found)[np.abs(nearest - found) < max(scoring.tolerances)])
+        truth, detected = events.times(recording.id, event), _times(find, recording)
+        if len(truth) and len(detected):
+            error = truth[np.abs(truth[:, None] - detected).argmin(0)] - detected
+            errors.append(error[np.abs(error) < max(scoring.tolerances)])
     shift = float(np.median(np.concatenate(errors))) if errors else 0.0
     detections = []
     for recording in test:

@@ -1,1 +1,1 @@
-"""Experiments whose figures stand in docs/results.md; each is a script with a resumable cache."""
+"""Experiments of docs/results.md; each is a script with a cache, so that it can be resumed."""

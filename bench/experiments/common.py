@@ -1,4 +1,4 @@
-"""What the experiments share: parts, one cached run, pooled scores, a table.
+"""Common functions of the experiments: parts, one cached run, pooled scores, a table.
 
 A run trains one model on the training part, chooses its decoder on the calibration part, and
 detects in the test part, whose labels neither step sees. Its detections are kept as a CSV file,
@@ -21,7 +21,7 @@ from bdl import Detector, Events, Recordings
 from bdl.datasets import Benchmark
 from bdl.detector import DetectorSettings
 from bdl.detector.selection import Selection
-from bdl.evaluation import Matches, match
+from bdl.evaluation import match
 from bdl.formats import read_events, write_events
 
 
@@ -44,21 +44,21 @@ def group_folds(
     for j in range(folds):
         test = {*names[j::folds].tolist()}
         rest = [name for name in names.tolist() if name not in test]
-        aside = {*rest[: round(calibration * len(rest))]}
-        kinds = [{*rest} - aside, aside, test]
-        ids = [tuple(id for id in recordings.ids if groups[id] in kind) for kind in kinds]
+        calibration_groups = {*rest[: round(calibration * len(rest))]}
+        divided = [{*rest} - calibration_groups, calibration_groups, test]
+        ids = [tuple(id for id in recordings.ids if groups[id] in part) for part in divided]
         parts.append(Part(*ids))
     return parts
 
 
 class DoneError(Exception):
-    """As many runs as asked for were made; the rest is for the next call."""
+    """The limit of new runs per call is reached; the next call continues."""
 
 
 class Budget:
-    """How many new runs one call of a script makes, so that a shared machine is let go between.
+    """Limit of the new runs of one call of a script.
 
-    As a context, it ends the block quietly when it is spent.
+    As a context manager, it ends the block without an error when the limit is reached.
     """
 
     def __init__(self, limit: int | None) -> None:
@@ -79,7 +79,7 @@ class Budget:
 
 
 def run(
-    asked: argparse.Namespace,
+    args: argparse.Namespace,
     dataset: Benchmark,
     part: Part,
     label: str,
@@ -91,14 +91,14 @@ def run(
     **parameters: Any,
 ) -> Events:
     """Detections in the test part; label and number (of a fold or seed) name the cached files."""
-    out = asked.out / f"{label}-{asked.epochs}-{asked.batch}-{number}"
+    out = args.out / f"{label}-{args.epochs}-{args.batch}-{number}"
     table, record = out.with_suffix(".csv"), out.with_suffix(".json")
     if record.exists():
         return read_events(table)
     budget.spend()
     begin = time.perf_counter()
     settings = dataset.settings
-    training = {"accelerator": "cpu", "epochs": asked.epochs, "batch": asked.batch, "seed": seed}
+    training = {"accelerator": "cpu", "epochs": args.epochs, "batch": args.batch, "seed": seed}
     fields = {"training": training, "selection": Selection(folds=0), **parameters}
     detector = Detector(**dict(DetectorSettings.of(settings, **fields)))
     detector.fit(
@@ -125,10 +125,10 @@ def run(
 
 
 def run_folds(
-    asked: argparse.Namespace, dataset: Benchmark, parts: Sequence[Part], label: str, **options: Any
+    args: argparse.Namespace, dataset: Benchmark, parts: Sequence[Part], label: str, **options: Any
 ) -> list[Events]:
     """Out-of-fold detections, one `run` per fold."""
-    return [run(asked, dataset, part, label, j, **options) for j, part in enumerate(parts)]
+    return [run(args, dataset, part, label, j, **options) for j, part in enumerate(parts)]
 
 
 def in_memory(dataset: Benchmark) -> Benchmark:
@@ -136,10 +136,10 @@ def in_memory(dataset: Benchmark) -> Benchmark:
     return replace(dataset, recordings=Recordings.of(dataset.recordings))
 
 
-def pooled(dataset: Benchmark, detections: Sequence[Events], parts: Sequence[Part]) -> Matches:
-    """Out-of-fold detections of all folds, matched together."""
+def scores(dataset: Benchmark, detections: Sequence[Events], parts: Sequence[Part]) -> list[float]:
+    """mAP, mF1, then AP at each tolerance averaged over types, of all test parts pooled."""
     ids = [id for part in parts for id in part.test]
-    return match(
+    matches = match(
         dataset.events.select(recordings=ids),
         Events.concat(detections),
         dataset.settings.tolerances,
@@ -147,24 +147,20 @@ def pooled(dataset: Benchmark, detections: Sequence[Events], parts: Sequence[Par
         event_free=dataset.settings.event_free,
         recordings=ids,
     )
-
-
-def figures(matches: Matches) -> list[float]:
-    """mAP, mF1, then AP at each tolerance, averaged over types."""
     precision = np.nanmean(matches.average_precision(), axis=0)
     return [matches.mean_average_precision(), matches.mean_f1(), *precision.tolist()]
 
 
 def heading(tolerances: Iterable[float], more: Sequence[str] = ()) -> str:
-    """Heading of a table of `figures`, in Markdown."""
+    """Heading of a table of `scores`, in Markdown."""
     names = ["objective", "mAP", "mF1", *(f"AP@{value:g} s" for value in tolerances), *more]
     return "| " + " | ".join(names) + " |\n|" + "---|" * len(names)
 
 
-def arguments(
+def argument_parser(
     description: str | None, name: str, objectives: Iterable[str], *, epochs: int
 ) -> argparse.ArgumentParser:
-    """What every experiment is asked."""
+    """A parser with the arguments of every experiment."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=Path("runs/experiments") / name)

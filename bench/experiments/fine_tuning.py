@@ -1,4 +1,4 @@
-"""Fine-tuning beside training from scratch: HAPT walking, 1, 2, 5 and 10 labelled recordings.
+"""Fine-tuning compared with training from scratch: HAPT walking, 1 to 10 labelled recordings.
 
     python -m bench.experiments.fine_tuning --data FOLDER
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from bdl import Detector, Events, Recordings
 from bdl.datasets import load
+from bdl.detector.holdouts import holdouts
 from bdl.detector.learning_curve import learning_curve
 from bdl.evaluation import match
 from bench.experiments.common import in_memory
@@ -30,21 +31,21 @@ def main() -> None:
     parser.add_argument("--updates", type=int, default=300)
     parser.add_argument("--encoder", default="gru")
     parser.add_argument("--sizes", type=int, nargs="*", default=[1, 2, 5, 10])
-    asked = parser.parse_args()
+    args = parser.parse_args()
     begin = time.perf_counter()
-    dataset = in_memory(load("hapt", asked.data, task="walking"))
+    dataset = in_memory(load("hapt", args.data, task="walking"))
     settings, groups = dataset.settings, dataset.recordings.groups
-    users = np.random.default_rng(asked.seed).permutation(sorted({*groups.values()})).tolist()
+    users = np.random.default_rng(args.seed).permutation(sorted({*groups.values()})).tolist()
     first = [id for id in dataset.recordings.ids if groups[id] in users[::2]]
     second = [id for id in dataset.recordings.ids if groups[id] in users[1::2]]
 
     def from_scratch(recordings: Recordings, events: Events) -> Detector:
         detector = Detector(
-            encoder=asked.encoder,
+            encoder=args.encoder,
             features={"stride": settings.stride},
             window=min(settings.window, min(i.duration for i in recordings.infos)),
             tolerances=settings.tolerances,
-            training={"updates": asked.updates, "seed": asked.seed},
+            training={"updates": args.updates, "seed": args.seed},
             selection={"folds": 0},
         )
         return detector.fit(recordings, events, intervals=dataset.intervals, types=settings.types)
@@ -55,21 +56,19 @@ def main() -> None:
     model = from_scratch(*part(first))
     print(f"{len(first)} recordings of the earlier model, {len(second)} others; "
           f"tolerances {settings.tolerances} s")  # fmt: skip
-    common = {"tolerances": settings.tolerances, "sizes": asked.sizes, "share": 0.4,
-              "seed": asked.seed}  # fmt: skip
+    common = {"tolerances": settings.tolerances, "sizes": args.sizes, "share": 0.4,
+              "seed": args.seed}  # fmt: skip
     tuned = learning_curve(model.fine_tune, *part(second), **common)
     print(tuned, flush=True)
     scratch = learning_curve(from_scratch, *part(second), **common)
     print(scratch, flush=True)
-    from bdl.detector.holdouts import holdouts
-
-    [(_, held)] = holdouts(*part(second), folds=1, share=0.4, seed=asked.seed)
+    [(_, held)] = holdouts(*part(second), folds=1, share=0.4, seed=args.seed)
     recordings, events = part(held)
     before = match(events, model.detect(recordings), settings.tolerances, recordings=held)
     print("| labelled recordings | fine-tuned | from scratch |\n|---|---|---|")
     print(f"| 0 | {before.mean_average_precision():.3f} | |")
-    for size, one, other in zip(tuned.sizes, tuned.scores, scratch.scores, strict=True):
-        print(f"| {size} | {one.text(3)} | {other.text(3)} |")
+    for size, *scores in zip(tuned.sizes, tuned.scores, scratch.scores, strict=True):
+        print(f"| {size} | {' | '.join(score.text(3) for score in scores)} |")
     print(f"{time.perf_counter() - begin:.0f} s")
 
 

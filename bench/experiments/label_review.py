@@ -1,4 +1,4 @@
-"""How much damage to labels the review queue finds: HAPT walking, a tenth of the labels damaged.
+"""Share of damaged labels that the review queue finds: HAPT walking, a tenth of them damaged.
 
     python -m bench.experiments.label_review --data FOLDER
 
@@ -57,11 +57,8 @@ def damage(
     rng = np.random.default_rng(seed)
     count = round(share * len(events))
     chosen = rng.permutation(len(events))[:count]
-    names, types, times = (
-        events.recording.tolist(),
-        events.event.tolist(),
-        events.time.tolist(),
-    )
+    names, types = events.recording.tolist(), events.event.tolist()
+    times = events.time.tolist()
     done: list[Damage] = []
     removed: set[int] = set()
     for place, row in enumerate(chosen.tolist()):
@@ -98,13 +95,13 @@ def repaired(events: Events, fixed: Sequence[Damage]) -> Events:
 
 
 def trained(
-    dataset: Benchmark, ids: Sequence[str], labels: Events, asked: argparse.Namespace
+    dataset: Benchmark, ids: Sequence[str], labels: Events, args: argparse.Namespace
 ) -> Detector:
     """A detector of some recordings and their labels; nothing is chosen."""
     detector = Detector(
         features={"stride": dataset.settings.stride},
         tolerances=dataset.settings.tolerances,
-        training={"updates": asked.updates, "seed": asked.seed},
+        training={"updates": args.updates, "seed": args.seed},
         selection={"folds": 0},
     )
     return detector.fit(
@@ -116,7 +113,7 @@ def trained(
 
 
 def queue_of(
-    dataset: Benchmark, users: Sequence[str], labels: Events, asked: argparse.Namespace
+    dataset: Benchmark, users: Sequence[str], labels: Events, args: argparse.Namespace
 ) -> list[Item]:
     """The review queue by models of the other half of the users."""
     groups = dataset.recordings.groups
@@ -124,9 +121,9 @@ def queue_of(
     for half in (0, 1):
         train = [id for id in dataset.recordings.ids if groups[id] in users[half::2]]
         other = [id for id in dataset.recordings.ids if groups[id] in users[1 - half :: 2]]
-        model = trained(dataset, train, labels, asked)
+        model = trained(dataset, train, labels, args)
         densities += [model.density(dataset.recordings[id]) for id in other]
-    return [*review(labels, densities=densities, tolerance=asked.tolerance)]
+    return [*review(labels, densities=densities, tolerance=args.tolerance)]
 
 
 def main() -> None:
@@ -137,17 +134,17 @@ def main() -> None:
     parser.add_argument("--updates", type=int, default=300)
     parser.add_argument("--tolerance", type=float, default=1.0)
     parser.add_argument("--retrain", type=int, nargs="*", default=[0, 50, 200])
-    asked = parser.parse_args()
+    args = parser.parse_args()
     begin = time.perf_counter()
-    dataset = in_memory(load("hapt", asked.data, task="walking"))
+    dataset = in_memory(load("hapt", args.data, task="walking"))
     groups = dataset.recordings.groups
-    names = np.random.default_rng(asked.seed).permutation(sorted({*groups.values()})).tolist()
+    names = np.random.default_rng(args.seed).permutation(sorted({*groups.values()})).tolist()
     held, users = names[::3], [name for i, name in enumerate(names) if i % 3]
     ids = [id for id in dataset.recordings.ids if groups[id] in users]
     test = [id for id in dataset.recordings.ids if groups[id] in held]
     true = dataset.events.select(recordings=ids)
-    labels, damages = damage(true, dataset.recordings, 0.1, asked.seed)
-    queue = queue_of(dataset, users, labels, asked)
+    labels, damages = damage(true, dataset.recordings, 0.1, args.seed)
+    queue = queue_of(dataset, users, labels, args)
     print(f"{len(labels)} labels of {len(users)} users, {len(damages)} damaged; "
           f"{len(queue)} entries; {time.perf_counter() - begin:.0f} s")  # fmt: skip
     visible = sum(d.labelled is not None for d in damages) / len(damages)
@@ -162,16 +159,16 @@ def main() -> None:
     kinds = {"deleted": [d for d in damages if d.labelled is None],
              "shifted": [d for d in damages if None not in (d.true, d.labelled)],
              "invented": [d for d in damages if d.true is None]}  # fmt: skip
-    for kind, some in kinds.items():
-        total = sum(any(d.found_by(item) for item in queue) for d in some)
-        print(f"{kind}: {total} of {len(some)} in the whole queue")
+    for kind, of_kind in kinds.items():
+        total = sum(any(d.found_by(item) for item in queue) for d in of_kind)
+        print(f"{kind}: {total} of {len(of_kind)} in the whole queue")
     print("| labels of the training users | mAP in held-out users |\n|---|---|", flush=True)
     tables = {}
-    for n in asked.retrain:
+    for n in args.retrain:
         found = [d for d in damages if any(d.found_by(item) for item in queue[:n])]
         tables[f"after the first {n} entries"] = repaired(labels, found)
     for name, table in {**tables, "as published": true}.items():
-        model = trained(dataset, ids, table, asked)
+        model = trained(dataset, ids, table, args)
         scored = score(
             dataset.events.select(recordings=test),
             model.detect(dataset.recordings.select(test)),

@@ -12,17 +12,7 @@ from dataclasses import replace
 
 from bdl.datasets import load
 from bdl.decoding import PeakGrid
-from bench.experiments.common import (
-    Budget,
-    arguments,
-    figures,
-    group_folds,
-    heading,
-    in_memory,
-    pooled,
-    row,
-    run_folds,
-)
+from bench.experiments import common
 
 OBJECTIVES = ("bdl-hard", "bdl-gaussian", "bce-hard", "classifier")
 GRID = PeakGrid(thresholds=3, smooths=(0.0, 0.01), separation=0.2)
@@ -30,17 +20,17 @@ GRID = PeakGrid(thresholds=3, smooths=(0.0, 0.01), separation=0.2)
 
 def main() -> None:
     """Run all folds and print the table."""
-    asked = arguments(__doc__, "mitdb", OBJECTIVES, epochs=40).parse_args()
-    dataset = in_memory(load("mitdb", asked.data, task="beats"))
+    args = common.argument_parser(__doc__, "mitdb", OBJECTIVES, epochs=40).parse_args()
+    dataset = common.in_memory(load("mitdb", args.data, task="beats"))
     # Six samples are 17 ms: the strictest tolerance of 20 ms is resolved.
     settings = dataset.settings.replace(stride=6, window=20.0, sigma=0.02)
     dataset = replace(dataset, settings=settings)
-    parts = group_folds(dataset.recordings, folds=3, seed=0, calibration=0.15)
-    print(heading(settings.tolerances))
-    with Budget(asked.limit) as budget:
-        for name in asked.objectives:
-            detections = run_folds(
-                asked,
+    parts = common.group_folds(dataset.recordings, folds=3, seed=0, calibration=0.15)
+    print(common.heading(settings.tolerances))
+    with common.Budget(args.limit) as budget:
+        for name in args.objectives:
+            detections = common.run_folds(
+                args,
                 dataset,
                 parts,
                 name,
@@ -49,7 +39,7 @@ def main() -> None:
                 grid=GRID,
                 features={"scaling": "robust"},
             )
-            print(row(name, figures(pooled(dataset, detections, parts))), flush=True)
+            print(common.row(name, common.scores(dataset, detections, parts)), flush=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     python -m bench.experiments.sleep --data FOLDER
 
-The folder is simulated first where it is empty. The held-out quarter is scored once a run; the
+If the folder is empty, data are simulated first. The held-out quarter is scored once per run; the
 decoder of each run is chosen from the paper's grid on 8 of the other 48 recordings, which are not
 trained on. Same windows (half a week), epochs and learning rate for all.
 """
@@ -13,17 +13,7 @@ import numpy as np
 
 from bdl.datasets import Sleep, load
 from bdl.objectives import BDL, BoundaryBCE, Segmentation
-from bench.experiments.common import (
-    Budget,
-    Part,
-    arguments,
-    figures,
-    heading,
-    in_memory,
-    pooled,
-    row,
-    run,
-)
+from bench.experiments import common
 
 DAY = 86400.0
 OBJECTIVES = {
@@ -36,21 +26,21 @@ OBJECTIVES = {
 
 def main() -> None:
     """Run all seeds of all objectives and print mean and standard deviation over seeds."""
-    parser = arguments(__doc__, "sleep", OBJECTIVES, epochs=20)
+    parser = common.argument_parser(__doc__, "sleep", OBJECTIVES, epochs=20)
     parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2])
-    asked = parser.parse_args()
-    if not (asked.data / "train_events.csv").exists():
-        Sleep().simulate(asked.data, recordings=64, days=14, seed=0)
-    dataset = in_memory(load("sleep", asked.data))
+    args = parser.parse_args()
+    if not (args.data / "train_events.csv").exists():
+        Sleep().simulate(args.data, recordings=64, days=14, seed=0)
+    dataset = common.in_memory(load("sleep", args.data))
     order = np.random.default_rng(0).permutation(dataset.recordings.ids).tolist()
-    part = Part(tuple(order[24:]), tuple(order[16:24]), tuple(order[:16]))
-    found: dict[str, list[list[float]]] = {name: [] for name in asked.objectives}
-    with Budget(asked.limit) as budget:
-        for seed in asked.seeds:
-            for name in asked.objectives:
+    part = common.Part(tuple(order[24:]), tuple(order[16:24]), tuple(order[:16]))
+    scores: dict[str, list[list[float]]] = {name: [] for name in args.objectives}
+    with common.Budget(args.limit) as budget:
+        for seed in args.seeds:
+            for name in args.objectives:
                 objective = OBJECTIVES[name]
-                detections = run(
-                    asked,
+                detections = common.run(
+                    args,
                     dataset,
                     part,
                     name.replace(" ", "-"),
@@ -61,12 +51,14 @@ def main() -> None:
                     window=3.5 * DAY,
                     seed=seed,
                 )
-                found[name].append(figures(pooled(dataset, [detections], [part])))
-    print(heading(dataset.settings.tolerances))
-    for name, values in found.items():
+                scores[name].append(common.scores(dataset, [detections], [part]))
+    print(common.heading(dataset.settings.tolerances))
+    for name, values in scores.items():
         if values:
             table = np.array(values)
-            print(row(f"{name} ({len(values)} seeds)", table.mean(axis=0), table.std(axis=0)))
+            print(
+                common.row(f"{name} ({len(values)} seeds)", table.mean(axis=0), table.std(axis=0))
+            )
 
 
 if __name__ == "__main__":

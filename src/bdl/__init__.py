@@ -15,7 +15,7 @@ for the process and its children, unless they are set already:
   ``OMP_WAIT_POLICY=active``.
 - ``MKL_CBWR``: *products do not depend on the threads.* MKL, which torch leaves products within
   attention to, may round differently for another number of threads or another alignment of memory.
-  The variable asks it for the same bits.
+  The variable makes its results independent of both.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _TYPES = {
 
 __all__ = sorted({**_ACTIONS, **_TYPES})
 
-# Any of these says that the user has chosen how threads wait.
+# If one of these is set, the user has chosen how threads wait.
 _WAITING = ("OMP_WAIT_POLICY", "KMP_BLOCKTIME", "GOMP_SPINCOUNT")
 if "torch" not in sys.modules:
     if not any(name in os.environ for name in _WAITING):

@@ -48,7 +48,7 @@ def from_numpy(values: NDArray[Any]) -> pa.Array:
 
 
 def from_texts(texts: Sequence[str | None] | NDArray[Any]) -> pa.Array:
-    """An array of texts; None becomes null, and anything else is pyarrow's error."""
+    """An array of texts; None becomes null, and other types are an error of pyarrow."""
     if len(texts) > LONG or "pandas" in sys.modules:
         return pa.array(texts, pa.string())
     encoded = [text.encode() for text in texts if isinstance(text, str)]

@@ -1,7 +1,7 @@
-"""Short recordings that pass through a model together, several times as fast as one by one.
+"""Inference on short recordings in batches, several times as fast as one by one.
 
-No result depends on what shares a batch: only a module whose outputs are the same, bit for bit,
-alone and in a padded batch (``batchable``) gets more than one recording at a time.
+No result depends on the other recordings of a batch: only a module whose outputs are the same, bit
+for bit, alone and in a padded batch (``batchable``) gets more than one recording at a time.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from bdl.binning import Binned
 from bdl.encoders.encoder import WHOLE
 from bdl.inference import batch_outputs, density, evaluating, linked
 
-TOGETHER = 1 << 13  # bins of short recordings, with their padding, that pass a module together
+TOGETHER = 1 << 13  # bins per batch of short recordings, with their padding
 T = TypeVar("T")
 
 
 def batches(
     items: Iterable[T], module: nn.Module, bins: Callable[[T], int]
 ) -> Iterator[tuple[T, ...]]:
-    """Neighbours that pass through a module together; a long item is alone.
+    """Yield batches of successive items; a long item is alone.
 
-    So is every item if the module is not ``batchable``. ``bins`` gives the number of bins of an
-    item.
+    If the module is not ``batchable``, every item is alone. ``bins`` returns the number of bins of
+    an item.
 
     Examples
     --------
@@ -35,16 +35,16 @@ def batches(
     >>> [*batches([3000, 2000, TOGETHER, 10], module, int)]
     [(3000, 2000), (8192,), (10,)]
     """
-    most = TOGETHER if getattr(module, "batchable", False) else 0
+    limit = TOGETHER if getattr(module, "batchable", False) else 0
     batch: list[T] = []
     longest = 0
     for item in items:
-        if batch and max(longest, bins(item)) * (len(batch) + 1) > most:
+        if batch and max(longest, bins(item)) * (len(batch) + 1) > limit:
             yield tuple(batch)
             batch, longest = [], 0
         batch.append(item)
         longest = max(longest, bins(item), 1)
-        if longest * (len(batch) + 1) > most:  # no further item of this length would fit
+        if longest * (len(batch) + 1) > limit:  # no further item of this length would fit
             yield tuple(batch)
             batch, longest = [], 0
     if batch:

@@ -9,13 +9,13 @@ as missing. Hour and weekday are local ones at the bin's first sample.
 
 Scaling (`bdl.scaling`) gives the same result as scaling the samples first: ``(x - shift) / scale``
 for mean, maximum and minimum, ``x / scale`` for the standard deviation, where ``x`` is a sample or,
-for channels that the scaling says, its logarithm.
+for some channels of some scalings, its logarithm.
 
 With ``quality``, samples of flat, clipped, repeated or non-wear stretches (`bdl.quality`) count as
 missing, for scaling too.
 
-With ``missing``, a last column gives the share of the samples of a bin that are missing, over all
-channels: 1 where there are none.
+With ``missing``, a last column has the share of the samples of a bin that are missing, over all
+channels: 1 if the bin has no sample.
 
 The work holds no Python lock and no shared state, so that recordings may be binned by threads or
 processes; a memory map is read once, in order, one chunk at a time.
@@ -85,8 +85,8 @@ def bin_features(recording: Recording, features: Features, *, blank: int = 0) ->
     features
         What to compute, with a learned scaling.
     blank
-        Bins without any sample to add after the last one. A model with a lag gives the density of
-        the last bins of a recording only after as many more bins.
+        Bins without any sample to add after the last one. A model with a lag returns the density of
+        the last bins of a recording only after as many further bins.
 
     Examples
     --------
@@ -181,11 +181,11 @@ def _bin(
                 count[c] += 1 if present else 0
                 low[c] = x if x < low[c] else low[c]
                 high[c] = x if x > high[c] else high[c]
-        seen = 0
+        total_count = 0
         for c in range(channels):
             if count[c] == 0:
                 continue
-            seen += count[c]
+            total_count += count[c]
             mean = total[c] / count[c]
             at, by, first = shift[c], scale[c], c * width
             if not (np.isfinite(low[c]) and np.isfinite(high[c])) and bad < 0:
@@ -199,5 +199,5 @@ def _bin(
             if columns[3] >= 0:
                 variance = max(squares[c] / count[c] - mean * mean, 0.0)
                 out[b, first + columns[3]] = np.sqrt(variance) / by
-        absent[b] = 1.0 - seen / max((end - begin) * channels, 1)
+        absent[b] = 1.0 - total_count / max((end - begin) * channels, 1)
     return bad

@@ -27,15 +27,12 @@ _OBJECTIVES = {"poisson": "poisson", "bernoulli": "cross_entropy"}
 class TreeEnsemble:
     """Trees as arrays with one entry per node; children of a tree follow its root."""
 
-    root: Ints  # node at which each tree begins, int32
-    column: Ints  # column that a node compares, int32; -1 for a leaf
-    # A value of at most the threshold goes left, float64; the value of a leaf.
-    threshold: Floats
-    # left, right: Child nodes, int32.
-    left: Ints
-    right: Ints
-    # What happens to NaN, int8: 0 it counts as zero, 1 it goes left, 2 it goes right.
-    missing: NDArray[np.int8]
+    root: Ints  # node at which each tree begins
+    column: Ints  # column that a node compares; -1 for a leaf
+    threshold: Floats  # largest value that goes to the left child; the value of a leaf
+    left: Ints  # left child of each node
+    right: Ints  # right child of each node
+    missing: NDArray[np.int8]  # NaN counts as zero (0), goes left (1) or goes right (2)
 
     @classmethod
     def empty(cls) -> TreeEnsemble:
@@ -44,21 +41,20 @@ class TreeEnsemble:
 
     def raw_scores(self, table: Singles) -> Floats:
         """Sum over the trees for each row of a table (rows, columns)."""
-        arrays = (getattr(self, field.name) for field in fields(self))
+        arrays = (getattr(self, name) for name in ARRAYS)
         return _raw_scores(np.ascontiguousarray(table, dtype=np.float32), *arrays)
 
     def check(self, columns: int = 1 << 30) -> None:
-        """Refuse arrays in which a walk from a root could leave the arrays or never end.
+        """Raise an error if a walk from a root could leave the arrays or never end.
 
-        ``columns`` is the width of the tables; those of a table that is not known yet are checked
-        again when it is.
+        ``columns`` is the width of the tables; if it is not known yet, columns are checked later.
         """
-        for field, kind in zip(fields(self), TYPES, strict=True):
-            array = getattr(self, field.name)
+        for name, kind in zip(ARRAYS, TYPES, strict=True):
+            array = getattr(self, name)
             if array.ndim != 1 or array.dtype != kind:
-                raise InputError(f"the array {field.name!r} of the trees: one of {kind} expected")
+                raise InputError(f"the array {name!r} of the trees: one of {kind} expected")
         nodes = len(self.column)
-        if any(len(getattr(self, field.name)) != nodes for field in fields(self)[1:]):
+        if any(len(getattr(self, name)) != nodes for name in ARRAYS[1:]):
             raise InputError("the arrays of the trees differ in length: damaged weights")
         inner = self.column != LEAF
         places = np.arange(nodes)
@@ -72,6 +68,9 @@ class TreeEnsemble:
         )
         if not good:
             raise InputError("the arrays of the trees do not describe trees: damaged weights")
+
+
+ARRAYS = tuple(field.name for field in fields(TreeEnsemble))
 
 
 def fit_trees(
@@ -124,7 +123,7 @@ def fit_trees(
 
 
 def _arrays(dump: dict[str, Any]) -> TreeEnsemble:
-    """The trees of LightGBM's own description as arrays, parents before children."""
+    """The trees of a dump of LightGBM as arrays, parents before children."""
     roots: list[int] = []
     rows: list[list[float]] = []
 

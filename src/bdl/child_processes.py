@@ -1,15 +1,15 @@
-"""Processes of this machine that end with the process that started them, however it ends.
+"""Processes of this machine that end with the process that started them, even if it is killed.
 
-*Workers.* A process that is killed cannot tell its workers to stop. On Linux the kernel kills them
-with it. Elsewhere, and where the thread that started them has ended before, they check once a
-second whether that process is still their parent, and end if it is not; the check waits while a
-function is compiled. What they have written in part is then as if never begun.
+*Workers.* A process that is killed cannot stop its workers. On Linux the kernel kills them with it.
+Elsewhere, and if the thread that started them has ended before, they check once per second whether
+that process is still their parent, and end if it is not; the check waits while a function is
+compiled. Partly written files are discarded.
 
-*Clusters.* Processes of Ray outlive a killed driver by up to a minute, as each waits for answers of
-a server that is dead as well; those of Dask are given seconds to finish what nobody waits for. So a
-cluster is started by a process of its own, ``python -m bdl.child_processes BACKEND CORES``, which
-adopts all orphans among its descendants. When its standard input closes, because the process at the
-other end has closed it or is dead, it kills all of them.
+*Clusters.* Processes of Ray outlive a killed driver by up to a minute, because each waits for a
+server that has ended as well; those of Dask take seconds to end. A cluster is therefore started by
+a separate process, ``python -m bdl.child_processes BACKEND CORES``, which adopts all orphans among
+its descendants. When its standard input closes, because the process at the other end has closed it
+or has ended, it kills all of them.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def end_local_cluster(backend: str) -> None:
 
 
 def _set_ray_token() -> None:
-    """Make a token, unless the user has one, so that nobody else can send work to the cluster."""
+    """Set a token, unless the user has one, so that nobody else can send work to the cluster."""
     if "RAY_AUTH_MODE" in os.environ:
         return
     os.environ["RAY_AUTH_MODE"] = "token"
@@ -148,14 +148,14 @@ def _kill_descendants() -> None:
 
 
 def _descendants(ancestor: int) -> list[int]:
-    """Processes that were started by one, by those, and so on."""
+    """The children of a process, their children, and so on."""
     children: dict[int, list[int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
             children.setdefault(int(fields[1]), []).append(int(folder.name))
     descendants = list(children.get(ancestor, ()))
-    for process in descendants:  # it grows
+    for process in descendants:  # the list grows while it is read
         descendants += children.get(process, ())
     return descendants
 

@@ -1,9 +1,9 @@
-"""What the columns of a table hold, by their names.
+"""The roles of the columns of a table, by their names.
 
-A role (``recording``, ``time``, ...) is filled by the column that the user names, or by the one
-whose name is the role or one of its other names, regardless of case, spaces and punctuation. Of
-several such columns the one with the plainest name is taken. A column of times may have its unit
-after its name: ``Time (ms)``, ``duration_min``.
+The column of a role (``recording``, ``time``, ...) is the one that the user names, or the one whose
+name is the role or one of its other names, regardless of case, spaces and punctuation. Among
+several such columns, the first in the order of `OTHER_NAMES` is used. A column of times may have
+its unit after its name: ``Time (ms)``, ``duration_min``.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ def find_columns(
     plain = {plain_name(column): column for column in reversed(columns)}
     stems = {plain_name(c).rpartition("_")[0]: c for c in reversed(columns) if time_unit(c)}
     for role in roles:
-        if (wanted := named.get(role)) is not None:
-            by_role[role] = wanted if wanted in columns else plain[plain_name(wanted)]
+        if (name := named.get(role)) is not None:
+            by_role[role] = name if name in columns else plain[plain_name(name)]
             continue
         names = (role, *OTHER_NAMES.get(role, "").split())
         used = {*taken, *by_role.values()}
@@ -126,7 +126,7 @@ def find_columns(
 
 
 def guess_notes(by_role: Mapping[str, str], named: Mapping[str, str | None], source: object) -> str:
-    """Which columns were guessed, in words; empty if none was.
+    """A note about the columns that were guessed; empty if none was.
 
     Examples
     --------

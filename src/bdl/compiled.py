@@ -95,7 +95,7 @@ def compiled(function: F | None = None, *, small_in_python: bool = False) -> F |
     3.0
     """
     if function is None:
-        return lambda given: cast(F, Compiled(given, small_in_python))
+        return lambda decorated: cast(F, Compiled(decorated, small_in_python))
     return cast(F, Compiled(function, small_in_python))
 
 
@@ -129,9 +129,9 @@ def _dispatcher(function: Callable[..., Any]) -> Any:
     file = getattr(dispatcher._cache, "_cache_file", None)
     if file is not None:
         # A cache that another version of the source has written, or that is damaged, counts as
-        # empty: numba unpickles the index before it compares its date, and classes may be gone.
+        # empty: numba unpickles the index before it compares its date, and classes may be missing.
         file._load_index = _guarded(file._load_index, Exception, dict)
-        # Its folder may be full, or gone, since it was chosen.
+        # Its folder may have been filled or removed since it was chosen.
         file.save = _guarded(file.save, OSError, _warn_no_cache)
     return dispatcher
 
@@ -139,7 +139,7 @@ def _dispatcher(function: Callable[..., Any]) -> Any:
 def _guarded(
     function: Callable[..., Any], errors: type[Exception], instead: Callable[[], Any]
 ) -> Callable[..., Any]:
-    """A function that does something else instead of raising an error."""
+    """A function that calls another one instead of raising an error."""
 
     def guarded(*arguments: Any) -> Any:
         try:

@@ -1,6 +1,6 @@
 """Base of every configuration value: kernels, objectives, encoders, decoders, protocols.
 
-A value is immutable, compares by content, refuses unknown keys and round-trips through JSON.
+A value is immutable, compares by content, accepts no unknown keys and round-trips through JSON.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bdl.plain_data import parse_yaml
 
 Seconds = Annotated[float, Field(ge=0, le=1e10)]  # of a setting: three centuries at most
 Count = Annotated[int, Field(gt=0, le=10**9)]  # of epochs, updates, bins and the like
-# What was expected, by the first word of pydantic's name of a problem, where that suffices.
+# What was expected, by the first word of pydantic's name of a problem.
 _EXPECTED = {
     "float": "a number",
     "int": "a whole number",
@@ -48,8 +48,8 @@ _BRANCHES = ("int", "float", "str", "bool", "none", "list", "dict")  # of a unio
 
 
 def explain(error: ValidationError, what: str, keys: Iterable[str] = ()) -> str:
-    """One line per key: what was expected, of several possible types any, and what was given."""
-    # Expected values by key and how its line ends; none where the end is the whole message.
+    """One line per key: what was expected (one of several types) and what was given."""
+    # Expected values by key and end of the line; empty where the end is the whole message.
     lines: dict[tuple[str, str], list[str]] = {}
     for problem in error.errors():
         context, kind = problem.get("ctx", {}), problem["type"]
@@ -65,8 +65,8 @@ def explain(error: ValidationError, what: str, keys: Iterable[str] = ()) -> str:
         else:
             expected = _EXPECTED.get(kind.split("_")[0], "another value")
             expected = _BOUNDS[kind].format(**context) if kind in _BOUNDS else expected
-            given = repr(problem["input"])
-            end = " expected" if len(given) > 200 else f" expected, got {given}"
+            value = repr(problem["input"])
+            end = " expected" if len(value) > 200 else f" expected, got {value}"
             lines.setdefault((key, end), []).append(expected)
     return "\n".join(
         ": ".join(filter(None, [what, key, " or ".join(expected) + end]))

@@ -104,7 +104,7 @@ def run(
 
 
 def _claim(out: Path, settings: DemoSettings) -> None:
-    """Refuse a folder of another demonstration, because models of both would be mixed."""
+    """Raise an error for a folder of another demonstration: models of both would be mixed."""
     record = out / "demo.json"
     plain = settings.model_dump(mode="json")
     if record.exists():

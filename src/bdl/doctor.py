@@ -1,4 +1,4 @@
-"""What the installation on this machine has, and what is wrong with it.
+"""A report about the installation on this machine: versions, extras, problems, advice.
 
 Nothing heavy is imported: versions and sizes are read from the metadata of the distributions, and
 whether torch is a CUDA build from its file ``version.py``.
@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from bdl.installation import DISTRIBUTION, UNKNOWN, requirements, version
+from bdl.memory import UNKNOWN as UNKNOWN_MEMORY
+from bdl.memory import available_memory
 
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 _CUDA = re.compile(r"^cuda\b[^=]*=\s*['\"]([\d.]+)['\"]", re.MULTILINE)
@@ -37,7 +39,7 @@ class Torch:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What `examine` found."""
+    """Result of `examine`."""
 
     version: str
     python: str
@@ -47,7 +49,7 @@ class Diagnosis:
     cores: int  # processors of this process
     threads: str | None  # the value of ``OMP_NUM_THREADS``
     vector_bits: list[int]  # widths of vectors in bits, the one in use last
-    free_memory: int | None  # bytes; None where unknown
+    free_memory: int | None  # bytes; None if unknown
     free_disk: int | None
     caches: dict[str, bool]  # for each folder whether it can be written
     torch: Torch | None  # None where it is not installed
@@ -68,7 +70,10 @@ def examine() -> Diagnosis:
     >>> diagnosis.problems, diagnosis.caches != {}
     ([], True)
     """
+    from bdl.encoders.vectors import available_bits, vector_bits
+
     libraries = requirements()
+    free_memory = available_memory()
     versions = {name: version(name) for name in libraries.get("", ())}
     extras = {
         extra: [name for name in names if version(name) == UNKNOWN]
@@ -93,8 +98,8 @@ def examine() -> Diagnosis:
         extras=extras,
         cores=len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1,
         threads=os.environ.get("OMP_NUM_THREADS"),
-        vector_bits=_vector_bits(),
-        free_memory=_free_memory(),
+        vector_bits=[bits for bits in available_bits() if bits <= vector_bits()],
+        free_memory=None if free_memory == UNKNOWN_MEMORY else free_memory,
         free_disk=shutil.disk_usage(Path.cwd()).free,
         caches=caches,
         torch=torch,
@@ -175,26 +180,3 @@ def _size(name: str) -> int:
         except OSError:
             continue
     return total
-
-
-def _vector_bits() -> list[int]:
-    from bdl.encoders.vectors import available_bits, vector_bits
-
-    used = vector_bits()
-    return [bits for bits in available_bits() if bits <= used]
-
-
-def _free_memory() -> int | None:
-    """Bytes that a new process may use, also within the limit of a container."""
-    try:
-        text = Path("/proc/meminfo").read_text(encoding="ascii")
-        free = int(text.partition("MemAvailable:")[2].split()[0]) * 1024
-    except (OSError, ValueError, IndexError):
-        return None
-    group = Path("/sys/fs/cgroup")
-    try:
-        limit = int((group / "memory.max").read_text())
-        used = int((group / "memory.current").read_text())
-    except (OSError, ValueError):
-        return free
-    return min(free, limit - used)

@@ -1,4 +1,4 @@
-"""Durations as people write them: ``90``, ``90s``, ``10m``, ``1.5h``, ``2d``."""
+"""Durations with units: ``90``, ``90s``, ``10m``, ``1.5h``, ``2d``."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pydantic import BeforeValidator, PositiveFloat
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
-def parse_duration(given: object) -> object:
-    """Return seconds for a text such as ``10m``; anything else as it is.
+def parse_duration(value: object) -> object:
+    """Return the seconds of a text such as ``10m``; any other value is returned unchanged.
 
     Examples
     --------
@@ -21,9 +21,9 @@ def parse_duration(given: object) -> object:
     Traceback (most recent call last):
     ValueError: seconds, or a number with s, m, h or d such as 10m expected
     """
-    if not isinstance(given, str):
-        return given
-    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([smhd]?)\s*", given)
+    if not isinstance(value, str):
+        return value
+    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([smhd]?)\s*", value)
     if match is None:
         raise ValueError("seconds, or a number with s, m, h or d such as 10m expected")
     return float(match[1]) * SECONDS[match[2] or "s"]

@@ -22,7 +22,7 @@ class InputError(BdlError, ValueError):
 
 
 class DensityError(InputError):
-    """Values of a density are not finite and nonnegative, as those of diverged weights."""
+    """Values of a density are not finite and nonnegative, as after a diverged training."""
 
 
 class OutputError(BdlError, OSError):
@@ -30,7 +30,7 @@ class OutputError(BdlError, OSError):
 
 
 class ConfigError(BdlError, ValueError):
-    """A parameter, a configuration file or a protocol asks for something impossible."""
+    """A parameter, a configuration file or a protocol is invalid."""
 
 
 class MissingExtraError(BdlError, ImportError):
@@ -50,7 +50,7 @@ class CoverageWarning(UserWarning):
 
 
 def some(names: Iterable[str], most: int = 3) -> str:
-    """The first few of many names and how many more there are, for a message.
+    """Join the first names, and the number of further ones, for a message.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def some(names: Iterable[str], most: int = 3) -> str:
 
 
 def require(module: str, extra: str) -> ModuleType:
-    """Import ``module``, or say in one line which extra brings it.
+    """Import ``module``, or raise an error that names the extra which installs it.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def require(module: str, extra: str) -> ModuleType:
 
 
 def missing_extra(error: ModuleNotFoundError) -> Exception:
-    """An error that says which extra brings a module; the error itself if none does."""
+    """An error that names the extra which installs a module; the error itself if none does."""
     extra = extra_of(error.name) if error.name else None
     return MissingExtraError(_advice(str(error.name), extra)) if extra else error
 

@@ -95,10 +95,9 @@ class Events(Tabular):
         >>> Events.of(["a", "b"], "beat", [1.0, 2.0]).recordings
         ('a', 'b')
         """
-        given = {"time": time, "score": score, "issued": issued}
         numbers: dict[str, Any] = {
             name: np.array(column, dtype=np.float64, ndmin=1)
-            for name, column in given.items()
+            for name, column in (("time", time), ("score", score), ("issued", issued))
             if column is not None
         }
         rows = len(numbers["time"])
@@ -114,7 +113,7 @@ class Events(Tabular):
 
     @classmethod
     def empty(cls, *, scored: bool = False, issued: bool = False) -> Events:
-        """No events at all, with a column of scores and of times of issue if asked for.
+        """A table without rows, optionally with columns of scores and times of issue.
 
         Examples
         --------
@@ -167,7 +166,7 @@ class Events(Tabular):
         return cls(**columns)._checked(incomplete, source)
 
     def _checked(self, rule: Literal["error", "drop"], source: str) -> Events:
-        """The same events, those without a finite time or a score refused or left out."""
+        """The same events; those without a finite time or a score are an error or left out."""
         incomplete = frames.incomplete_rows(self._numbers(), rule, source)
         if not incomplete.any():
             return self
@@ -277,9 +276,9 @@ class Events(Tabular):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Events):
             return NotImplemented
-        ours, theirs = self.columns(), other.columns()
-        return ours.keys() == theirs.keys() and all(
-            np.array_equal(ours[name], theirs[name]) for name in ours
+        columns, others = self.columns(), other.columns()
+        return columns.keys() == others.keys() and all(
+            np.array_equal(columns[name], others[name]) for name in columns
         )
 
     __hash__ = None  # type: ignore[assignment]

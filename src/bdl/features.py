@@ -1,6 +1,6 @@
 """Settings of the features of a model: statistics of each bin, calendar categories, and scaling.
 
-`bdl.binning` computes them, and says exactly what they are.
+`bdl.binning` computes and defines them.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def encode_names(names: Sequence[str] | NDArray[Any], what: str) -> tuple[tuple[
 
 
 def _in_order(distinct: list[str], codes: NDArray[np.integer]) -> tuple[tuple[str, ...], Codes]:
-    """The same code book with its names sorted."""
+    """The same names, sorted, and the codes in that order."""
     order = sorted(range(len(distinct)), key=distinct.__getitem__)
     rank = np.empty(len(distinct), np.int32)
     rank[order] = np.arange(len(distinct), dtype=np.int32)
@@ -104,7 +104,7 @@ def _default_backend() -> Backend:
 
 
 def merge(parts: list[tuple[tuple[str, ...], Codes]]) -> tuple[tuple[str, ...], Codes]:
-    """One code book for several."""
+    """The names of several tables, sorted, and the codes of all rows."""
     names = tuple(sorted({name for part, _ in parts for name in part}))
     place = {name: i for i, name in enumerate(names)}
     codes = [np.array([place[name] for name in part], dtype=np.int32)[code] for part, code in parts]
@@ -174,10 +174,10 @@ def incomplete_rows(
 
 
 class Tabular:
-    """Base of results that are tables: they show themselves and become data frames.
+    """Base of results that are tables, with an HTML form, conversions to data frames and a plot.
 
-    A subclass is a dataclass whose fields are the columns, or gives its `columns`; its ``drawing``
-    says which of them `plot` draws.
+    A subclass is a dataclass whose fields are the columns, or defines `columns`; its ``drawing``
+    selects the columns that `plot` draws.
 
     Examples
     --------
@@ -209,7 +209,7 @@ class Tabular:
             return pa.table({name: _arrow(column) for name, column in columns.items()})
         if find_spec(backend) is None:
             raise MissingExtraError(f"{backend} is not installed: pip install {backend}")
-        if backend == "polars":  # which gives an empty column of names no type
+        if backend == "polars":  # it would not know the type of an empty column of names
             columns = {
                 name: column if len(column) else _arrow(column) for name, column in columns.items()
             }

@@ -1,6 +1,6 @@
 """Inference: the logits of every bin of a recording, in bounded memory.
 
-One recording passes through the model here; `bdl.batched_inference` lets short ones pass together.
+The functions here process one recording; `bdl.batched_inference` processes short ones in batches.
 Small work is done by one thread, see `bdl.encoders.fused.threads`.
 
 - A causal encoder processes tiles of a fixed number of bins and carries its state from tile to
@@ -48,7 +48,7 @@ def density(
 ) -> Singles:
     """Density of one recording, (bins, outputs) float32, averaged over tilings.
 
-    ``link`` turns logits into densities; it is not used for a module that gives densities itself.
+    ``link`` turns logits into densities; it is not used for a module whose outputs are densities.
     Tiling ``k`` of ``n`` has its borders moved by ``k / n`` of the distance between tiles. A
     recording of one tile, and a causal encoder, have one tiling only.
 
@@ -142,26 +142,26 @@ def batch_outputs(
         _padded([getattr(binned, name) for binned in batch], bins)
         for name in ("values", "hour", "weekday")
     )
-    given, hours, weekdays = tensors(module, values, hour, weekday)
-    lengths = torch.tensor([len(binned) for binned in batch], device=given.device)
-    if carries_state(module):  # no bin sees what comes later, so padding needs no mask
-        output, _ = module.step(given, module.initial_state(len(batch)), hours, weekdays)  # type: ignore[operator]
+    inputs, hours, weekdays = tensors(module, values, hour, weekday)
+    lengths = torch.tensor([len(binned) for binned in batch], device=inputs.device)
+    if carries_state(module):  # no output depends on later bins, so padding needs no mask
+        output, _ = module.step(inputs, module.initial_state(len(batch)), hours, weekdays)  # type: ignore[operator]
     else:
         padded = bool((lengths < bins).any())
-        mask = torch.arange(bins, device=given.device) < lengths[:, None] if padded else None
-        output = module(given, hours, weekdays, mask)
-    joined = check_output(output, given, outputs).float().cpu().numpy()
+        mask = torch.arange(bins, device=inputs.device) < lengths[:, None] if padded else None
+        output = module(inputs, hours, weekdays, mask)
+    joined = check_output(output, inputs, outputs).float().cpu().numpy()
     return [item[: len(binned)].copy() for item, binned in zip(joined, batch, strict=True)]
 
 
 def _padded(arrays: Sequence[NDArray[np.generic] | None], bins: int) -> NDArray[np.generic] | None:
     """Arrays as one, with zeros beyond their ends; None if they are None."""
-    given = [array for array in arrays if array is not None]
-    if not given:
+    present = [array for array in arrays if array is not None]
+    if not present:
         return None
-    joined = np.zeros((len(given), bins, *given[0].shape[1:]), dtype=given[0].dtype)
-    for place, array in zip(joined, given, strict=True):
-        place[: len(array)] = array
+    joined = np.zeros((len(present), bins, *present[0].shape[1:]), dtype=present[0].dtype)
+    for row, array in zip(joined, present, strict=True):
+        row[: len(array)] = array
     return joined
 
 
@@ -182,9 +182,9 @@ def tensors(
     weekday: NDArray[np.generic] | None,
 ) -> tuple[Tensor, Tensor | None, Tensor | None]:
     """Arrays of a batch as tensors on the module's device."""
-    like = next(module.parameters(), torch.zeros(0))
-    calendar = [
-        None if array is None else torch.from_numpy(array).to(like.device)
+    parameter = next(module.parameters(), torch.zeros(0))
+    hours, weekdays = (
+        None if array is None else torch.from_numpy(array).to(parameter.device)
         for array in (hour, weekday)
-    ]
-    return torch.from_numpy(values).to(like.device, like.dtype), calendar[0], calendar[1]
+    )
+    return torch.from_numpy(values).to(parameter.device, parameter.dtype), hours, weekdays

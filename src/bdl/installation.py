@@ -1,4 +1,4 @@
-"""What is installed: the name of the distribution, its version, and its optional parts.
+"""The installed distribution: its name, its version, and its extras.
 
 The package is imported as ``bdl`` and distributed as ``bdl-events``. An extra is a named set of
 optional libraries, as in ``pip install 'bdl-events[train]'``.
@@ -44,8 +44,8 @@ def requirements() -> dict[str, tuple[str, ...]]:
 
 
 def extra_of(module: str) -> str | None:
-    """The smallest extra that brings a module; None if none does."""
+    """The smallest extra that installs a module; None if none does."""
     top = module.partition(".")[0]
     name = _OTHER_NAMES.get(top, top.replace("_", "-"))
-    having = [(len(names), extra) for extra, names in requirements().items() if name in names]
-    return min(having)[1] if having else None
+    extras = [(len(names), extra) for extra, names in requirements().items() if name in names]
+    return min(extras)[1] if extras else None

@@ -65,11 +65,11 @@ class Labels:
         partners = self.partners or (None,) * len(self.events)
         order = [own if other is None else other for own, other in enumerate(partners)]
 
-        def turned(events: Samples) -> Samples:
+        def reverse_events(events: Samples) -> Samples:
             inside = events[(events >= first) & (events <= last)]
             return last - inside[::-1]
 
-        def turned_pairs(pairs: Samples) -> Samples:
+        def reverse_pairs(pairs: Samples) -> Samples:
             # [onset, offset) covers the same samples in both directions.
             clipped = np.clip(last + 1 - pairs[::-1, ::-1], 0, samples)
             return clipped[clipped[:, 1] > clipped[:, 0]]
@@ -77,8 +77,8 @@ class Labels:
         return replace(
             self,
             samples=samples,
-            events=tuple(turned(self.events[k]) for k in order),
-            intervals=tuple(turned_pairs(pairs) for pairs in self.intervals),
+            events=tuple(reverse_events(self.events[k]) for k in order),
+            intervals=tuple(reverse_pairs(pairs) for pairs in self.intervals),
         )
 
     def jittered(self, reach: int, rng: np.random.Generator) -> Labels:

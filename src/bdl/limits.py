@@ -1,6 +1,6 @@
-"""What a file may claim: limits that all readers share.
+"""Limits on the contents of files, which all readers share.
 
-Memory and time are bounded by the length of the file that was opened, never by the numbers in it.
+Memory and time are bounded by the length of the file that was opened, not by the numbers in it.
 A compressed file may hold `EXPANSION` times its own length, or `SMALL` bytes if that is more.
 """
 
@@ -21,7 +21,7 @@ SMALL = 64 << 20  # bytes
 def check_name(name: object, what: str) -> None:
     """Raise an error unless a name is a text that can be written to a file.
 
-    ``what`` says what it names, such as ``a recording's id``.
+    ``what`` is what it names, such as ``a recording's id``, for messages.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def check_name(name: object, what: str) -> None:
 
 
 def check_channels(count: int, where: object) -> None:
-    """Raise an error if the file ``where`` claims more channels, or columns, than any has.
+    """Raise an error if the file ``where`` declares more channels, or columns, than the limit.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """A graph of ONNX operators, written node by node.
 
-Objectives and encoders add their operators to a `Graph`; `bdl.detector.onnx_export` makes the file
-of it. A value in the graph is known by its name. A state is an input and, after the step, the
+Objectives and encoders add their operators to a `Graph`, which `bdl.detector.onnx_export` writes to
+a file. A value in the graph is identified by its name. A state is an input and, after the step, the
 output of the same name with ``.next``; before the first bin a state is zero.
 """
 
@@ -25,7 +25,7 @@ Shape = Sequence[int | str]
 
 @dataclass(frozen=True)
 class EncoderInputs:
-    """What an encoder reads, as names of values in a graph."""
+    """Inputs of an encoder, as names of values in a graph."""
 
     values: str  # features, (batch, bins, inputs) float32
     inputs: int  # features per bin
@@ -117,11 +117,11 @@ class Graph:
         return self.input(name, kind, shape)
 
     def carry(self, name: str, value: str) -> None:
-        """Give the value of a state after this part."""
+        """Set the value of a state after this part."""
         self.output(name + NEXT, value, *self._states[name])
 
     def model(self, metadata: Mapping[str, str]) -> Any:
-        """Return the whole as an ``onnx.ModelProto``, checked."""
+        """Return the graph as an ``onnx.ModelProto``, checked."""
         from onnx import checker, helper
 
         graph = helper.make_graph(

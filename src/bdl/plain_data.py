@@ -1,7 +1,7 @@
 """JSON and YAML from outside: parsed without running anything, bounded in depth and size.
 
-Python's parsers end deep nesting in a ``RecursionError``, and YAML's aliases let a few lines
-expand to billions of values. Both, and numbers that are not finite, are refused here.
+Python's parsers raise a ``RecursionError`` for deep nesting, and with YAML's aliases a few lines
+expand to billions of values. Both, and numbers that are not finite, are errors here.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ TOO_DEEP = f"nested too deeply, more than {NESTING} levels"
 
 
 def parse_json(text: str | bytes, what: object) -> Any:
-    """The value of a JSON text; NaN and infinite numbers are refused.
+    """The value of a JSON text; NaN and infinite numbers are errors.
 
-    ``what`` says where the text comes from, for messages.
+    ``what`` is the source of the text, for messages.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def _read_as_text(key: Node) -> None:
 
 
 def _measure(node: Node, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
-    """Number of values in a node, aliases followed, and their depth; ``known`` are done."""
+    """Number of values in a node, aliases followed, and their depth; ``known`` has other nodes."""
     if isinstance(node.value, str):
         return 1, 0
     if id(node) in known:

@@ -95,7 +95,9 @@ def propose(recordings: Recordings, events: Events, tolerances: Sequence[float] 
     gap = _gap(known, spacing)
     largest = max(tolerances, default=_round(max(min(gap / 5, 1800.0), 2 * period)))
     finest = min(tolerances, default=min(_round(max(largest / 30, 2 * period)), largest))
-    stride = _stride(period, finest, spacing)
+    resolved = int(finest / 2 / period + 1e-9)
+    apart = int(np.sqrt(2 * COLLISION) * spacing / period)
+    stride = max(1, min(resolved, apart))
     bins = np.clip(1.5 * spacing / (stride * period), MIN_BINS, MAX_BINS)
     window = _round_down(min(bins * stride * period, longest))
     hours = all(info.start is not None for info in recordings.infos)
@@ -103,7 +105,7 @@ def propose(recordings: Recordings, events: Events, tolerances: Sequence[float] 
     return Proposal(
         intervals=Proposed(
             likely_intervals(tuple(counts)),
-            "pairs of event types whose names say that one ends what the other begins",
+            "pairs of event types whose names are those of an onset and an offset",
         ),
         stride=Proposed(
             stride,
@@ -186,12 +188,6 @@ def _round_down(value: float) -> float:
 def _between(low: float, high: float) -> tuple[float, ...]:
     grid = np.geomspace(low, high, 5) if high > low else np.array([low])
     return tuple(sorted({_round(float(value)) for value in grid}))
-
-
-def _stride(period: float, tolerance: float, spacing: float) -> int:
-    resolved = int(tolerance / 2 / period + 1e-9)
-    apart = int(np.sqrt(2 * COLLISION) * spacing / period)
-    return max(1, min(resolved, apart))
 
 
 def _sigma(events: Events, finest: float) -> Proposed:

@@ -126,10 +126,10 @@ class Recordings:
     infos
         Metadata of each recording; ids are unique.
     reader
-        Gives the values: a `bdl.value_readers.ValueReader`, or a function that returns the values
-        (samples, channels) of one recording.
+        Source of the values: a `bdl.value_readers.ValueReader`, or a function that returns the
+        values (samples, channels) of one recording.
     notes
-        What was found or changed when the recordings were opened, for a person to read.
+        Messages for the user about how the recordings were opened.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from bdl.limits import PERIODS, SAMPLES, check_channels, check_name
 
 @dataclass(frozen=True)
 class RecordingInfo:
-    """Metadata of a recording: what is known of it without reading its values.
+    """Metadata of a recording, available without reading its values.
 
     Parameters
     ----------

@@ -131,8 +131,8 @@ class Variant(Value):
         kinds = cls.kinds()
         kind = given.get("kind")
         if not isinstance(kind, str) or kind not in kinds:
-            came = "no kind" if kind is None else repr(kind)
-            raise ConfigError(f"{prefix}kind: one of {', '.join(kinds)} expected, got {came}")
+            actual = "no kind" if kind is None else repr(kind)
+            raise ConfigError(f"{prefix}kind: one of {', '.join(kinds)} expected, got {actual}")
         try:
             return kinds[kind](**given)
         except ConfigError as error:

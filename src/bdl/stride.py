@@ -1,4 +1,4 @@
-"""Advice on the output stride: does it resolve the tolerances, and do events share bins.
+"""Advice on the stride: whether it resolves the tolerances, and how often events share bins.
 
 With bins of width ``w = stride * period`` seconds, the strictest matching tolerance ``d`` and a
 mean spacing ``L`` between events of one type (all in seconds):

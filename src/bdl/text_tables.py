@@ -1,4 +1,4 @@
-"""Tables as plain text, and durations as people say them."""
+"""Tables and durations as plain text."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def text_table(
     lines = []
     for row in ([*columns], *zip(*columns.values(), strict=True)):
         cells = dict(zip(columns, row, strict=True))
-        line = f"{_shortened(cells[first], sizes[first]):<{sizes[first]}}"
+        name, size = cells[first], sizes[first]
+        line = f"{name if len(name) <= size else name[: size - 1] + '…':<{size}}"
         line += "".join(f"{_GAP}{cells[head]:>{sizes[head]}}" for head in numeric)
         if text is None:
             lines.append(line)
@@ -53,10 +54,6 @@ def text_table(
         lines.append(f"{line}{_GAP}{sentence}".rstrip())
         lines += [" " * (len(line) + len(_GAP)) + rest for rest in more]
     return lines
-
-
-def _shortened(name: str, size: int) -> str:
-    return name if len(name) <= size else name[: size - 1] + "…"
 
 
 def number_text(value: float | None, form: str = ".4f") -> str:
@@ -71,7 +68,7 @@ def number_text(value: float | None, form: str = ".4f") -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """A duration as people say it: seconds up to two minutes, then minutes, hours, days.
+    """A duration with a suitable unit: seconds up to two minutes, then minutes, hours, days.
 
     Examples
     --------
@@ -80,7 +77,7 @@ def duration_text(seconds: float) -> str:
     >>> duration_text(30 * 86400)
     '30 days'
     """
-    for unit, size, most in (("s", 1, 120), ("min", 60, 7200), ("h", 3600, 4 * 86400)):
-        if abs(seconds) < most:
+    for unit, size, limit in (("s", 1, 120), ("min", 60, 7200), ("h", 3600, 4 * 86400)):
+        if abs(seconds) < limit:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds / 86400:,.4g} days"

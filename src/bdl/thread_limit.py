@@ -1,4 +1,4 @@
-"""How many threads a process may use."""
+"""The number of threads that a process may use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Units of channels: which can be converted into each other, and recordings brought to one.
+"""Units of channels, and the conversion of recordings to common units.
 
 Texts are compared as files write them: ``µV`` is ``uV``, ``m/s²`` and ``m/s^2`` are ``m/s2``,
 ``°C`` is ``degC``. In a recording ``g`` is the acceleration of gravity, not a mass. An empty text
@@ -46,10 +46,10 @@ def _fraction(text: str) -> Fraction:
 
 
 class _Size(NamedTuple):
-    """A unit: its quantity, and what one and zero of it are in the unit of that quantity."""
+    """A unit: its quantity, its size and its zero in the base unit of that quantity."""
 
     quantity: int
-    one: Fraction
+    factor: Fraction
     zero: Fraction = Fraction(0)
 
 
@@ -87,9 +87,9 @@ def is_unit(text: str) -> bool:
 
 
 def conversion(unit: str, target: str) -> tuple[float, float] | None:
-    """What to multiply by, and then add, to go from one unit to another.
+    """The factor and the summand that convert values from one unit to another.
 
-    None if they are of other quantities, or not known.
+    None if the units are of different quantities, or not known.
 
     Examples
     --------
@@ -104,7 +104,8 @@ def conversion(unit: str, target: str) -> tuple[float, float] | None:
     if old not in _SIZES or new not in _SIZES or _SIZES[old].quantity != _SIZES[new].quantity:
         return None
     before, after = _SIZES[old], _SIZES[new]
-    return float(before.one / after.one), float((before.zero - after.zero) / after.one)
+    factor, shift = before.factor / after.factor, (before.zero - after.zero) / after.factor
+    return float(factor), float(shift)
 
 
 def units_in_names(names: Sequence[str]) -> dict[str, tuple[str, str]]:

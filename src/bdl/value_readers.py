@@ -1,8 +1,8 @@
-"""Where the values of recordings come from: in chunks or at once, and from which files.
+"""Readers of the values of recordings, in chunks or at once.
 
-Every collection of recordings has one `ValueReader`. It gives the values of a recording in order,
-some rows at a time, so that a recording need not fit into memory, and names the files that they
-come from, so that a change of them is noticed.
+Every collection of recordings has one `ValueReader`. It returns the values of a recording in order,
+some rows at a time, so that a recording need not fit into memory, and the files that they come
+from, so that changes of the files are noticed.
 """
 
 from __future__ import annotations

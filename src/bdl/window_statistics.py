@@ -1,14 +1,14 @@
-"""Statistics of windows of several widths around every bin, for models without memory of their own.
+"""Statistics of windows of several widths around every bin, for models without a state.
 
 For a width of ``w`` bins and a bin ``b``, the window *before* holds the bins ``[b - w, b)`` and the
 window *after* the bins ``[b, b + w)``, both cut at the ends of the recording. Per channel and width
 there are six numbers: the mean before, the mean after and their difference (after minus before),
-then the same of the population standard deviation. A bin comes as the mean and the standard
+then the same of the population standard deviation. A bin is given by the mean and the standard
 deviation of its samples, and the statistics are those of all samples of the window (of bins with
-equally many samples). In the causal form
-the recent window holds ``[b - w + 1, b + 1)`` and the earlier one ``[b - 2 w + 1, b - w + 1)``, and
-there are four numbers: the mean of the recent window and its difference to that of the earlier one,
-and the same of the standard deviation. A statistic of an empty window is NaN.
+equally many samples). In the causal form the recent window holds ``[b - w + 1, b + 1)`` and the
+earlier one ``[b - 2 w + 1, b - w + 1)``, and there are four numbers: the mean of the recent window
+and its difference to that of the earlier one, and the same of the standard deviation. A statistic
+of an empty window is NaN.
 
 Running sums are kept in double precision, so that the cost per bin does not depend on the widths.
 """

@@ -58,7 +58,7 @@ def window_bins(window: float, *, period: float, stride: int) -> int:
 
 
 def lag_bins(lag: float | None, *, period: float, stride: int) -> int:
-    """Return the whole bins of a lag, rounded down: an answer is never later than promised.
+    """Return the whole bins of a lag, rounded down: no answer is later than the lag.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def tiles(bins: int, *, size: int, overlap: int, shift: int = 0) -> list[Tile]:
         Bins per tile.
     overlap
         Bins that neighbours share; only the last two tiles may share more. An overlap above half
-        the size is refused, because a bin would be in three tiles.
+        the size is an error, because a bin would be in three tiles.
     shift
         Bins by which all tiles but the first and the last are moved, below ``size - overlap``: the
         borders are elsewhere, and the first two tiles share more.

@@ -1,11 +1,11 @@
-"""Many pieces of work on many processes or machines.
+"""Items of work on several processes or machines.
 
 Back ends: ``loky`` (processes of this machine), ``ray`` and ``dask`` (a cluster, or a local one if
-no address is given). All of them hand out futures, so that one loop serves all. A few items per
-worker are in progress at a time. If a worker dies, what was in progress is run again at the end,
-one item at a time; an item whose worker dies again and again is set aside. Every worker uses the
-same number of threads, so that two workers on two cores do not compete. Workers of this machine end
-with the process that started them, however it ends.
+no address is given). All of them return futures, so that one loop serves all. A few items per
+worker are in progress at a time. If a worker dies, the items in progress are run again at the end,
+one at a time; an item whose worker dies repeatedly is given up. Every worker uses the same number
+of threads, so that two workers on two cores do not compete. Workers of this machine end with the
+process that started them, even if it is killed.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from bdl.child_processes import end_local_cluster, end_with, local_cluster
 from bdl.config import Value
 from bdl.errors import ConfigError, StudyError, require
 
-ATTEMPTS = 2  # of an item that is alone with its worker, before it is set aside
-# Seconds after which a waiting process looks for an interruption: where a library has changed how
-# signals are handled, they do not end a system call.
+ATTEMPTS = 2  # of an item that is alone with its worker, before it is given up
+# Seconds after which a waiting process checks for an interruption: if a library has changed the
+# handling of signals, they do not end a system call.
 POLL = 0.5
-AHEAD = 2  # items under way per worker, so that none waits for the next
+AHEAD = 2  # items in progress per worker, so that no worker waits for the next one
 T = TypeVar("T")
 R = TypeVar("R")
 # Errors by which the back ends report that a worker process died.
@@ -112,7 +112,7 @@ def run_all(
         Called with a description of each death of a worker.
     split
         Divides an item whose worker died into parts that are items as well, so that only the part
-        at fault is set aside.
+        at fault is given up.
 
     Examples
     --------
@@ -145,19 +145,19 @@ Submit = Callable[..., "Future[Any]"]
 
 
 def _flow(
-    work: Callable[[T], R], items: Iterable[T], submit: Submit, most: int
+    work: Callable[[T], R], items: Iterable[T], submit: Submit, limit: int
 ) -> Iterator[tuple[T, R | WorkerDeath]]:
-    """Items and their results; at most this many are under way at a time."""
-    under_way: dict[Future[R], T] = {}
+    """Items and their results; at most ``limit`` are in progress at a time."""
+    in_progress: dict[Future[R], T] = {}
     waiting = iter(items)
     try:
         while True:
-            for item in islice(waiting, most - len(under_way)):
-                under_way[submit(work, item)] = item
-            if not under_way:
+            for item in islice(waiting, limit - len(in_progress)):
+                in_progress[submit(work, item)] = item
+            if not in_progress:
                 return
-            for future in wait(under_way, timeout=POLL, return_when=FIRST_COMPLETED).done:
-                item = under_way.pop(future)
+            for future in wait(in_progress, timeout=POLL, return_when=FIRST_COMPLETED).done:
+                item = in_progress.pop(future)
                 try:
                     yield item, future.result()
                 except (Exception, CancelledError) as error:
@@ -166,7 +166,7 @@ def _flow(
                     first = str(error).strip().partition("\n")[0]
                     yield item, WorkerDeath(f"{type(error).__name__}: {first}"[:200])
     finally:
-        for future in under_way:
+        for future in in_progress:
             future.cancel()
 
 
@@ -213,14 +213,14 @@ def _loky(workers: Workers) -> Iterator[Submit]:
                 initargs=(os.getpid(),),
             )
             future = executor.submit(work, item)
-        except RuntimeError as error:  # a worker has died this moment
+        except RuntimeError as error:  # a worker has just died
             future = Future()
             future.set_exception(error)
         return future
 
     try:
         yield submit
-    except BaseException:  # interrupted, or no longer wanted
+    except BaseException:  # interrupted, or no longer needed
         if executor is not None:
             executor.shutdown(wait=True, kill_workers=True)
         raise

@@ -1,4 +1,4 @@
-"""A trained model applied to recordings: which it accepts, densities, a validation score."""
+"""A trained model applied to recordings: checks of the input, densities, a validation score."""
 
 from __future__ import annotations
 
@@ -47,9 +47,8 @@ def accept(recording: Recording, model: Model, *, resample: bool) -> Recording:
         units = tuple(info.units[column] for column in columns) if info.units else ()
         recording = Recording(replace(info, channels=model.channels, units=units), values)
     if model.units and recording.info.units:
-        recording = in_units(Recordings.of([recording]), model.units_by_channel, "the model")[
-            info.id
-        ]
+        converted = in_units(Recordings.of([recording]), model.units_by_channel, "the model")
+        recording = converted[info.id]
     if resample and not same_period(info.period, model.period):
         recording = on_one_clock(Recordings.of([recording]), 1 / model.period)[recording.id]
     check_like(recording.info, model.channels, model.period, "the model")
@@ -71,15 +70,13 @@ def check_units(recording: Recording, binned: Binned, model: Model) -> None:
     trained = np.array(model.levels)
     known = (trained > 0) & (levels > 0)
     ratio = levels[known] / trained[known]
-    if not len(ratio):
-        return
-    if ratio.min() > OTHER_UNITS or ratio.max() < 1 / OTHER_UNITS:
+    if len(ratio) and (ratio.min() > OTHER_UNITS or ratio.max() < 1 / OTHER_UNITS):
         names = [name for name, use in zip(model.channels, known, strict=True) if use]
         sizes = ", ".join(f"{name} {r:.2g} times" for name, r in zip(names, ratio, strict=True))
         trained_units = f" than {', '.join(dict.fromkeys(model.units))}" if model.units else ""
         raise InputError(
             f"recording {recording.id!r}: values of another size than in training ({sizes}); are "
-            f"they in other units{trained_units}? Name theirs, and they are converted "
+            f"they in other units{trained_units}? Give their units to convert them "
             "(channel_units=, --channel-unit CHANNEL=UNIT)"
         )
 
@@ -87,7 +84,7 @@ def check_units(recording: Recording, binned: Binned, model: Model) -> None:
 def densities_of(
     module: nn.Module, model: Model, features: Iterable[Featured]
 ) -> Iterator[tuple[Binned, Density]]:
-    """Yield the density of each recording, given its features, after these."""
+    """Yield the features and the density of each recording."""
     from bdl.batched_inference import batches, densities
 
     keep_buffers()
@@ -118,24 +115,18 @@ def density_from(model: Model, info: RecordingInfo, outputs: NDArray[np.float32]
     )
 
 
-def density_of(module: nn.Module, model: Model, info: RecordingInfo, binned: Binned) -> Density:
-    """Return the density of one recording, given its features."""
-    [(_, density)] = densities_of(module, model, [(info, binned)])
-    return density
-
-
 def member_densities(module: nn.Module, model: Model, recording: Recording) -> list[Density]:
     """Return the density of a recording by each member of an ensemble, or by the only module."""
     accepted = accept(recording, model, resample=False)
-    binned = features_of(accepted, model)
+    features = [(accepted.info, features_of(accepted, model))]
     members = getattr(module, "members", None) or [module]
-    return [density_of(member, model, accepted.info, binned) for member in members]
+    return [density for member in members for _, density in densities_of(member, model, features)]
 
 
 def describe(
     density: Density, candidates: ByType, binned: Binned, model: Model
 ) -> NDArray[np.float32]:
-    """Return what the second stage knows about each detection of a recording."""
+    """Return the features of each detection of a recording, for the second stage."""
     return candidate_features(density, candidates, binned, model.features, model.tolerances)
 
 

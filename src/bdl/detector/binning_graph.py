@@ -1,7 +1,7 @@
 """Features of bins as ONNX operators, by the arithmetic of `bdl.binning`.
 
-Sums over the samples of a bin are running sums, in the order of `bdl.binning`, so that a feature
-has the same bits (up to those of a logarithm).
+Sums over the samples of a bin are running sums, in the order of `bdl.binning`, so that features are
+equal to the last bit (except after a logarithm).
 """
 
 from __future__ import annotations
@@ -59,16 +59,12 @@ def bin_samples(graph: Graph, features: Features, channels: int, samples: str) -
         scaled = graph.add("Where", empty, zero, graph.add("Div", value, scale))
         columns.append(graph.add("Unsqueeze", graph.cast(scaled, np.float32), graph.integers(3)))
     joined = graph.add("Concat", *columns, axis=3)
-    width = channels * len(features.statistics)
-    out = graph.add("Reshape", joined, _shape_with(graph, joined, width), allowzero=1)
+    width = graph.integers(channels * len(features.statistics))
+    shape = graph.add("Concat", graph.slice(graph.add("Shape", joined), 0, 0, 2), width, axis=0)
+    out = graph.add("Reshape", joined, shape, allowzero=1)
     if not features.missing:
         return out
     return graph.add("Concat", out, _absent(graph, x, count, channels), axis=2)
-
-
-def _shape_with(graph: Graph, value: str, width: int) -> str:
-    head = graph.slice(graph.add("Shape", value), 0, 0, 2)
-    return graph.add("Concat", head, graph.integers(width), axis=0)
 
 
 def _affine(graph: Graph, features: Features, channels: int) -> tuple[str, str]:
@@ -78,8 +74,8 @@ def _affine(graph: Graph, features: Features, channels: int) -> tuple[str, str]:
             graph.input("scale", np.float64, (channels,)),
         )
     # Such a scaling is the same for every recording.
-    none = Recording.of(np.zeros((1, channels), np.float32), id="none", period=1.0)
-    shift, scale = features.scaling.affine(none)
+    empty = Recording.of(np.zeros((1, channels), np.float32), id="none", period=1.0)
+    shift, scale = features.scaling.affine(empty)
     return graph.constant(shift, np.float64), graph.constant(scale, np.float64)
 
 
@@ -90,16 +86,15 @@ def _logarithms(graph: Graph, samples: str, unit: NDArray[np.float64]) -> str:
     size = graph.constant(np.where(unit > 0, unit, 1.0), np.float64)
     ratio = graph.add("Div", graph.add("Max", x, zero), size)
     log = graph.cast(graph.add("Log", graph.add("Add", ratio, one)), np.float32)
-    taken = graph.add(
-        "And", graph.constant(unit > 0, np.bool_), graph.add("Not", graph.add("IsNaN", samples))
-    )
-    return graph.add("Where", taken, log, samples)
+    present = graph.add("Not", graph.add("IsNaN", samples))
+    replaced = graph.add("And", graph.constant(unit > 0, np.bool_), present)
+    return graph.add("Where", replaced, log, samples)
 
 
 def _absent(graph: Graph, samples: str, count: str, channels: int) -> str:
     """Share of the samples of a bin that are missing, (batch, bins, 1)."""
     size = graph.cast(graph.slice(graph.add("Shape", samples), 0, 2, 3), np.float64)
-    every = graph.add("Mul", size, graph.constant(float(channels), np.float64))
-    seen = graph.add("ReduceSum", count, graph.integers(2), keepdims=1)
-    share = graph.add("Sub", graph.constant(1.0, np.float64), graph.add("Div", seen, every))
+    total = graph.add("Mul", size, graph.constant(float(channels), np.float64))
+    present = graph.add("ReduceSum", count, graph.integers(2), keepdims=1)
+    share = graph.add("Sub", graph.constant(1.0, np.float64), graph.add("Div", present, total))
     return graph.cast(share, np.float32)

@@ -1,4 +1,4 @@
-"""From seconds that a fit may take to a number of updates, by measuring some."""
+"""The number of updates that fits a time budget, from the measured time of a few updates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bdl.formats.atomic_files import atomic
 from bdl.formats.files import reading
 from bdl.plain_data import parse_json
 
-PROBE = 6  # measured updates, after as many that compile what is compiled
+PROBE = 6  # measured updates, after as many during which functions are compiled
 FEWEST = 20  # updates below which nothing is learned
 RESERVE = 0.1  # share of the budget for choosing on held-out recordings
 
@@ -30,9 +30,9 @@ def within_budget(
 ) -> DetectorSettings:
     """Return settings whose number of updates fits the budget of the training, if it has one.
 
-    Every kind of encoder is trained for a few updates on the given data; encoders that are not
-    trained by gradient, such as trees, take as long as they take. In a directory the number is
-    kept, so that an interrupted fit resumes with it.
+    Every kind of encoder is trained for a few updates on the data. The time of encoders that are
+    not trained by gradient descent, such as trees, does not depend on the number of updates. The
+    number is written to the directory, if there is one, so that an interrupted fit resumes with it.
 
     Parameters
     ----------
@@ -48,37 +48,37 @@ def within_budget(
     budget = settings.training.budget
     if budget is None:
         return settings
-    kept = None if directory is None else directory / "budget.json"
-    if kept is not None and kept.exists():
-        with reading(kept, "the updates of a budget"):
-            updates = int(parse_json(kept.read_bytes(), kept)[f"{budget:g}"])
+    record = None if directory is None else directory / "budget.json"
+    if record is not None and record.exists():
+        with reading(record, "the updates of a budget"):
+            updates = int(parse_json(record.read_bytes(), record)[f"{budget:g}"])
     else:
         updates = _measure(settings, data, trainings, budget)
-        if kept is not None:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            with atomic(kept) as file:
+        if record is not None:
+            record.parent.mkdir(parents=True, exist_ok=True)
+            with atomic(record) as file:
                 file.write_text(json.dumps({f"{budget:g}": updates}), encoding="utf-8")
     return _with_updates(settings, updates)
 
 
 def _measure(settings: DetectorSettings, data: TrainingData, trainings: int, budget: float) -> int:
-    began = time.perf_counter()
+    start = time.perf_counter()
     members = settings.encoder.parts
     distinct, kernels = settings.encoder.distinct.parts, len(settings.objective.candidates)
     # Kernels are tried with distinct members; if those are all, the best is not trained again.
     trials = kernels if kernels > 1 and len(distinct) < len(members) else kernels - 1
     fixed, per_update = 0.0, 0.0
     for member in distinct:
-        once, step = _member_seconds(settings, member, data)
+        member_fixed, member_per_update = _member_seconds(settings, member, data)
         count = trainings * members.count(member) + trials
-        fixed, per_update = fixed + count * once, per_update + count * step
-    left = budget * (1 - RESERVE) - fixed - (time.perf_counter() - began)
+        fixed, per_update = fixed + count * member_fixed, per_update + count * member_per_update
+    left = budget * (1 - RESERVE) - fixed - (time.perf_counter() - start)
     updates = int(left / per_update) if per_update else FEWEST
     if updates < FEWEST:
-        least = (budget - left + FEWEST * per_update) / (1 - RESERVE)
+        needed = (budget - left + FEWEST * per_update) / (1 - RESERVE)
         raise ConfigError(
             f"budget {budget:g} s: too short for {FEWEST} updates of {trainings} trainings on this "
-            f"machine; at least --budget {math.ceil(least / 60)}m expected, or fewer "
+            f"machine; at least --budget {math.ceil(needed / 60)}m expected, or fewer "
             "trainings (selection.folds 0 chooses nothing and trains once)"
         )
     return updates
@@ -94,9 +94,9 @@ def _member_seconds(
         warnings.simplefilter("ignore", UserWarning)  # the training itself warns of the same
         if not own_length:
             train_model(probe, data, Reporting())
-        began = time.perf_counter()
+        start = time.perf_counter()
         history = train_model(probe, data, Reporting()).history
-    total = time.perf_counter() - began
+    total = time.perf_counter() - start
     if own_length:
         return total, 0.0
     in_steps = sum(epoch.seconds for epoch in history)

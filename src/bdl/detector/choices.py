@@ -1,6 +1,6 @@
 """Choices made on densities of recordings that a model was not trained on.
 
-Each choice has a simple default, which stays unless another setting is better by a margin: with
+Each choice has a simple default, which is used unless another setting is better by a margin: with
 few held-out recordings, small differences are noise.
 """
 
@@ -31,7 +31,7 @@ MOST_THRESHOLDS = 500
 
 
 class Choices(Value):
-    """Record of what was chosen on held-out recordings, and of the scores that decided.
+    """What was chosen on held-out recordings, and the scores that decided.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Choices(Value):
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What choices are made on.
+    """Held-out events, and how detections are matched with them.
 
     Parameters
     ----------
@@ -155,9 +155,9 @@ def weighted_mean(members: Sequence[Density], weights: Sequence[float]) -> Densi
 
     Examples
     --------
-    >>> one = Density("a", np.ones((2, 1), np.float32), ("beat",), 1.0, stride=1, samples=2)
-    >>> zero = replace(one, values=np.zeros((2, 1), np.float32))
-    >>> weighted_mean([one, zero], [3.0, 1.0]).values.ravel().tolist()
+    >>> ones = Density("a", np.ones((2, 1), np.float32), ("beat",), 1.0, stride=1, samples=2)
+    >>> zeros = replace(ones, values=np.zeros((2, 1), np.float32))
+    >>> weighted_mean([ones, zeros], [3.0, 1.0]).values.ravel().tolist()
     [0.75, 0.75]
     """
     total = np.zeros(members[0].values.shape)
@@ -168,7 +168,7 @@ def weighted_mean(members: Sequence[Density], weights: Sequence[float]) -> Densi
 
 
 def weight_candidates(kinds: Sequence[str]) -> Iterator[tuple[float, ...]]:
-    """Yield weights of members to try: equal by kind first, then more of one, then without some.
+    """Yield weights of members to try: equal by kind, then unequal, then without some kinds.
 
     Examples
     --------
@@ -179,8 +179,8 @@ def weight_candidates(kinds: Sequence[str]) -> Iterator[tuple[float, ...]]:
     shares = [dict.fromkeys(names, 1 / len(names))]
     if len(names) == 2:
         shares += [{names[0]: share, names[1]: 1 - share} for share in (0.75, 0.25)]
-    for left in range(len(names) - 1, 0, -1):
-        shares += [dict.fromkeys(some, 1 / left) for some in combinations(names, left)]
+    for count in range(len(names) - 1, 0, -1):
+        shares += [dict.fromkeys(subset, 1 / count) for subset in combinations(names, count)]
     for share in shares:
         yield tuple(share.get(kind, 0.0) / kinds.count(kind) for kind in kinds)
 
@@ -203,14 +203,12 @@ def choose_weights(
     """
     if not isinstance(encoder, Ensemble):
         return (1.0,), []
-    given = encoder.weights
-    kinds = [member.kind for member in encoder.members]
-    candidates = [given] if given is not None else []
-    candidates += [*weight_candidates(kinds)]
-    tried = [
-        (weights, held.mean_ap([weighted_mean(each, weights) for each in members], decoder))
-        for weights in candidates
-    ]
+    candidates = [] if encoder.weights is None else [encoder.weights]
+    candidates += [*weight_candidates([member.kind for member in encoder.members])]
+    tried = []
+    for weights in candidates:
+        means = [weighted_mean(densities, weights) for densities in members]
+        tried.append((weights, held.mean_ap(means, decoder)))
     best = max(tried, key=lambda trial: trial[1])
     chosen = best if best[1] > tried[0][1] + MARGIN else tried[0]
     return chosen[0], tried
@@ -226,18 +224,17 @@ def with_weights(encoder: Encoder, weights: Sequence[float]) -> Encoder:
     """
     if not isinstance(encoder, Ensemble):
         return encoder
-    kept = [(m, w) for m, w in zip(encoder.members, weights, strict=True) if w > 0]
-    return encoder.replace(
-        members=tuple(member for member, _ in kept), weights=tuple(weight for _, weight in kept)
-    )
+    pairs = [(m, w) for m, w in zip(encoder.members, weights, strict=True) if w > 0]
+    members, positive = zip(*pairs, strict=True)
+    return encoder.replace(members=members, weights=positive)
 
 
 def best_threshold(matches: Matches) -> tuple[float, float]:
     """Return the threshold with the best mean F1 over types and tolerances, and that F1.
 
-    Of detections at which F1 is best that with the highest score is taken, and the threshold is
-    midway between it and the next lower score: it has the same F1, and scores of other recordings
-    may be a little lower.
+    If several detections have the best F1, the one with the highest score is used. The threshold is
+    midway between it and the next lower score: F1 is the same there, and scores of other
+    recordings may be a little lower.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Settings that were left open, filled in from the training data."""
+"""Settings that were not given, filled in from the training data."""
 
 from __future__ import annotations
 
@@ -15,15 +15,20 @@ BINS, FEWEST, MOST = 5_000_000, 300, 1_000
 def complete_settings(
     settings: DetectorSettings, data: TrainingData
 ) -> tuple[DetectorSettings, float]:
-    """Fill in what was left open; return also the least time between two detections in seconds.
+    """Fill in settings that were not given; also return the minimal separation of detections.
 
     Parameters
     ----------
     settings
         Settings in which stride, calendar, window, tolerances or the length of the training may
-        be open.
+        not be given.
     data
         The training data.
+
+    Returns
+    -------
+    tuple of DetectorSettings and float
+        Complete settings, and the least time between two detections in seconds.
     """
     separation, sigma = 0.0, None
     if not settings.is_complete:
@@ -50,7 +55,7 @@ def complete_settings(
 
 
 def with_length(training: Training, window: int) -> Training:
-    """Return training settings with a length, chosen by the bins of a window where it is open.
+    """Return training settings with a length, by default chosen by the bins of a window.
 
     Examples
     --------

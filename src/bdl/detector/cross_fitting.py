@@ -67,9 +67,8 @@ def cross_fit(
         shared = with_common_inputs(settings, data, [train for train, _ in parts])
     alone = not refit and len(parts) == 1
     chosen, first, kernels = _choose_kernel(shared, parts[0], held, reporting, alone)
-    settings, shared = (
-        each.replace(objective=each.objective.candidates[chosen]) for each in (settings, shared)
-    )
+    settings = settings.replace(objective=settings.objective.candidates[chosen])
+    shared = shared.replace(objective=shared.objective.candidates[chosen])
     part_fits = [first]
     for number, part in enumerate(parts[1:], start=1):
         part_fits.append(_fit_part(shared, part, reporting.inside(f"part-{number}"), alone))
@@ -81,15 +80,15 @@ def cross_fit(
         if settings.selection.weights
         else (settings.encoder.shares, [])
     )
-    densities = [weighted_mean(each, weights) for each in members]
+    densities = [weighted_mean(by_member, weights) for by_member in members]
     calibrations = [] if fixed_decoder else held.calibrate(densities)
-    ranking = max(calibrations, key=lambda each: each.score, default=None)
+    ranking = max(calibrations, key=lambda calibration: calibration.score, default=None)
     decoder = settings.decoder if ranking is None else ranking.decoder
     score = held.mean_ap(densities, decoder) if ranking is None else ranking.score
-    decoders = [each.decoder for each in calibrations] or [decoder]
+    decoders = [calibration.decoder for calibration in calibrations] or [decoder]
     detections = [
-        HeldOutDetections.of(densities, each, held, calibrated=settings.selection.calibrated)
-        for each in decoders
+        HeldOutDetections.of(densities, tried_decoder, held, settings.selection.calibrated)
+        for tried_decoder in decoders
     ]
     ranked = detections[decoders.index(decoder)]
     stage = None
@@ -110,15 +109,15 @@ def cross_fit(
         recordings=len(densities),
         kernels=kernels,
         weights=tuple(tried),
-        decoders={each.decoder.kind: each.score for each in calibrations},
+        decoders={calibration.decoder.kind: calibration.score for calibration in calibrations},
         rescoring=None if stage is None else (stage.before, stage.after),
         score=stage.after if stage and rescorer else score,
     )
-    points = [(each.operating_point(), each.matches) for each in detections]
+    points = [(detected.operating_point(), detected.matches) for detected in detections]
     if stage and rescorer:
         rescored = replace(ranked, matches=stage.matches)
         points.append((rescored.operating_point().replace(rescored=True), stage.matches))
-    point, matches = max(points, key=lambda each: each[0].f1)
+    point, matches = max(points, key=lambda point_and_matches: point_and_matches[0].f1)
     point = point.replace(curve=OperatingCurve.of(matches, including=[point.threshold]))
     fitted = fits[0]
     if refit:
@@ -141,7 +140,7 @@ def cross_fit(
 
 
 def _fit_part(settings: DetectorSettings, part: Part, reporting: Reporting, alone: bool) -> PartFit:
-    """Train on a part; its kept epochs, if there are any, are scored on what is held out.
+    """Train on a part; if an epoch is chosen, checkpoints are scored on the held-out data.
 
     ``alone`` is whether the model of this part is the detector.
     """
@@ -166,8 +165,8 @@ def _choose_kernel(
 
     Of several equal members of an ensemble one is trained with each kernel, and all with the best.
 
-    Returns the number of the best, what it gave on the part, and all scores by kernel. The first
-    kernel stays unless another is better by a margin.
+    Returns the number of the best, its fit on the part, and all scores by kernel. The first
+    kernel is used unless another is better by a margin.
     """
     candidates = settings.objective.candidates
     if len(candidates) == 1:
@@ -180,17 +179,17 @@ def _choose_kernel(
         trial = tried.replace(objective=objective)
         folder = reporting.inside(f"part-0-objective-{number}")
         fitted, members = _fit_part(trial, part, folder, alone)
-        mean = [weighted_mean(each, trial.encoder.shares) for each in members]
+        mean = [weighted_mean(by_member, trial.encoder.shares) for by_member in members]
         assert trial.decoder is not None
         scores.append(on_part.mean_ap(mean, trial.decoder))
         trials.append((fitted, members))
     highest = int(np.argmax(scores))
     chosen = highest if scores[highest] > scores[0] + MARGIN else 0
-    named = {
-        getattr(each, "kernel", each).kind: score
-        for each, score in zip(candidates, scores, strict=True)
+    score_by_kernel = {
+        getattr(objective, "kernel", objective).kind: score
+        for objective, score in zip(candidates, scores, strict=True)
     }
     if len(tried.encoder.parts) == len(settings.encoder.parts):
-        return chosen, trials[chosen], named
+        return chosen, trials[chosen], score_by_kernel
     best = settings.replace(objective=candidates[chosen])
-    return chosen, _fit_part(best, part, reporting.inside("part-0"), alone), named
+    return chosen, _fit_part(best, part, reporting.inside("part-0"), alone), score_by_kernel

@@ -1,4 +1,4 @@
-"""Detections in a batch of recordings, in whatever process or machine it was sent to."""
+"""Detections in a batch of recordings, in any process or on any machine."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ from bdl.thread_limit import limit_threads
 if TYPE_CHECKING:
     from bdl.detector.streaming import Streaming
 
-# By id: detections by event type; why a recording was refused.
-Found = dict[str, ByType]
-Refused = dict[str, str]
+Detections = dict[str, ByType]  # by recording and event type
+Refused = dict[str, str]  # by recording: why it was refused
 _DETECTIONS = "detections.json"  # by event type: times, scores and, with a lag, times of issue
 
 
@@ -78,7 +77,7 @@ class DetectionBatch:
     threads
         Threads to use; None for any number.
     again
-        Whether a worker died with these recordings: what it has finished is not done again.
+        Whether a worker died with these recordings: steps that it has finished are not repeated.
     """
 
     run: str
@@ -97,19 +96,19 @@ class DetectionBatch:
         """Each recording alone, after the death of a worker."""
         return [replace(self.part(alone), again=True) for alone in singles(self.recordings)]
 
-    def detect(self) -> tuple[Found, Refused]:
+    def detect(self) -> tuple[Detections, Refused]:
         """Detect and finish the steps."""
         run = RunDirectory(self.run)
         if self.threads is not None:
             limit_threads(self.threads)
         first = next(iter(self.steps.values()))
         detector = self.detector or _load_model(self.run, first.model)
-        found: Found = {}
+        detections: Detections = {}
         if self.again:
             done = [step for step in self.steps.values() if run.done(step.id) is not None]
-            found = {step.recording: read_detections(run, step) for step in done}
+            detections = {step.recording: read_detections(run, step) for step in done}
         refused: dict[str, InputError] = {}
-        left = self.recordings.select([id for id in self.recordings.ids if id not in found])
+        left = self.recordings.select([id for id in self.recordings.ids if id not in detections])
         applied = detector.apply(
             left, resample=first.resample, points=(first.point,), refused=refused
         )
@@ -117,7 +116,7 @@ class DetectionBatch:
             with timed() as seconds:
                 answer = next(applied, None)
             if answer is None:
-                return found, {id: str(error) for id, error in refused.items()}
+                return detections, {id: str(error) for id, error in refused.items()}
             density, [candidates] = answer
             files = pack_densities([density]) if first.densities else {}
             files[_DETECTIONS] = canonical(
@@ -128,7 +127,7 @@ class DetectionBatch:
             )
             step = self.steps[density.recording]
             run.finish(step, StepOutput({}, files), seconds=seconds[0])
-            found[density.recording] = candidates
+            detections[density.recording] = candidates
 
 
 def read_detections(run: RunReader, step: DetectionStep) -> ByType:

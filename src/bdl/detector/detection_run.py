@@ -1,9 +1,9 @@
-"""Detections in many recordings: on several workers, killed and continued, the same bytes.
+"""Detections in many recordings, on several workers; an interrupted run can be resumed.
 
 Every recording is a step of a run directory: its key is the hash of the model, of the operating
 point and of the recording's files, its result the detections. Workers take short recordings
-together, read them themselves and load the model from the run directory. Nothing depends on which
-worker does what, or in which order: results are put together in the order of the recordings.
+together, read them themselves and load the model from the run directory. Results do not depend on
+which worker does what, or in which order: they are joined in the order of the recordings.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from bdl.decoding.candidates import ByType, to_events
 from bdl.density import Density
 from bdl.detector.detection_batch import (
     DetectionBatch,
+    Detections,
     DetectionStep,
-    Found,
     Refused,
     read_detections,
 )
@@ -85,7 +85,7 @@ def detect_many(
     strict: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> DetectionRun:
-    """Detect events in many recordings, or go on where an earlier call was stopped.
+    """Detect events in many recordings, or resume where an earlier call was stopped.
 
     Parameters
     ----------
@@ -105,8 +105,8 @@ def detect_many(
     workers
         Where to work; by default one recording after the other in this process.
     strict
-        Whether a recording that cannot be read or used is an error; otherwise it is told in the
-        result and the others are done.
+        Whether a recording that cannot be read or used is an error; otherwise it is listed in the
+        result and the others are processed.
     progress
         Called with the numbers of finished and of all samples.
 
@@ -123,16 +123,17 @@ def detect_many(
         shared = {"model": model, "point": point, "resample": resample, "densities": densities}
         steps = _steps(recordings, shared)
         finished = run.finished()
-        found: Found = {
+        detections: Detections = {
             id: read_detections(run, step)
             for id, step in steps.items()
             if step.id.folder in finished
         }
-        left = recordings.select([id for id in recordings.ids if id not in found])
-        whole = DetectionBatch(
-            run.url, left, steps, detector if workers.here else None, _threads(workers)
-        )
-        resumed = bool(found)
+        left = recordings.select([id for id in recordings.ids if id not in detections])
+        threads = workers.threads
+        if not workers.here:
+            threads = threads or max(1, (os.cpu_count() or 1) // workers.jobs)
+        whole = DetectionBatch(run.url, left, steps, detector if workers.here else None, threads)
+        resumed = bool(detections)
         deaths: list[str] = []
 
         def died(reason: str) -> None:
@@ -145,27 +146,27 @@ def detect_many(
         progress(done, total)
         for batch, outcome in run_all(
             DetectionBatch.detect,
-            (whole.part(few) for few in batches(left)),
+            (whole.part(batch) for batch in batches(left)),
             workers,
             died,
             DetectionBatch.singles,
         ):
             if isinstance(outcome, WorkerDeath):
                 outcome = {}, {id: f"recording {id!r}: {outcome}" for id in batch.recordings.ids}
-            found |= outcome[0]
+            detections |= outcome[0]
             refused |= outcome[1]
             if outcome[1] and (strict or len(refused) == len(recordings)):
                 raise InputError(next(iter(outcome[1].values())))
             done += sum(info.samples for info in batch.recordings.infos)
             progress(done, total)
-        kept = tuple(steps[id] for id in recordings.ids if id in found)
+        done_steps = tuple(steps[id] for id in recordings.ids if id in detections)
         if resumed or deaths:
-            run.complete_ledger(kept)
+            run.complete_ledger(done_steps)
     return DetectionRun(
-        {step.recording: found[step.recording] for step in kept},
+        {step.recording: detections[step.recording] for step in done_steps},
         {id: refused[id] for id in recordings.ids if id in refused},
         run,
-        kept,
+        done_steps,
     )
 
 
@@ -173,27 +174,21 @@ def _steps(recordings: Recordings, shared: Mapping[str, Any]) -> dict[str, Detec
     """The step of each recording, by id."""
     files = (file for id in recordings.ids[:1] for file in recordings.files(id))
     remote = any(address_of(file) is not None for file in files)
-    made = ask_all(lambda id: _step(recordings, id, shared), recordings.ids, remote)
-    return dict(zip(recordings.ids, made, strict=True))
+    steps = ask_all(lambda id: _step(recordings, id, shared), recordings.ids, remote)
+    return dict(zip(recordings.ids, steps, strict=True))
 
 
 def _step(recordings: Recordings, id: str, shared: Mapping[str, Any]) -> DetectionStep:
     info = recordings.info(id)
     files = recordings.files(id)
-    # Stamps are taken before a file is read: one that changes later has another key.
+    # Stamps are taken before a file is read: a file that changes later has another key.
     content = file_stamps(files, Path.cwd()) if files else recording_digest(recordings[id])
-    place = hashlib.sha256(id.encode()).hexdigest()
-    about = [info.id, info.samples, list(info.channels), info.period, str(info.start)]
-    about.append(list(info.units))  # values are converted to the model's
+    name = hashlib.sha256(id.encode()).hexdigest()
+    metadata = [info.id, info.samples, list(info.channels), info.period, str(info.start)]
+    metadata.append(list(info.units))  # values are converted to the model's
     return DetectionStep(
-        name=f"{place[:2]}/{place[2:18]}", recording=id, source=digest([about, content]), **shared
+        name=f"{name[:2]}/{name[2:18]}", recording=id, source=digest([metadata, content]), **shared
     )
-
-
-def _threads(workers: Workers) -> int | None:
-    if workers.here:
-        return workers.threads
-    return workers.threads or max(1, (os.cpu_count() or 1) // workers.jobs)
 
 
 def _put_model(run: RunDirectory, detector: Streaming) -> str:

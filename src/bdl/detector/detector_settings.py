@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class DetectorSettings(Value):
-    """All that a detector learns from besides its data.
+    """All settings of a detector.
 
     Parameters
     ----------
@@ -78,10 +78,10 @@ class DetectorSettings(Value):
 
     @model_validator(mode="before")
     @classmethod
-    def _forward_defaults(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping) or given.get("lag") is None:
-            return given
-        return with_forward_defaults(given, default=cls.model_fields["encoder"].default)
+    def _forward_defaults(cls, fields: Any) -> Any:
+        if not isinstance(fields, Mapping) or fields.get("lag") is None:
+            return fields
+        return with_forward_defaults(fields, default=cls.model_fields["encoder"].default)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -95,11 +95,11 @@ class DetectorSettings(Value):
                 f"but objective {self.objective.kind!r} gives kind {kind!r}; "
                 f"use {' or '.join(fitting)} (--decoder)"
             )
-        for name, given, without_effect in (
+        for name, is_set, without_effect in (
             ("tile", self.tile is not None, self.encoder.causal or self.encoder.fixed_bins),
             ("tilings", self.tilings > 1, self.encoder.causal),
         ):
-            if given and without_effect:
+            if is_set and without_effect:
                 why = "is causal" if self.encoder.causal else "has a fixed length"
                 raise ValueError(
                     f"{name} has no effect: the encoder {self.encoder.kind!r} {why}; leave it out"
@@ -108,7 +108,7 @@ class DetectorSettings(Value):
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is left that is chosen for the data before anything is trained."""
+        """Whether all settings that are chosen for the data before training are given."""
         numbers = (self.features.stride, self.features.calendar, self.tolerances or None)
         window = self.window or self.encoder.fixed_bins
         return None not in (*numbers, window)
@@ -172,15 +172,16 @@ class DetectorSettings(Value):
             "tolerances": data.tolerances,
             "training": {"jitter": data.jitter},
         }
-        if preset != "paper":
-            base = merge(preset_fields(preset, lag=fields.get("lag")), numbers)
-            return cls(**merge(base, fields))
-        numbers["features"] = {"stride": data.stride, "calendar": data.calendar}
-        if data.scaling is not None:
-            numbers["features"]["scaling"] = data.scaling
-        numbers["window"] = data.window
+        if preset == "paper":
+            numbers["features"] = {"stride": data.stride, "calendar": data.calendar}
+            if data.scaling is not None:
+                numbers["features"]["scaling"] = data.scaling
+            numbers["window"] = data.window
         base = merge(preset_fields(preset, lag=fields.get("lag")), numbers)
-        return cls(**merge(base, fields)).complete(
+        settings = cls(**merge(base, fields))
+        if preset != "paper":
+            return settings
+        return settings.complete(
             sigma=data.sigma,
             reference_spacing=data.reference_spacing,
             separation=data.separation,
@@ -193,7 +194,7 @@ class DetectorSettings(Value):
         reference_spacing: float | None = None,
         separation: float = 0.0,
     ) -> Self:
-        """Return a copy in which everything that was left open, but not learned, is filled in.
+        """Return a copy in which settings that were not given and are not learned are filled in.
 
         Parameters
         ----------

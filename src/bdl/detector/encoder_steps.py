@@ -1,6 +1,6 @@
 """Torch modules stepped for one stream, or for many streams together.
 
-No density depends on which streams share a step, as far as the encoder's ``batchable`` promises it.
+If the encoder is ``batchable``, no density depends on which streams share a step.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ class EncoderSteps(Steps):
     def step(
         self, values: Singles, hour: Longs | None, weekday: Longs | None, state: State
     ) -> tuple[Singles, State]:
-        given, hours, weekdays = tensors(self.module, values, hour, weekday)
+        inputs, hours, weekdays = tensors(self.module, values, hour, weekday)
         before = (
-            torch.from_numpy(part).to(given.device).movedim(0, axis)
+            torch.from_numpy(part).to(inputs.device).movedim(0, axis)
             for part, axis in zip(state, self._axes, strict=True)
         )
-        with evaluating(self.module, given.shape[0] * given.shape[1]):
+        with evaluating(self.module, inputs.shape[0] * inputs.shape[1]):
             output, after = self.module.step(  # type: ignore[operator]
-                given, _nested(self._shape, before), hours, weekdays
+                inputs, _nested(self._shape, before), hours, weekdays
             )
-            logits = check_output(output, given, self.outputs).float().cpu().numpy()
+            logits = check_output(output, inputs, self.outputs).float().cpu().numpy()
             arrays = self._arrays(after)
         return linked(self.module, logits, self.link), arrays
 

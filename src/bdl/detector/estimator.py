@@ -52,8 +52,8 @@ DEFAULT = DetectorSettings()  # the preset ``fast``; values are immutable
 class Detector(ModulePrediction, NestedParameters):
     """Learns the density of events and detects them, following scikit-learn's conventions.
 
-    Wherever a value is expected, a mapping of its fields or, for variants, a name does as well.
-    `fit` validates them; arguments that contradict each other or have no effect are errors.
+    A value may be given as a mapping of its fields or, for variants, as a name. `fit` validates
+    them; arguments that contradict each other or have no effect are errors.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Fine-tuning: a short training that starts at the weights of a fitted model.
 
-Features with their scaling, objective, decoder and threshold stay those of the model; only weights
-that are trained by gradient descent change. By default the training has a tenth of the model's
-steps, and a tenth of its learning rate.
+Features with their scaling, objective, decoder and threshold do not change; only weights that are
+trained by gradient descent do. By default the training has a tenth of the model's steps, and a
+tenth of its learning rate.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def shorter_training(model: Model, **changes: Any) -> Training:
 
 
 def _check_types(model: Model, types: tuple[str, ...]) -> None:
-    """Refuse event types that the model does not know: its outputs are fixed."""
+    """Raise an error for event types that the model does not know: its outputs are fixed."""
     unknown = [name for name in types if name not in model.types]
     if unknown:
         raise InputError(

@@ -20,7 +20,7 @@ from bdl.detector.choices import HeldOut
 from bdl.detector.completion import complete_settings
 from bdl.detector.cross_fitting import cross_fit
 from bdl.detector.detector_settings import DetectorSettings
-from bdl.detector.holdouts import HeldOutPart, holdouts
+from bdl.detector.holdouts import holdouts
 from bdl.detector.model_training import FittedModel, Reporting, TrainingData, train_model
 from bdl.detector.modelfile import check_size, read_model, split_weights
 from bdl.encoders import Encoder
@@ -57,7 +57,10 @@ def fit_model(
     if event_free != "ignore" and validation is None and not selection.folds:
         raise ConfigError("event_free has no effect without validation recordings")
     preparation.check_recordings(recordings)
-    recordings = _in_common_units(recordings)
+    converted = in_units(recordings, common_units(recordings), "another recording")
+    for note in converted.notes[len(recordings.notes) :]:
+        warnings.warn(note, stacklevel=3)
+    recordings = converted
     if validation is not None:
         validation = (
             in_units(validation[0], common_units(recordings), "the training part"),
@@ -101,7 +104,7 @@ def fit_model(
             share=selection.share,
             seed=complete.training.seed,
         )
-        parts = [_divide(data, holdout) for holdout in divided]
+        parts = [(data.part(holdout.train), data.part(holdout.held)) for holdout in divided]
         if not parts:
             warnings.warn(
                 "there is one group of recordings only: nothing can be held out, so the decoder "
@@ -112,12 +115,19 @@ def fit_model(
     truth = Events.concat([held.events for _, held in parts]).select(types=chosen_types)
     if not len(truth):
         raise InputError("the validation part has no events of the trained types")
-    context = HeldOut(truth, complete.tolerances, chosen_types, intervals, event_free, separation)
     infos = [info for _, held_out in parts for info in held_out.recordings.infos]
     regions = Regions.annotated(infos)
-    durations = None if regions else {info.id: info.duration for info in infos}
-    context = replace(context, regions=regions, durations=durations)
-    context = replace(context, forward=complete.lag is not None)
+    context = HeldOut(
+        truth,
+        complete.tolerances,
+        chosen_types,
+        intervals,
+        event_free,
+        separation,
+        regions,
+        durations=None if regions else {info.id: info.duration for info in infos},
+        forward=complete.lag is not None,
+    )
     fitted = cross_fit(
         complete,
         data,
@@ -128,14 +138,6 @@ def fit_model(
         fixed_decoder=settings.decoder is not None,
     )
     return _finished(fitted, settings, data)
-
-
-def _in_common_units(recordings: Recordings) -> Recordings:
-    """Return the recordings in the units of the first that names one, and warn of conversions."""
-    converted = in_units(recordings, common_units(recordings), "another recording")
-    for note in converted.notes[len(recordings.notes) :]:
-        warnings.warn(note, stacklevel=4)
-    return converted
 
 
 def _trained_once(
@@ -154,10 +156,6 @@ def _finished(fitted: FittedModel, settings: DetectorSettings, data: TrainingDat
         if len(seconds):
             durations[interval.name] = (float(seconds.min()), float(seconds.max()))
     return replace(fitted, model=fitted.model.replace(settings=chosen, durations=durations))
-
-
-def _divide(data: TrainingData, holdout: HeldOutPart) -> tuple[TrainingData, TrainingData]:
-    return data.part(holdout.train), data.part(holdout.held)
 
 
 def restore(path: str | Path, module: nn.Module | None) -> FittedModel:

@@ -1,4 +1,4 @@
-"""Detectors with a lag: nothing that they do looks further ahead than they promise.
+"""Detectors with a lag: no part of them looks further ahead than the lag.
 
 A detector with a lag of ``L`` bins has a forward encoder, whose output at a bin is the density of
 the bin ``L`` earlier. It learns from the same targets as any other detector, each ``L`` bins later:
@@ -6,8 +6,8 @@ a training window of ``n`` bins is followed by ``L`` bins more, or by blank ones
 the recording, and its outputs count from bin ``L`` on. So every visible event still carries one
 unit of mass, and the last bins of a recording get their density from blank bins after it.
 
-What would look further ahead is an error: encoders that read both ways, scaling by the statistics
-of a whole recording, bad data that only later samples tell, rescoring by features around a
+What would look further ahead is an error: bidirectional encoders, scaling by the statistics of a
+whole recording, detection of bad data that needs later samples, rescoring by features around a
 detection, and decoders that need the end of the recording. Defaults are replaced by their forward
 forms: the default encoder (a forward GRU and causal trees), the automatic scaling (without scaling
 per recording), the encoder and the second stage of a preset, and the decoder that is chosen on
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def with_forward_defaults(fields: Mapping[str, Any], default: Encoder) -> dict[str, Any]:
-    """Return the fields of a detector with a lag, with forward forms of what was left open.
+    """Return the fields of a detector with a lag, with forward forms of its defaults.
 
     Parameters
     ----------

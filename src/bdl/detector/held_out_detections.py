@@ -47,18 +47,18 @@ class HeldOutDetections:
 
     @classmethod
     def of(
-        cls, densities: Sequence[Density], decoder: Decoder, held: HeldOut, *, calibrated: bool
+        cls, densities: Sequence[Density], decoder: Decoder, held: HeldOut, calibrated: bool
     ) -> HeldOutDetections:
-        """Decode and match; learn the calibration of the scores if it is asked for."""
+        """Decode and match; with ``calibrated``, learn the calibration of the scores."""
         ids = [density.recording for density in densities]
         candidates = [decoder.detect(density, held.intervals) for density in densities]
         detected = [*zip(ids, candidates, strict=True)]
         matches = held.match(to_events(detected), ids)
         shares = hit_shares(matches, detected)
-        if held.event_free == "ignore":  # there nothing is known about detections without events
-            counted = {*held.truth.recording}
+        if held.event_free == "ignore":  # recordings without events may not be annotated
+            annotated = {*held.truth.recording}
             for id, share in zip(ids, shares, strict=True):
-                if id not in counted:
+                if id not in annotated:
                     share[:] = np.nan
         calibration = ScoreCalibration.fit(candidates, shares) if calibrated else None
         if calibration is not None:

@@ -23,9 +23,9 @@ def holdouts(
 ) -> list[HeldOutPart]:
     """Divide recordings by group.
 
-    Groups are dealt out by their number of events, so that parts have about equally many. Where a
-    part has all events of a type, one of their groups is not held out: without it the type could
-    not be learned. If all recordings are of one group, each is its own.
+    Groups are assigned to parts by their number of events, so that parts have about equally many.
+    If a part has all events of a type, one of their groups is not held out: without it the type
+    could not be learned. If all recordings are of one group, each is its own.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ def holdouts(
     if len(set(groups.values())) == 1:
         groups = {id: id for id in recordings.ids}
     counts = Counter(groups[id] for id in events.recording)
-    owners: dict[str, set[str]] = {}
+    groups_by_type: dict[str, set[str]] = {}
     for id, event in zip(events.recording, events.event, strict=True):
-        owners.setdefault(event, set()).add(groups[id])
+        groups_by_type.setdefault(event, set()).add(groups[id])
     names = sorted({*groups.values()})
     if len(names) < 2:
         return []
@@ -65,12 +65,12 @@ def holdouts(
     if folds == 1:
         parts = [{*order[: min(max(1, round(share * len(names))), len(names) - 1)]}]
     else:
-        dealt = sorted(order, key=lambda group: -counts[group])
-        parts = [{*dealt[first::folds]} for first in range(min(folds, len(dealt)))]
+        order.sort(key=lambda group: -counts[group])
+        parts = [{*order[first::folds]} for first in range(min(folds, len(order)))]
     for part in parts:
-        for owning in owners.values():
-            if owning <= part:
-                part.remove(min(owning))
+        for type_groups in groups_by_type.values():
+            if type_groups <= part:
+                part.remove(min(type_groups))
     return [
         HeldOutPart(
             [id for id in recordings.ids if groups[id] not in part],

@@ -1,14 +1,14 @@
 """Learning curves: the score in held-out recordings over the number of labelled ones.
 
 A share of the groups is held out. Of the others, growing numbers of recordings are learned from,
-each set containing the smaller ones, whole groups as far as the number allows. Intervals are those
-of a bootstrap over the held-out groups; they say how much a score would differ with other test
-recordings, not with other training recordings, for which ``repeats`` draws the order again.
+each set containing the smaller ones, whole groups as far as the number allows. Confidence intervals
+are those of a bootstrap over the held-out groups. They show how much a score varies with the test
+recordings; ``repeats`` draws other training recordings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ import numpy as np
 
 from bdl.detector.holdouts import holdouts
 from bdl.errors import ConfigError
-from bdl.evaluation import Estimate, Matches, Regions, bootstrap, match
+from bdl.evaluation import BootstrapResult, Estimate, Matches, Regions, bootstrap, match
 from bdl.evaluation.matching import EventFree
 from bdl.events import Events
 from bdl.frames import Tabular
@@ -148,16 +148,17 @@ def learning_curve(
     )
 
 
-def _sizes(given: Sequence[int], most: int) -> list[int]:
-    """Sizes in order, each possible; by default powers of 2, and all."""
-    if not given:
-        return sorted({*(2**i for i in range(most.bit_length()) if 2**i <= most), most})
-    wrong = [size for size in given if not 1 <= size <= most]
+def _sizes(sizes: Sequence[int], total: int) -> list[int]:
+    """Sizes in order, each at most ``total``; by default powers of 2, and all."""
+    if not sizes:
+        return sorted({*(2**i for i in range(total.bit_length())), total})
+    wrong = [size for size in sizes if not 1 <= size <= total]
     if wrong:
         raise ConfigError(
-            f"sizes: from 1 to {most} recordings expected (the others are held out), got {wrong[0]}"
+            f"sizes: from 1 to {total} recordings expected (the others are held out), "
+            f"got {wrong[0]}"
         )
-    return sorted({*given})
+    return sorted({*sizes})
 
 
 def _order(recordings: Recordings, pool: Sequence[str], seed: int) -> list[str]:
@@ -173,25 +174,20 @@ def _estimates(
     matches: dict[int, list[Matches]], groups: dict[str, str], replicates: int, seed: int
 ) -> tuple[tuple[Estimate, ...], Estimate | None]:
     """Score of each size, and the gain of the last."""
-    some = next(iter(matches.values()))[0]
-    if len({groups[id] for id in some.recordings}) < 2:
+    scored = next(iter(matches.values()))[0].recordings
+    clusters = {id: groups[id] for id in scored}
+    if len({*clusters.values()}) < 2:
         means = [fmean(m.mean_average_precision() for m in of_size) for of_size in matches.values()]
         gain = Estimate(means[-1] - means[-2]) if len(means) > 1 else None
         return tuple(Estimate(mean) for mean in means), gain
-    result = bootstrap(
-        {str(size): each for size, each in matches.items()},
-        clusters={id: groups[id] for id in some.recordings},
-        replicates=replicates,
-        seed=seed,
-    )
+
+    def resample(sizes: Iterable[int]) -> BootstrapResult:
+        systems = {str(size): matches[size] for size in sizes}
+        return bootstrap(systems, clusters=clusters, replicates=replicates, seed=seed)
+
+    result = resample(matches)
     scores = tuple(result.systems[str(size)] for size in matches)
     if len(matches) < 2:
         return scores, None
     before, last = [*matches][-2:]
-    pair = bootstrap(
-        {str(before): matches[before], str(last): matches[last]},
-        clusters={id: groups[id] for id in some.recordings},
-        replicates=replicates,
-        seed=seed,
-    )
-    return scores, pair.differences[f"{last} - {before}"]
+    return scores, resample([before, last]).differences[f"{last} - {before}"]

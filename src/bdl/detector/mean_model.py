@@ -1,9 +1,9 @@
 """One model of several: the mean density of models that were trained on parts of the data.
 
-Models can be averaged if they read the same inputs and their outputs mean the same. Scaling and
-prior rate are therefore those of all training data, and the window fits into every part. Of the
-labels of a held-out part the other models know one number, the rate of events, at which the output
-of a network starts.
+Models can be averaged if they have the same inputs and the same meaning of outputs. Scaling and
+prior rate are therefore those of all training data, and the window fits into every part. The prior
+rate, at which the output of a network starts, is the only number that a model has from the labels
+of its held-out part.
 """
 
 from __future__ import annotations
@@ -62,12 +62,10 @@ def mean_model(
     data
         All training data.
     """
-    modules = [
-        module
-        for fitted in fits
-        for module, weight in zip(_modules(fitted), weights, strict=True)
-        if weight > 0
-    ]
+    modules: list[nn.Module] = []
+    for fitted in fits:
+        members = getattr(fitted.module, "members", [fitted.module])
+        modules += [module for module, w in zip(members, weights, strict=True) if w > 0]
     encoder = with_weights(
         Ensemble(members=settings.encoder.parts * len(fits)), [*weights] * len(fits)
     )
@@ -79,7 +77,3 @@ def mean_model(
     for module, trained in zip(built.members, modules, strict=True):
         module.load_state_dict(trained.state_dict())
     return FittedModel(model, built.eval(), None, fits[0].history)
-
-
-def _modules(fitted: FittedModel) -> list[nn.Module]:
-    return [*getattr(fitted.module, "members", [fitted.module])]

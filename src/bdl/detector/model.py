@@ -103,8 +103,8 @@ class Model(Value):
     def _calibrates_its_types(self) -> Self:
         point = self.operating_point
         for calibration in (self.calibration, point.calibration if point else None):
-            if calibration is not None and (lacking := {*self.types} - {*calibration.types}):
-                raise ValueError(f"calibration: no curve for {', '.join(sorted(lacking))}")
+            if calibration is not None and (missing := {*self.types} - {*calibration.types}):
+                raise ValueError(f"calibration: no curve for {', '.join(sorted(missing))}")
         return self
 
     @property
@@ -163,8 +163,10 @@ def with_second_stage(model: Model, arrays: Mapping[str, NDArray[Any]]) -> tuple
     if model.calibration is not None:
         return model, rescorer
     curves = arrays.get(OLDER_CALIBRATION, np.zeros((1, 2))).reshape(-1, 2).tolist()
-    each = curves * len(model.outputs) if len(curves) == 1 else curves
-    if len(each) != len(model.outputs):
+    if len(curves) == 1:
+        curves *= len(model.outputs)
+    if len(curves) != len(model.outputs):
         raise ConfigError(f"{len(curves)} curves of scores for {len(model.outputs)} event types")
-    calibration = ScoreCalibration(types=model.outputs, curves=tuple((*pair, 0.0) for pair in each))
+    extended = tuple((intercept, slope, 0.0) for intercept, slope in curves)
+    calibration = ScoreCalibration(types=model.outputs, curves=extended)
     return model.replace(calibration=calibration), rescorer

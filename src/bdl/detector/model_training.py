@@ -75,7 +75,7 @@ class Reporting:
     progress: bool = False
 
     def inside(self, name: str) -> Reporting:
-        """Return the same for a training that is a part of another."""
+        """Return the same for a subfolder, for a training that is a part of another."""
         folder = None if self.directory is None else self.directory / name
         return Reporting(folder, self.tensorboard, self.progress)
 
@@ -202,28 +202,25 @@ def _units(recordings: Recordings, channels: Sequence[str]) -> tuple[str, ...]:
 
 def choose_window(settings: DetectorSettings, recordings: Recordings) -> int:
     """Return the bins of a training window; the encoder's own if its length is fixed."""
-    window, period, stride = (
-        settings.window,
-        recordings.infos[0].period,
-        settings.features.bin_samples,
-    )
+    window, stride = settings.window, settings.features.bin_samples
+    period = recordings.infos[0].period
     longest = max(recordings.infos, key=lambda info: info.samples)
     bins = bin_count(longest.samples, stride)
     fixed = settings.encoder.fixed_bins
     if window is None:
         return fixed or bins
-    wanted = window_bins(window, period=period, stride=stride)
-    if fixed is not None and wanted != fixed:
+    chosen = window_bins(window, period=period, stride=stride)
+    if fixed is not None and chosen != fixed:
         raise ConfigError(
             f"the encoder needs windows of exactly {fixed} bins ({fixed * stride * period:g} s at "
-            f"stride {stride}), and the window of {window:g} s has {wanted}"
+            f"stride {stride}), and the window of {window:g} s has {chosen}"
         )
-    if wanted > bins:
+    if chosen > bins:
         raise ConfigError(
             f"the window of {window:g} s is longer than every recording; the longest, "
             f"{longest.id!r}, has {longest.duration:g} s; give a shorter one (--window)"
         )
-    return wanted
+    return chosen
 
 
 def warn(outside: int, labels: Sequence[Labels], period: float, settings: DetectorSettings) -> None:

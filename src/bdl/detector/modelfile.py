@@ -5,7 +5,8 @@ format; ``model``, the configuration (`bdl.detector.model.Model`); and ``digest`
 of the configuration and of the name, type, shape and bytes of every weight. Reading runs no code:
 weights are plain numbers, and the configuration is validated field by field. An unknown key,
 another format, a truncated or a changed file is an error that says so. The encoder is built only
-if the file holds as many weights as it has, so that no size in the configuration is believed.
+if the file holds as many weights as it has, so that a wrong size in the configuration cannot
+exhaust the memory.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
+from bdl.boosting import ARRAYS
 from bdl.config import validate
 from bdl.detector.model import OLDER_CALIBRATION, Model, with_second_stage
 from bdl.errors import ConfigError, InputError
@@ -30,7 +32,6 @@ from bdl.formats.files import existing
 from bdl.plain_data import parse_json
 from bdl.pretrained import model_file
 from bdl.rescoring import Rescorer
-from bdl.rescoring.rescoring import TREE_ARRAYS
 
 FORMAT = 3
 SECOND_STAGE = "@second-stage."  # no attribute of a module has such a name
@@ -118,7 +119,7 @@ def split_weights(
         for name, value in weights.items()
         if name not in module
     }
-    if not {*TREE_ARRAYS} <= {*arrays} <= {*TREE_ARRAYS, OLDER_CALIBRATION}:
+    if not {*ARRAYS} <= {*arrays} <= {*ARRAYS, OLDER_CALIBRATION}:
         raise InputError(f"{path}: the arrays of its second stage are not complete")
     try:
         model, rescorer = with_second_stage(model, arrays)

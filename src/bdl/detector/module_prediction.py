@@ -1,4 +1,4 @@
-"""What a detector does with its trained torch module: densities, streams, checkpoints, files."""
+"""Methods of a detector that use its trained torch module: densities, streams, files."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class ModulePrediction(Streaming):
         """Return the detector with the weights of one of the kept epochs."""
         self._check_fitted()
         if epoch not in self.checkpoints_:
-            kept = ", ".join(map(str, self.checkpoints_)) or "none"
-            raise ConfigError(f"no weights of epoch {epoch} were kept; kept are {kept}")
+            epochs = ", ".join(map(str, self.checkpoints_)) or "none"
+            raise ConfigError(f"no weights of epoch {epoch} were kept; kept are {epochs}")
         module = copy.deepcopy(self.module_)
         module.load_state_dict(self.checkpoints_[epoch])
         model = self.model_.replace(epoch=epoch)

@@ -1,6 +1,6 @@
 """The error of a detector that is used before it is fitted.
 
-It stands alone, because a detector that was exported is always fitted and needs no scikit-learn.
+It has its own module, because an exported detector is always fitted and needs no scikit-learn.
 """
 
 from __future__ import annotations

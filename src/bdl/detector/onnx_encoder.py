@@ -46,7 +46,7 @@ class OnnxEncoder(Steps):
         self.outputs = int(shapes["density"][-1])
         self._states = [name for name in self._inputs if name + NEXT in shapes]
         self._results = ["density", *(name + NEXT for name in self._states)]
-        # Inputs that only samples need, and here features are given.
+        # Inputs of the binning, which is not used here: features are computed before.
         channels = self._inputs["samples"].shape[-1]
         self._unused: dict[str, NDArray[Any]] = {}
         if "shift" in self._inputs:
@@ -67,7 +67,7 @@ class OnnxEncoder(Steps):
     def step(
         self, values: Singles, hour: Longs | None, weekday: Longs | None, state: State
     ) -> tuple[Singles, State]:
-        given = {
+        arrays = {
             "samples": np.zeros((len(values), 0, 1, self._channels), np.float32),
             "values": values,
             "hour": hour,
@@ -75,8 +75,8 @@ class OnnxEncoder(Steps):
             **self._unused,
             **dict(zip(self._states, state, strict=True)),
         }
-        present = {name: array for name, array in given.items() if name in self._inputs}
-        density, *after = self._session.run(self._results, present)
+        inputs = {name: array for name, array in arrays.items() if name in self._inputs}
+        density, *after = self._session.run(self._results, inputs)
         return density, after
 
     def _part(self, binned: Binned, state: State) -> tuple[Singles, State]:

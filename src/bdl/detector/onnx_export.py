@@ -29,10 +29,10 @@ def export_model(
 ) -> None:
     """Write a trained model as an ONNX file, completely or not at all.
 
-    The graph reads bins as ``samples`` (batch, bins, samples per bin, channels) or as features that
-    are computed already, ``values`` (batch, bins, columns); the other of the two has no bins. With
-    a calendar it also reads ``hour`` and ``weekday`` (batch, bins). It gives ``density``
-    (batch, bins, outputs). A causal encoder has its state as inputs and outputs besides.
+    The graph reads bins as ``samples`` (batch, bins, samples per bin, channels) or as computed
+    features, ``values`` (batch, bins, columns); the other of the two has no bins. With a calendar
+    it also reads ``hour`` and ``weekday`` (batch, bins). Its output is ``density`` (batch, bins,
+    outputs). A causal encoder also has its state as inputs and outputs.
 
     Parameters
     ----------

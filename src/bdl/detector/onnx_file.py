@@ -20,14 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bdl.boosting import TYPES
+from bdl.boosting import ARRAYS, TYPES
 from bdl.config import validate
 from bdl.detector.model import OLDER_CALIBRATION, Model, with_second_stage
 from bdl.errors import ConfigError, InputError
 from bdl.formats.files import existing
 from bdl.plain_data import parse_json
 from bdl.rescoring import Rescorer
-from bdl.rescoring.rescoring import TREE_ARRAYS
 
 FORMAT = 3  # since 3 scores are calibrated by the model; 1 and 2 are still read
 SUFFIX = ".onnx"
@@ -126,7 +125,7 @@ def read_metadata(metadata: Mapping[str, str], file: str | Path) -> tuple[Model,
 
 
 def _arrays(second: Mapping[str, str]) -> dict[str, NDArray[Any]]:
-    kinds = {**dict(zip(TREE_ARRAYS, TYPES, strict=True)), OLDER_CALIBRATION: "float64"}
+    kinds = {**dict(zip(ARRAYS, TYPES, strict=True)), OLDER_CALIBRATION: "float64"}
     return {
         name: np.frombuffer(base64.b64decode(second[name]), dtype=kind)
         for name, kind in kinds.items()

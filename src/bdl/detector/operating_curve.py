@@ -1,4 +1,4 @@
-"""What thresholds did on held-out recordings: rates at each, and what a score means.
+"""Rates on held-out recordings at each threshold, and the reliability of scores.
 
 Detections are matched from the highest score down, so the counts down to a threshold are those of
 the detections above it, and differences of them those of the detections between two thresholds.
@@ -171,7 +171,7 @@ class OperatingCurve(Tabular, Value):
         partner = {interval.offset: interval.onset for interval in intervals}
         total = np.zeros(len(false))
         for name in dict.fromkeys(partner.get(name, name) for name in self.types):
-            ends = [i for i, each in enumerate(self.types) if partner.get(each, each) == name]
+            ends = [i for i, event in enumerate(self.types) if partner.get(event, event) == name]
             total += false[:, ends].max(axis=1)
         return total / self.days
 
@@ -218,10 +218,10 @@ class OperatingCurve(Tabular, Value):
         """
         totals = np.array(self.detections).sum(axis=1)
         hits = np.array(self.hits).sum(axis=1)
-        least = max(10, round(sum(self.truths) / 6))
+        band_size = max(10, round(sum(self.truths) / 6))
         ends: list[int] = []
         for place, total in enumerate(totals):
-            if len(ends) < BANDS - 1 and total - (totals[ends[-1]] if ends else 0) >= least:
+            if len(ends) < BANDS - 1 and total - (totals[ends[-1]] if ends else 0) >= band_size:
                 ends.append(place)
         if not ends or ends[-1] != len(totals) - 1:
             ends.append(len(totals) - 1)

@@ -1,4 +1,4 @@
-"""The operating point: which detections are given where a yes or no is needed."""
+"""The operating point: the threshold above which detections are reported."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class OperatingPoint(Value):
     f1
         Its mean F1 over tolerances and types on held-out recordings.
     curve
-        What other thresholds did there; None if there was no detection.
+        Rates at other thresholds there; None if there was no detection.
     """
 
     decoder: Decoder

@@ -1,4 +1,4 @@
-"""What a fitted detector does, whatever computes its encoder: densities and detections."""
+"""Densities and detections of a fitted detector, for any implementation of its encoder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from bdl.detector.stream import final_candidates
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation import Metric, Regions
 from bdl.events import Events
-from bdl.recording import Recording, RecordingInfo, Recordings
+from bdl.recording import Recording, Recordings
 from bdl.rescoring import Rescorer
 from bdl.training.preparation import events_of
 
@@ -74,8 +74,8 @@ class Prediction(ABC):
         resample
             Whether to resample recordings of another period.
         operating_point
-            Whether to give only detections above the threshold with the best F1 on held-out
-            recordings, instead of a ranking of all that are possible; or another operating point.
+            Whether to return only detections above the threshold with the best F1 on held-out
+            recordings, instead of a ranking of all candidates; or another operating point.
         """
         many = [recordings] if isinstance(recordings, Recording) else recordings
         point = self.operating_point() if operating_point is True else operating_point or None
@@ -108,10 +108,10 @@ class Prediction(ABC):
         resample
             Whether to resample recordings of another period.
         points
-            Operating points; None gives the ranking of all that are possible.
+            Operating points; None gives the ranking of all candidates.
         refused
-            Where the error of a recording that cannot be read or used is put, under its id, so
-            that it does not end the others; by default it is raised.
+            Collects the errors of recordings that cannot be read or used, by id, while the others
+            are processed; by default an error is raised.
         """
         self._check_fitted()
         for binned, density in self._densities(recordings, resample, refused):
@@ -123,7 +123,7 @@ class Prediction(ABC):
         resample: bool,
         refused: dict[str, InputError] | None = None,
     ) -> Iterator[tuple[Binned, Density]]:
-        features: Iterator[tuple[RecordingInfo, Binned]]
+        features: Iterator[Featured]
         if refused is not None and isinstance(recordings, Recordings):
             features = self._usable(recordings, resample, refused)
         else:
@@ -132,11 +132,11 @@ class Prediction(ABC):
 
     @abstractmethod
     def _encode(self, features: Iterable[Featured]) -> Iterator[tuple[Binned, Density]]:
-        """Yield the density of each recording, given its features, after these."""
+        """Yield the features and the density of each recording."""
 
     def _usable(
         self, recordings: Recordings, resample: bool, refused: dict[str, InputError]
-    ) -> Iterator[tuple[RecordingInfo, Binned]]:
+    ) -> Iterator[Featured]:
         for id in recordings.ids:
             try:
                 features = self._features(recordings[id], resample)
@@ -145,7 +145,7 @@ class Prediction(ABC):
             else:
                 yield features
 
-    def _features(self, recording: Recording, resample: bool) -> tuple[RecordingInfo, Binned]:
+    def _features(self, recording: Recording, resample: bool) -> Featured:
         recording = accept(recording, self.model_, resample=resample)
         binned = features_of(recording, self.model_)
         check_units(recording, binned, self.model_)
@@ -168,7 +168,7 @@ class Prediction(ABC):
             if not point.rescored:
                 calibration, rescorer = point.calibration, None
         if model.settings.lag is not None:
-            # As on a stream, which cannot know whether later samples are all missing.
+            # As on a stream, where it is unknown whether all later samples are missing.
             clock = BinClock(density.period, density.stride)
             whole = decoder.incremental(clock, density.types, model.intervals)
             final = whole.finish(density.values, density.samples)
@@ -213,7 +213,7 @@ class Prediction(ABC):
         Returns
         -------
         Calibration
-            The chosen decoder, its score, and everything that was tried.
+            The chosen decoder, its score, and all decoders that were tried.
         """
         self._check_fitted()
         model = self.model_
@@ -242,10 +242,10 @@ class Prediction(ABC):
         return calibration
 
     def set_decoder(self, decoder: Decoder | Plain | str) -> Self:
-        """Replace the decoder; calibration, second stage and operating point were of the other."""
+        """Replace the decoder; calibration, second stage and operating point are removed."""
         self._check_fitted()
         chosen = Decoder.parse(decoder, "decoder").complete(self.model_.tolerances)
-        self.model_.settings.replace(decoder=chosen)  # refuses one that reads another density
+        self.model_.settings.replace(decoder=chosen)  # an error if it reads another density
         self.model_ = self.model_.replace(decoder=chosen, calibration=None, operating_point=None)
         self.rescorer_ = None
         return self

@@ -1,4 +1,4 @@
-"""Where a model was trained, and how well it did on recordings that it never saw."""
+"""The training data of a model, and its scores on recordings that it was not trained on."""
 
 from __future__ import annotations
 

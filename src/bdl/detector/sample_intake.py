@@ -2,8 +2,8 @@
 
 Sample ``i`` is at ``i * period`` seconds from the start. Without times, samples follow each other.
 With times, each belongs to its nearest place; places that are left out are missing samples, as in
-a file. One rule holds for everything that comes late, twice or out of order: a sample whose place
-is not after all places so far is left out and counted.
+a file. A sample that is late, repeated or out of order, so that its place is not after all places
+so far, is left out and counted.
 """
 
 from __future__ import annotations
@@ -62,54 +62,55 @@ class SampleIntake:
         """Begin a stream."""
         self.samples[row] = self.late[row] = 0
 
-    def in_order(self, rows: Longs, given: Samples) -> bool:
+    def in_order(self, rows: Longs, samples: Samples) -> bool:
         """Whether no sample is late or after a gap, and no stream has too many to take at once."""
-        if given.counts.max(initial=0) > CARRIED * self.stride:
+        if samples.counts.max(initial=0) > CARRIED * self.stride:
             return False
-        untimed = np.isnan(given.times)
+        untimed = np.isnan(samples.times)
         if untimed.all():
             return True
-        places = nearest_sample(np.where(untimed, 0.0, given.times), self.period)
-        begins = np.cumsum(given.counts) - given.counts
-        expected = np.repeat(self.samples[rows] - begins, given.counts) + np.arange(len(places))
+        places = nearest_sample(np.where(untimed, 0.0, samples.times), self.period)
+        starts = np.cumsum(samples.counts) - samples.counts
+        expected = np.repeat(self.samples[rows] - starts, samples.counts) + np.arange(len(places))
         return bool(((places == expected) | untimed).all())
 
     def place(
         self, row: int, values: Values, times: Floats, longest: float, name: str
     ) -> tuple[int, list[int], list[Values]]:
-        """Samples that are late, missing places before each run of neighbours, and the runs.
+        """Return the number of late samples, the missing places before each run, and the runs.
 
-        ``longest`` is the longest gap in seconds; ``name`` that of the stream, for errors.
+        A run has no gaps. ``longest`` is the longest gap in seconds; ``name`` that of the stream,
+        for errors.
         """
         if not len(times) or np.isnan(times[0]):
             return 0, [0], [values]
         places = nearest_sample(times, self.period)
         before = int(self.samples[row]) - 1
         furthest = np.maximum.accumulate(np.concatenate([[before], places]))
-        kept = places > furthest[:-1]
-        steps = np.diff(np.concatenate([[before], places[kept]])) - 1
+        in_time = places > furthest[:-1]
+        steps = np.diff(np.concatenate([[before], places[in_time]])) - 1
         if len(steps) and steps.max() * self.period > longest:
             jump = int(np.argmax(steps))
             raise InputError(
-                f"stream {name!r}: the time {times[kept][jump]:.15g} s is "
+                f"stream {name!r}: the time {times[in_time][jump]:.15g} s is "
                 f"{steps[jump] * self.period:g} s after the sample before it, more than "
                 f"longest_gap ({longest:g} s); is the clock right? Finish this stream "
                 "and start another, or allow longer gaps"
             )
         starts = np.flatnonzero(steps > 0)
         starts = starts if len(starts) and starts[0] == 0 else np.concatenate([[0], starts])
-        runs = np.split(values[kept], starts[1:])
-        late = int(len(kept) - kept.sum())
+        runs = np.split(values[in_time], starts[1:])
+        late = int(len(in_time) - in_time.sum())
         return late, [int(steps[first]) if len(steps) else 0 for first in starts], runs
 
     def pieces(self, gaps: list[int], runs: list[Values]) -> Iterator[Values]:
         """Samples with the missing ones, in pieces of at most `CARRIED` bins."""
-        most = CARRIED * self.stride
+        size = CARRIED * self.stride
         for gap, run in zip(gaps, runs, strict=True):
-            for first in range(0, gap, most):
-                yield np.full((min(most, gap - first), run.shape[1]), np.nan, np.float32)
-            for first in range(0, len(run), most):
-                yield run[first : first + most]
+            for first in range(0, gap, size):
+                yield np.full((min(size, gap - first), run.shape[1]), np.nan, np.float32)
+            for first in range(0, len(run), size):
+                yield run[first : first + size]
 
     def gather(self, rows: Longs, counts: Longs, values: Values) -> tuple[Longs, Values]:
         """Number of bins that samples in order complete in each row, and the samples of all."""

@@ -21,7 +21,7 @@ from bdl.rescoring import Rescorer, Rescoring, ScoreCalibration
 
 @dataclass(frozen=True)
 class SecondStage:
-    """A rescorer, and what cross-fitted rescorers do on held-out recordings.
+    """A rescorer, and the scores of cross-fitted rescorers on held-out recordings.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ class Selection(Value):
         the expected share of the tolerances at which a detection hits an event; see
         `bdl.rescoring.ScoreCalibration`. Otherwise they are those of the decoder.
     rescoring
-        Second stage that scores detections anew, kept if it helps on held-out recordings; none
+        Second stage that scores detections again, used if it helps on held-out recordings; none
         for no second stage. It needs ``folds`` of 2 or more.
 
     Examples

@@ -1,9 +1,9 @@
-"""A detector on one stream of samples: the answers of the finished file, as they become final.
+"""A detector on one stream of samples: the detections of the finished file, as they become final.
 
-`Stream.push` walks the flow of `Detector.detect` incrementally: samples are gathered into bins,
-each whole bin steps the encoder, and the decoder gives the detections that nothing can change any
-more. All pushes together give the density and the detections of the finished recording, bit for
-bit, however the samples are cut into pushes. The memory of a stream does not grow.
+`Stream.push` is `Detector.detect` in incremental form: samples are gathered into bins, each whole
+bin steps the encoder, and the decoder returns the detections that later samples cannot change. All
+pushes together give the density and the detections of the finished recording, bit for bit, for any
+division of the samples into pushes. The memory of a stream does not grow.
 
 The states of all streams of a detector are rows of common arrays (`bdl.detector.stream_rows`), so
 that many streams are pushed together by `push_many`.
@@ -107,7 +107,7 @@ class Stream:
         Returns
         -------
         Events
-            With score and issued, the time of the last sample that was needed to tell it.
+            With score and issued, the time of the last sample that the detection needed.
         """
         [events] = push_many([(self, values, times)])
         return events
@@ -189,9 +189,9 @@ def push_many(pushes: Sequence[Push]) -> list[Events]:
     if len({id(stream.rows) for stream in streams}) > 1:
         raise InputError("streams that are pushed to at once must be of one detector")
     values, seconds = [], []
-    for stream, given, times in pushes:
+    for stream, new_values, times in pushes:
         stream._check_running()
-        values.append(sample_rows(given, stream.info))
+        values.append(sample_rows(new_values, stream.info))
         seconds.append(sample_times(times, len(values[-1]), stream.info))
     counts = np.array([len(part) for part in values])
     samples = Samples(counts, np.concatenate(values), np.concatenate(seconds))

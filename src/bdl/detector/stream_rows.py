@@ -43,7 +43,7 @@ class StreamDetections(NamedTuple):
 
 
 class Advanced(NamedTuple):
-    """What some samples gave."""
+    """The densities and detections that some samples completed."""
 
     detections: StreamDetections
     places: Longs  # streams that had samples
@@ -53,7 +53,7 @@ class Advanced(NamedTuple):
 
 @dataclass(frozen=True)
 class StreamSettings:
-    """What one stream has of its own.
+    """Settings of one stream.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class StreamSettings:
     threshold
         Least score of a detection.
     longest_gap
-        Seconds without samples beyond which a time is taken as wrong.
+        Seconds without samples beyond which a time is considered wrong.
     """
 
     info: RecordingInfo
@@ -132,27 +132,27 @@ class StreamRows:
         self.free += range(rows - 1, old - 1, -1)
 
     def release(self, row: int) -> None:
-        """Let another stream have a row."""
+        """Make a row available to another stream."""
         self.settings[row] = None
         self.free.append(row)
 
-    def push(self, rows: Longs, given: Samples) -> list[Advanced]:
-        """Take samples of streams, each at most once; what they gave, in order.
+    def push(self, rows: Longs, samples: Samples) -> list[Advanced]:
+        """Take samples of streams, each at most once; return what they completed, in order.
 
         Everything is checked first: an error changes no stream.
         """
         with self.lock:
-            self._check_finite(rows, given)
-            if self.intake.in_order(rows, given):
-                return [self._advance(np.arange(len(rows)), rows, given.counts, given.values)]
-            cuts = np.cumsum(given.counts)[:-1]
+            self._check_finite(rows, samples)
+            if self.intake.in_order(rows, samples):
+                return [self._advance(np.arange(len(rows)), rows, samples.counts, samples.values)]
+            cuts = np.cumsum(samples.counts)[:-1]
             placed = [
                 self.intake.place(row, values, times, settings.longest_gap, settings.info.id)
                 for row, settings, values, times in zip(
                     rows.tolist(),
                     self._settings(rows),
-                    np.split(given.values, cuts),
-                    np.split(given.times, cuts),
+                    np.split(samples.values, cuts),
+                    np.split(samples.times, cuts),
                     strict=True,
                 )
             ]
@@ -164,17 +164,17 @@ class StreamRows:
         known = (self.settings[row] for row in rows.tolist())
         return [settings for settings in known if settings is not None]
 
-    def _check_finite(self, rows: Longs, given: Samples) -> None:
-        infinite = np.isinf(given.values)
+    def _check_finite(self, rows: Longs, samples: Samples) -> None:
+        infinite = np.isinf(samples.values)
         if not infinite.any():
             return
         sample, channel = np.argwhere(infinite)[0]
-        ends = np.cumsum(given.counts)
+        ends = np.cumsum(samples.counts)
         place = int(np.searchsorted(ends, sample, side="right"))
         info = self._settings(rows[place : place + 1])[0].info
         raise InputError(
             f"stream {info.id!r}: infinite value in row "
-            f"{sample - ends[place] + given.counts[place]}, channel {info.channels[channel]!r}; "
+            f"{sample - ends[place] + samples.counts[place]}, channel {info.channels[channel]!r}; "
             "a missing sample is NaN"
         )
 
@@ -199,7 +199,7 @@ class StreamRows:
         return Advanced(self._detections(places, rows, final), places, bins, density)
 
     def finish(self, row: int) -> Advanced:
-        """End a stream: its last bins, and what they and the end give."""
+        """End a stream; return the densities and detections of its last bins."""
         with self.lock:
             rows = np.array([row])
             samples = int(self.intake.samples[row])
@@ -255,9 +255,9 @@ class StreamRows:
         """Detections that reach the threshold; ``samples`` is the length of a finished stream."""
         if self.calibration is not None:
             final = final._replace(score=self.calibration.scores(final.score, final.type))
-        kept = final.score >= self.thresholds[rows[final.place]]
+        reported = final.score >= self.thresholds[rows[final.place]]
         order = np.lexsort((final.time, final.type, final.known, final.place))
-        final = final.select(order[kept[order]])
+        final = final.select(order[reported[order]])
         issued = self.model.issue_times(final.known, samples)
         return StreamDetections(places[final.place], final.type, final.time, final.score, issued)
 

@@ -68,7 +68,7 @@ def unpack(saved: bytes, source: str) -> tuple[dict[str, Any], Parts]:
 
 
 def check_like(saved: Parts, fresh: Parts) -> None:
-    """Raise an error unless a state has the arrays of a fresh one, if of other lengths.
+    """Raise an error unless a state has the arrays of a fresh one; their lengths may differ.
 
     Examples
     --------
@@ -77,10 +77,10 @@ def check_like(saved: Parts, fresh: Parts) -> None:
     ValueError: ('pending', 'float64', 2) expected in intake, got ('pending', 'float64', 1)
     """
     for part, arrays in fresh.items():
-        expected, given = (
-            sorted((name, str(array.dtype), array.ndim) for name, array in each.items())
-            for each in (arrays, saved[part])
+        all_expected, all_actual = (
+            sorted((name, str(array.dtype), array.ndim) for name, array in named.items())
+            for named in (arrays, saved[part])
         )
-        for ours, theirs in zip(expected, given, strict=True):
-            if ours != theirs:
-                raise ValueError(f"{ours} expected in {part}, got {theirs}")
+        for expected, actual in zip(all_expected, all_actual, strict=True):
+            if expected != actual:
+                raise ValueError(f"{expected} expected in {part}, got {actual}")

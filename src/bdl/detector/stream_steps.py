@@ -1,4 +1,4 @@
-"""What steps the encoder of streams, whatever computes it, and the states of many streams."""
+"""The interface of encoders that are stepped bin by bin, and the states of many streams."""
 
 from __future__ import annotations
 

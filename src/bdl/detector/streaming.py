@@ -1,4 +1,4 @@
-"""What a fitted detector with a lag does on streams."""
+"""Streams of a fitted detector with a lag."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bdl.recording import RecordingInfo
 from bdl.rescoring import ScoreCalibration
 from bdl.training.preparation import same_period
 
-LONGEST_GAP = 86400.0  # seconds: a longer jump of the clock is refused unless it is allowed
+LONGEST_GAP = 86400.0  # seconds: a longer jump of the clock is an error by default
 
 
 class Streaming(Prediction):
@@ -54,7 +54,7 @@ class Streaming(Prediction):
             Name of the stream.
         period
             Seconds from one sample to the next, which must be those of the training recordings.
-            None takes it for granted.
+            None does not check it.
         start
             Time-zone aware time of the first sample, for models that read the hour and weekday.
             The UTC offset stays that of the start.
@@ -105,7 +105,7 @@ class Streaming(Prediction):
             decoder, calibration, threshold = point.decoder, point.calibration, point.threshold
         info = RecordingInfo(recording, 0, model.channels, model.period, start)
         if model.features.calendar:
-            info.local_time(np.zeros(1, np.int64))  # refuses a stream without a start
+            info.local_time(np.zeros(1, np.int64))  # an error if there is no start
         rows = stream_rows(model, self._steps(), decoder, calibration)
         return Stream(rows, self._digest(), StreamSettings(info, threshold, longest_gap))
 
@@ -147,19 +147,16 @@ class Streaming(Prediction):
         """Digest of the model and its weights."""
 
 
-_KNOWN: WeakValueDictionary[tuple[Any, ...], StreamRows] = WeakValueDictionary()
+_ROWS: WeakValueDictionary[tuple[Any, ...], StreamRows] = WeakValueDictionary()
 
 
 def stream_rows(
     model: Model, steps: Steps, decoder: Decoder, calibration: ScoreCalibration | None
 ) -> StreamRows:
     """Return the rows that all streams of one model and decoder share while there are any."""
-    key = (
-        id(steps),
-        decoder,
-        calibration,
-    )  # rows keep their steps, so that no other object has this id
-    known = _KNOWN.get(key)
-    if known is None or known.model is not model:
-        known = _KNOWN[key] = StreamRows(model, steps, decoder, calibration)
-    return known
+    # Rows hold a reference to their steps, so that no other object has this id.
+    key = (id(steps), decoder, calibration)
+    rows = _ROWS.get(key)
+    if rows is None or rows.model is not model:
+        rows = _ROWS[key] = StreamRows(model, steps, decoder, calibration)
+    return rows

@@ -2,10 +2,10 @@
 
 glibc returns every large block to the system when it is freed. Each training step then requests its
 buffers again, and the system clears every page of them, which can take half of the time. Two
-settings of the allocator prevent that. They are made when training or inference begins, never on
-import; on systems without glibc nothing happens. The cost: the process keeps the memory that it
-used at its peak, and up to twice as much, since glibc before 2.38 cannot put an aligned block back
-into a hole of exactly its size. After a few steps it does not grow further.
+settings of the allocator prevent that. They are applied when training or inference begins, never on
+import; on systems without glibc nothing happens. The process then keeps the memory of its peak, and
+up to twice as much, since glibc before 2.38 cannot put an aligned block back into a hole of exactly
+its size. After a few steps it does not grow further.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 
 To add an encoder, write one file with a subclass of `Encoder` that has a ``kind`` and the methods
 ``build`` and ``causal``, and ``train`` if it is not trained by gradient descent; the file may hold
-the torch module as well. The encoders of this package
-keep their modules in ``bdl.encoders.networks``, so that a protocol or a model file is read without
-importing torch.
+the torch module as well. The encoders of this package keep their modules in
+``bdl.encoders.networks``, so that a protocol or a model file is read without importing torch.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from bdl.training.history import TrainingResult
     from bdl.training.task import TrainingTask
 
-# No encoder is wider, has more layers or takes more bins at once: a configuration from outside must
-# not ask for more before anything can be compared with its weights.
+# Limits of the width, the layers and the bins at once of any encoder, so that a configuration from
+# outside cannot exhaust the memory before it is compared with its weights.
 WIDEST, DEEPEST, LONGEST = 1 << 16, 1_000, 1 << 24
 CARRIED = 1 << 13  # bins that a causal encoder processes at a time
 WHOLE = 1 << 17  # bins that pass through a module at once: 75 days of the sleep benchmark
@@ -54,12 +53,12 @@ class Encoder(Variant):
     def parse(cls, given: object, what: str | None = None) -> Self:
         """As `Variant.parse`; a user's torch module becomes a `Custom` encoder."""
         if hasattr(given, "state_dict"):  # a torch module; torch itself may not be installed
-            given = {"kind": "custom", "module": given}
+            return super().parse({"kind": "custom", "module": given}, what)
         return super().parse(given, what)
 
     @property
     def parts(self) -> tuple[Encoder, ...]:
-        """The encoders whose densities are averaged: itself, if it is none of several."""
+        """The encoders whose densities are averaged: itself, unless it is an ensemble."""
         return (self,)
 
     @property
@@ -69,7 +68,7 @@ class Encoder(Variant):
 
     @property
     def distinct(self) -> Encoder:
-        """The encoder with one of several equal parts, which share their weight."""
+        """The encoder with each part once, which has the weight of all its copies."""
         return self
 
     @property
@@ -79,7 +78,7 @@ class Encoder(Variant):
 
     @property
     def has_flat_state(self) -> bool:
-        """Whether the state that a causal encoder carries keeps its size."""
+        """Whether the state that a causal encoder carries has a constant size."""
         return True
 
     def forward(self) -> Encoder:
@@ -138,7 +137,7 @@ class Encoder(Variant):
         return task.by_gradient(module)
 
     def fine_tune(self, module: nn.Module, task: TrainingTask) -> TrainingResult:
-        """Train a module further that has been trained, by default by gradient descent.
+        """Continue the training of a trained module, by default by gradient descent.
 
         Parameters
         ----------
@@ -171,5 +170,5 @@ class Encoder(Variant):
         raise ConfigError(f"export: {self._not_exported()}")
 
     def _not_exported(self) -> str:
-        """Say why the encoder cannot be exported."""
+        """Return why the encoder cannot be exported."""
         return f"the encoder {self.kind!r} has no form in ONNX operators"

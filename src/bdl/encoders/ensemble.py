@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Ensemble(Encoder):
-    """Several encoders, each trained with a seed of its own; the density is their weighted mean.
+    """Several encoders, each trained with its own seed; the density is their weighted mean.
 
     Densities of all members have the same unit, expected events per bin, so that they can be
     averaged for any members.
@@ -70,7 +70,7 @@ class Ensemble(Encoder):
 
     @property
     def distinct(self) -> Self:
-        """The ensemble with one of several equal members, which has the weight of all.
+        """The ensemble with each distinct member once, which has the weight of all its copies.
 
         Examples
         --------
@@ -143,7 +143,7 @@ class Ensemble(Encoder):
         members = enumerate(self.members)
         trainings = {j: member.fine_tune for j, member in members if member.fine_tunes}
         if not trainings:
-            return self.members[0].fine_tune(module, task)  # says why not
+            return self.members[0].fine_tune(module, task)  # raises an error with the reason
         return self._train_members(module, task, trainings)
 
     def _train_members(
@@ -152,7 +152,7 @@ class Ensemble(Encoder):
         task: TrainingTask,
         trainings: Mapping[int, Callable[[nn.Module, TrainingTask], TrainingResult]],
     ) -> TrainingResult:
-        """Carry out the trainings of some members; the others stay as they are."""
+        """Run the trainings of some members; the others do not change."""
         from bdl.encoders.networks.ensemble import EnsembleEncoder
 
         assert isinstance(module, EnsembleEncoder)

@@ -99,7 +99,7 @@ class Trees(Encoder):
         return TreeEncoder(self, inputs, outputs, calendar)
 
     def train(self, module: nn.Module, task: TrainingTask) -> TrainingResult:
-        """Fit the trees; this takes seconds, so that a run that was stopped starts anew."""
+        """Fit the trees; an interrupted fit, which takes seconds, starts from the beginning."""
         from bdl.encoders.networks.tree_fitting import fit_tree_encoder
         from bdl.encoders.networks.trees import TreeEncoder
 
@@ -107,9 +107,9 @@ class Trees(Encoder):
         return fit_tree_encoder(module, task)
 
     def fine_tune(self, module: nn.Module, task: TrainingTask) -> TrainingResult:
-        """Refuse: trees are fitted at once, so that there is nothing to continue."""
+        """Raise an error: trees are fitted at once, so that there is nothing to continue."""
         raise ConfigError(
-            "boosted trees cannot be fine-tuned: fit them anew, or start from a model with a "
+            "boosted trees cannot be fine-tuned: fit them again, or start from a model with a "
             "network (in an ensemble, trees keep what they have learned)"
         )
 

@@ -1,7 +1,7 @@
 """The processor's vectors: how many bits the package's own kernels use.
 
 The kernels of the encoders are compiled in the running process for the widest vectors that the
-processor has. The environment variable ``BDL_VECTOR_BITS`` (128, 256 or 512) asks for narrower
+processor has. The environment variable ``BDL_VECTOR_BITS`` (128, 256 or 512) selects narrower
 ones. Every number is computed by the same operations in the same order at every width, so results
 are the same; model files and run directories record the width nevertheless.
 """

@@ -15,14 +15,14 @@ from bdl.kernels.kernel import Kernel, Weights
 class AutomaticKernel(Kernel):
     """The kernel that detects best in recordings that a detector holds out of its training.
 
-    How exact labels are decides which kernel suits them: a hard one where every event is at its
-    very sample, a wider one where annotators differ. `bdl.Detector` replaces it by its choice.
-    Where nothing is held out, and for everything but a detector, it is the first of the kernels.
+    Which kernel is best depends on the precision of the labels: a hard one if every event is at
+    its exact sample, a wider one if annotators differ. `bdl.Detector` replaces this kernel by its
+    choice. If nothing is held out, and outside of a detector, it is the first of the kernels.
 
     Parameters
     ----------
     among
-        Kernels to choose from, of different kinds. The first stays unless another is better by
+        Kernels to choose from, of different kinds. The first is used unless another is better by
         0.005 mAP.
 
     Examples

@@ -14,9 +14,9 @@ from bdl.kernels.kernel import Kernel, Weights
 class Narrowing(SigmaKernel):
     """A Gaussian whose width falls linearly to zero during the first part of training.
 
-    Early in training a wide target shows a model roughly where events are; later a hard one shows
-    it exactly where. Outside of training, and for models that are not trained step by step, it is
-    the Gaussian half way: its sigma is half of the first one.
+    Early in training a wide target gives the rough position of an event; later a hard one gives
+    the exact position. Outside of training, and for models that are not trained step by step, it
+    is the Gaussian halfway: its sigma is half of the initial one.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ class Narrowing(SigmaKernel):
 
     def at(self, progress: float) -> Kernel:
         """Return the kernel after a share of the training."""
-        left = 1 - progress / self.share
-        return Gaussian(sigma=self.known_sigma() * left) if left > 0 else Hard()
+        factor = 1 - progress / self.share
+        return Gaussian(sigma=self.known_sigma() * factor) if factor > 0 else Hard()
 
     def weights(self, period: float) -> Weights:
-        """Return the weights of the Gaussian half way."""
+        """Return the weights of the Gaussian halfway."""
         return Gaussian(sigma=self.known_sigma() / 2).weights(period)

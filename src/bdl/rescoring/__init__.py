@@ -1,9 +1,9 @@
 """What scores mean: their calibration, and a second stage that corrects them from the context.
 
-A decoder scores a detection by the density near it. What else is known about it, such as how it
-compares with the other detections of its recording, how the density is shaped around it and what
-the signal does there, tells true detections from false ones. Boosted trees learn it from
-detections in recordings that the first stage did not train on. Times do not change.
+A decoder scores a detection by the density near it. Further features separate true detections from
+false ones: the other detections of the recording, the shape of the density around the detection,
+and the signal there. Boosted trees learn from detections in recordings that the first stage was not
+trained on. Times do not change.
 """
 
 from bdl.rescoring.rescoring import Rescorer, Rescoring, hit_shares

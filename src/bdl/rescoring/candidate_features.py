@@ -1,4 +1,4 @@
-"""What is known about each detection of a recording besides its score.
+"""Features of each detection of a recording, for the second stage.
 
 Columns, in order, for a detection of score ``s`` at time ``t``:
 
@@ -33,7 +33,7 @@ from bdl.window_statistics import WindowStatistics
 
 Floats = NDArray[np.floating[Any]]
 TYPE, LOG_SCORE = 0, 1  # columns
-TINY = 1e-9  # mass whose logarithm is still told apart from none
+TINY = 1e-9  # added before logarithms and divisions
 
 
 def candidate_features(
@@ -54,7 +54,7 @@ def candidate_features(
     binned
         Its binned signal.
     features
-        What is known per bin; local signal statistics need mean and std among them.
+        Features per bin; local signal statistics need mean and std among them.
     tolerances
         Matching tolerances in seconds.
 
@@ -63,10 +63,10 @@ def candidate_features(
     >>> from bdl.decoding.candidates import Candidates
     >>> values = np.array([[0.1], [0.8], [0.0], [0.3]], np.float32)
     >>> density = Density("a", values, ("beat",), 1.0, stride=1, samples=4)
-    >>> found = {"beat": Candidates(np.array([1.0, 3.0]), np.array([0.9, 0.3]))}
+    >>> candidates = {"beat": Candidates(np.array([1.0, 3.0]), np.array([0.9, 0.3]))}
     >>> binned = Binned(np.zeros((4, 2), np.float32), None, None, np.zeros(4, bool))
     >>> features = Features(stride=1, statistics=("mean", "std"))
-    >>> table = candidate_features(density, found, binned, features, (1.5,))
+    >>> table = candidate_features(density, candidates, binned, features, (1.5,))
     >>> len(table), table[:, 2].tolist()
     (2, [0.0, 1.0])
     """
@@ -83,8 +83,8 @@ def candidate_features(
             time, score, [candidates[name][:2] for name in density.types if name != event]
         )
         columns.append(time / max(density.samples * density.period, TINY))
-        bins = np.clip((time / density.period / density.stride).astype(np.int64), 0, len(binned))
-        bins = np.minimum(bins, len(density.values) - 1)
+        bins = (time / density.period / density.stride).astype(np.int64)
+        bins = np.clip(bins, 0, len(density.values) - 1)
         tables.append(np.concatenate([np.stack(columns, axis=1), signal[bins]], axis=1))
     return np.concatenate(tables).astype(np.float32)
 
@@ -132,10 +132,10 @@ def _neighbours(time: Floats, score: Floats, unit: float) -> list[Floats]:
     gap = np.diff(time)
     nan = np.full(min(len(time), 1), np.nan)
     before, after = np.concatenate([nan, gap]), np.concatenate([gap, nan])
-    last = np.concatenate([nan, score[:-1]]) / (score + TINY)
+    preceding = np.concatenate([nan, score[:-1]]) / (score + TINY)
     following = np.concatenate([score[1:], nan]) / (score + TINY)
     higher[np.isinf(higher)] = np.nan
-    return [higher / unit, before / unit, after / unit, last, following]
+    return [higher / unit, before / unit, after / unit, preceding, following]
 
 
 def _others(time: Floats, score: Floats, others: Sequence[tuple[Floats, Floats]]) -> list[Floats]:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
-from bdl.boosting import TreeEnsemble, fit_trees
+from bdl.boosting import ARRAYS, TreeEnsemble, fit_trees
 from bdl.config import Value
 from bdl.decoding.candidates import ByType
 from bdl.evaluation import Matches
 from bdl.rescoring.score_calibration import ScoreCalibration
-
-TREE_ARRAYS = tuple(array.name for array in fields(TreeEnsemble))
 
 
 class Rescoring(Value):
@@ -76,7 +74,7 @@ class Rescoring(Value):
         """
         target = np.concatenate(shares)
         known = np.isfinite(target)
-        start = np.concatenate([calibration.logits(each) for each in candidates])
+        start = np.concatenate([calibration.logits(by_type) for by_type in candidates])
         (trees,) = fit_trees(
             np.concatenate(tables)[known],
             target[known][:, None],
@@ -111,14 +109,14 @@ class Rescorer:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Rescorer:
         """Return the rescorer of these arrays, which are checked; see `arrays`."""
-        trees = TreeEnsemble(**{name: arrays[name] for name in TREE_ARRAYS})
+        trees = TreeEnsemble(**{name: arrays[name] for name in ARRAYS})
         trees.check()
         return cls(trees)
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything that a file must keep, by name."""
-        return {name: getattr(self.trees, name) for name in TREE_ARRAYS}
+        return {name: getattr(self.trees, name) for name in ARRAYS}
 
     def apply(
         self, candidates: ByType, table: NDArray[np.float32], calibration: ScoreCalibration
@@ -161,9 +159,9 @@ def hit_shares(
     >>> from bdl.decoding.candidates import Candidates, to_events
     >>> from bdl.evaluation import match
     >>> from bdl.events import Events
-    >>> found = [("a", {"beat": Candidates(np.array([1.0, 5.0]), np.array([0.2, 0.9]))})]
-    >>> truth = Events.of("a", "beat", [1.5, 9.0])
-    >>> [shares.tolist() for shares in hit_shares(match(truth, to_events(found), [1, 9]), found)]
+    >>> detected = [("a", {"beat": Candidates(np.array([1.0, 5.0]), np.array([0.2, 0.9]))})]
+    >>> matches = match(Events.of("a", "beat", [1.5, 9.0]), to_events(detected), [1, 9])
+    >>> [shares.tolist() for shares in hit_shares(matches, detected)]
     [[1.0, 0.5]]
     """
     shares = np.zeros(len(matches.score))

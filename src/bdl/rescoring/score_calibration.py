@@ -15,11 +15,11 @@ from bdl.decoding.candidates import ByType
 Floats = NDArray[np.float64]
 Slope = Annotated[FiniteFloat, Field(ge=0)]
 Curve = tuple[FiniteFloat, Slope, Slope]
-TINY = 1e-9  # smallest score whose logarithm is told apart from that of none
+TINY = 1e-9  # added to scores before the logarithm
 CERTAIN = 0.98  # a score of one counts as this probability
 LEAST_SLOPE = 0.01
-AS_THEY_ARE = (0.0, 1.0, 1.0)  # the curve that leaves probabilities nearly as they are
-PENALTY = 0.1  # on the squared distance of a curve from that
+IDENTITY = (0.0, 1.0, 1.0)  # the curve that leaves probabilities nearly unchanged
+PENALTY = 0.1  # on the squared distance of a curve from the identity
 
 
 class ScoreCalibration(Value):
@@ -75,9 +75,9 @@ class ScoreCalibration(Value):
         Examples
         --------
         >>> from bdl.decoding.candidates import Candidates
-        >>> found = {"beat": Candidates(np.arange(100.0), np.array([0.1, 0.9] * 50))}
-        >>> calibration = ScoreCalibration.fit([found], [np.array([0.1, 0.9] * 50)])
-        >>> calibration.apply(found)["beat"].score[:2].round(1).tolist()
+        >>> candidates = {"beat": Candidates(np.arange(100.0), np.array([0.1, 0.9] * 50))}
+        >>> calibration = ScoreCalibration.fit([candidates], [np.array([0.1, 0.9] * 50)])
+        >>> calibration.apply(candidates)["beat"].score[:2].round(1).tolist()
         [0.1, 0.9]
         """
         types = tuple(dict.fromkeys(event for by_type in candidates for event in by_type))
@@ -162,17 +162,17 @@ def _terms(score: NDArray[np.floating[Any]]) -> tuple[Floats, Floats]:
 
 
 def _fit_curve(score: Floats, share: Floats) -> Curve:
-    """Return the curve of one type; a weak penalty draws it to the scores as they are."""
+    """Return the curve of one type; a weak penalty pulls it towards the identity."""
     from scipy.optimize import minimize
 
     design = np.stack([np.ones(len(score)), *_terms(score)])
 
     def loss(curve: Floats) -> tuple[float, Floats]:
-        raw, away = curve @ design, curve - AS_THEY_ARE
-        value = np.sum(np.logaddexp(0, raw) - share * raw) + PENALTY / 2 * away @ away
-        return float(value), design @ (probabilities(raw) - share) + PENALTY * away
+        raw, distance = curve @ design, curve - IDENTITY
+        value = np.sum(np.logaddexp(0, raw) - share * raw) + PENALTY / 2 * distance @ distance
+        return float(value), design @ (probabilities(raw) - share) + PENALTY * distance
 
     bounds = [(None, None), (LEAST_SLOPE, None), (0.0, None)]
-    fitted = minimize(loss, AS_THEY_ARE, jac=True, bounds=bounds, method="L-BFGS-B").x
+    fitted = minimize(loss, IDENTITY, jac=True, bounds=bounds, method="L-BFGS-B").x
     a, b, c = fitted.tolist()
     return a, b, c

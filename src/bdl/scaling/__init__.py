@@ -1,8 +1,8 @@
 """Scaling: how the values of channels are brought to a common size before training.
 
 Each scaling is one class in one file of this package (see `bdl.registry`). A scaling is affine per
-channel: ``(x - shift) / scale``, where ``x`` is the value or its logarithm. What it needs to know
-of the data it learns from the training recordings, and from nothing else.
+channel: ``(x - shift) / scale``, where ``x`` is the value or its logarithm. Its parameters are
+learned from the training recordings only.
 
 Examples
 --------

@@ -25,15 +25,15 @@ class AutomaticScaling(Scaling):
     much if, in the median channel, the standard deviation over recordings of the logarithm of the
     interquartile range, or of the median in units of the common interquartile range, exceeds 0.5.
 
-    Of channels with a heavy tail the logarithm is taken first: no training sample is negative, and
-    the 99th percentile is more than five interquartile ranges above the upper quartile, and the
-    logarithm at least halves this number (see `bdl.scaling.logarithm`).
+    The logarithm of channels with a heavy tail is taken first. A channel has a heavy tail if no
+    training sample is negative, the 99th percentile is more than five interquartile ranges above
+    the upper quartile, and the logarithm at least halves this number (see `bdl.scaling.logarithm`).
 
     Parameters
     ----------
     per_recording
         Whether recordings may be scaled one by one. A detector with a lag sets it to false, because
-        that would need the rest of the recording.
+        scaling per recording needs the whole recording.
 
     Examples
     --------

@@ -42,16 +42,16 @@ def heavy_tailed_units(recordings: Recordings) -> Floats:
     >>> heavy_tailed_units(Recordings.of([Recording.of(values, id="a", period=1.0)])).round(1)
     array([0. , 0.9])
     """
-    least, low, middle, high, extreme = quantiles(recordings, (0.0, 0.25, 0.5, 0.75, 0.99)).T
-    unit = np.where(middle > 0, middle, high)
-    usable = (least >= 0) & (high > low)
+    minimum, low, median, high, extreme = quantiles(recordings, (0.0, 0.25, 0.5, 0.75, 0.99)).T
+    unit = np.where(median > 0, median, high)
+    usable = (minimum >= 0) & (high > low)
     safe = np.where(usable, unit, 1.0)
     raw = _tail(low, high, extreme)
     log_low, log_high, log_extreme = (
         np.log1p(np.where(usable, quantile, 0.0) / safe) for quantile in (low, high, extreme)
     )
-    tamed = _tail(log_low, log_high, log_extreme) <= raw / 2
-    return np.where(usable & (raw > HEAVY) & tamed, unit, 0.0)
+    halved = _tail(log_low, log_high, log_extreme) <= raw / 2
+    return np.where(usable & (raw > HEAVY) & halved, unit, 0.0)
 
 
 def _tail(low: Floats, high: Floats, extreme: Floats) -> Floats:

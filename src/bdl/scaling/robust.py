@@ -76,7 +76,7 @@ class Robust(Scaling):
 
 
 def logs(scaling: Scaling, channels: Sequence[str]) -> str:
-    """Words for the channels whose logarithm is taken.
+    """Describe the channels whose logarithm is taken.
 
     >>> logs(Robust(unit=(0.0, 2.0)), ["x", "y"])
     ', after the logarithm of y'

@@ -34,7 +34,7 @@ class Scaling(Variant):
         return False
 
     def forward(self) -> Scaling:
-        """Return a scaling that never needs the whole recording, if there is one like this."""
+        """Return a similar scaling that does not need the whole recording, if there is one."""
         return self
 
     def units(self, channels: int) -> Floats:

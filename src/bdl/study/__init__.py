@@ -12,32 +12,21 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from bdl.workers import Workers
+from bdl.workers import Workers as Workers
 
 if TYPE_CHECKING:
-    from bdl.study.catalogue import load, names
-    from bdl.study.protocol import Protocol
-    from bdl.study.results import Results
-    from bdl.study.runner import run_study
-    from bdl.study.scale import scale_of, shrink
-    from bdl.study.status import status_of
-    from bdl.study.study_reader import StudyReader
-    from bdl.study.verification import Verification, verify_study
+    from bdl.study.catalogue import load as load
+    from bdl.study.catalogue import names as names
+    from bdl.study.protocol import Protocol as Protocol
+    from bdl.study.results import Results as Results
+    from bdl.study.runner import run_study as run_study
+    from bdl.study.scale import scale_of as scale_of
+    from bdl.study.scale import shrink as shrink
+    from bdl.study.status import status_of as status_of
+    from bdl.study.study_reader import StudyReader as StudyReader
+    from bdl.study.verification import Verification as Verification
+    from bdl.study.verification import verify_study as verify_study
 
-__all__ = [
-    "Protocol",
-    "Results",
-    "StudyReader",
-    "Verification",
-    "Workers",
-    "load",
-    "names",
-    "run_study",
-    "scale_of",
-    "shrink",
-    "status_of",
-    "verify_study",
-]
 # Imported at the first use: a runner needs everything else in the package.
 _MODULES = {
     "Protocol": "protocol",
@@ -52,6 +41,7 @@ _MODULES = {
     "status_of": "status",
     "verify_study": "verification",
 }
+__all__ = sorted(["Workers", *_MODULES])
 
 
 def __getattr__(name: str) -> Any:

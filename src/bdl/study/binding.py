@@ -1,4 +1,4 @@
-"""What a run directory is bound to: protocol, data, split, environment and frozen choices.
+"""The bindings of a run directory: protocol, data, split, environment and frozen choices.
 
 Each is written when a study starts and compared when it is resumed. A change is an error that
 names it, because two studies in one directory would mix their results.
@@ -44,7 +44,7 @@ def bind_protocol(run: RunDirectory, protocol: Protocol) -> None:
 
 
 def bind_environment(run: RunDirectory, workers: Workers) -> Workers:
-    """Write the environment, or raise an error if it has changed; workers with their threads."""
+    """Write the environment, or raise an error if it has changed; return workers with threads."""
     before = run.get_json("environment.json")
     default = before["threads"] if before else max(1, (os.cpu_count() or 1) // workers.jobs)
     current: dict[str, Any] = {
@@ -135,11 +135,11 @@ def bind_split(run: RunDirectory, protocol: Protocol, benchmark: Benchmark) -> t
 
 
 def _bound(run: RunDirectory, name: str, content: dict[str, Any]) -> Any:
-    """What the directory holds under a name; the content is written if it holds nothing."""
-    held = run.get_json(name)
-    if held is None:
+    """The stored content of a file; the given content is written if the file does not exist."""
+    stored = run.get_json(name)
+    if stored is None:
         run.put_json(name, content)
-    return content if held is None else held
+    return content if stored is None else stored
 
 
 def _check_labels(protocol: Protocol, folds: Sequence[Fold], benchmark: Benchmark) -> None:
@@ -161,7 +161,7 @@ def _check_labels(protocol: Protocol, folds: Sequence[Fold], benchmark: Benchmar
 
 
 def freeze(run: RunDirectory, choices: Sequence[dict[str, Any]]) -> None:
-    """Write what was selected with its hash, before the test part is opened."""
+    """Write the selection with its hash, before the test part is opened."""
     listed = [*choices]
     frozen = digest(listed)
     bound = run.get_json("frozen.json")

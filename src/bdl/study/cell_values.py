@@ -1,4 +1,4 @@
-"""Values of table cells: what a cell shows of the results of a study."""
+"""Values of table cells, from the results of a study."""
 
 from __future__ import annotations
 
@@ -65,7 +65,12 @@ def cell_value(results: Results, cell: TableCell) -> CellValue:
     >>> cell_value(results, TableCell(of=("b", "c"), minus="a")).text(3)
     '-0.200'
     """
-    row = max(cell.rows, key=lambda name: _pooled(results, cell, name))
+
+    def pooled(row: str) -> float:
+        value = mean(_values(results, cell, row, cell.fold).values())
+        return -np.inf if value is None else value
+
+    row = max(cell.rows, key=pooled)
     if cell.over is not None:
         return _ratio(results, cell, row)
     if cell.folds is not None:
@@ -79,37 +84,32 @@ def cell_value(results: Results, cell: TableCell) -> CellValue:
 
 def _values(results: Results, cell: TableCell, row: str, fold: int | None) -> SeedValues:
     """Values or paired differences of a row by seed."""
-    ours = results.values(row, cell.stage, cell.metric, seed=cell.seed, fold=fold)
-    if cell.stage == "selection" and not ours:
+    by_seed = results.values(row, cell.stage, cell.metric, seed=cell.seed, fold=fold)
+    if cell.stage == "selection" and not by_seed:
         # What was selected belongs to a fold; without one the cell is the mean over folds.
         folds = [
             results.values(row, "selection", cell.metric, seed=None, fold=number)
             for number in results.folds
         ]
         value = mean(value for values in folds for value in values.values())
-        ours = {} if value is None else {None: value}
+        by_seed = {} if value is None else {None: value}
     if cell.minus is None:
-        return ours
-    theirs = results.values(cell.minus, cell.stage, cell.metric, seed=cell.seed, fold=fold)
-    return {seed: value - theirs[seed] for seed, value in ours.items() if seed in theirs}
-
-
-def _pooled(results: Results, cell: TableCell, row: str) -> float:
-    value = mean(_values(results, cell, row, cell.fold).values())
-    return -np.inf if value is None else value
+        return by_seed
+    subtracted = results.values(cell.minus, cell.stage, cell.metric, seed=cell.seed, fold=fold)
+    return {seed: v - subtracted[seed] for seed, v in by_seed.items() if seed in subtracted}
 
 
 def _ratio(results: Results, cell: TableCell, row: str) -> CellValue:
     """The ratio of two scores, or the share of one gain in another, of means over seeds."""
-    ours, theirs = (
+    above, below = (
         mean(_values(results, cell, name, cell.fold).values()) for name in (row, cell.over or "")
     )
     form = "{:.1f}×" if cell.minus is None else "{:.0%}"
-    return CellValue(None if ours is None or not theirs else ours / theirs, form=form)
+    return CellValue(None if above is None or not below else above / below, form=form)
 
 
 def _over_folds(results: Results, cell: TableCell, row: str) -> CellValue:
-    """What is reported of the folds, of means over seeds in each."""
+    """The statistic of the folds that the cell reports, from means over seeds in each."""
     folds = [mean(_values(results, cell, row, fold).values()) for fold in results.folds]
     known = [value for value in folds if value is not None]
     if not known:

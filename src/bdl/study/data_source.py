@@ -1,4 +1,4 @@
-"""Where the data of a study is, and how it is read or simulated."""
+"""The data of a study: its folder, and how it is read or simulated."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _load(source: str) -> Benchmark:
 def simulate_data(
     folder: Path, dataset: Dataset, scale: Scale, progress: Callable[[int, int], None]
 ) -> None:
-    """Simulate a data set into a folder, whole or not at all, unless the folder exists."""
+    """Simulate a data set into a folder, completely or not at all, unless the folder exists."""
     if not folder.exists():
         part = folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:8]}.part")
         dataset.replace(**scale.options).simulate(

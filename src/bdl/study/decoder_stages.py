@@ -27,7 +27,7 @@ from bdl.events import Events
 
 
 class DecoderStages(Value):
-    """Which decoders a row is decoded with; see the text of the module."""
+    """The decoders of a row by stage; see the docstring of the module."""
 
     # None for the published grid, which also serves densities that the grid's decoder cannot read.
     grid: Grid | None = None
@@ -98,10 +98,10 @@ class DecoderStages(Value):
 
 
 def published_grid(benchmark: Benchmark, density: Density) -> Grid:
-    """The published grid of a data set for densities of a kind, or one like those of the paper.
+    """The published grid of a data set for densities of a kind, or a similar one.
 
-    That is three thresholds, no smoothing or by one bin, the separation of the data set, the
-    largest tolerance as window, and alternation if there are intervals.
+    The latter has three thresholds, no smoothing or smoothing by one bin, the separation of the
+    data set, the largest tolerance as window, and alternation if there are intervals.
     """
     variant = Dataset.kinds().get(benchmark.name)
     published = variant.grids() if variant else {}

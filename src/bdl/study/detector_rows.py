@@ -81,7 +81,7 @@ def detector_step(plan: StudyPlan, fold: int, row: Row, seed: int) -> DetectorSt
 def detector_choices(
     run: RunReader, runs: Sequence[RowRun]
 ) -> tuple[list[dict[str, Any]], list[ScoreRecord]]:
-    """What the detectors of finished steps chose: to be frozen, and as records of the selection."""
+    """The choices of the detectors of finished steps, to be frozen, and as score records."""
     frozen: list[dict[str, Any]] = []
     records: list[ScoreRecord] = []
     for row_run in runs:

@@ -69,12 +69,13 @@ class DataFingerprint(Value):
         ["the values of recording 'a'"]
         """
         changes = [] if self.settings == other.settings else ["the settings of the data set"]
-        for ours, theirs, what in (
-            (self.recordings, other.recordings, "values"),
-            (self.events, other.events, "labels"),
+        for content, hashes, others in (
+            ("values", self.recordings, other.recordings),
+            ("labels", self.events, other.events),
         ):
-            ids = sorted(id for id in ours.keys() | theirs.keys() if ours.get(id) != theirs.get(id))
+            all_ids = hashes.keys() | others.keys()
+            ids = sorted(id for id in all_ids if hashes.get(id) != others.get(id))
             if ids:
                 more = f" and {len(ids) - 1} more" if len(ids) > 1 else ""
-                changes.append(f"the {what} of recording {ids[0]!r}{more}")
+                changes.append(f"the {content} of recording {ids[0]!r}{more}")
         return changes

@@ -1,4 +1,4 @@
-"""The score of a recipe on the user's own data, from an evaluation that was run before."""
+"""The cross-validated score of a detector on the user's own data, from a finished evaluation."""
 
 from __future__ import annotations
 

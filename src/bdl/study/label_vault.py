@@ -1,7 +1,7 @@
-"""Which labels a step may see.
+"""The labels that a step may read.
 
-Labels are given out by a `LabelVault`, which refuses those of sealed recordings: a step that
-selects or trains gets a vault in which everything else is sealed.
+A `LabelVault` returns labels, and raises an error for those of sealed recordings: a step that
+selects or trains gets a vault in which all other labels are sealed.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class CheckpointScore(Value):
 
 
 class FitResult(Value):
-    """Result of a step that trains. It does not depend on time: no duration is recorded."""
+    """Result of a step that trains; without durations, so that equal trainings are equal."""
 
     failed: str | None = None  # why the training failed; None if it did not
     epoch: int = 0  # of the weights that are used
@@ -188,7 +188,7 @@ def model_file(detector: Detector) -> bytes:
 
 @contextmanager
 def no_warnings() -> Iterator[None]:
-    """Leave out warnings about the data, which every training of a study would repeat."""
+    """Ignore warnings about the data, which every training of a study would repeat."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=UserWarning)
         yield

@@ -3,8 +3,8 @@
 ``select`` (per fold, row and learning rate) trains and scores every checkpoint on the calibration
 recordings. The selection is frozen. ``final`` (per fold, row and seed) retrains on all recordings
 outside the test part up to the selected epoch, and decodes the test recordings. A row with a preset
-has one step per fold and seed instead (`bdl.study.detector_rows`). The key of a step holds test
-labels never, hashes of other labels only if the step may read them.
+has one step per fold and seed instead (`bdl.study.detector_rows`). The key of a step never depends
+on test labels, and on other labels only if the step may read them.
 """
 
 from __future__ import annotations

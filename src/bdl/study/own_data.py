@@ -93,7 +93,7 @@ def project_protocol(
 
 
 def reported(tolerances: Sequence[float]) -> list[tuple[str, str, str]]:
-    """Name, stage and words of each score of an evaluation.
+    """Name, stage and description of each score of an evaluation.
 
     Rates at the operating point, whose threshold was chosen outside the test part of each fold, are
     those within the largest tolerance. The best F1 is reported there too, for comparison: its
@@ -125,10 +125,10 @@ def _baseline(
         known = [baseline for baseline in get_args(Baseline) if baseline != preset]
         raise ConfigError(f"--baseline {name}: one of {', '.join(known)} expected")
     if name == "paper":
-        kept = {key: changes[key] for key in ("tolerances", "window") if key in changes}
-        given = changes.get("features", {})
-        features = {key: given[key] for key in ("stride", "calendar") if key in given}
-        return Row.of_preset(name, "paper", {**kept, "features": features})
+        shared = {key: changes[key] for key in ("tolerances", "window") if key in changes}
+        features = changes.get("features", {})
+        binning = {key: features[key] for key in ("stride", "calendar") if key in features}
+        return Row.of_preset(name, "paper", {**shared, "features": binning})
     peaks = {"kind": "peaks", "clock": "bins", "separation": max(settings.tolerances)}
     differing: dict[str, dict[str, Any]] = {
         "segmentation": {"objective": "seg-ce" if benchmark.intervals else "classifier"},

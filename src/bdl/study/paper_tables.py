@@ -15,7 +15,7 @@ from pydantic import field_validator
 
 from bdl.config import Value
 
-# Choices of ours that several presets share, by the name under which their notes list them.
+# Deviations from the paper that several presets share, by the name that their notes use.
 COMMON_NOTES = {
     "fold-seed": "The seed of the four folds is not published; 0 is used.",
     "seeds": "The seeds of the models are not published; those of the protocol are used.",
@@ -36,7 +36,7 @@ COMMON_NOTES = {
 
 
 class TableCell(Value):
-    """One cell: which of our scores, and the figure of the paper.
+    """One cell: a score of the study, and the figure of the paper.
 
     Parameters
     ----------

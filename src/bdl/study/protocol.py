@@ -7,7 +7,7 @@ are summarised. There are two regimes:
 - ``nested``: inside each outer fold the selection is made on calibration recordings and frozen, the
   model is retrained on all recordings that are not in the test part, and the test part is opened
   once. A row with a preset of the detector makes its choices within the recordings that are not in
-  the test part, and they are frozen likewise.
+  the test part, and they are frozen in the same way.
 - ``validation``: as in the paper's development studies, the model of each fold is trained on the
   other folds, and checkpoint and decoder are selected on the folds that are reported. The tables
   say so and add a cross-fitted score, for which the decoder of each fold is selected on the others.
@@ -77,7 +77,7 @@ class Protocol(Value):
     settings
         Settings of the data set that are changed, such as ``stride``.
     regime
-        ``nested`` or ``validation``; see the text of the module.
+        ``nested`` or ``validation``; see the docstring of the module.
     split
         Which recordings train, calibrate and test.
     rows
@@ -147,10 +147,10 @@ class Protocol(Value):
 
     @field_validator("training", mode="before")
     @classmethod
-    def _as_published(cls, given: Any) -> Any:
-        """Train on processors and without augmentation unless the protocol says otherwise."""
+    def _as_published(cls, training: Any) -> Any:
+        """Train on the CPU and without augmentation unless the protocol sets them."""
         published = {"accelerator": "cpu", "augmentation": {}}
-        return {**published, **given} if isinstance(given, dict) else given
+        return {**published, **training} if isinstance(training, dict) else training
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -1,8 +1,8 @@
-"""What a finished study publishes: results, tables, outputs for the report and the figures.
+"""The files of a finished study: results, tables, outputs for the report and the figures.
 
-They end a chain of hashes. ``results.json`` names the hash of ``chain.json``; that file names the
-hashes of what the directory is bound to and of the mark of every step; a mark holds the result of
-its step and names the hashes of its files. So no byte of a finished study can change unnoticed.
+They end a chain of hashes. ``results.json`` has the hash of ``chain.json``; that file has the
+hashes of the bindings of the directory and of the mark of every step; a mark has the result of its
+step and the hashes of its files. So no byte of a finished study can change unnoticed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BOUND = ("protocol", "environment", "data", "split", "models", "frozen")
 
 
 def joined_results(trained: TrainedRows, scores: Results, benchmark: Benchmark) -> Results:
-    """All results: what was selected, the scores, and what to know of the data first."""
+    """All results: the selection, the scores, and a note if the data are simulated."""
     note = ""
     if benchmark.simulated:
         note = (

@@ -74,17 +74,16 @@ class Row(Value):
 
     @model_validator(mode="before")
     @classmethod
-    def _completed(cls, given: Any) -> Any:
-        """Give a row that names no encoder (or objective) that of its preset, or of its lag."""
-        if not isinstance(given, dict):
-            return given
-        if given.get("lag") is not None and "encoder" not in given:
-            given = {**given, "encoder": "forward-gru"}
-        if given.get("preset") is None:
-            return given
-        changes = given.get("detector") or {}
-        settings = DetectorSettings.preset(given["preset"], **changes)
-        return {"objective": settings.objective, "encoder": settings.encoder, **given}
+    def _completed(cls, fields: Any) -> Any:
+        """Set the encoder and the objective of a row without one by its preset or its lag."""
+        if not isinstance(fields, dict):
+            return fields
+        if fields.get("lag") is not None and "encoder" not in fields:
+            fields = {**fields, "encoder": "forward-gru"}
+        if fields.get("preset") is None:
+            return fields
+        settings = DetectorSettings.preset(fields["preset"], **(fields.get("detector") or {}))
+        return {"objective": settings.objective, "encoder": settings.encoder, **fields}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -1,9 +1,9 @@
-"""The runner: from a protocol, data and a directory to results, wherever it was stopped before.
+"""The runner: from a protocol, data and a directory to results; a stopped study is resumed.
 
 Order: bind the directory to protocol, environment, data and split; select and freeze; train the
 final models; open the test labels and score; write tables and figures. Everything except binding
-and publishing is a step in the run directory, so that a killed runner starts again at the top and
-finds its steps done.
+and publishing is a step in the run directory, so that a runner that was killed starts again from
+the beginning and skips finished steps.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def run_study(
     workers: Workers | None = None,
     trust: bool = False,
     verify: bool = False,
-    report: ReportProgress = lambda what, done, total: None,
+    report: ReportProgress = lambda stage, done, total: None,
 ) -> Results:
     """Run a study, or resume one that was stopped.
 
@@ -69,7 +69,7 @@ def run_study(
         Whether to read and hash all data again when a study is resumed; by default recordings whose
         files have the size, times and inode they had before are not read again.
     report
-        Called with (what is being done, steps done, steps in total).
+        Called with the stage of the study, and the numbers of finished and of all steps.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def run_study(
         trained = REGIMES[protocol.regime].train(run, plan, run_steps)
         score = ScoreStep.of(plan, trained.runs)
         scores = _score(run, score, benchmark, report)
-        binding.bind_data(run, benchmark, source)  # still the same
+        binding.bind_data(run, benchmark, source)  # an error if the data changed meanwhile
         results = joined_results(trained, scores, benchmark)
         files = publication(run, plan, trained, score.id, results, source.path)
         for name, content in files.items():
@@ -151,10 +151,10 @@ def _step_runner(
     """The function that runs steps on the workers."""
     work = StepWorker(run.url, source, workers.threads)
 
-    def run_steps(what: str, steps: Sequence[StudyStep]) -> None:
+    def run_steps(stage: str, steps: Sequence[StudyStep]) -> None:
         todo = [step for step in steps if run.done(step.id) is None]
-        problems: dict[str, None] = {}  # each is said once
-        with _watched(run, what, steps, report):
+        problems: dict[str, None] = {}  # each is reported once
+        with _watched(run, stage, steps, report):
             for step, problem in run_all(
                 work, todo, workers, lambda reason: run.note("worker died", reason=reason)
             ):
@@ -171,7 +171,7 @@ def _step_runner(
 def _score(
     run: RunDirectory, step: ScoreStep, benchmark: Benchmark, report: ReportProgress
 ) -> Results:
-    """Open the test labels after the freeze and score, once: what is scored stays unchanged."""
+    """Open the test labels after the freeze and score, once."""
     if run.done(step.id) is None:
         frozen = run.get_json("frozen.json")
         if frozen is None:
@@ -187,13 +187,13 @@ def _score(
 
 @contextmanager
 def _watched(
-    run: RunReader, what: str, steps: Sequence[StudyStep], report: ReportProgress
+    run: RunReader, stage: str, steps: Sequence[StudyStep], report: ReportProgress
 ) -> Iterator[None]:
     """Report at intervals how many steps are done, from a thread."""
 
     def count() -> None:
         done = sum(run.fs.exists(f"{run.root}/{step.id.folder}/done.json") for step in steps)
-        report(what, done, len(steps))
+        report(stage, done, len(steps))
 
     count()
     try:

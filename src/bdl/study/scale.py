@@ -1,7 +1,7 @@
 """Small scales: the same protocol with fewer recordings, days, epochs, seeds and learning rates.
 
 ``small`` keeps every row, fold and encoder and runs in minutes on simulated data; ``tiny`` also
-shrinks encoders, folds and seeds and runs in seconds: it only shows that a study works.
+shrinks encoders, folds and seeds and runs in seconds, to test that a study works.
 """
 
 from __future__ import annotations

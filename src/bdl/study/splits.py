@@ -134,14 +134,17 @@ def make_split(split: Split, groups: Mapping[str, str], *, calibrate: bool) -> t
     Examples
     --------
     >>> groups = {f"r{i}": f"g{i // 2}" for i in range(8)}
-    >>> how = Folds(by="group", folds=2, seed=0, calibration=0.5)
-    >>> [fold.test for fold in make_split(how, groups, calibrate=True)]
+    >>> split = Folds(by="group", folds=2, seed=0, calibration=0.5)
+    >>> [fold.test for fold in make_split(split, groups, calibrate=True)]
     [('r4', 'r5', 'r6', 'r7'), ('r0', 'r1', 'r2', 'r3')]
     """
     if isinstance(split, Folds):
         folds = _folds(split, _units(split.by, groups), calibrate)
     elif isinstance(split, Holdout):
-        folds = _holdout(split, _units(split.by, groups))
+        units = _units(split.by, groups)
+        rest, test = _share(list(units), split.test, split.seed, "holdout")
+        train, calibration = _share(rest, split.calibration, split.calibration_seed, "holdout")
+        folds = (_fold(units, train, calibration, test),)
     else:
         folds = split.parts
     for number, fold in enumerate(folds):
@@ -202,11 +205,11 @@ def check_fold(
 
 
 def _check_tests(folds: Sequence[Fold]) -> None:
-    seen: dict[str, int] = {}
+    fold_of: dict[str, int] = {}
     for id, number in ((id, number) for number, fold in enumerate(folds) for id in fold.test):
-        if seen.setdefault(id, number) != number:
+        if fold_of.setdefault(id, number) != number:
             raise ConfigError(
-                f"recording {id!r} is tested in fold {seen[id]} and again in fold {number}; "
+                f"recording {id!r} is tested in fold {fold_of[id]} and again in fold {number}; "
                 "pooled scores need every recording once"
             )
 
@@ -239,12 +242,6 @@ def _folds(split: Folds, units: dict[str, list[str]], calibrate: bool) -> tuple[
             )
         folds.append(_fold(units, train, calibration, list(names[test])))
     return tuple(folds)
-
-
-def _holdout(split: Holdout, units: dict[str, list[str]]) -> tuple[Fold, ...]:
-    rest, test = _share(list(units), split.test, split.seed, "holdout")
-    train, calibration = _share(rest, split.calibration, split.calibration_seed, "holdout")
-    return (_fold(units, train, calibration, test),)
 
 
 def _share(names: list[str], fraction: float, seed: int, where: str) -> tuple[list[str], list[str]]:

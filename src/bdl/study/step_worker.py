@@ -1,8 +1,8 @@
 """The worker: performs one step, in any process or on any machine.
 
-A worker reads the data itself, reads no labels except those its step names, and writes the files
-of a step whole or not at all. A training that diverges is a result, recorded as failed; any other
-error is returned as text, so that the other steps go on.
+A worker reads the data itself, reads no labels except those of its step, and writes the files of a
+step completely or not at all. A training that diverges is a result, recorded as failed; any other
+error is returned as text, so that the other steps continue.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bdl.thread_limit import limit_threads
 
 @dataclass(frozen=True, eq=False)  # joblib hashes functions for Dask: by identity, as any other
 class StepWorker:
-    """What every worker is sent: run directory, data, and how many threads to use (None: any)."""
+    """The function that workers run: run directory, data, and number of threads (None: any)."""
 
     run: str
     source: DataSource
@@ -38,18 +38,15 @@ class StepWorker:
             limit_threads(self.threads)
         try:
             with timed() as seconds:
-                output = self._output(run, step)
+                try:
+                    _check_data(self.run, self.source.model_dump_json())
+                    output = step.perform(run, self.source.load())
+                except TrainingError as error:
+                    output = StepOutput(FitResult(failed=str(error)).model_dump(mode="json"))
             run.finish(step, output, seconds=seconds[0])
         except BdlError as error:
             return f"{step.name}: {error}"
         return None
-
-    def _output(self, run: RunDirectory, step: StudyStep) -> StepOutput:
-        try:
-            _check_data(self.run, self.source.model_dump_json())
-            return step.perform(run, self.source.load())
-        except TrainingError as error:
-            return StepOutput(FitResult(failed=str(error)).model_dump(mode="json"))
 
 
 @lru_cache(maxsize=2)

@@ -1,4 +1,4 @@
-"""The steps of a study, and what they read."""
+"""The steps of a study, and their data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class StepData(Value):
 
 
 class StudyStep(Step):
-    """One piece of work of a study."""
+    """One step of a study."""
 
     settings: str  # hash of the settings of the data
 

@@ -1,10 +1,10 @@
-"""What a finished study leaves for its report: ``outputs.json`` in the run directory.
+"""Outputs of a finished study for its report: ``outputs.json`` in the run directory.
 
-The file says where the detections and densities of the first seed of each row are, which
-recordings were tested, and holds the training curves. The loss is that of the models whose
-detections are scored: the final ones, or in the validation regime those trained on the other folds.
-The score is that of each checkpoint on the recordings it was chosen on, at the selected learning
-rate. Models end at different epochs; at each epoch the mean is over the models that reached it.
+The file lists the steps with the detections and densities of the first seed of each row, the tested
+recordings, and the training curves. The loss is that of the models whose detections are scored: the
+final ones, or in the validation regime those trained on the other folds. The score is that of each
+checkpoint on the recordings it was chosen on, at the selected learning rate. Models end at
+different epochs; at each epoch the mean is over the models that reached it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The plan of a study: what its steps have in common in both regimes."""
+"""The plan of a study, from which both regimes make their steps."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Reading a study from its run directory: protocol, results, detections, densities.
 
-Nothing is run, chosen or written: everything is what the run has left.
+Nothing is run, chosen or written.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class StudyReader(RunReader):
 
     @cached_property
     def outputs(self) -> StudyOutputs:
-        """What the finished study left for its report."""
+        """Outputs of the finished study for its report."""
         return StudyOutputs(**self._required("outputs.json", UNFINISHED))
 
     def detections(self, row: str) -> Events:
@@ -66,7 +66,7 @@ class StudyReader(RunReader):
         return self.data_source(data, trust=trust).load()
 
     def data_source(self, data: Path | None = None, *, trust: bool = False) -> DataSource:
-        """Where the data of the study is, and how it is read.
+        """The data source of the study.
 
         Parameters
         ----------

@@ -123,7 +123,7 @@ def fill(table: PaperTable, results: Results) -> FilledTable:
 
 
 def notes_of(protocol: Protocol, results: Results) -> list[str]:
-    """What must be known below a table: the regime, what the paper leaves open, what failed."""
+    """Notes below a table: the regime, details that the paper does not give, what failed."""
     development = [DEVELOPMENT] if protocol.regime == "validation" else []
     failed = [f"Failed: {text}." for text in results.failed]
     notes = [protocol.notes] if protocol.notes else []

@@ -1,4 +1,4 @@
-"""Checking a finished study, from its protocol to its tables; nothing is written.
+"""Verification of a finished study, from its protocol to its tables; nothing is written.
 
 1. The chain: the results name ``chain.json``, which names what the study is bound to and the marks
    of all steps; a mark names its files. Every file is read and hashed.
@@ -34,7 +34,7 @@ from bdl.study.study_reader import UNFINISHED, StudyReader
 
 @dataclass(frozen=True)
 class Verification:
-    """What was checked of a study that is as it was written.
+    """Result of the verification of an unchanged study.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def verify_study(url: str, *, data: Path | None = None, trust: bool = False) -> 
         check_data(run, benchmark, source, verify=True)
         _check_plan(study, plan, benchmark)
 
-    def all_done(what: str, steps: Sequence[StudyStep]) -> None:
+    def all_done(stage: str, steps: Sequence[StudyStep]) -> None:
         for step in steps:
             if run.done(step.id) is None:
                 raise StudyError(f"{study.url}: {UNFINISHED} (step {step.name} is not done)")

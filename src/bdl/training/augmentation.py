@@ -1,4 +1,4 @@
-"""Augmentation: random changes of training windows that leave their events what they are."""
+"""Augmentation: random changes of training windows that do not change their events."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Augmentation(Value):
         Probability that time runs backwards in a window. Onset and offset of an interval change
         places; hour and weekday stay with their bins.
     symmetric
-        Whether event types that are no endpoint of an interval look alike in both directions of
-        time. Without it they are refused with reversal.
+        Whether event types that are no endpoint of an interval look the same in both directions of
+        time. Without it, reversal is an error if there are such types.
 
     Examples
     --------
@@ -64,7 +64,8 @@ class Augmentation(Value):
 
     def check(self, labels: Sequence[Labels]) -> None:
         """Raise an error if reversal has no meaning for these labels."""
-        if self.reversal and not self.symmetric and not all(map(_paired, labels)):
+        paired = all(part.partners and None not in part.partners for part in labels)
+        if self.reversal and not self.symmetric and not paired:
             raise ConfigError(
                 "augmentation: reversal needs the partner of every event type, but some types are "
                 "no endpoint of an interval; name the intervals, or set symmetric if these events "
@@ -105,10 +106,6 @@ class Augmentation(Value):
                 present += ~blank
             if features.missing:
                 values[:, -1] = 1 - (1 - values[:, -1]) * present / channels
-
-
-def _paired(labels: Labels) -> bool:
-    return bool(labels.partners) and None not in labels.partners
 
 
 def stretches(bins: int, share: float, mean: float, rng: np.random.Generator) -> Flags:

@@ -1,11 +1,10 @@
 """Batches: one random window of every recording per epoch, with its target, padded and masked.
 
 Features are binned once and stay in memory (float32) or, if they are larger, in a mapped file
-(`bdl.training.feature_file`), so that a window is a slice. The window of a
-recording is drawn from the seed, the epoch and the recording's index, and the order of the
-recordings from the seed and the epoch. Nothing depends on earlier draws, so that training may stop
-after any epoch and resume. A thread prepares the next batch while the model works on the current
-one.
+(`bdl.training.feature_file`), so that a window is a slice. The window of a recording is drawn from
+the seed, the epoch and the recording's index, and the order of the recordings from the seed and the
+epoch. Nothing depends on earlier draws, so that training may stop after any epoch and resume. A
+thread prepares the next batch while the model works on the current one.
 """
 
 from __future__ import annotations
@@ -169,14 +168,14 @@ class Batches:
             begin, samples = span(start, size, stride=self.stride, samples=labels.samples)
             crop = Crop(begin, samples, self.stride)
             # Whole bins: a last, partial one becomes the first.
-            turned = self.training.augmentation.reverses(rng)
-            if turned:
+            backwards = self.training.augmentation.reverses(rng)
+            if backwards:
                 labels = labels.reversed(begin, size * self.stride)
                 crop = Crop(0, labels.samples, self.stride)
             window_target = objective.target(labels, crop)
             if target is None:
                 target = np.zeros((*shape, window_target.shape[1]), dtype=np.float32)
-            rows = self.recordings[i].rows(start, size, reversed=turned)
+            rows = self.recordings[i].rows(start, size, reversed=backwards)
             used, outputs = slice(0, len(rows)), slice(lag, len(rows))
             target[row, outputs] = window_target
             values[row, used] = binned.values[rows]

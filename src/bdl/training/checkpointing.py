@@ -45,24 +45,24 @@ class Checkpointing(L.Callback):
         pl_module.check_weights()
         epoch = trainer.current_epoch + 1
         losses = pl_module.epoch_losses
-        kept = epoch in self.kept
+        is_kept = epoch in self.kept
         row = Epoch(
             epoch=epoch,
             steps=trainer.global_step,
             loss=sum(losses) / len(losses),
             learning_rate=trainer.optimizers[0].param_groups[0]["lr"],
-            score=self.validate(pl_module.result) if kept and self.validate else None,
+            score=self.validate(pl_module.result) if is_kept and self.validate else None,
             seconds=time.perf_counter() - self.started,
         )
         self.result.history.append(row)
-        if kept:
+        if is_kept:
             self.result.checkpoints[epoch] = weights_of(pl_module.result)
         metrics = {key: value for key, value in asdict(row).items() if value is not None}
         for logger in trainer.loggers:
             logger.log_metrics(metrics, step=trainer.global_step)
         if self.directory is None or not trainer.is_global_zero:
             return
-        if kept:
+        if is_kept:
             content = save(self.result.checkpoints[epoch])
             self.hashes[epoch] = hashlib.sha256(content).hexdigest()
             write(self.directory / weights_name(epoch), content)

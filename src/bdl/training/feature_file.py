@@ -7,11 +7,8 @@ folder for temporary files (``TMPDIR``), which should be on a disk.
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterable
-from contextlib import suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,8 +16,9 @@ from numpy.typing import NDArray
 
 from bdl.binning import Binned
 from bdl.errors import OutputError
+from bdl.memory import available_memory
 
-SHARE = 4  # one part in this many of the memory that is available may hold features
+SHARE = 4  # features may take the available memory divided by this
 _ALIGNED = 64  # bytes
 
 
@@ -33,27 +31,27 @@ class _Place(NamedTuple):
 
 
 def keep(features: Iterable[Binned], memory: int | None = None) -> list[Binned]:
-    """The features in order; those beyond some bytes of ``memory`` are in a file.
+    """Return the features in order; those that exceed ``memory`` bytes are in a file.
 
-    By default a quarter of the memory that is available is used.
+    By default a quarter of the available memory is used.
 
     Examples
     --------
     >>> binned = Binned(np.ones((4, 2), np.float32), None, None, np.zeros(4, bool))
-    >>> [type(kept.values).__name__ for kept in keep([binned, binned], memory=50)]
+    >>> [type(part.values).__name__ for part in keep([binned, binned], memory=50)]
     ['ndarray', 'memmap']
     """
     left = available_memory() // SHARE if memory is None else memory
-    kept: list[Binned | dict[str, _Place | None]] = []
+    entries: list[Binned | dict[str, _Place | None]] = []
     with tempfile.TemporaryFile(prefix="bdl-features-") as file:
         for binned in features:
             arrays = {name: getattr(binned, name) for name in Binned.__dataclass_fields__}
             left -= sum(array.nbytes for array in arrays.values() if array is not None)
             if left >= 0:
-                kept.append(binned)
+                entries.append(binned)
                 continue
             try:
-                kept.append({name: _append(file, array) for name, array in arrays.items()})
+                entries.append({name: _append(file, array) for name, array in arrays.items()})
             except OSError as error:
                 raise OutputError(
                     f"{tempfile.gettempdir()}: features do not fit into memory, and cannot be "
@@ -61,7 +59,7 @@ def keep(features: Iterable[Binned], memory: int | None = None) -> list[Binned]:
                 ) from error
         file.flush()
         whole = np.memmap(file, np.uint8, "r") if file.tell() else None
-    return [entry if isinstance(entry, Binned) else _mapped(whole, entry) for entry in kept]
+    return [entry if isinstance(entry, Binned) else _mapped(whole, entry) for entry in entries]
 
 
 def _append(file: Any, array: NDArray[Any] | None) -> _Place | None:
@@ -83,31 +81,3 @@ def _mapped(whole: NDArray[np.uint8] | None, places: dict[str, _Place | None]) -
         part = whole[place.offset : place.offset + size]
         arrays[name] = part.view(place.dtype).reshape(place.shape)
     return Binned(**arrays)
-
-
-def available_memory() -> int:
-    """Bytes that this process may still use: of the machine, of its control group, of its limit."""
-    limits = [1 << 62]
-    with suppress(OSError, ValueError, IndexError):
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        limits += [int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable")]
-    with suppress(OSError, ValueError):  # the limit may be "max"
-        group = Path("/sys/fs/cgroup")
-        limit = int((group / "memory.max").read_text())
-        limits.append(limit - int((group / "memory.current").read_text()))
-    with suppress(ImportError, OSError, ValueError, IndexError):
-        import resource
-
-        used = {
-            line.split(":")[0]: int(line.split()[1]) << 10
-            for line in Path("/proc/self/status").read_text().splitlines()
-            if line.startswith(("VmData", "VmSize"))
-        }
-        for kind, name in ((resource.RLIMIT_DATA, "VmData"), (resource.RLIMIT_AS, "VmSize")):
-            limit = resource.getrlimit(kind)[0]
-            if limit != resource.RLIM_INFINITY:
-                limits.append(limit - used[name])
-    if len(limits) == 1 and hasattr(os, "sysconf"):
-        with suppress(OSError, ValueError):
-            limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    return max(0, min(limits))

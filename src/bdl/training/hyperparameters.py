@@ -1,4 +1,4 @@
-"""How a model is trained."""
+"""Settings of a training: optimizer, length, device."""
 
 from __future__ import annotations
 
@@ -112,10 +112,10 @@ class Training(Value):
     @model_validator(mode="after")
     def _reachable(self) -> Self:
         lengths = {name: getattr(self, name) for name in ("epochs", "updates", "budget")}
-        given = [f"{name} {value}" for name, value in lengths.items() if value is not None]
-        if len(given) > 1:
+        texts = [f"{name} {value}" for name, value in lengths.items() if value is not None]
+        if len(texts) > 1:
             raise ValueError(
-                f"{' and '.join(given)} are given; keep one (--epochs, --updates or --budget; "
+                f"{' and '.join(texts)} are given; keep one (--epochs, --updates or --budget; "
                 "in a file the others null)"
             )
         if self.checkpoint_epochs and self.checkpoints is not None:

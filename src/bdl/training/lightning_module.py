@@ -20,7 +20,7 @@ from bdl.training.schedule import learning_rate
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]  # logits, target, mask → a number
 
-# Training only ever lowers the loss. A loss above the first one by this factor has diverged.
+# A loss that exceeds the first one by this factor has diverged.
 DIVERGED = 1e4
 
 
@@ -59,7 +59,7 @@ class TrainableEncoder(L.LightningModule):
         torch.manual_seed(int(words[0]) << 32 | int(words[1]))
 
     def on_train_batch_start(self, batch: Batch, batch_idx: int) -> int | None:
-        """End the last epoch early if all steps are done; -1 is Lightning's sign for that."""
+        """End the last epoch early if all steps are done, for which Lightning expects -1."""
         # Lightning's own limit of steps resumes with other numbers.
         return -1 if self.global_step >= self.steps else None
 

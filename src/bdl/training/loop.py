@@ -101,7 +101,7 @@ def _trainer(task: TrainingTask, checkpointing: Checkpointing) -> L.Trainer:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Silence the notes and hints of Lightning inside the block; errors are still raised."""
+    """Silence the log messages and warnings of Lightning inside the block."""
     loggers = [logging.getLogger(name) for name in LOGGERS]
     levels = [logger.level for logger in loggers]
     with warnings.catch_warnings():

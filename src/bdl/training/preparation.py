@@ -1,4 +1,4 @@
-"""From recordings and events to the input of training, checking everything that can be wrong.
+"""From recordings and events to the input of training, with all checks of the data.
 
 All recordings of a training have the same channels and the same period. Every event belongs to a
 known recording, and every event type has at least one event inside its recording.
@@ -41,10 +41,10 @@ def prepare(
     from bdl.training.batches import TrainingRecording  # imports torch
 
     labels = label(events, recordings.infos, types=types, intervals=intervals)
-    kept = keep(bin_features(recording, features, blank=lag) for recording in recordings)
+    stored = keep(bin_features(recording, features, blank=lag) for recording in recordings)
     prepared = [
         TrainingRecording(binned, labels[id], labels[id].annotated_bins(features.bin_samples), lag)
-        for id, binned in zip(recordings.ids, kept, strict=True)
+        for id, binned in zip(recordings.ids, stored, strict=True)
     ]
     if all(recording.binned.missing.all() for recording in prepared):
         raise InputError(
@@ -118,7 +118,7 @@ def choose_types(
 ) -> tuple[str, ...]:
     """Return event types in training order.
 
-    These are the given ones, or the endpoints of intervals, then all others that occur.
+    By default these are the endpoints of intervals, then all others that occur.
 
     Examples
     --------

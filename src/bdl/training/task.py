@@ -1,4 +1,4 @@
-"""What an encoder is trained on, how, and where the results go.
+"""The training of one module: its data, its settings and its run directory.
 
 A run directory contains ``run.json`` (what is trained on what data, as digests), ``last.ckpt``
 (everything that the next epoch needs), ``epoch-N.safetensors`` (weights of a kept epoch) and
@@ -35,7 +35,7 @@ LAST = "last.ckpt"
 
 @dataclass(frozen=True, eq=False)
 class TrainingTask:
-    """The training of one module; `bdl.encoders.Encoder.train` carries it out.
+    """The training of one module, as `bdl.encoders.Encoder.train` runs it.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class TrainingTask:
     training
         Optimizer, budget and device.
     features
-        What the bins of the recordings hold.
+        Features per bin of the recordings.
     window
         Bins per training window.
     outputs
@@ -106,18 +106,18 @@ class TrainingTask:
         )
 
     def run_all(self, trainings: Sequence[Callable[[], TrainingResult]]) -> list[TrainingResult]:
-        """Carry out trainings that do not depend on each other, in as many worker processes.
+        """Run independent trainings in up to `Training.workers` worker processes.
 
-        `Training.workers` says how many; results are the same for any number.
+        Results are the same for any number of processes.
         """
         workers = min(self.training.workers, len(trainings))
         if workers == 1:
             return [train() for train in trainings]
         from bdl.workers import WorkerDeath, Workers, run_all
 
-        here = Workers(jobs=workers, threads=max(1, (os.cpu_count() or 1) // workers))
+        pool = Workers(jobs=workers, threads=max(1, (os.cpu_count() or 1) // workers))
         results: dict[int, TrainingResult] = {}
-        for (place, _), result in run_all(_carry_out, [*enumerate(trainings)], here):
+        for (place, _), result in run_all(_run_numbered, [*enumerate(trainings)], pool):
             if isinstance(result, WorkerDeath):
                 raise TrainingError(f"training of member {place}: {result}")
             results[place] = result
@@ -129,8 +129,33 @@ class TrainingTask:
         return TrainingResult()
 
     def claim(self) -> Path | None:
-        """Create the run directory, or take it over; return the checkpoint to resume from."""
-        return None if self.directory is None else _claim(self.directory, dict(self.identity))
+        """Create the run directory, or continue in it; return the checkpoint to resume from.
+
+        A directory of another training is an error, because weights of both would be mixed. Without
+        a checkpoint, the result is None.
+        """
+        directory, identity = self.directory, dict(self.identity)
+        if directory is None:
+            return None
+        remove_leftovers(directory)
+        record = directory / "run.json"
+        if record.exists():
+            with reading(record, "the record of a training"):
+                recorded = mapping(parse_json(record.read_bytes(), record), str(record))
+            if recorded != identity:
+                keys = {*recorded, *identity}
+                differs = sorted(key for key in keys if recorded.get(key) != identity.get(key))
+                raise ConfigError(
+                    f"{directory}: contains another training (it differs in {', '.join(differs)}); "
+                    "choose another directory, or remove this one"
+                )
+            last = directory / LAST
+            return last if last.exists() else None
+        if directory.exists() and any(directory.iterdir()):
+            raise ConfigError(f"{directory}: contains files, but no training run; choose another")
+        directory.mkdir(parents=True, exist_ok=True)
+        write(record, json.dumps(identity, indent=1, sort_keys=True).encode())
+        return None
 
     def keep(
         self, result: TrainingResult, module: nn.Module, *, weights: dict[str, Tensor], **row: Any
@@ -140,11 +165,11 @@ class TrainingTask:
         Parameters
         ----------
         result
-            What is added to.
+            Result that the epoch is added to.
         module
             The module with its weights of this epoch.
         weights
-            These weights, as copies.
+            Copies of these weights.
         **row
             Fields of `bdl.training.history.Epoch`, except the score.
         """
@@ -155,36 +180,9 @@ class TrainingTask:
             write(self.directory / "history.csv", history_csv(result.history))
 
 
-def _carry_out(numbered: tuple[int, Callable[[], TrainingResult]]) -> TrainingResult:
-    """Carry out a training with its number, in a worker process."""
+def _run_numbered(numbered: tuple[int, Callable[[], TrainingResult]]) -> TrainingResult:
+    """Run a training that was sent to a worker process with its number."""
     return numbered[1]()
-
-
-def _claim(directory: Path, identity: dict[str, Any]) -> Path | None:
-    """Create a run directory, or take over one of the same identity; the checkpoint to resume from.
-
-    ``identity`` says as plain data what is trained on what data. A directory of another training
-    is refused, because weights of both would be mixed. Without a checkpoint, the result is None.
-    """
-    remove_leftovers(directory)
-    record = directory / "run.json"
-    if record.exists():
-        with reading(record, "the record of a training"):
-            recorded = mapping(parse_json(record.read_bytes(), record), str(record))
-        if recorded != identity:
-            keys = {*recorded, *identity}
-            differs = sorted(key for key in keys if recorded.get(key) != identity.get(key))
-            raise ConfigError(
-                f"{directory}: contains another training (it differs in {', '.join(differs)}); "
-                "choose another directory, or remove this one"
-            )
-        last = directory / LAST
-        return last if last.exists() else None
-    if directory.exists() and any(directory.iterdir()):
-        raise ConfigError(f"{directory}: contains files, but no training run; choose another")
-    directory.mkdir(parents=True, exist_ok=True)
-    write(record, json.dumps(identity, indent=1, sort_keys=True).encode())
-    return None
 
 
 def weights_name(epoch: int) -> str:

@@ -26,6 +26,7 @@ from bdl.encoders.fused.products import (
     outer_sum,
     pieces_of,
     real_of,
+    rows_of,
     supported,
     total_of,
 )
@@ -69,24 +70,19 @@ class _Linear(Function):
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
         x, weight = ctx.saved_tensors
-        grads = _rows(grad)
+        grads = rows_of(grad)
         return (
             multiply(grads, weight).view(x.shape) if ctx.needs_input_grad[0] else None,
-            outer_sum(grads, _rows(x)),
+            outer_sum(grads, rows_of(x)),
             column_sum(grads) if ctx.has_bias else None,
         )
 
 
 def _linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    out = multiply(_rows(x), weight.t(), bias)
+    out = multiply(rows_of(x), weight.t(), bias)
     # Not a view, so that it may be changed in place; torch's own layer does the same.
     shaped: Tensor = torch.ops.aten._unsafe_view(out, [*x.shape[:-1], weight.shape[0]])
     return shaped
-
-
-def _rows(x: Tensor) -> Tensor:
-    """(..., columns) → (1, rows, columns), contiguous."""
-    return x.reshape(1, -1, x.shape[-1]).contiguous()
 
 
 class LayerNorm(nn.LayerNorm):

@@ -1,7 +1,7 @@
 """Functions of single numbers applied to tensors, with bits that depend on the number alone.
 
-Torch computes most numbers of a tensor in vectors and the few that fill no vector one by one, by
-another formula that may differ in the last bit; threads cut a large tensor at other places. Here
+Torch computes most numbers of a tensor in vectors and the remaining ones one by one, by another
+formula that may differ in the last bit; which ones these are depends on the number of threads. Here
 every number is computed in a vector by one thread, so that a recording gives the same densities
 in one piece, bin by bin, and on any number of threads.
 """

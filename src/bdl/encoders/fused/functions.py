@@ -9,13 +9,13 @@ from bdl.encoders.fused.llvm import Code
 
 
 def at_most(code: Code, x: Any, high: float) -> Any:
-    """min(x, high); not-a-number stays what it is, so that it is noticed."""
+    """min(x, high); NaN stays NaN, so that it is noticed."""
     top = code.constant(high)
     return code.b.select(code.b.fcmp_ordered(">", x, top), top, x)
 
 
 def at_least(code: Code, x: Any, low: float) -> Any:
-    """max(x, low); not-a-number stays what it is."""
+    """max(x, low); NaN stays NaN."""
     bottom = code.constant(low)
     return code.b.select(code.b.fcmp_ordered("<", x, bottom), bottom, x)
 

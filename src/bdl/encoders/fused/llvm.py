@@ -44,7 +44,7 @@ def machine() -> tuple[Any, Any]:
 
 
 def compiled(make: Callable[P, Kernel]) -> Callable[P, Kernel]:
-    """Let a function that compiles a kernel do so once per arguments and width of the vectors."""
+    """Cache the kernels that a function compiles, by its arguments and the width of the vectors."""
     kernels: dict[Any, Kernel] = {}
 
     @wraps(make)

@@ -24,8 +24,8 @@ def panel_columns(real: str) -> int:
 
 
 def _tile_sizes() -> tuple[int, ...]:
-    most = accumulators() // PANEL
-    return most, most // 3, 1
+    largest = accumulators() // PANEL
+    return largest, largest // 3, 1
 
 
 @compiled

@@ -1,8 +1,8 @@
 """Large products and sums of tensors on the CPU whose bits do not depend on the threads.
 
 torch leaves such products to libraries that may split a sum among threads, so that its rounding
-follows their number. Here a number of a result is added up either by one job in the order of its
-terms, or in segments of a constant number of rows whose sums are then added up in order.
+depends on their number. Here each number of a result is added up either by one job in the order of
+its terms, or in segments of a constant number of rows whose sums are then added up in order.
 
 Tensors are float32 or float64 of shape (groups, rows, columns), contiguous in their columns. A
 group is an item of a batch whose rows follow one another at a constant distance.
@@ -25,7 +25,7 @@ from bdl.encoders.fused import threads
 from bdl.encoders.fused.llvm import lanes_for
 from bdl.encoders.fused.setting import allowed
 
-SEGMENT = 2048  # rows whose sum one job adds up: a constant, so that no sum follows the threads
+SEGMENT = 2048  # rows whose sum one job adds up: a constant, independent of the threads
 INNER = 1024  # terms of a product that are added up at once
 COLUMNS = 128  # columns of a sum of outer products per job
 
@@ -37,14 +37,19 @@ def real_of(x: Tensor) -> str:
 
 def supported(*tensors: Tensor | None) -> bool:
     """Whether the kernels may be used, and can compute with these tensors."""
-    some = [tensor for tensor in tensors if tensor is not None]
+    used = [tensor for tensor in tensors if tensor is not None]
     return (
         allowed()
-        and all(t.device.type == "cpu" and t.dtype == some[0].dtype and t.numel() > 0 for t in some)
-        and some[0].dtype in (torch.float32, torch.float64)
+        and all(t.device.type == "cpu" and t.dtype == used[0].dtype and t.numel() > 0 for t in used)
+        and used[0].dtype in (torch.float32, torch.float64)
         and not torch.is_autocast_enabled("cpu")
         and not torch.compiler.is_compiling()
     )
+
+
+def rows_of(x: Tensor) -> Tensor:
+    """(..., columns) → (1, rows, columns), contiguous."""
+    return x.reshape(1, -1, x.shape[-1]).contiguous()
 
 
 def needs_gradient(*tensors: Tensor | None) -> bool:
@@ -73,9 +78,9 @@ def multiply(a: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor:
     packed = matrix.reshape(inner, panels, panel).transpose(0, 1).contiguous()
     start = a.new_zeros(panels * panel) if bias is None else bias.contiguous()
     out = a.new_empty(groups, rows, panels * panel)
-    many = max(96, -(-groups * rows // (4 * torch.get_num_threads())))
+    job_rows = max(96, -(-groups * rows // (4 * torch.get_num_threads())))
     jobs = []
-    for group, first, count in pieces_of(groups, rows, many):
+    for group, first, count in pieces_of(groups, rows, job_rows):
         from_a, to = (address(a, group, first), a.stride(1)), address(out, group, first)
         work = partial(
             _row_product, a, count, inner, panels, from_a, address(packed), inner * panel, start, to
@@ -160,8 +165,8 @@ def total_of(sums: Tensor) -> Tensor:
     return column_sum(flat).view(sums.shape[1:])
 
 
-def pieces_of(groups: int, rows: int, most: int) -> Iterator[tuple[int, int, int]]:
-    """(group, first row, rows): every group cut into pieces of at most ``most`` rows."""
+def pieces_of(groups: int, rows: int, size: int) -> Iterator[tuple[int, int, int]]:
+    """(group, first row, rows): every group cut into pieces of at most ``size`` rows."""
     for group in range(groups):
-        for first in range(0, rows, most):
-            yield group, first, min(most, rows - first)
+        for first in range(0, rows, size):
+            yield group, first, min(size, rows - first)

@@ -19,7 +19,7 @@ from torch.autograd.function import once_differentiable
 
 from bdl.encoders.fused import recurrent_kernels as kernels
 from bdl.encoders.fused import threads
-from bdl.encoders.fused.products import address, column_sum, multiply, outer_sum, real_of
+from bdl.encoders.fused.products import address, column_sum, multiply, outer_sum, real_of, rows_of
 
 
 class Run:
@@ -102,12 +102,12 @@ class Run:
         self._clear(dgates, dextra)
 
     def _run(
-        self, make: Callable[[int, int, int, int, int, Tensor], Callable[[], None]], most: int
+        self, make: Callable[[int, int, int, int, int, Tensor], Callable[[], None]], limit: int
     ) -> None:
-        """Do all blocks, up to ``most`` neighbours of one size in one job."""
+        """Do all blocks, up to ``limit`` neighbours of one size in one job."""
         jobs, alive = [], []  # the kernels get addresses only: their memory must outlive them
         all_blocks = threads.item_blocks(self.lengths, self.directions)
-        for d, first, items, blocks, steps in threads.joined(all_blocks, most):
+        for d, first, items, blocks, steps in threads.joined(all_blocks, limit):
             # Each job has its own scratch, with a spare cache line that no other thread writes to.
             size = items * self.gates * self.width + 32
             scratch = torch.empty(size, dtype=getattr(torch, self.real))
@@ -131,7 +131,7 @@ def recur(
     w_ih, w_hh, b_ih, b_hh = (parameters[k::4] for k in range(4))
     batch, bins, directions, width = run.batch, run.bins, run.directions, run.width
     read = w_ih[0] if directions == 1 else torch.cat(w_ih)
-    gates = multiply(_rows(x), read.t()).view(batch, bins, directions, run.gates * width)
+    gates = multiply(rows_of(x), read.t()).view(batch, bins, directions, run.gates * width)
     weights = torch.stack([w.t() for w in w_hh])
     bias = torch.stack([_bias(run, *pair, x) for pair in zip(b_ih, b_hh, strict=True)])
     out = x.new_empty(batch, bins, directions, width)
@@ -175,7 +175,9 @@ class Recurrence(Function):
         width, directions, gru = run.width, run.directions, run.cell == "gru"
         w_ih, w_hh = parameters[0::4], parameters[1::4]
         out = result.view(run.batch, run.bins, directions, width)
-        again = not _may_overwrite()
+        # Buffers may be overwritten if this backward pass is the last one over the graph.
+        keeps_graph = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", None)
+        again = keeps_graph is None or keeps_graph()
         dgates = torch.empty_like(gates) if again else gates
         dextra = None if not gru else torch.empty_like(extra) if again else extra
         dh = grad_h.contiguous().clone()
@@ -186,23 +188,18 @@ class Recurrence(Function):
         saved, start = (gates, extra, out), (start_h, start_c)
         run.backward(saved, grad, dgates, dextra, torch.stack(w_hh), start, dh, dc)
         need = ctx.needs_input_grad
-        rows = _rows(dgates.flatten(2))
+        rows = rows_of(dgates.flatten(2))
         dx = multiply(rows, torch.cat(w_ih)).view(x.shape) if need[2] else None
-        d_read, d_shift = outer_sum(rows, _rows(x)), column_sum(rows)
+        d_read, d_shift = outer_sum(rows, rows_of(x)), column_sum(rows)
         gradients: list[Tensor | None] = []
-        many = run.gates * width
+        units = run.gates * width
         for d in range(directions):
-            part = slice(d * many, (d + 1) * many)
+            part = slice(d * units, (d + 1) * units)
             d_state, d_bias = _state_gradients(run, dgates, dextra, d_shift[part], out, h0, d)
             has_bias = parameters[4 * d + 2] is not None
             gradients += [d_read[part], d_state]
             gradients += [d_shift[part], d_bias] if has_bias else [None, None]
         return None, None, dx, dh if need[3] else None, dc if need[4] else None, *gradients
-
-
-def _rows(x: Tensor) -> Tensor:
-    """(batch, bins, columns) → (1, batch · bins, columns), contiguous."""
-    return x.reshape(1, -1, x.shape[2]).contiguous()
 
 
 def _bias(run: Run, read: Tensor | None, state: Tensor | None, like: Tensor) -> Tensor:
@@ -216,12 +213,6 @@ def _bias(run: Run, read: Tensor | None, state: Tensor | None, like: Tensor) -> 
         return read + state
     cut = 2 * run.width
     return torch.cat([read[:cut] + state[:cut], state[cut:], read[cut:]])
-
-
-def _may_overwrite() -> bool:
-    """Whether this backward pass is the last one over what was kept for it."""
-    keeps = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", None)
-    return keeps is not None and not keeps()
 
 
 def _state_gradients(

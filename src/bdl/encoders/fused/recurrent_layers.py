@@ -93,7 +93,7 @@ def _padded(call: Any, x: Tensor, hx: Any, lengths: list[int]) -> Any:
 
 
 class _Fused(nn.RNNBase):
-    """What is put before torch's module: the kernels, and ``lengths``."""
+    """Base of torch's module with the package's kernels and ``lengths``."""
 
     def __init__(self, *sizes: Any, fused: bool = True, **options: Any) -> None:
         super().__init__(*sizes, **options)

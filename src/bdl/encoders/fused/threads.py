@@ -1,12 +1,12 @@
 """Work shared among the package's own threads, as many as torch may use.
 
 The kernels release Python's lock, so plain threads suffice; they do not disturb torch's own
-threads, other processes (joblib, Lightning) or other callers, and they sleep while they wait. How
-jobs are shared, and how the items of a batch are divided into jobs, never changes a result: each
-job writes its own numbers.
+threads, other processes (joblib, Lightning) or other callers, and they sleep while they wait. The
+division of a batch into jobs and of jobs among threads never changes a result: each job writes its
+own numbers.
 
-A forked child has none of its parent's threads, and torch would wait for them forever. It computes
-with one thread, in torch as well.
+A forked child has none of its parent's threads, and torch would wait for them forever. It therefore
+computes with one thread, in torch as well.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ def shares(jobs: Sequence[Job], threads: int) -> list[list[Callable[[], object]]
     loads = [0] * min(threads, len(jobs))
     split: list[list[Callable[[], object]]] = [[] for _ in loads]
     for operations, work in sorted(jobs, key=lambda job: -job[0]):
-        least = loads.index(min(loads))
-        loads[least] += operations
-        split[least].append(work)
+        thread = loads.index(min(loads))
+        loads[thread] += operations
+        split[thread].append(work)
     return split
 
 
@@ -110,13 +110,13 @@ def item_blocks(lengths: list[int], directions: int) -> list[tuple[int, int, int
     ``lengths`` are the steps of each item. There are fewer items per block where there would be
     less than one block per thread.
     """
-    most = MOST_ITEMS
-    while most > 1 and directions * len(lengths) < most * torch.get_num_threads():
-        most //= 2
+    block_items = MOST_ITEMS
+    while block_items > 1 and directions * len(lengths) < block_items * torch.get_num_threads():
+        block_items //= 2
     blocks = []
     for steps, run in groupby(range(len(lengths)), key=lengths.__getitem__):
         first, *more = run
-        left, items = 1 + len(more), most
+        left, items = 1 + len(more), block_items
         while left and steps:
             while items > left:
                 items //= 2
@@ -126,11 +126,11 @@ def item_blocks(lengths: list[int], directions: int) -> list[tuple[int, int, int
 
 
 def joined(
-    blocks: list[tuple[int, int, int, int]], most: int
+    blocks: list[tuple[int, int, int, int]], limit: int
 ) -> Iterator[tuple[int, int, int, int, int]]:
     """(direction, first item, items per block, blocks, steps) of each job.
 
-    A job has up to ``most`` neighbouring blocks of one size.
+    A job has up to ``limit`` neighbouring blocks of one size.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def joined(
         firsts = [first for _, first, _, _ in run]
         while firsts:
             count = 1
-            while count < min(most, len(firsts)) and firsts[count] == firsts[0] + count * items:
+            while count < min(limit, len(firsts)) and firsts[count] == firsts[0] + count * items:
                 count += 1
             yield d, firsts[0], items, count, steps
             firsts = firsts[count:]

@@ -1,1 +1,1 @@
-"""The package's encoders as ONNX operators; each file is beside the network of the same name."""
+"""The package's encoders as ONNX operators; a file has the name of the file of its network."""

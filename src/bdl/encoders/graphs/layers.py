@@ -1,4 +1,4 @@
-"""Layers that several encoders have, as ONNX operators on values (batch, bins, channels)."""
+"""Layers that several encoders share, as ONNX operators on values (batch, bins, channels)."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ def convolution(graph: Graph, weights: Weights, name: str, x: str, *, padding: i
     """A convolution over bins, with zeros for ``padding`` bins at both ends."""
     kernel = graph.constant(weights[f"{name}.weight"], np.float32)
     shift = graph.constant(weights[f"{name}.bias"], np.float32)
-    turned = graph.add("Transpose", x, perm=[0, 2, 1])
-    out = graph.add("Conv", turned, kernel, shift, pads=[padding, padding])
+    transposed = graph.add("Transpose", x, perm=[0, 2, 1])
+    out = graph.add("Conv", transposed, kernel, shift, pads=[padding, padding])
     return graph.add("Transpose", out, perm=[0, 2, 1])

@@ -85,5 +85,5 @@ def _recurrence(graph: Graph, settings: Recurrent, weights: Weights, x: str, nam
         for kind, last in zip(kinds, after, strict=True):
             graph.carry(f"{name}.{kind}", graph.add("Squeeze", last, graph.integers(0)))
     # (bins, directions, batch, width) → (batch, bins, directions · width)
-    turned = graph.add("Transpose", y, perm=[2, 0, 1, 3])
-    return graph.add("Reshape", turned, graph.integers(0, 0, len(ends) * settings.width))
+    transposed = graph.add("Transpose", y, perm=[2, 0, 1, 3])
+    return graph.add("Reshape", transposed, graph.integers(0, 0, len(ends) * settings.width))

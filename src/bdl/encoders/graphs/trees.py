@@ -10,13 +10,13 @@ each of a fixed size per item, so that streams of different ages share a batch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bdl.arrays import Floats, Longs
-from bdl.boosting import LEAF, TreeEnsemble
+from bdl.boosting import ARRAYS, LEAF, TreeEnsemble
 from bdl.encoders.trees import Trees
 from bdl.onnx_graph import EncoderInputs, Graph, Weights
 
@@ -108,17 +108,18 @@ class _Windows:
 
         The square of a bin's mean is added, then that of its spread: two steps of one sum.
         """
-        graph = self.graph
+        graph, two = self.graph, self.graph.constant(2, np.int64)
         axis = graph.constant(1, np.int64)
         squares = [
             graph.add("Unsqueeze", graph.add("Mul", x, x), graph.integers(2)) for x in (m, s)
         ]
         shape = graph.add("Shape", m)
         batch, channels = graph.slice(shape, 0, 0, 1), graph.slice(shape, 0, 2, 3)
+        twice = graph.add("Unsqueeze", graph.add("Mul", self.bins, two), graph.integers(0))
         steps = graph.add(
             "Reshape",
             graph.add("Concat", *squares, axis=2),
-            graph.add("Concat", batch, self._twice(), channels, axis=0),
+            graph.add("Concat", batch, twice, channels, axis=0),
             allowzero=1,
         )
         sums = []
@@ -127,17 +128,10 @@ class _Windows:
             total = graph.add("CumSum", graph.add("Concat", start, x, axis=1), axis)
             total = graph.slice(total, 1, 1)
             if column == 1:  # after the second step of each bin
-                odd = graph.add("Add", graph.add("Mul", self.place, self._two()), self.one)
+                odd = graph.add("Add", graph.add("Mul", self.place, two), self.one)
                 total = graph.add("Gather", total, odd, axis=1)
             sums.append(graph.add("Unsqueeze", total, graph.integers(3)))
         return graph.add("Concat", *sums, axis=3)
-
-    def _two(self) -> str:
-        return self.graph.constant(2, np.int64)
-
-    def _twice(self) -> str:
-        doubled = self.graph.add("Mul", self.bins, self._two())
-        return self.graph.add("Unsqueeze", doubled, self.graph.integers(0))
 
     def _between(self, low: str, high: str) -> _Range:
         """Bins ``[low, high)``, places (bins,) in the running sums that are inside them."""
@@ -181,8 +175,8 @@ class _Windows:
         earlier.count = self._counted(graph.add("Min", left, size), (2,))
         columns = []
         pairs = zip(self._statistics(recent), self._statistics(earlier), strict=True)
-        for now, then in pairs:
-            columns += [now, graph.add("Sub", now, then)]
+        for recent_value, earlier_value in pairs:
+            columns += [recent_value, graph.add("Sub", recent_value, earlier_value)]
         return [graph.cast(column, np.float32) for column in columns]
 
     def _statistics(self, window: _Range) -> tuple[str, str]:
@@ -212,7 +206,7 @@ def _ensembles(graph: Graph, weights: Weights, table: str, outputs: int) -> str:
     flat = graph.cast(flat, np.float64)  # the trees then add up in double precision
     densities = []
     for j in range(outputs):
-        trees = TreeEnsemble(**{a.name: weights[f"{a.name}_{j}"] for a in fields(TreeEnsemble)})
+        trees = TreeEnsemble(**{name: weights[f"{name}_{j}"] for name in ARRAYS})
         raw = graph.cast(_raw_scores(graph, trees, flat), np.float64)
         if bool(weights["probability"][0]):
             density = graph.add("Sigmoid", raw)

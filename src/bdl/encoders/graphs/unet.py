@@ -38,8 +38,8 @@ def _batch_norm(graph: Graph, weights: Weights, x: str) -> str:
 
 def _halve(graph: Graph, x: str) -> str:
     """Maximum of every two bins; an odd last one stays alone."""
-    turned = graph.add("Transpose", x, perm=[0, 2, 1])
-    pooled = graph.add("MaxPool", turned, kernel_shape=[2], strides=[2], ceil_mode=1)
+    transposed = graph.add("Transpose", x, perm=[0, 2, 1])
+    pooled = graph.add("MaxPool", transposed, kernel_shape=[2], strides=[2], ceil_mode=1)
     return graph.add("Transpose", pooled, perm=[0, 2, 1])
 
 

@@ -1,4 +1,4 @@
-"""What every encoder shares: its inputs, its mask, and how a causal one carries its state.
+"""The base class of the package's modules: inputs, mask, and the state of a causal encoder.
 
 An encoder maps features of the bins to one logit per bin and output channel. Shapes are
 (batch, bins, ...). ``mask`` is True where a bin holds data; padding is at the end of an item and

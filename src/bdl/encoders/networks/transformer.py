@@ -1,10 +1,10 @@
 """Self-attention encoders: offline, causal, and causal with a local convolution beside attention.
 
 Linear → layer norm into the width, plus sinusoidal positions; then layers of attention and
-feed-forward; a final layer norm; a linear output. What the published parameter counts leave open
-is chosen for stable training: each layer norm is before its branch, the activation is GELU.
-Dropout acts on the residual branches and inside the feed-forward, never on attention weights: that
-would give up the memory-saving attention of torch at 12,096 bins.
+feed-forward; a final layer norm; a linear output. Details that the published parameter counts do
+not determine are chosen for stable training: each layer norm is before its branch, the activation
+is GELU. Dropout acts on the residual branches and inside the feed-forward, but not on attention
+weights, because torch's memory-saving attention would then not be available at 12,096 bins.
 
 The local path is a depthwise convolution over the bin and the ones before it, added to attention.
 
@@ -131,8 +131,8 @@ class TransformerLayer(nn.Module):
             attended = self._attend_all(q, k, v)
         else:
             attended = self.attend(q, k, v, known)
-            kept = k.shape[2] - q.shape[2]
-            k, v = k[:, :, -kept:], v[:, :, -kept:]
+            before = k.shape[2] - q.shape[2]
+            k, v = k[:, :, -before:], v[:, :, -before:]
         y = self.finish(x, normed, attended, state[2])
         keep = state[2].shape[1]
         past = torch.cat([state[2], normed], dim=1)[:, normed.shape[1] :] if keep else state[2]

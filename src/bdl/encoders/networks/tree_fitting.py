@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from bdl.arrays import Flags, Floats, Longs, Singles
-from bdl.boosting import TreeEnsemble, fit_trees
+from bdl.boosting import ARRAYS, TreeEnsemble, fit_trees
 from bdl.encoders.networks.trees import CHUNK, TreeEncoder
 from bdl.errors import ConfigError
 from bdl.targets import Crop
@@ -120,7 +119,7 @@ def first(ensemble: TreeEnsemble, trees: int) -> TreeEnsemble:
     if trees >= len(ensemble.root):
         return ensemble
     end = int(ensemble.root[trees])
-    arrays = {field.name: getattr(ensemble, field.name)[:end] for field in fields(ensemble)}
+    arrays = {name: getattr(ensemble, name)[:end] for name in ARRAYS}
     return TreeEnsemble(**{**arrays, "root": ensemble.root[:trees]})
 
 

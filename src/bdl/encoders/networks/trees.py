@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import torch
 from torch import Tensor
 
 from bdl.arrays import Longs, Singles
-from bdl.boosting import TreeEnsemble
+from bdl.boosting import ARRAYS, TreeEnsemble
 from bdl.encoders.networks.module import EncoderModule, Maybe, State, lengths_of
 from bdl.errors import ConfigError, InputError
 from bdl.window_statistics import Carried, WindowStatistics, statistics_per_channel
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 # Bins whose statistics are in memory at a time.
 CHUNK = 1 << 14
-FIELDS = tuple(field.name for field in fields(TreeEnsemble))
 
 
 class TreeEncoder(EncoderModule):
@@ -63,12 +61,12 @@ class TreeEncoder(EncoderModule):
         self.probability = torch.tensor([bernoulli])
         self.largest = torch.tensor([largest], dtype=torch.float64)
         for j, ensemble in enumerate(ensembles):
-            for name in FIELDS:
+            for name in ARRAYS:
                 setattr(self, f"{name}_{j}", torch.from_numpy(np.array(getattr(ensemble, name))))
 
     def trees(self, output: int) -> TreeEnsemble:
         """The ensemble of one output."""
-        arrays = {name: getattr(self, f"{name}_{output}").numpy() for name in FIELDS}
+        arrays = {name: getattr(self, f"{name}_{output}").numpy() for name in ARRAYS}
         return TreeEnsemble(**arrays)
 
     def _statistics(self, values: Singles, carried: Carried | None = None) -> WindowStatistics:
@@ -165,7 +163,7 @@ class TreeEncoder(EncoderModule):
         state = {f"{prefix}largest": torch.full_like(self.largest, torch.inf), **state}
         # Ensembles differ in size, so the buffers take the size of what is loaded.
         for j in range(self.outputs):
-            for name in FIELDS:
+            for name in ARRAYS:
                 key = f"{prefix}{name}_{j}"
                 if key in state:
                     setattr(self, f"{name}_{j}", torch.empty_like(state[key]))

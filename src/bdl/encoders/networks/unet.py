@@ -10,8 +10,8 @@ The attention variant has one multi-head self-attention at the lowest level whos
 channels and whose embedding is the bin axis, added to its input: windows have one fixed length, and
 items of a batch are independent.
 
-Padded bins are like what is beyond a recording's end: zero after every layer and left out of the
-batch statistics. An odd last bin is pooled alone, so that any length is possible.
+Padded bins are treated like bins beyond the end of a recording: zero after every layer and left out
+of the batch statistics. An odd last bin is pooled alone, so that any length is possible.
 """
 
 from __future__ import annotations
