@@ -81,9 +81,8 @@ class SampleClock:
         """The samples of some consecutive rows of the recording."""
         starts, samples, _ = self._runs[0]
         rows = np.arange(first, first + count)
-        run = np.searchsorted(starts, rows, side="right") - 1
-        placed: Longs = samples[run] + rows - starts[run]
-        return placed
+        rows += (samples - starts)[np.searchsorted(starts, rows, side="right") - 1]
+        return rows
 
     def add(self, rows: ClockRows) -> None:
         """Scan the next rows of the recording, or hold them until more rows show their clock."""

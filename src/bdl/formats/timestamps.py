@@ -26,8 +26,8 @@ from bdl.errors import InputError
 from bdl.formats.time_zones import NANO, Longs
 
 DateOrder = Literal["day-first", "month-first"]
-_OUR_TIME = (631152000, 4102444800)  # seconds: years 1990 to 2100
 _ZONED, _LOCAL = pa.timestamp("ns", "UTC"), pa.timestamp("ns")
+_ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?")
 _OFFSET = r"(?:Z|[+-]\d\d(?::?\d\d)?)$"
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _NAMED_MONTHS = (  # become day.month.year
@@ -64,7 +64,7 @@ def epoch_unit(array: pa.Array, unit: str | None) -> str | None:
     with suppress(IndexError, TypeError, ValueError):
         first = float(array.drop_null()[0].as_py())
         for possible in (unit,) if unit else ("s", "ms", "us", "ns"):
-            if _OUR_TIME[0] <= first * TIME_UNITS[possible] < _OUR_TIME[1]:
+            if 631152000 <= first * TIME_UNITS[possible] < 4102444800:  # years 1990 to 2100
                 return possible
     return None
 
@@ -118,9 +118,9 @@ def parse_times(
     array = array.cast(pa.string())
     if array.null_count:
         raise place.error(first_null(array), _EXPECTED, None)
-    texts, added = (array, 0) if _iso_kind(array) else _rewrite(array, place, order)
+    texts, added = (array, 0) if _is_iso(array) else _rewrite(array, place, order)
     # The first text shows the kind: Arrow describes every text of the wrong kind, which takes time.
-    kind = _iso_kind(texts) or _LOCAL
+    kind, other = (_ZONED, _LOCAL) if first_invalid(texts[:1], _ZONED) else (_LOCAL, _ZONED)
     expected, cause = _EXPECTED, _CAUSE
     try:
         times = to_numpy(texts.cast(kind).cast(pa.int64()))
@@ -137,7 +137,7 @@ def parse_times(
         row = int(np.argmax(invalid))
     except pa.ArrowInvalid:
         row = first_invalid(texts, kind)
-        if row and _iso_kind(texts[row:]):
+        if row and first_invalid(texts[row : row + 1], other):
             expected, cause = "times of one kind", "some times have a UTC offset and others none"
         elif re.match(r"\s*\d{1,2}:\d\d", array[row].as_py()):
             cause = "which column has the date (--date NAME; --column date=NAME of events)?"
@@ -151,15 +151,13 @@ def _nanoseconds(array: pa.Array, place: ColumnPlace, unit: str) -> Longs:
     times = to_numpy(array) if whole else numbers(array, place)
     finite = np.abs(times.astype(np.float64)) * scale < 2.0**62
     place.check(finite, "a finite time", times, "is the unit right (--unit)?")
-    if whole:
-        return times.astype(np.int64) * scale
-    return np.floor(times * float(scale) + 0.5).astype(np.int64)
+    scaled = times.astype(np.int64) * scale if whole else np.floor(times * float(scale) + 0.5)
+    return scaled.astype(np.int64, copy=False)
 
 
-def _iso_kind(texts: pa.Array) -> pa.DataType | None:
-    """The type of the first text, with UTC offset or without, if it is in ISO 8601."""
-    kinds = (kind for kind in (_ZONED, _LOCAL) if first_invalid(texts[:1], kind))
-    return next(kinds, None) if len(texts) else _LOCAL
+def _is_iso(texts: pa.Array) -> bool:
+    """Whether the first text that is there has the form of ISO 8601."""
+    return all(_ISO.fullmatch(first) for first in texts.drop_null()[:1].to_pylist())
 
 
 def find_date_order(array: pa.Array, place: ColumnPlace) -> DateOrder | None:
@@ -170,7 +168,7 @@ def find_date_order(array: pa.Array, place: ColumnPlace) -> DateOrder | None:
     >>> find_date_order(pa.array(["1/2/2024", "1/15/2024"]), ColumnPlace("a.csv", "Date"))
     'month-first'
     """
-    if _iso_kind(texts := decoded(array).drop_null()):
+    if _is_iso(texts := decoded(array).drop_null()):
         return None
     form = re.compile(r"\s*(\d\d?)([/.-])(\d\d?)[/.-]", re.ASCII)
     dates = [date.groups() for text in texts.to_pylist() if (date := form.match(text))]
