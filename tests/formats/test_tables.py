@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -18,21 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bdl.errors import BdlError, ConfigError, InputError
-from bdl.formats import iso_days, read_recordings
+from bdl.formats import read_recordings
 from bdl.formats.recordings.parquet import ParquetFile
 from naive import tables as naive
 
 HAPT = Path(__file__).parents[2] / "../shared/data/hapt"
 SLEEP = {"recording": "series_id", "sample": "step", "time": "timestamp", "period": 5.0}
-
-
-@pytest.fixture(autouse=True, params=["short", "long"])
-def scanned_as(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Tables are scanned as they are, and as if they had many rows: by compiled code."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "long":
-            patch.setattr(iso_days, "LONG", 8)
-        yield
 
 
 def save(table: pa.Table, file: Path) -> Path:
@@ -285,6 +275,16 @@ def test_epochs_in_every_unit_and_arrow_timestamps(tmp_path: Path) -> None:
         read_recordings(file, time="t")
     info = read_recordings(file, time="t", zone="+01:00").infos[0]
     assert info.start == datetime.fromtimestamp(begin - 3600, UTC)
+
+
+@pytest.mark.parametrize("date", ["15.01.2024", "1/15/2024", "15-Jan-2024", "2024-01-15"])
+@pytest.mark.parametrize("offset", ["-04:00", "-0400", "-04"])
+def test_one_decimal_before_a_utc_offset(tmp_path: Path, date: str, offset: str) -> None:
+    texts = [f"{date} 12:00:0{i // 2}.{i % 2 * 5}{offset}" for i in range(1, 6)]
+    file = csv(tmp_path, "time;x\n" + "".join(f"{text};1\n" for text in texts))
+    info = read_recordings(file).infos[0]
+    assert info.start == datetime(2024, 1, 15, 16, 0, 0, 500_000, UTC)
+    assert (info.period, info.samples) == (0.5, 5)
 
 
 def test_text_without_offset_needs_a_zone(tmp_path: Path) -> None:

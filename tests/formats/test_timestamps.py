@@ -12,20 +12,12 @@ from hypothesis import strategies as st
 
 from bdl.column_values import ColumnPlace
 from bdl.errors import InputError
-from bdl.formats import iso_days
 from bdl.formats.timestamps import parse_times
 
 PLACE = ColumnPlace("a.csv", "t")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 zones = st.integers(-12 * 60, 14 * 60).map(lambda m: timezone(timedelta(minutes=m)))
 moments = st.datetimes(datetime(1700, 1, 1), datetime(2260, 1, 1), timezones=zones)
-
-
-def long_times(array: pa.Array):
-    """Parse a column as if it were long: by the day."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(iso_days, "LONG", 1)
-        return parse_times(array, PLACE)
 
 
 def spell(at: datetime, form: int) -> str:
@@ -54,10 +46,6 @@ def test_agrees_with_the_standard_library(rows: list[tuple[datetime, int]]) -> N
     assert times.tolist() == exact * 2
     assert offsets is not None
     assert offsets.tolist() == east * 2
-    times, offsets, _ = long_times(pa.array(texts * 2))
-    assert times.tolist() == exact * 2
-    assert offsets is not None
-    assert offsets.tolist() == east * 2
 
 
 @pytest.mark.parametrize(
@@ -79,9 +67,8 @@ def test_agrees_with_the_standard_library(rows: list[tuple[datetime, int]]) -> N
     ],
 )
 def test_a_bad_time_names_file_column_row_and_cause(text: str, why: str) -> None:
-    for parse in (long_times, lambda array: parse_times(array, PLACE)):
-        with pytest.raises(InputError, match=rf"a\.csv: column 't', row 1: .*{why}"):
-            parse(pa.array(["2018-08-14T15:30:00Z", text]))
+    with pytest.raises(InputError, match=rf"a\.csv: column 't', row 1: .*{why}"):
+        parse_times(pa.array(["2018-08-14T15:30:00Z", text]), PLACE)
 
 
 @settings(max_examples=300, deadline=None)
@@ -172,9 +159,9 @@ def test_runs_of_one_offset(
     if invalid is not None and invalid < len(texts):
         texts[invalid] = texts[invalid][:17] + "6x" + texts[invalid][19:]
         with pytest.raises(InputError, match=f"row {invalid}: "):
-            long_times(pa.array(texts))
+            parse_times(pa.array(texts), PLACE)
         return
-    times, offsets, _ = long_times(pa.array(["", *texts])[1:])
+    times, offsets, _ = parse_times(pa.array(["", *texts])[1:], PLACE)
     assert times.tolist() == [(each - EPOCH) // timedelta(microseconds=1) * 1000 for each in rows]
     east = [int(each.utcoffset().total_seconds()) for each in rows]  # type: ignore[union-attr]
     assert offsets is not None

@@ -81,9 +81,8 @@ class SampleClock:
         """The samples of some consecutive rows of the recording."""
         starts, samples, _ = self._runs[0]
         rows = np.arange(first, first + count)
-        run = np.searchsorted(starts, rows, side="right") - 1
-        placed: Longs = samples[run] + rows - starts[run]
-        return placed
+        rows += (samples - starts)[np.searchsorted(starts, rows, side="right") - 1]
+        return rows
 
     def add(self, rows: ClockRows) -> None:
         """Scan the next rows of the recording, or hold them until more rows show their clock."""
@@ -99,12 +98,11 @@ class SampleClock:
 
     def _scan(self, last: bool = False) -> None:
         """Scan the rows that are held."""
-        columns = zip(*(part[:4] for part in self._held), strict=True)
-        joined: list[Any] = [
-            part[0] if part[0] is None or len(part) == 1 else np.concatenate(part)
-            for part in columns
+        columns: list[Any] = [
+            parts[0] if parts[0] is None or len(parts) == 1 else np.concatenate(parts)
+            for parts in zip(*(rows[:4] for rows in self._held), strict=True)
         ]
-        row, number, time, offset = joined
+        row, number, time, offset = columns
         if self._local:
             time, offset, known = self._from_local(row, time)
             if not known and not last:

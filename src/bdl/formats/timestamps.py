@@ -23,29 +23,28 @@ from bdl.arrow import to_numpy
 from bdl.column_names import TIME_UNITS
 from bdl.column_values import ColumnPlace, decoded, first_invalid, first_null, is_text, numbers
 from bdl.errors import InputError
-from bdl.formats.iso_days import parse_days
 from bdl.formats.time_zones import NANO, Longs
 
 DateOrder = Literal["day-first", "month-first"]
-_LIMIT = 2.0**62
-_OUR_TIME = (631152000, 4102444800)  # seconds: years 1990 to 2100
 _ZONED, _LOCAL = pa.timestamp("ns", "UTC"), pa.timestamp("ns")
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?")
 _OFFSET = r"(?:Z|[+-]\d\d(?::?\d\d)?)$"
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_NAMED_MONTHS = (  # written as day<month>year
-    *((rf"(?i)(^|[^a-z]){name}[a-z]*", rf"\1<{i:02}>") for i, name in enumerate(_MONTHS, 1)),
-    (r"(?i)^(\d{1,2})[ .\-/]*<(\d\d)>[ .,\-/]*(\d{4}|\d\d)[ ,:T]*", r"\1<\2>\3 "),
-    (r"(?i)^(?:[a-z]+,? )?<(\d\d)>\.? (\d{1,2}),? (\d{4})[ ,]*", r"\2<\1>\3 "),
+_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_NAMED_MONTHS = (  # become day.month.year
+    *((rf"(?i)(^|[^a-z]){m}[a-z]*", rf"\1<{i:02}>") for i, m in enumerate(_MONTHS.split("|"), 1)),
+    (r"^(\d\d?)[ .\-/]*<(\d\d)>[ .,\-/]*(\d{4}|\d\d)[ ,:T]*", r"\1.\2.\3 "),
+    (r"(?i)^(?:[a-z]+,? )?<(\d\d)>\.? (\d\d?),? (\d{4})[ ,]*", r"\2.\1.\3 "),
 )
-_DIGITS = (
+_NUMBERS = (  # day first becomes year first, all of two digits at least
     (r"(?i)\s*([ap]\.?m\.?)?$", ""),
-    (r"\b(\d)([/.:,<\-])", r"0\1\2"),
+    (r"(:\d+[.,]\d)-", r"\10-"),
+    (r"\b(\d)([/.:,\-])", r"0\1\2"),
     (r":(\d)$", r":0\1"),
     (r"(\d\d:\d\d:\d\d)[:,](\d+)$", r"\1.\2"),
-    (r"^(\d\d[/.<]\d\d[/.>])(\d\d)([ ,T]|$)", r"\120\2\3"),
+    (r"^(\d\d[/.]\d\d[/.])(\d\d)([ ,T]|$)", r"\120\2\3"),
     (r"^(\d{4})[/.](\d\d)[/.](\d\d)", r"\1-\2-\3"),
-    (r"^(\d\d)<(\d\d)>(\d{4})", r"\3-\2-\1"),
+    (r"^(\d\d)[/.\-](\d\d)[/.\-](\d{4})", r"\3-\2-\1"),
+    (r"^(\d{4}-\d\d-\d\d)[ ,T]+", r"\1 "),
 )
 _EXPECTED = "a date and time such as 2018-08-14T15:30:00-0400"
 _CAUSE = (
@@ -62,11 +61,11 @@ def epoch_unit(array: pa.Array, unit: str | None) -> str | None:
     >>> epoch_unit(pa.array([1700000000000]), None), epoch_unit(pa.array([0.02]), "s")
     ('ms', None)
     """
-    for first in array.drop_null()[:1].to_pylist():
-        with suppress(TypeError, ValueError):
-            for possible in (unit,) if unit else ("s", "ms", "us", "ns"):
-                if _OUR_TIME[0] <= float(first) * TIME_UNITS[possible] < _OUR_TIME[1]:
-                    return possible
+    with suppress(IndexError, TypeError, ValueError):
+        first = float(array.drop_null()[0].as_py())
+        for possible in (unit,) if unit else ("s", "ms", "us", "ns"):
+            if 631152000 <= first * TIME_UNITS[possible] < 4102444800:  # years 1990 to 2100
+                return possible
     return None
 
 
@@ -119,17 +118,13 @@ def parse_times(
     array = array.cast(pa.string())
     if array.null_count:
         raise place.error(first_null(array), _EXPECTED, None)
-    if (by_day := parse_days(array)) is not None:
-        times, offsets = by_day
-        return times, offsets, offsets is None
     texts, added = (array, 0) if _is_iso(array) else _rewrite(array, place, order)
     # The first text shows the kind: Arrow describes every text of the wrong kind, which takes time.
-    zoned = bool(first_invalid(texts[:1], _ZONED))
-    kind, other = (_ZONED, _LOCAL) if zoned else (_LOCAL, _ZONED)
+    kind, other = (_ZONED, _LOCAL) if first_invalid(texts[:1], _ZONED) else (_LOCAL, _ZONED)
     expected, cause = _EXPECTED, _CAUSE
     try:
         times = to_numpy(texts.cast(kind).cast(pa.int64()))
-        if not zoned:
+        if kind == _LOCAL:
             return times + added, None, True
         # Where all texts end alike, the first shows their UTC offset.
         end = "".join(re.findall(_OFFSET, texts[0].as_py()))
@@ -154,16 +149,15 @@ def _nanoseconds(array: pa.Array, place: ColumnPlace, unit: str) -> Longs:
     scale = round(TIME_UNITS[unit] * NANO)
     whole = pa.types.is_integer(array.type) and not array.null_count
     times = to_numpy(array) if whole else numbers(array, place)
-    finite = np.abs(times.astype(np.float64)) * scale < _LIMIT
+    finite = np.abs(times.astype(np.float64)) * scale < 2.0**62
     place.check(finite, "a finite time", times, "is the unit right (--unit)?")
-    if whole:
-        return times.astype(np.int64) * scale
-    return np.floor(times * float(scale) + 0.5).astype(np.int64)
+    scaled = times.astype(np.int64) * scale if whole else np.floor(times * float(scale) + 0.5)
+    return scaled.astype(np.int64, copy=False)
 
 
-def _is_iso(array: pa.Array) -> bool:
+def _is_iso(texts: pa.Array) -> bool:
     """Whether the first text that is there has the form of ISO 8601."""
-    return all(_ISO.fullmatch(first) for first in array.drop_null()[:1].to_pylist())
+    return all(_ISO.fullmatch(first) for first in texts.drop_null()[:1].to_pylist())
 
 
 def find_date_order(array: pa.Array, place: ColumnPlace) -> DateOrder | None:
@@ -174,15 +168,13 @@ def find_date_order(array: pa.Array, place: ColumnPlace) -> DateOrder | None:
     >>> find_date_order(pa.array(["1/2/2024", "1/15/2024"]), ColumnPlace("a.csv", "Date"))
     'month-first'
     """
-    if _is_iso(array):
+    if _is_iso(texts := decoded(array).drop_null()):
         return None
-    import pyarrow.compute as pc
-
-    form = r"^\s*(?P<a>\d{1,2})(?P<mark>[/.\-])(?P<b>\d{1,2})[/.\-]"
-    parts = pc.extract_regex(decoded(array), form).drop_null()
-    if not len(parts) or not pc.all(pc.equal(parts.field("mark"), "/")).as_py():
+    form = re.compile(r"\s*(\d\d?)([/.-])(\d\d?)[/.-]", re.ASCII)
+    dates = [date.groups() for text in texts.to_pylist() if (date := form.match(text))]
+    if not dates or any(mark != "/" for _, mark, _ in dates):
         return "day-first"
-    first, second = (pc.max(parts.field(name).cast(pa.int64())).as_py() > 12 for name in "ab")
+    first, second = (max(int(date[i]) for date in dates) > 12 for i in (0, 2))
     if first and second:
         raise place.error(0, "dates of one order", f"{array[0].as_py()} and others")
     return "day-first" if first else "month-first" if second else None
@@ -194,7 +186,7 @@ def _rewrite(
     """Texts as ISO 8601 without AM and PM, and the nanoseconds to add for those."""
     import pyarrow.compute as pc
 
-    named = re.search("|".join(_MONTHS), array[0].as_py().lower())
+    named = re.search(_MONTHS, array[0].as_py().lower())
     order = order or ("day-first" if named else find_date_order(array, place))
     if order is None:
         raise InputError(
@@ -203,17 +195,12 @@ def _rewrite(
         )
     texts = pc.utf8_trim_whitespace(array)
     after, before = (to_numpy(pc.match_substring_regex(texts, rf"(?i){m}\.?m\.?$")) for m in "pa")
-    year_first = r"\3-\2-\1" if order == "day-first" else r"\3-\1-\2"
-    for pattern, replacement in (
-        *(_NAMED_MONTHS if named else ()),
-        *_DIGITS,
-        (r"^(\d\d)[/.\-](\d\d)[/.\-](\d{4})", year_first),
-        (r"^(\d{4}-\d\d-\d\d)[ ,T]+", r"\1 "),
-    ):
+    swapped = ((r"^(\d\d?)([/.\-])(\d\d?)([/.\-])", r"\3\2\1\4"),) if order == "month-first" else ()
+    for pattern, replacement in (*swapped, *(_NAMED_MONTHS if named else ()), *_NUMBERS):
         texts = pc.replace_substring_regex(texts, pattern, replacement)
     late = to_numpy(pc.match_substring_regex(texts, "^.{10} (1[3-9]|2)")) & (after | before)
     if late.any():
         row = int(np.argmax(late))
         raise place.error(row, "an hour up to 12 before AM or PM", array[row].as_py())
-    noon = to_numpy(pc.match_substring_regex(texts, "^.{10} 12:"))
-    return texts, (after.astype(np.int64) - (noon & (after | before))) * (12 * 3600 * NANO)
+    noon = to_numpy(pc.match_substring_regex(texts, "^.{10} 12:")) & (after | before)
+    return texts, (after.astype(np.int64) - noon) * (12 * 3600 * NANO)
