@@ -43,13 +43,10 @@ def assign(
     row = np.zeros((width, size), np.int32)
     truth = np.zeros((width, size), np.int32)
     if len(time):
-        # Node i + 1 on the left and node i on the right is event i; a node that is its own parent
-        # is free.
-        left = np.repeat(np.arange(size + 1, dtype=np.int32), width).reshape(size + 1, width)
         within = np.asarray(tolerances, dtype=np.float64)
         arrays = (start, recording, time, truth_start, truth_time, within)
         widest = float(within.max())
-        _assign(*arrays, recordings, widest, left, left.copy(), count, row, truth)
+        _assign(*arrays, recordings, widest, count, row, truth)
     return count, row, truth
 
 
@@ -66,14 +63,21 @@ def _assign(
     tolerances: Floats,
     recordings: int,
     widest: float,
-    left: Ints,
-    right: Ints,
     count: Longs,
     row: Ints,
     truth: Ints,
 ) -> None:
-    """Fill ``count``, ``row`` and ``truth``; ``left`` and ``right`` are forests of free events."""
+    """Fill ``count``, ``row`` and ``truth``."""
+    size, width = len(truth_time), len(tolerances)
+    # The forests: node i + 1 on the left and node i on the right is event i; a node that is its own
+    # parent is free. As arrays of this function's own they share no memory with the others.
+    left = np.empty((size + 1, width), np.int32)
+    right = np.empty((size + 1, width), np.int32)
+    for i in range(size + 1):
+        left[i] = i
+        right[i] = i
     for j in range(len(start) - 1):
+        taken = np.zeros(width, np.int64)
         base = truth_start[j * recordings]
         for i in range(start[j], start[j + 1]):
             group = j * recordings + recording[i]
@@ -88,17 +92,14 @@ def _assign(
                     low = middle + 1
                 else:
                     high = middle
-            closest = low if low < last else low - 1
-            nearest = least = abs(truth_time[closest] - at)
-            if first < low < last:
-                nearest = at - truth_time[low - 1]
-                if _is_nearer(least, nearest, at):
-                    nearest = least
-                else:
-                    closest = low - 1
-                    least = min(least, nearest)
+            earlier = at - truth_time[low - 1] if low > first else np.inf
+            later = truth_time[low] - at if low < last else np.inf
+            least = min(earlier, later)
             if not _is_nearer(least, widest, at):
                 continue
+            closest, nearest = low - 1, earlier
+            if low == first or (low < last and _is_nearer(later, earlier, at)):
+                closest, nearest = low, later
             for k in range(len(tolerances)):
                 if not _is_nearer(least, tolerances[k], at):
                     continue
@@ -125,7 +126,8 @@ def _assign(
                 if chosen >= 0:
                     left[chosen + 1, k] = chosen
                     right[chosen, k] = chosen + 1
-                    hit = base + count[j, k]
+                    hit = base + taken[k]
                     row[k, hit] = i
                     truth[k, hit] = chosen
-                    count[j, k] += 1
+                    taken[k] += 1
+        count[j] = taken

@@ -170,26 +170,26 @@ class Matches:
         return mean(self._average_precision)
 
     @cached_property
-    def _best_f1(self) -> BestThreshold:
-        f1 = replicates.best_f1(self, np.ones((1, len(self.recordings))))[0]
-        threshold = np.full(f1.shape, np.nan)
-        for j, k in zip(*np.nonzero(f1 > 0), strict=True):
+    def _f1(self) -> Floats:
+        table: Floats = replicates.best_f1(self, np.ones((1, len(self.recordings))))[0]
+        return table
+
+    @cached_property
+    def _best_threshold(self) -> Floats:
+        threshold = np.full(self._f1.shape, np.nan)
+        for j, k in zip(*np.nonzero(self._f1 > 0), strict=True):
             rows, _ = self._hits(j, k)
-            ends = self.end[rows]
-            tally = self._tally(j, ends, np.searchsorted(rows, ends))
+            tally = self._tally(j, self.end[rows], np.searchsorted(rows, self.end[rows]))
             threshold[j, k] = self.score[rows[np.argmax(tally.f1)]]
-        return BestThreshold(f1, threshold)
+        return threshold
 
     def best_f1(self) -> BestThreshold:
-        """Best F1 by (type, tolerance), and its threshold (NaN where nothing hits).
-
-        Of several thresholds with the same F1 the highest is given.
-        """
-        return BestThreshold(*(table.copy() for table in self._best_f1))
+        """Best F1 by (type, tolerance), and the highest threshold that has it (NaN: no hits)."""
+        return BestThreshold(self._f1.copy(), self._best_threshold.copy())
 
     def mean_f1(self) -> float:
         """Mean over tolerances, then types, of the best F1."""
-        return mean(self._best_f1.f1)
+        return mean(self._f1)
 
     def curve(self, type: str, tolerance: float) -> PrecisionRecall:
         """Precision and recall at each distinct score of one type and tolerance."""

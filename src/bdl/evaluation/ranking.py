@@ -55,10 +55,19 @@ def arrange(group: Longs, time: Floats, groups: int) -> tuple[Longs, Floats]:
 
 def tie_ends(start: Longs, score: Floats) -> Ints:
     """For each ranked row, the row after the last one of the same type and score."""
-    last = np.append(score[1:] != score[:-1], True)[: len(score)]
-    last[start[1:][start[1:] > start[0]] - 1] = True
-    ends = np.flatnonzero(last) + 1
-    return np.repeat(ends, np.diff(ends, prepend=0)).astype(np.int32)
+    end = np.empty(len(score), np.int32)
+    _tie_ends(start, score, end)
+    return end
+
+
+@compiled(small_in_python=True)
+def _tie_ends(start: Longs, score: Floats, end: Ints) -> None:
+    for j in range(len(start) - 1):
+        until = start[j + 1]
+        for i in range(start[j + 1] - 1, start[j] - 1, -1):
+            if i + 1 < until and score[i] != score[i + 1]:
+                until = i + 1
+            end[i] = until
 
 
 def _descending(

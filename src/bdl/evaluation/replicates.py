@@ -4,9 +4,11 @@ A recording drawn twice has all its detections and events twice, under another n
 are the same, so it simply has weight two. The order of rank holds for every weighting, so no
 replicate sorts or matches anything. See `bdl.evaluation.matches` for the formulas.
 
-Eight replicates are computed side by side, one in each lane of the processor's vector registers.
-The number of detections is only read where a hit's run of equal scores ends (a "mark"), so
-detections that are not hits cost one addition each.
+A score is the replicate in which every weight is one. The same function computes it, compiled a
+second time without weights: the number of detections down to a row is then a difference of rows.
+Otherwise eight replicates are computed side by side, one in each lane of the processor's vector
+registers. The number of detections is only read where a hit's run of equal scores ends (a "mark"),
+so detections that are not hits cost one addition each.
 """
 
 from __future__ import annotations
@@ -50,32 +52,33 @@ def best_f1(matches: Matches, weights: NDArray[np.number]) -> Floats:
 
 def _replicates(matches: Matches, weights: NDArray[np.number], *, best: bool) -> Floats:
     replicates, recordings = weights.shape
-    types, width = matches.count.shape
+    hits = (matches.start, matches.end, matches.first_truth, matches.count, matches.row)
+    if replicates == 1 and (weights == 1).all():
+        truths = np.diff(matches.first_truth).astype(np.float64)
+        out = np.empty((1, *matches.count.shape, 1))
+        no_plan = (matches.recording[:0], matches.end[:0], matches.row[:0], matches.row[:0])
+        _fill(*hits, *no_plan, None, truths[None, :, None], 1, best, out)
+        return out[..., 0]
     blocks = -(-replicates // LANES)
     padded = np.zeros((blocks * LANES, recordings))
     padded[:replicates] = weights
-    lanes = np.ascontiguousarray(padded.reshape(blocks, LANES, recordings).transpose(0, 2, 1))
-    truths = (padded @ matches.truths.astype(np.float64)).reshape(blocks, LANES, types)
-    number = np.full(len(matches.time), -1, np.int32)
-    mark = np.full(matches.row.shape, -1, np.int32)
-    owner = np.zeros(matches.row.shape, np.int32)
-    hits = (matches.first_truth, matches.count)
-    _plan(matches.start, matches.end, *hits, matches.row, matches.recording, number, mark, owner)
-    out = np.zeros((blocks, types, width, LANES))
+    lanes = padded.reshape(blocks, LANES, recordings).transpose(0, 2, 1)
+    truths = (padded @ matches.truths.astype(np.float64)).reshape(blocks, LANES, -1)
+    number = np.empty(len(matches.time), np.int32)
+    mark, owner = np.empty((2, *matches.row.shape), np.int32)
+    plan = (matches.recording, number, mark, owner)
+    marks = _plan(*hits, *plan)
+    out = np.empty((blocks, *matches.count.shape, LANES))
     _fill(
-        matches.start,
         *hits,
-        lanes,
+        *plan,
+        np.ascontiguousarray(lanes),
         np.ascontiguousarray(truths.transpose(0, 2, 1)),
-        matches.recording,
-        number,
-        mark,
-        owner,
+        marks,
         best,
-        np.empty((int(number.max(initial=-1)) + 1, LANES)),
         out,
     )
-    ordered: Floats = out.transpose(0, 3, 1, 2).reshape(blocks * LANES, types, width)
+    ordered: Floats = out.transpose(0, 3, 1, 2).reshape(blocks * LANES, *matches.count.shape)
     return ordered[:replicates]
 
 
@@ -90,12 +93,14 @@ def _plan(
     number: Ints,
     mark: Ints,
     owner: Ints,
-) -> None:
+) -> int:
     """Number the marks of each type (``number``, per row, else -1) and find those of the hits.
 
     ``mark`` (as ``row``) is -1 where a hit of the same score follows; ``owner`` (as ``row``) is the
-    recording of the hit.
+    recording of the hit. Returns the largest number of marks of a type.
     """
+    number[:] = -1
+    most = 0
     for j in range(count.shape[0]):
         base = first_truth[j]
         for k in range(count.shape[1]):
@@ -106,77 +111,102 @@ def _plan(
             if number[i] == 0:
                 number[i] = seen
                 seen += 1
+        most = max(most, seen)
         for k in range(count.shape[1]):
             last = base + count[j, k] - 1
             for h in range(base, last + 1):
                 owner[k, h] = recording[row[k, h]]
                 until = end[row[k, h]]
-                if h == last or row[k, h + 1] >= until:
-                    mark[k, h] = number[until - 1]
+                ended = h == last or row[k, h + 1] >= until
+                mark[k, h] = number[until - 1] if ended else -1
+    return most
 
 
 @compiled(small_in_python=True)
 def _fill(
     start: Longs,
+    end: Ints,
     first_truth: Longs,
     count: Longs,
-    lanes: Floats,
-    truths: Floats,
+    row: Ints,
     recording: Ints,
     number: Ints,
     mark: Ints,
     owner: Ints,
+    weights: Floats | None,
+    truths: Floats,
+    marks: int,
     best: bool,
-    taken: Floats,
     out: Floats,
 ) -> None:
-    """AP or best F1 into ``out`` (blocks, types, tolerances, lanes); ``taken`` is overwritten.
+    """AP or best F1 into ``out`` (blocks, types, tolerances, lanes).
 
-    ``lanes`` (blocks, recordings, lanes) are the weights, ``truths`` (blocks, types, lanes) their
-    weighted numbers.
+    ``weights`` is (blocks, recordings, lanes), ``truths`` (blocks, types, lanes) the weighted
+    numbers of events. With None for the weights there is one lane in which every recording counts
+    once, and the plan is not read: the compiler leaves out the branches that are not taken.
     """
+    lanes = 1 if weights is None else LANES
     # Arrays of this function's own: the compiler knows that they share no memory.
-    total, hits, fresh = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    total, hits, fresh, value = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
+    taken = np.empty((marks, lanes))
     types, width = count.shape
-    for b in range(len(lanes)):
-        weight = lanes[b]
+    for b in range(len(out)):
         for j in range(types):
-            for lane in range(LANES):
-                total[lane] = 0.0
-            for i in range(start[j], start[j + 1]):
-                r = recording[i]
-                for lane in range(LANES):
-                    total[lane] += weight[r, lane]
-                m = number[i]
-                if m >= 0:
-                    for lane in range(LANES):
-                        # Where nothing has weight yet there is no hit either: 0 / 1 is right.
-                        taken[m, lane] = max(total[lane], 1.0)
+            if weights is not None:
+                for lane in range(lanes):
+                    total[lane] = 0.0
+                for i in range(start[j], start[j + 1]):
+                    r = recording[i]
+                    for lane in range(lanes):
+                        total[lane] += weights[b, r, lane]
+                    m = number[i]
+                    if m >= 0:
+                        for lane in range(lanes):
+                            # Where nothing has weight yet there is no hit either: 0 / 1 is right.
+                            taken[m, lane] = max(total[lane], 1.0)
+            base = first_truth[j]
             for k in range(width):
-                for lane in range(LANES):
+                stop = base + count[j, k]
+                for lane in range(lanes):
                     hits[lane] = 0.0
                     fresh[lane] = 0.0
-                value = out[b, j, k]
-                for h in range(first_truth[j], first_truth[j] + count[j, k]):
-                    r = owner[k, h]
-                    for lane in range(LANES):
-                        fresh[lane] += weight[r, lane]
-                    m = mark[k, h]
-                    if m < 0:
-                        continue
-                    if best:
-                        for lane in range(LANES):
-                            hits[lane] += fresh[lane]
-                            fresh[lane] = 0.0
-                            f1 = 2 * hits[lane] / (taken[m, lane] + truths[b, j, lane])
-                            value[lane] = max(value[lane], f1)
-                    else:
-                        for lane in range(LANES):
-                            hits[lane] += fresh[lane]
-                            value[lane] += fresh[lane] * hits[lane] / taken[m, lane]
-                            fresh[lane] = 0.0
-                for lane in range(LANES):
+                    value[lane] = 0.0
+                if weights is None:
+                    one, hit = 0.0, base  # scalars stay in registers
+                    while hit < stop:
+                        until = end[row[k, hit]]
+                        first = hit
+                        while hit < stop and row[k, hit] < until:
+                            hit += 1
+                        if best:
+                            f1 = 2 * (hit - base) / (until - start[j] + truths[b, j, 0])
+                            one = max(one, f1)
+                        else:
+                            one += (hit - first) * (hit - base) / (until - start[j])
+                    value[0] = one
+                else:
+                    for h in range(base, stop):
+                        r = owner[k, h]
+                        for lane in range(lanes):
+                            fresh[lane] += weights[b, r, lane]
+                        m = mark[k, h]
+                        if m < 0:
+                            continue
+                        if best:
+                            for lane in range(lanes):
+                                hits[lane] += fresh[lane]
+                                fresh[lane] = 0.0
+                                f1 = 2 * hits[lane] / (taken[m, lane] + truths[b, j, lane])
+                                value[lane] = max(value[lane], f1)
+                        else:
+                            for lane in range(lanes):
+                                hits[lane] += fresh[lane]
+                                value[lane] += fresh[lane] * hits[lane] / taken[m, lane]
+                                fresh[lane] = 0.0
+                for lane in range(lanes):
                     if truths[b, j, lane] == 0:
-                        value[lane] = np.nan
-                    elif not best:
-                        value[lane] /= truths[b, j, lane]
+                        out[b, j, k, lane] = np.nan
+                    elif best:
+                        out[b, j, k, lane] = value[lane]
+                    else:
+                        out[b, j, k, lane] = value[lane] / truths[b, j, lane]
