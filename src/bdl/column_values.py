@@ -97,7 +97,9 @@ def _numbers_in_text(array: pa.Array, place: ColumnPlace) -> pa.Array:
         return array.cast(pa.float64())
     except pa.ArrowInvalid:
         row = first_invalid(array, pa.float64())
-        cause = "is a text in the column, or a column shifted?"
+        cause = (
+            "is a text in the column, or a column shifted? A missing value is an empty field or NaN"
+        )
         raise place.error(row, "a number", array[row].as_py(), cause) from None
 
 

@@ -145,9 +145,16 @@ def _common_period(recordings: Recordings) -> float:
         raise InputError(
             f"recordings have different sampling periods, {', '.join(f'{p:g}' for p in periods)} "
             "seconds; a model needs one: `bdl prepare --rate "
-            f"{1 / max(periods):g} --out STORE` brings them to one"
+            f"{1 / max(periods):g} --out STORE` brings them to one" + _nearly_equal(periods)
         )
     return periods[0]
+
+
+def _nearly_equal(periods: Sequence[float]) -> str:
+    """Return what else helps if the periods were inferred from irregular times."""
+    if max(periods) > 1.05 * min(periods):
+        return ""
+    return f"; if their times are irregular, --regular --period {np.median(periods):.2g} does, too"
 
 
 def _gap(events: Events, spacing: float) -> float:

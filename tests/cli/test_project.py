@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 import yaml
 
-from bdl.errors import ConfigError
-from calling import call
+from bdl.errors import ConfigError, InputError
+from calling import call, call_json
 
 
 def _files(folder: Path) -> tuple[Path, Path]:
@@ -49,6 +49,35 @@ def test_every_setting_stands_with_its_reason(project: Path) -> None:
     lines = text.splitlines()
     at = next(i for i, line in enumerate(lines) if "stride:" in line)
     assert lines[at - 1].lstrip().startswith("#")
+
+
+def test_events_that_cannot_be_learned_from_are_named(project: Path) -> None:
+    data, events = project.parent / "data", project.parent / "wrong.csv"
+    words = ("--recordings", data, "--period", 0.1, "--events", events)
+    table = pl.read_csv(project.parent / "events.csv")
+    table.with_columns(pl.col("time") * 1000).write_csv(events)
+    with pytest.raises(InputError, match=r"all 72 events are outside .* --column sample=NAME"):
+        call("new", project.parent / "ms", *words)
+    one = pl.DataFrame({"recording": ["a", "g"], "event": "spike", "time": [5000.0, 5.0]})
+    pl.concat([table, one]).write_csv(events)
+    notes = call_json("new", project.parent / "two", *words)["notes"]
+    assert any("events of 1 recordings" in note and "(g)" in note for note in notes)
+    assert any("1 of 74 events are outside" in note for note in notes)
+    with pytest.raises(ConfigError, match="unknown option --event-period"):
+        call("new", project.parent / "steps", *words, "--event-period", 0.1)
+
+
+def test_sample_numbers_are_converted_with_the_period_of_the_recordings(project: Path) -> None:
+    place = project.parent
+    table = pl.read_csv(place / "events.csv")
+    samples = table.with_columns(sample=(pl.col("time") * 10).round().cast(int)).drop("time")
+    samples.write_csv(place / "samples.csv")
+    words = ("--recordings", place / "data", "--period", 0.1)
+    call("convert", place / "samples.csv", *words, "--out", place / "seconds.csv")
+    assert pl.read_csv(place / "seconds.csv")["time"].to_list() == pytest.approx(table["time"])
+    call("new", place / "numbers", *words, "--events", place / "samples.csv")
+    config = yaml.safe_load((place / "numbers" / "bdl.yaml").read_text())
+    assert config["detector"] == yaml.safe_load((project / "bdl.yaml").read_text())["detector"]
 
 
 def test_an_existing_project_is_not_overwritten(project: Path) -> None:

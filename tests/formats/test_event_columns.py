@@ -237,3 +237,54 @@ def test_a_fixed_offset_serves_too(tmp_path: Path) -> None:
     file = tmp_path / "events.csv"
     file.write_text("recording,event,time\na,x,2024-10-26 12:30\n")
     assert read_events(file, recordings=one).time.tolist() == [1800.0]
+
+
+def test_sample_numbers_take_the_periods_of_their_recordings(tmp_path: Path) -> None:
+    recordings = Recordings.of(
+        [
+            Recording.of(np.zeros(1000), id="a", period=0.004),
+            Recording.of(np.zeros(1000), id="b", period=0.01),
+        ]
+    )
+    file = tmp_path / "beats.csv"
+    file.write_text("recording,sample\na,250\nb,250\n")
+    events = read_events(file, recordings=recordings)
+    assert events == Events.of(["a", "b"], "event", [1.0, 2.5])
+    assert any("sample numbers, counted from 0" in note for note in events.notes)
+    with pytest.raises(InputError, match=r"bdl convert .* --recordings"):
+        read_events(file)
+    file.write_text("recording,R peak,kind\na,250,N\nb,250,N\n")
+    named = read_events(file, recordings=recordings, columns={"sample": "R peak"})
+    assert named == Events.of(["a", "b"], "N", [1.0, 2.5])
+    file.write_text("recording,sample\na,250\nc,250\n")
+    with pytest.raises(InputError, match="1 of its recordings are not among the 2 given"):
+        read_events(file, recordings=recordings)
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_spaces_and_case_of_names(tmp_path: Path, ends: bool) -> None:
+    walks = Recordings.of([Recording.of(np.zeros(100), id="Subject 1", period=1.0)])
+    file = tmp_path / "labels.csv"
+    head = "subject,label,start,end" if ends else "subject,label,time"
+    rows = ["Subject 1, WALK", " subject 1,walk ", "SUBJECT 1 ,Walk"]
+    times = [(10, 20), (30, 40), (50, 60)]
+    lines = [
+        f"{row},{','.join(map(str, time[: 1 + ends]))}"
+        for row, time in zip(rows, times, strict=True)
+    ]
+    file.write_text("\n".join([head, *lines]))
+    events = read_events(file, recordings=walks)
+    assert events.recordings == ("Subject 1",)
+    assert {name.split(":")[0] for name in events.types} == {"WALK", "Walk", "walk"}
+    assert any("--code WALK=walk --code Walk=walk" in note for note in events.notes)
+    merged = read_events(file, recordings=walks, codes={"WALK": "walk", "Walk": "walk"})
+    assert merged.types == (("walk:offset", "walk:onset") if ends else ("walk",))
+    assert not any("--code" in note for note in merged.notes)
+    assert {*read_events(file).recordings} == {"Subject 1", "subject 1", "SUBJECT 1"}
+
+
+def test_recordings_that_differ_in_case_are_not_confused(tmp_path: Path) -> None:
+    both = Recordings.of([Recording.of(np.zeros(9), id=id, period=1.0) for id in ("a", "A")])
+    file = tmp_path / "events.csv"
+    file.write_text("recording,event,time\nA,beep,1\na,beep,2\n")
+    assert read_events(file, recordings=both).recording.tolist() == ["A", "a"]

@@ -8,6 +8,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.feather as feather
@@ -445,3 +446,15 @@ def test_any_gaps_give_a_regular_clock_or_our_error(
     np.testing.assert_array_equal(values[places], np.arange(len(places)))
     found = read_recordings(file, regular=True)
     assert len(found["walk"].values) == found.infos[0].samples
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow"])
+def test_columns_of_text_are_left_out_of_every_table(tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"a.{suffix}"
+    columns = {"x": [1.5, 2.0, 2.5], "status": ["ok", None, "ok"], "y": ["1", "2", "3"]}
+    frame = pl.DataFrame(columns)
+    {"csv": frame.write_csv, "parquet": frame.write_parquet, "arrow": frame.write_ipc}[suffix](file)
+    recordings = read_recordings(file, period=1.0)
+    assert recordings.info("a").channels == ("x", "y")
+    assert recordings["a"].values.tolist() == [[1.5, 1.0], [2.0, 2.0], [2.5, 3.0]]
+    assert any("status left out, which holds text" in note for note in recordings.notes)

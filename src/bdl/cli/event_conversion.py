@@ -81,14 +81,22 @@ def convert(
     from bdl.formats import read_recordings
     from bdl.formats.event_files import convert_events
 
-    opened = None
+    opened, shared = None, {}
     if recordings is not None:
-        layout |= {name: options.get(name) for name in _SHARED}
+        # What was needed to read the recordings need not be an option of the event formats.
+        shared = {name: options.pop(name) for name in _SHARED if name in options}
+        layout |= shared
         opened = read_recordings(recordings, format=format, pattern=pattern, **layout)
     elif unused := [*layout, *(["format"] if format else []), *(["pattern"] if pattern else [])]:
         raise ConfigError(f"--{unused[0].replace('_', '-')} has no effect without --recordings")
     events = convert_events(
-        source, target, source_format=from_, target_format=to, recordings=opened, **options
+        source,
+        target,
+        source_format=from_,
+        target_format=to,
+        recordings=opened,
+        defaults=shared,
+        **options,
     )
     if json:
         summary = {"events": len(events), "dropped": events.dropped, "target": str(target)}

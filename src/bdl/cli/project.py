@@ -18,10 +18,12 @@ from bdl.cli.recording_options import (
     read_event_table,
 )
 from bdl.config import read_yaml
-from bdl.errors import ConfigError
+from bdl.errors import ConfigError, InputError, some
 
 if TYPE_CHECKING:
+    from bdl.events import Events
     from bdl.proposal import Proposal
+    from bdl.recording import Recordings
 
 commands = Typer()
 DETECTOR, FEATURES = ("tolerances", "window"), ("stride", "calendar")  # proposed settings
@@ -63,9 +65,12 @@ def new(
     opened = read_recordings(recordings, format=format, pattern=pattern, **layout)
     if annotated is not None:
         opened = read_annotated(annotated, opened)
-    event_layout = {**layout, "period": event_period}
-    table = read_event_table(Path(events), opened, event_options, event_layout)
-    notes = (*opened.notes, *table.notes)
+    event_layout = {**event_options, "period": event_period}
+    try:
+        table = read_event_table(Path(events), opened, event_layout, {**layout, "period": None})
+    except ConfigError as error:  # --period is that of the recordings
+        raise ConfigError(str(error).replace("period (--period)", "--event-period")) from error
+    notes = (*opened.notes, *table.notes, *_doubts(table, opened))
     out.notes(() if json else notes)
     proposal = propose(opened, table)
     lines = [
@@ -97,6 +102,32 @@ def new(
         return
     out.print(target.read_text(encoding="utf-8"))
     out.print(f"Next: bdl evaluate {project}, then bdl fit {project}")
+
+
+def _doubts(events: Events, recordings: Recordings) -> list[str]:
+    """Return notes on events that cannot be learned from: of other recordings, or outside them."""
+    from bdl.formats.event_recordings import outside
+
+    unknown = [id for id in events.recordings if id not in recordings]
+    notes = []
+    if unknown:
+        notes.append(
+            f"events of {len(unknown)} recordings that are not among the {len(recordings)} given "
+            f"({some(unknown)}), which training refuses: --incomplete drop leaves them out"
+        )
+    lost = int(outside(events, recordings).sum())
+    cause = (
+        "are their times seconds from the start? A unit may follow the name of their column, as in "
+        "Time (ms); sample numbers are named by --column sample=NAME"
+    )
+    if lost and lost == len(events.select(recordings=recordings.ids)):
+        raise InputError(f"all {lost:,} events are outside their recordings: {cause}")
+    if lost:
+        notes.append(
+            f"{lost:,} of {len(events):,} events are outside their recordings and are left out: "
+            f"{cause}"
+        )
+    return notes
 
 
 def _settings(proposal: Proposal, names: tuple[str, ...], indent: str) -> list[str]:

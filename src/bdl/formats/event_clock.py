@@ -10,6 +10,7 @@ that came twice is taken as the first.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -150,6 +151,22 @@ def event_seconds(
             placed = _on_clock(later, local, info, place, rows, least)
         seconds[rows] = placed
     return seconds
+
+
+def sample_seconds(
+    columns: Mapping[str, pa.Array], place: ColumnPlace, recordings: Recordings | None
+) -> Floats:
+    """Seconds of the sample numbers in the column ``sample``, by the periods of the recordings."""
+    if recordings is None:
+        raise InputError(
+            f"{place.path}: column {place.column!r} has sample numbers, which take the periods of "
+            f"the recordings (recordings=): `bdl convert {place.path} --recordings FOLDER --out "
+            "events.csv` makes seconds of them, once for all commands"
+        )
+    ids = columns["recording"].to_pylist()
+    periods = {info.id: info.period for info in recordings.infos}
+    period: Floats = np.array([periods.get(str(id), np.nan) for id in ids])
+    return numbers(columns["sample"], place) * period
 
 
 def _on_clock(

@@ -157,7 +157,7 @@ def recognise(path: str | Path, options: Mapping[str, Any]) -> EventFormat:
     raise InputError(
         f"{place}: it {problem}, which no event format has; name the format, one of "
         f"{', '.join(kinds)} (format=, --format, --from), or the columns of the table "
-        "(columns=, --column time=NAME, or start=NAME and end=NAME)"
+        "(columns=, --column time=NAME, or start=NAME and end=NAME, or sample=NAME)"
     )
 
 
@@ -221,6 +221,7 @@ def convert_events(
     source_format: str | EventFormat | None = None,
     target_format: str | EventFormat = "bdl",
     recordings: Recordings | None = None,
+    defaults: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Events:
     """Read events in one format and write them in another.
@@ -235,6 +236,8 @@ def convert_events(
         Format of the target.
     recordings
         Their clocks place dates and times; those without events appear in formats that list them.
+    defaults
+        Options that are used by the formats that have them, such as the period of the recordings.
     **options
         Options of the two formats; one that neither has is an error.
 
@@ -244,7 +247,7 @@ def convert_events(
         The events.
     """
     # The columns that the user names are those of the source.
-    writer = parse_format(target_format, {**options, "columns": None})
-    events = _read(source, source_format, options, None, recordings, writer)
+    writer = parse_format(target_format, {**options, "columns": None}, defaults)
+    events = _read(source, source_format, options, defaults, recordings, writer)
     writer.write(events, Path(target), recordings)
     return events

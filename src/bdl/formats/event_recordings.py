@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +14,7 @@ from bdl.arrow import from_texts
 from bdl.errors import InputError, some
 from bdl.events import Events
 from bdl.formats.event_clock import is_wall_clock
+from bdl.frames import Codes, merge
 from bdl.recording import Recordings
 from bdl.sampling import nearest_sample
 
@@ -78,14 +80,21 @@ def of_recordings(
 ) -> tuple[dict[str, pa.Array], list[str]]:
     """The columns with ids as those of the recordings, and notes.
 
-    An id may be the name of the recording's file. Rows of other recordings are left out if
-    they are to be dropped; those with dates and times cannot be placed otherwise.
+    An id may be the name of the recording's file, or differ by spaces around it and by upper and
+    lower case. Rows of other recordings are left out if they are to be dropped; those with dates
+    and times, or sample numbers, cannot be placed otherwise.
     """
     ids = texts_of(columns["recording"])
     names = {id: id for id in dict.fromkeys(ids) if id is not None}
     if all(id in recordings for id in names):
         return columns, []
-    names |= {id: Path(id).stem for id in names if id not in recordings}
+    plain: dict[str, list[str]] = {}
+    for id in recordings.ids:
+        plain.setdefault(id.strip().casefold(), []).append(id)
+    for id in [id for id in names if id not in recordings]:
+        stem = Path(id).stem
+        alike = plain.get(id.strip().casefold()) or plain.get(stem.strip().casefold(), [])
+        names[id] = stem if stem in recordings or len(alike) != 1 else alike[0]
     files = [id for id, name in names.items() if id != name and name in recordings]
     notes = [f"{source}: recording {files[0]!r} is taken as {names[files[0]]!r}"] if files else []
     known = [names[id] if id in files else id for id in ids]
@@ -98,13 +107,30 @@ def of_recordings(
         kept = pa.array([id is None or id in recordings for id in known])
         notes.append(f"{source}: {what} and are left out: {some(unknown)}")
         return {role: column.filter(kept) for role, column in columns.items()}, notes
-    if any(is_wall_clock(columns[role]) for role in ("time", "start") if role in columns):
+    placed = any(is_wall_clock(columns[role]) for role in ("time", "start") if role in columns)
+    if placed or ("sample" in columns and "time" not in columns):
         raise InputError(
             f"{source}: {what} ({some(recordings.ids)}): {some(unknown)}; is another column "
             "their name (--column recording=NAME)? To leave these rows out: incomplete='drop', "
             "--incomplete drop"
         )
     return columns, notes
+
+
+def trimmed(events: Events, *, ids: bool) -> Events:
+    """Events without spaces around the names of their types and, if asked for, recordings."""
+
+    def names(known: tuple[str, ...], codes: Codes) -> tuple[tuple[str, ...], Codes]:
+        plain = tuple(name.strip() or name for name in known)
+        return (known, codes) if plain == known else merge([(plain, codes)])
+
+    types, type_code = names(events.types, events.type_code)
+    recordings, code = events.recordings, events.recording_code
+    if ids:
+        recordings, code = names(recordings, code)
+    return replace(
+        events, types=types, type_code=type_code, recordings=recordings, recording_code=code
+    )
 
 
 def texts_of(column: pa.Array) -> list[Any]:

@@ -77,6 +77,8 @@ def columns_of(table: TableFile, options: TableFormat) -> TableColumns:
     free = [name for name in table.columns if name not in (wanted or ())]
     roles = find_columns(free, named, _ROLES, table.path, flag="--{role} NAME")
     texts = [name for name in table.texts if name not in roles.values()]
+    if wanted is None:
+        texts += table.typed_texts([name for name in free if name not in roles.values()])
     taken = {*roles.values(), *table.left_out, *texts}
     values = wanted or tuple(name for name in table.columns if name not in taken)
     if not values:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from bdl.column_values import is_text, is_text_column
 from bdl.errors import InputError
 from bdl.formats.files import stored_size
 from bdl.limits import check_channels, check_expansion
@@ -67,6 +68,16 @@ class TableFile(ABC):
                     f"{self.path}: column {name!r}: numbers, times or texts expected, got a column "
                     f"of type {kind!s:.60}; name the channels (--channel)"
                 )
+
+    def typed_texts(self, columns: Sequence[str]) -> list[str]:
+        """Those of the columns whose type is text and whose first rows hold no numbers."""
+        kinds = zip(self.columns, self._types, strict=True) if self._types else ()
+        texts = [name for name, kind in kinds if name in columns and is_text(kind)]
+        batch = next(iter(self.batches(texts)), None) if texts else None
+        if batch is None:
+            return []
+        cells = {name: [*filter(None, batch.column(name).to_pylist())] for name in texts}
+        return [name for name in texts if is_text_column(cells[name])]
 
     def batches(self, columns: Sequence[str], first: int = 0) -> Generator[pa.RecordBatch]:
         """Some columns of the rows from number ``first`` on, in order."""

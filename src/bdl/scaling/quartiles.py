@@ -57,7 +57,10 @@ def quantiles(recordings: Recordings, shares: Sequence[float]) -> Floats:
     present = counts.sum(axis=1)
     if (present == 0).any():
         empty = ", ".join(name for name, n in zip(names, present, strict=True) if n == 0)
-        raise InputError(f"quartiles need samples, but channel {empty} has only missing ones")
+        raise InputError(
+            f"quartiles need samples, but channel {empty} has only missing ones; leave it out by "
+            "naming the others (--channel NAME, or channels under layout in bdl.yaml)"
+        )
     # Ranks below and above each quantile. The float of each rank is found exactly by its high half
     # (first pass) and its low half (second pass).
     exact = np.array(shares) * (present[:, None] - 1)

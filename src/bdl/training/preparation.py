@@ -107,8 +107,8 @@ def events_of(
     if others and unknown == "error":
         raise InputError(
             f"events of {len(others)} recordings that are not among the {len(recordings)} given "
-            f"({some(others)}): do the ids agree? To train on a part, select its events, or pass "
-            "unknown='ignore'"
+            f"({some(others)}): do the ids agree with {some(recordings.ids)}? To train on a part, "
+            "select its events, or leave out the others (unknown='ignore', --incomplete drop)"
         )
     return events.select(recordings=recordings.ids) if others else events
 

@@ -2,12 +2,13 @@
 
 A table may be in any format that recordings may be in; its suffix says which. Columns are found
 by their names (`bdl.column_names`), or named by the user. Times are seconds, or dates and times
-(`bdl.formats.event_clock`). A row with a start and an end is an interval: an onset and an offset
-event.
+(`bdl.formats.event_clock`), or sample numbers in a column ``sample``. A row with a start and an end
+is an interval: an onset and an offset event. Spaces around names are left out.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,9 +30,10 @@ from bdl.formats.event_clock import (
     event_seconds,
     is_time_of_day,
     is_wall_clock,
+    sample_seconds,
     since_1970,
 )
-from bdl.formats.event_recordings import of_recordings, only_recording, texts_of
+from bdl.formats.event_recordings import of_recordings, only_recording, texts_of, trimmed
 from bdl.formats.events.annotation_format import Annotation, IntervalTypes, to_events
 from bdl.formats.events.event_format import EventFormat
 from bdl.formats.recordings.table_format import open_table
@@ -40,7 +42,8 @@ from bdl.formats.timestamps import DateOrder, joined_texts
 from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 
-ROLES = ("recording", "event", "date", "time", "start", "end", "duration", "score", "issued")
+_CLOCK = ("date", "time", "start", "end", "duration", "sample")
+ROLES = ("recording", "event", *_CLOCK, "score", "issued")
 
 
 class EventTable(EventFormat):
@@ -50,8 +53,9 @@ class EventTable(EventFormat):
     ----------
     columns
         Column of the event table, ROLE=NAME: what plays the role of recording, event, time (or
-        start and end or duration, and date if those are times of day) or score, such as
-        time=Bedtime. Columns with an obvious name need not be named.
+        start and end or duration, and date if those are times of day; or sample, for sample
+        numbers from 0) or score, such as time=Bedtime. Columns with an obvious name need not be
+        named.
     codes
         Name of an event type in place of its code in the table, CODE=NAME, such as 1=onset.
     intervals
@@ -100,9 +104,11 @@ class EventTable(EventFormat):
         return bool(columns) and (bool(self.columns) or any(names <= {*columns} for names in known))
 
     def resembles(self, columns: Sequence[str]) -> bool:
-        """Whether the columns can be guessed: a time, or a start and an end or a duration."""
+        """Whether the columns can be guessed: a time, a sample, or a start and an end or length."""
         roles = find_columns(columns, {}, ROLES, "").keys()
-        return "time" in roles or ("start" in roles and ("end" in roles or "duration" in roles))
+        return bool(roles & {"time", "sample"}) or (
+            "start" in roles and ("end" in roles or "duration" in roles)
+        )
 
     def read_on(self, path: Path, recordings: Recordings | None) -> Events:
         """The events of a table; dates and times are placed on the clocks of the recordings."""
@@ -125,10 +131,11 @@ class EventTable(EventFormat):
         columns = {role: table[name].combine_chunks() for role, name in roles.items()}
         notes = [guess_notes(roles, self.columns, source)]
         intervals = "time" not in roles and "start" in roles and roles.keys() & {"end", "duration"}
-        if not intervals and "time" not in roles:
+        samples = not intervals and "time" not in roles and "sample" in roles
+        if not intervals and not samples and "time" not in roles:
             raise InputError(
                 f"{source}: no column of times; it has {', '.join(table.column_names)}; name it "
-                "(columns=, --column time=NAME, or start=NAME and end=NAME)"
+                "(columns=, --column time=NAME, or start=NAME and end=NAME, or sample=NAME)"
             )
         if "recording" not in roles:
             id = only_recording(recordings, table, source)
@@ -141,7 +148,13 @@ class EventTable(EventFormat):
             notes += more_notes
         if self.codes and "event" in roles:
             texts = texts_of(columns["event"])
-            columns["event"] = from_texts([self.codes.get(text, text) for text in texts])
+            columns["event"] = from_texts(
+                [text and self.codes.get(text.strip(), text) for text in texts]
+            )
+        if samples:
+            place = ColumnPlace(source, roles["sample"])
+            columns["time"] = from_numpy(sample_seconds(columns, place, recordings))
+            notes.append(f"{source}: {roles['sample']!r} has sample numbers, counted from 0")
         if intervals:
             events = self._intervals(columns, roles, source, recordings)
             notes.append(_overlap(events, source) if "date" in columns else "")
@@ -164,6 +177,8 @@ class EventTable(EventFormat):
             )
         if events.dropped:
             notes.append(f"{source}: {events.dropped:,} rows without a time or score are left out")
+        events = trimmed(events, ids=recordings is None)
+        notes.append(_case_note(events, source))
         return replace(events, backend=None, notes=tuple(filter(None, notes)))
 
     def _seconds(
@@ -208,7 +223,7 @@ class EventTable(EventFormat):
         ids = texts_of(columns["recording"])
         types = self.intervals
         if "event" in columns:
-            labels = texts_of(columns["event"])
+            labels = [text and text.strip() for text in texts_of(columns["event"])]
         else:
             types = types or (IntervalType("interval", "onset", "offset"),)
             labels = [types[0].name] * len(ids)
@@ -231,6 +246,18 @@ class EventTable(EventFormat):
         table = events.to_frame("pyarrow")
         names = [self.columns.get(name, name) for name in table.column_names]
         write_table(table.rename_columns(names), path)
+
+
+def _case_note(events: Events, source: object) -> str:
+    """A note if names of event types differ in upper and lower case only; or nothing."""
+    ends = (":onset", ":offset")
+    names = {name.removesuffix(ends[0]).removesuffix(ends[1]) for name in events.types}
+    last = {name.lower(): name for name in sorted(names)}  # lower case comes last
+    others = [name for name in sorted(names) if last[name.lower()] != name]
+    if not others:
+        return ""
+    pairs = " ".join(f"--code {shlex.quote(f'{name}={last[name.lower()]}')}" for name in others)
+    return f"{source}: types of events differ in case only; to make them one: {pairs}"
 
 
 def _overlap(events: Events, source: object) -> str:
