@@ -93,19 +93,19 @@ def choose(
 
     Examples
     --------
-    >>> from bdl.evaluation.reconstruction import candidates
+    >>> from bdl.evaluation.reconstruction import Direct
     >>> values = np.array([[0.1], [0.3], [0.3], [0.1]], np.float32)
     >>> density = Density("a", values, ("sleep",), 1.0, stride=5, samples=20, kind="state")
     >>> sleep = IntervalType("sleep", onset="onset", offset="wakeup")
     >>> truth = Events.of("a", ["onset", "wakeup"], [5.0, 15.0])
-    >>> choose([density], truth, sleep, candidates("direct")).reconstruction.threshold
+    >>> choose([density], truth, sleep, Direct.candidates()).reconstruction.threshold
     0.15
     """
     if not candidates:
         raise ConfigError("no reconstructions to choose from")
     scores = _scores(densities, truth, interval, candidates)
-    values = [getattr(score, metric.lower()) for score in scores]
-    signed = [-np.inf if np.isnan(v) else (-v if metric == "Brier" else v) for v in values]
+    values = [score.to_dict()[metric] for score in scores]
+    signed = [-np.inf if v is None else (-v if metric == "Brier" else v) for v in values]
     best = int(np.argmax(signed))
     return ChosenReconstruction(candidates[best], scores[best])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -45,6 +45,8 @@ class KaggleEvents(EventFormat):
     >>> events.time.tolist(), events.dropped
     ([60.0], 1)
     """
+
+    unit: ClassVar[Literal["seconds", "steps"]] = "steps"
 
     kind: Literal["kaggle"] = "kaggle"
     period: float | None = Field(default=None, gt=0)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, ClassVar, Self
+from urllib.parse import SplitResult
 
 from bdl.errors import InputError, require
 from bdl.live.line_formats import Sample
@@ -25,6 +26,12 @@ class LabStreamingLayer(Transport):
     or late. Channels are taken in their order; if the stream names them, the names must be those of
     the model. Detections are sent to the stream ``NAME-detections``.
     """
+
+    form: ClassVar[str] = "lsl:NAME"
+
+    @classmethod
+    def from_url(cls, url: SplitResult) -> Self | None:
+        return cls(url.path) if url.scheme == "lsl" and url.path else None
 
     def __init__(self, name: str) -> None:
         self.name = name
