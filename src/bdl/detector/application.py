@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from bdl.density import Density
 from bdl.detector.model import Model
 from bdl.encoders.allocator import keep_buffers
 from bdl.errors import ConfigError, InputError
+from bdl.evaluation.matching import EventFree
 from bdl.events import Events
 from bdl.formats.polyphase import on_one_clock
 from bdl.recording import Recording, RecordingInfo, Recordings
@@ -133,7 +134,7 @@ def describe(
 def validator(
     model: Model,
     validation: tuple[Recordings, Events] | None,
-    event_free: Literal["ignore", "count"],
+    event_free: EventFree,
 ) -> Callable[[nn.Module], float] | None:
     """Return a function that computes the event mAP of a module on the validation recordings.
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from bdl.config import Value
 from bdl.errors import ConfigError
 from bdl.evaluation import Matches
+from bdl.evaluation.tally import Tally
 from bdl.frames import Tabular
 from bdl.intervals import IntervalType
 from bdl.table_plots import Drawing
@@ -179,9 +180,12 @@ class OperatingCurve(Tabular, Value):
         """F1, mean over tolerances and the types that have events: (thresholds,)."""
         truths = np.array(self.truths)
         known = truths > 0
-        total = np.array(self.detections)[:, known, None] + truths[known][None, :, None]
-        rates = 2 * np.array(self.hits)[:, known] / total
-        return np.asarray(rates.mean(axis=(1, 2)), dtype=np.float64)
+        tally = Tally(
+            np.array(self.hits)[:, known],
+            np.array(self.detections)[:, known, None],
+            truths[known][None, :, None],
+        )
+        return np.asarray(tally.f1.mean(axis=(1, 2)), dtype=np.float64)
 
     def place(self, threshold: float) -> int:
         """Place of the lowest kept threshold that is not below a given one."""

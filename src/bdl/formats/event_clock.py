@@ -16,15 +16,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Longs
 from bdl.arrow import from_numpy
 from bdl.column_names import TIME_UNITS, time_unit
 from bdl.column_values import ColumnPlace, decoded, is_text, numbers
 from bdl.errors import InputError
-from bdl.formats.time_zones import NANO, Longs, early_and_late, utc_offset
+from bdl.formats.time_zones import NANO, early_and_late, utc_offset
 from bdl.formats.timestamps import DateOrder, epoch_unit, parse_times
 from bdl.recording import RecordingInfo, Recordings
 
-Floats = NDArray[np.float64]
 _DAY = 86400 * NANO
 _DURATION = re.compile(r"\s*(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?\s*")
 _WALL_CLOCK = re.compile(r"\d[:/]\d|\d{4}-\d\d-\d\d|\d\.\d+\.\d")

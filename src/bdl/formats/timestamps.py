@@ -19,11 +19,12 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
+from bdl.arrays import Longs
 from bdl.arrow import to_numpy
 from bdl.column_names import TIME_UNITS
 from bdl.column_values import ColumnPlace, decoded, first_invalid, first_null, is_text, numbers
 from bdl.errors import InputError
-from bdl.formats.time_zones import NANO, Longs
+from bdl.formats.time_zones import NANO
 
 DateOrder = Literal["day-first", "month-first"]
 _ZONED, _LOCAL = pa.timestamp("ns", "UTC"), pa.timestamp("ns")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import PositiveFloat
 
+from bdl.boosting import TreeLoss
 from bdl.objectives.boundary import BoundaryObjective
 from bdl.objectives.objective import at_least_single, shifted_logits
 
@@ -48,7 +49,7 @@ class BDL(BoundaryObjective):
     floor: PositiveFloat = 1e-8
 
     @property
-    def tree_loss(self) -> Literal["poisson", "bernoulli"] | None:
+    def tree_loss(self) -> TreeLoss | None:
         return "poisson"
 
     def density(self, logits: Tensor) -> Tensor:

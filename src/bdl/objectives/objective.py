@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from bdl.arrays import Floats, Singles
+from bdl.boosting import TreeLoss
 from bdl.density import Kind
 from bdl.errors import ConfigError
 from bdl.intervals import IntervalType
@@ -35,7 +36,7 @@ class Objective(Variant):
     needs_intervals: ClassVar[bool] = False
 
     @property
-    def tree_loss(self) -> Literal["poisson", "bernoulli"] | None:
+    def tree_loss(self) -> TreeLoss | None:
         """Loss of boosted trees on the same targets; None if trees have none like it."""
         return None
 
@@ -168,7 +169,7 @@ class BernoulliObjective(Objective):
     bounded: ClassVar[bool] = True
 
     @property
-    def tree_loss(self) -> Literal["poisson", "bernoulli"] | None:
+    def tree_loss(self) -> TreeLoss | None:
         return "bernoulli"
 
     def density(self, logits: Tensor) -> Tensor:

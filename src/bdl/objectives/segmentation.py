@@ -10,6 +10,7 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, model_validator
 
 from bdl import targets
 from bdl.arrays import Floats
+from bdl.boosting import TreeLoss
 from bdl.density import Kind
 from bdl.errors import ConfigError, InputError
 from bdl.intervals import IntervalType
@@ -107,7 +108,7 @@ class Segmentation(BernoulliObjective):
         return targets.occupancy(labels.intervals, crop)
 
     @property
-    def tree_loss(self) -> Literal["poisson", "bernoulli"] | None:
+    def tree_loss(self) -> TreeLoss | None:
         return "bernoulli" if self.weighting == "none" else None
 
     def scores(self, logits: Tensor, target: Tensor) -> Tensor:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, FiniteFloat, model_validator
 
+from bdl.arrays import Floats
 from bdl.config import Value
 from bdl.decoding.candidates import ByType
 
-Floats = NDArray[np.float64]
 Slope = Annotated[FiniteFloat, Field(ge=0)]
 Curve = tuple[FiniteFloat, Slope, Slope]
 TINY = 1e-9  # added to scores before the logarithm

@@ -11,6 +11,7 @@ from bdl.errors import InputError, require
 from bdl.live.line_formats import Sample
 from bdl.live.session import LiveSession
 from bdl.live.transports.transport import Transport
+from bdl.sampling import nearest_sample
 from bdl.training.preparation import same_period
 
 SEARCH, WAIT = 10.0, 0.2  # seconds
@@ -91,7 +92,7 @@ class LabStreamingLayer(Transport):
         period = session.stream.model.period
         if session.origin is None:
             session.origin = stamp
-        place = round((stamp - session.origin) / period)
+        place = int(nearest_sample(stamp - session.origin, period))
         if self._next is not None and abs(place - self._next) * period <= max(SLACK, 2 * period):
             place = self._next
         self._next = max(place + 1, self._next or 0)
