@@ -26,7 +26,7 @@ from bdl.errors import ConfigError, InputError, some
 
 if TYPE_CHECKING:
     from bdl.decoding import Calibration, Decoder, Grid
-    from bdl.density import Kind
+    from bdl.density import DensityKind
     from bdl.events import Events
     from bdl.formats.densities import DensityEntry
 
@@ -203,7 +203,7 @@ def _check_events(truth: Events, path: Path, entries: Sequence[DensityEntry]) ->
         )
 
 
-def parse_decoder(text: str | None, kind: Kind, tolerances: Sequence[float]) -> Decoder:
+def parse_decoder(text: str | None, kind: DensityKind, tolerances: Sequence[float]) -> Decoder:
     """A decoder from its command-line form, completed, or the default one."""
     from bdl.decoding import Decoder, default_decoder
 
@@ -223,7 +223,7 @@ def parse_decoder(text: str | None, kind: Kind, tolerances: Sequence[float]) -> 
     return completed
 
 
-def parse_grid(text: str, kind: Kind) -> Grid:
+def parse_grid(text: str, kind: DensityKind) -> Grid:
     """A grid from a name, a YAML mapping, a file, or the name of a data set."""
     from bdl.datasets import Dataset
     from bdl.decoding import Grid

@@ -25,7 +25,7 @@ from bdl.recording import Recording, RecordingInfo, Recordings, Values
 
 if TYPE_CHECKING:
     from bdl.decoding.grid import Grid
-    from bdl.density import Kind
+    from bdl.density import DensityKind
 
 
 class EventStream(Dataset):
@@ -63,7 +63,7 @@ class EventStream(Dataset):
         return Benchmark(self.kind, together, events, (), self.settings, notes)
 
     @classmethod
-    def grids(cls) -> Mapping[Kind, Grid]:
+    def grids(cls) -> Mapping[DensityKind, Grid]:
         """A grid of our own: the paper does not state the number of thresholds or the smoothing."""
         from bdl.decoding.peaks import PeakGrid
 

@@ -86,10 +86,10 @@ def densities_of(
     module: nn.Module, model: Model, features: Iterable[Featured]
 ) -> Iterator[tuple[Binned, Density]]:
     """Yield the features and the density of each recording."""
-    from bdl.batched_inference import batches, densities
+    from bdl.batched_inference import densities, inference_batches
 
     keep_buffers()
-    for batch in batches(features, module, lambda item: len(item[1])):
+    for batch in inference_batches(features, module, lambda item: len(item[1])):
         values = densities(
             module,
             [binned for _, binned in batch],

@@ -104,7 +104,7 @@ def train_model(
     if reporting.directory is not None:
         # Without validation recordings the decoder does not influence which weights are kept.
         free = {"settings", "tile", "provenance"} | (set() if validation else {"decoder"})
-        digest = preparation.events_digest
+        digest = preparation.training_events_digest
         identity = {
             **settings.model_dump(mode="json", exclude={"decoder", "tile"}),
             **model.model_dump(mode="json", exclude=free),

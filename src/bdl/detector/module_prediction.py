@@ -15,7 +15,7 @@ from bdl.detector.application import Featured, densities_of
 from bdl.detector.encoder_steps import EncoderSteps
 from bdl.detector.model import Model
 from bdl.detector.model_training import FittedModel
-from bdl.detector.modelfile import all_weights, digest, write_model
+from bdl.detector.modelfile import all_weights, model_digest, write_model
 from bdl.detector.onnx_export import export_model
 from bdl.detector.streaming import Streaming
 from bdl.errors import ConfigError
@@ -87,6 +87,7 @@ class ModulePrediction(Streaming):
         known: tuple[Model, nn.Module, str] | None = getattr(self, "_digest_", None)
         if known is None or known[0] is not self.model_ or known[1] is not self.module_:
             weights = all_weights(self.module_, self.rescorer_)
-            known = (self.model_, self.module_, digest(self.model_.model_dump_json(), weights))
+            digest = model_digest(self.model_.model_dump_json(), weights)
+            known = (self.model_, self.module_, digest)
             self._digest_ = known
         return known[2]

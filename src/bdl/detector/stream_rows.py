@@ -22,7 +22,7 @@ from bdl.decoding.incremental import BinClock
 from bdl.decoding.incremental_rows import FinalRows, grown, within
 from bdl.detector.model import Model
 from bdl.detector.sample_intake import SampleIntake, Samples, Values
-from bdl.detector.stream_state import Parts, check_like
+from bdl.detector.stream_state import Parts, check_arrays
 from bdl.detector.stream_steps import StateRows, Steps
 from bdl.errors import InputError
 from bdl.recording import Recording, RecordingInfo
@@ -274,7 +274,7 @@ class StreamRows:
     def restore(self, row: int, parts: Parts) -> None:
         """Continue a row from a saved state; one of another shape is an error."""
         with self.lock:
-            check_like(parts, self.save(row))
+            check_arrays(parts, self.save(row))
             self.intake.restore(row, parts["intake"])
             self.decoder.restore(row, parts["decoder"])
             encoder, rows = parts["encoder"], np.array([row])

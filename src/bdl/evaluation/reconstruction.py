@@ -21,7 +21,7 @@ from pydantic import Field
 
 from bdl.arrays import Floats
 from bdl.compiled import compiled
-from bdl.density import Density, Kind
+from bdl.density import Density, DensityKind
 from bdl.errors import InputError, require
 from bdl.intervals import IntervalType
 from bdl.registry import Variant
@@ -34,7 +34,7 @@ class Reconstruction(Variant):
     """A way from densities to a state probability per bin."""
 
     package: ClassVar[str] = "bdl.evaluation"
-    reads: ClassVar[Kind] = "events"
+    reads: ClassVar[DensityKind] = "events"
     stage: ClassVar[str]
     """Its name in the tables of a study."""
 
@@ -161,7 +161,7 @@ class Direct(Reconstruction):
     [0.1, 0.75]
     """
 
-    reads: ClassVar[Kind] = "state"
+    reads: ClassVar[DensityKind] = "state"
     stage: ClassVar[str] = "direct"
 
     kind: Literal["direct"] = "direct"

@@ -10,7 +10,7 @@ import numpy as np
 
 from bdl.arrays import Floats, Singles
 from bdl.boosting import TreeLoss
-from bdl.density import Kind
+from bdl.density import DensityKind
 from bdl.errors import ConfigError
 from bdl.intervals import IntervalType
 from bdl.labels import Labels
@@ -29,7 +29,7 @@ class Objective(Variant):
 
     package: ClassVar[str] = "bdl.objectives"
     #: Kind of density that the outputs mean.
-    density_kind: ClassVar[Kind] = "events"
+    density_kind: ClassVar[DensityKind] = "events"
     #: Whether every value of the density is in [0, 1].
     bounded: ClassVar[bool] = False
     #: Whether interval types (name, onset, offset) are needed.

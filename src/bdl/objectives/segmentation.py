@@ -11,7 +11,7 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, model_validator
 from bdl import targets
 from bdl.arrays import Floats
 from bdl.boosting import TreeLoss
-from bdl.density import Kind
+from bdl.density import DensityKind
 from bdl.errors import ConfigError, InputError
 from bdl.intervals import IntervalType
 from bdl.labels import Labels
@@ -48,7 +48,7 @@ class Segmentation(BernoulliObjective):
     0.5
     """
 
-    density_kind: ClassVar[Kind] = "state"
+    density_kind: ClassVar[DensityKind] = "state"
     needs_intervals: ClassVar[bool] = True
 
     kind: Literal["segmentation"] = "segmentation"

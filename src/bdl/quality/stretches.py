@@ -13,7 +13,7 @@ from bdl.arrays import Longs
 from bdl.recording_info import RecordingInfo
 from bdl.value_readers import Values
 
-Kind = Literal["flat", "clipped", "repeated", "non_wear"]
+StretchKind = Literal["flat", "clipped", "repeated", "non_wear"]
 Spans = Longs  # (stretches, 2): first sample, and the one after the last
 
 
@@ -40,17 +40,17 @@ class Stretches:
     """
 
     info: RecordingInfo
-    found: Mapping[Kind, tuple[Spans, ...]]
+    found: Mapping[StretchKind, tuple[Spans, ...]]
 
-    def share(self, kind: Kind, channel: int) -> float:
+    def share(self, kind: StretchKind, channel: int) -> float:
         """Return the share of the recording that stretches of a kind take in a channel."""
         return int(self._lengths(kind, channel).sum()) / max(self.info.samples, 1)
 
-    def longest(self, kind: Kind, channel: int) -> float:
+    def longest(self, kind: StretchKind, channel: int) -> float:
         """Return the length of the longest stretch of a kind in a channel, in seconds."""
         return int(self._lengths(kind, channel).max(initial=0)) * self.info.period
 
-    def _lengths(self, kind: Kind, channel: int) -> Longs:
+    def _lengths(self, kind: StretchKind, channel: int) -> Longs:
         intervals = self.found[kind][channel]
         lengths: Longs = intervals[:, 1] - intervals[:, 0]
         return lengths

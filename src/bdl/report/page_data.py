@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from bdl.drawing import recording_facts
 from bdl.evaluation import Matches
-from bdl.report.arrays import DrawnCurve, fit_curves, pack
 from bdl.report.content import Content, hit_masks, matched_detections, type_codes
+from bdl.report.packed_arrays import DrawnCurve, fit_curves, pack
 from bdl.report.page_figures import PlotlyFigure
 
 ROOM = 4_400_000  # characters of curves per page, so that fifty recordings stay below 8 MB

@@ -1,4 +1,4 @@
-"""Functions on vectors written in LLVM's language and compiled in the running process.
+"""Functions on vectors written in LLVM IR and compiled in the running process.
 
 numba brings LLVM along, so no compiler is needed on the user's machine. Loops written here keep
 their sums in registers, which plain array code does not guarantee. Compiled functions are called
@@ -23,7 +23,7 @@ from bdl.encoders.vectors import vector_bits
 
 I8, I32, I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 WORD = {"float": 32, "double": 64}
-Kernel = Callable[..., None]
+MachineCode = Callable[..., None]
 P = ParamSpec("P")
 _LOCK = RLock()
 
@@ -43,12 +43,12 @@ def machine() -> tuple[Any, Any]:
     return target, binding.create_mcjit_compiler(binding.parse_assembly(""), target)
 
 
-def compiled(make: Callable[P, Kernel]) -> Callable[P, Kernel]:
+def cached_kernel(make: Callable[P, MachineCode]) -> Callable[P, MachineCode]:
     """Cache the kernels that a function compiles, by its arguments and the width of the vectors."""
-    kernels: dict[Any, Kernel] = {}
+    kernels: dict[Any, MachineCode] = {}
 
     @wraps(make)
-    def find(*args: P.args, **kwargs: P.kwargs) -> Kernel:
+    def find(*args: P.args, **kwargs: P.kwargs) -> MachineCode:
         key = (vector_bits(), args, *kwargs.items())
         if key not in kernels:
             with _LOCK:  # the compiler serves one caller at a time
@@ -236,7 +236,7 @@ class Code:
             self.each(number, tile)
             done = self.plus(done, self.times(number, size))
 
-    def compile(self, *, unroll: bool = True) -> Kernel:
+    def compile(self, *, unroll: bool = True) -> MachineCode:
         """Machine code of the function, to be called with integers and addresses.
 
         ``unroll`` lets LLVM unroll loops; one that fills the registers would no longer fit them.

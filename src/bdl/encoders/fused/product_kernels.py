@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bdl.encoders.fused.llvm import WORD, Code, Kernel, accumulators, compiled
+from bdl.encoders.fused.llvm import WORD, Code, MachineCode, accumulators, cached_kernel
 from bdl.encoders.vectors import vector_bits
 
 PANEL = 2
@@ -28,8 +28,8 @@ def _tile_sizes() -> tuple[int, ...]:
     return largest, largest // 3, 1
 
 
-@compiled
-def row_product(real: str) -> Kernel:
+@cached_kernel
+def row_product(real: str) -> MachineCode:
     """out[r] = start[r] + a[r] @ b, for ``rows`` rows and ``panels`` panels of columns.
 
     A panel of ``b`` is contiguous (inner, panel columns); panels are ``b_panel`` numbers apart.
@@ -86,8 +86,8 @@ def row_product(real: str) -> Kernel:
     return code.compile(unroll=False)
 
 
-@compiled
-def outer_sum(real: str) -> Kernel:
+@cached_kernel
+def outer_sum(real: str) -> MachineCode:
     """out[m] += sum over rows r of left[r, m] · right[r], for ``panels`` panels of ``right``."""
     arguments = ("rows", "m", "panels", "left*", "left_row", "right*", "right_row", "out*")
     code = Code("outer_sum", (*arguments, "out_row"), real, vector_bits() // WORD[real])
@@ -129,8 +129,8 @@ def outer_sum(real: str) -> Kernel:
     return code.compile()
 
 
-@compiled
-def column_sum(real: str, lanes: int) -> Kernel:
+@cached_kernel
+def column_sum(real: str, lanes: int) -> MachineCode:
     """out[c] = sum over rows r of x[r, c], for ``vectors`` vectors of columns."""
     code = Code("column_sum", ("rows", "vectors", "x*", "x_row", "out*"), real, lanes)
     sizes = (accumulators() // 3 * 2, 2, 1)

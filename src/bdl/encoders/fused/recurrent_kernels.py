@@ -27,7 +27,7 @@ from math import gcd
 from typing import Any
 
 from bdl.encoders.fused.functions import sigmoids, tanh
-from bdl.encoders.fused.llvm import Code, Kernel, accumulators, compiled, lanes_for
+from bdl.encoders.fused.llvm import Code, MachineCode, accumulators, cached_kernel, lanes_for
 
 GATES = {"gru": 3, "lstm": 4}
 FORWARD = (
@@ -118,8 +118,8 @@ def _product(
             code.store(total, out[m], tile[v] * code.lanes)
 
 
-@compiled
-def forward(cell: str, width: int, real: str, items: int, keep: bool) -> Kernel:
+@cached_kernel
+def forward(cell: str, width: int, real: str, items: int, keep: bool) -> MachineCode:
     """Compiled forward kernel; ``keep`` writes what the backward one needs.
 
     Arguments are those of ``FORWARD``: counts in rows and numbers, buffers as addresses. ``blocks``
@@ -201,8 +201,8 @@ def _lstm_step(code: Code, rows: _Rows, h: list[Any], scratch: list[Any], keep: 
     _each(code, rows.items, width, gate)
 
 
-@compiled
-def backward(cell: str, width: int, real: str, items: int) -> Kernel:
+@cached_kernel
+def backward(cell: str, width: int, real: str, items: int) -> MachineCode:
     """Compiled backward kernel, from the last step to the first.
 
     Arguments are those of ``BACKWARD``: ``row0`` is the row of the last step, ``move`` its way back
