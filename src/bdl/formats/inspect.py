@@ -236,7 +236,7 @@ def _usual(info: RecordingInfo) -> Quality:
 def _bad_data(stretches: Stretches) -> Iterator[BadData]:
     """Stretches of bad data by kind and channel."""
     info = stretches.info
-    for kind in stretches.found:
+    for kind in stretches.stretches:
         names: Sequence[str | None] = (None,) if kind == "non_wear" else info.channels
         for channel, name in enumerate(names[: len(info.channels)]):
             if share := stretches.share(kind, channel):

@@ -108,7 +108,7 @@ class Quality(Value):
         Examples
         --------
         >>> recording = Recording.of(np.array([0.0, 9, 9, 9, 2]), id="a", period=1.0)
-        >>> Quality(clipped=1.0).find(recording.info, [recording.values]).found["clipped"]
+        >>> Quality(clipped=1.0).find(recording.info, [recording.values]).stretches["clipped"]
         (array([[1, 4]]),)
         """
         channels = len(info.channels)
