@@ -95,9 +95,9 @@ def propose(recordings: Recordings, events: Events, tolerances: Sequence[float] 
     gap = _gap(known, spacing)
     largest = max(tolerances, default=_round(max(min(gap / 5, 1800.0), 2 * period)))
     finest = min(tolerances, default=min(_round(max(largest / 30, 2 * period)), largest))
-    resolved = int(finest / 2 / period + 1e-9)
-    apart = int(np.sqrt(2 * COLLISION) * spacing / period)
-    stride = max(1, min(resolved, apart))
+    most_for_tolerance = int(finest / 2 / period + 1e-9)
+    most_for_spacing = int(np.sqrt(2 * COLLISION) * spacing / period)
+    stride = max(1, min(most_for_tolerance, most_for_spacing))
     bins = np.clip(1.5 * spacing / (stride * period), MIN_BINS, MAX_BINS)
     window = _round_down(min(bins * stride * period, longest))
     hours = all(info.start is not None for info in recordings.infos)
@@ -154,7 +154,7 @@ def _nearly_equal(periods: Sequence[float]) -> str:
     """Return what else helps if the periods were inferred from irregular times."""
     if max(periods) > 1.05 * min(periods):
         return ""
-    return f"; if their times are irregular, --regular --period {np.median(periods):.2g} does, too"
+    return f"; if their times are irregular, --regular --period {np.median(periods):.2g} also helps"
 
 
 def _gap(events: Events, spacing: float) -> float:

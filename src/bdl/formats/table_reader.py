@@ -284,6 +284,6 @@ def _keep_freed_memory() -> None:
     """Have freed memory used again for the next rows, where the C library is that of GNU.
 
     It returns freed memory to the system at once until a block of some MiB has been freed; all
-    columns of all batches are then mapped and cleared anew. This block is never touched.
+    columns of all batches are then mapped and cleared again. This block is never touched.
     """
     np.empty(1 << 22, np.uint8)

@@ -25,8 +25,8 @@ def norm_backward(real: str) -> MachineCode:
     arguments = ("rows", "columns", "groups", "grad*", "x*", "mean*", "scale*", "weight*", "dx*")
     code = Code("norm_backward", (*arguments, "dweight*", "dbias*"), real, lanes_for(GROUP, real))
     parts = range(0, GROUP, code.lanes)
-    count = code.b.sitofp(code["columns"], code.real)
-    share = code.fill(code.b.fdiv(ir.Constant(code.real, 1.0), count))
+    count = code.builder.sitofp(code["columns"], code.real)
+    share = code.fill(code.builder.fdiv(ir.Constant(code.real, 1.0), count))
 
     def row(r: Any) -> None:
         begin = code.times(code.times(r, code["groups"]), GROUP)

@@ -80,9 +80,9 @@ def row_product(real: str) -> MachineCode:
 
     def one_block(i: Any) -> None:
         begin = code.times(i, block)
-        rows(begin, code.smaller(block, code.b.sub(code["rows"], begin)))
+        rows(begin, code.minimum(block, code.builder.sub(code["rows"], begin)))
 
-    code.each(code.b.sdiv(code.plus(code["rows"], block - 1), code.whole(block)), one_block)
+    code.each(code.builder.sdiv(code.plus(code["rows"], block - 1), code.integer(block)), one_block)
     return code.compile(unroll=False)
 
 
@@ -95,7 +95,7 @@ def outer_sum(real: str) -> MachineCode:
 
     def chunk(i: Any) -> None:
         begin = code.times(i, CHUNK)
-        count = code.smaller(CHUNK, code.b.sub(code["rows"], begin))
+        count = code.minimum(CHUNK, code.builder.sub(code["rows"], begin))
         left = code.at(code["left"], code.times(begin, code["left_row"]))
         right = code.at(code["right"], code.times(begin, code["right_row"]))
 
@@ -125,7 +125,7 @@ def outer_sum(real: str) -> MachineCode:
 
         code.tiles(code["m"], _tile_sizes(), tile)
 
-    code.each(code.b.sdiv(code.plus(code["rows"], CHUNK - 1), code.whole(CHUNK)), chunk)
+    code.each(code.builder.sdiv(code.plus(code["rows"], CHUNK - 1), code.integer(CHUNK)), chunk)
     return code.compile()
 
 
