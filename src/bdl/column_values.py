@@ -141,8 +141,8 @@ def integers(array: pa.Array, place: ColumnPlace) -> NDArray[np.int64]:
     if small and not array.null_count:
         return to_numpy(array).astype(np.int64)
     values = numbers(array, place)
-    whole = (np.abs(values) < LARGEST) & (values == np.floor(values))
-    place.check(whole, "a whole number below 2^53", values)
+    is_whole = (np.abs(values) < LARGEST) & (values == np.floor(values))
+    place.check(is_whole, "a whole number below 2^53", values)
     return values.astype(np.int64)
 
 

@@ -132,7 +132,7 @@ def detect_many(
         threads = workers.threads
         if not workers.here:
             threads = threads or max(1, (os.cpu_count() or 1) // workers.jobs)
-        whole = DetectionBatch(run.url, left, steps, detector if workers.here else None, threads)
+        all_left = DetectionBatch(run.url, left, steps, detector if workers.here else None, threads)
         resumed = bool(detections)
         deaths: list[str] = []
 
@@ -146,7 +146,7 @@ def detect_many(
         progress(done, total)
         for batch, outcome in run_all(
             DetectionBatch.detect,
-            (whole.part(batch) for batch in batches_of(left)),
+            (all_left.part(batch) for batch in batches_of(left)),
             workers,
             died,
             DetectionBatch.singles,

@@ -20,8 +20,8 @@ Examples
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -260,9 +260,7 @@ class Detector(ModulePrediction, NestedParameters):
         checked = preparation.events_of(events, recordings, unknown=unknown)
         before = FittedModel(self.model_, self.module_, self.rescorer_)
         shorter = shorter_training(self.model_, **training)
-        return copy.copy(self)._set(
-            fine_tune(before, recordings, checked, shorter, self._reporting)
-        )
+        return copy(self)._set(fine_tune(before, recordings, checked, shorter, self._reporting))
 
     @classmethod
     def load(cls, path: str | Path, *, module: nn.Module | None = None) -> Self:

@@ -171,8 +171,8 @@ class Prediction(ABC):
         if model.settings.lag is not None:
             # As on a stream, where it is unknown whether all later samples are missing.
             clock = BinClock(density.period, density.stride)
-            whole = decoder.incremental(clock, density.types, model.intervals)
-            final = whole.finish(density.values, density.samples)
+            incremental = decoder.incremental(clock, density.types, model.intervals)
+            final = incremental.finish(density.values, density.samples)
             candidates = final_candidates(final, model, density.samples)
         else:
             candidates = decoder.detect(density, model.intervals)

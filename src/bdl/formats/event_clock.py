@@ -216,8 +216,8 @@ def duration_seconds(array: pa.Array, place: ColumnPlace) -> Floats:
     seconds = np.full(len(array), np.nan)
     for row, text in enumerate(array.to_pylist()):
         if text and (parts := _DURATION.fullmatch(text)):
-            hours, minutes, rest = (float(part or 0) for part in parts.groups())
-            seconds[row] = 3600 * hours + 60 * minutes + rest
+            hours, minutes, remaining_seconds = (float(part or 0) for part in parts.groups())
+            seconds[row] = 3600 * hours + 60 * minutes + remaining_seconds
         elif text:
             raise place.error(row, "a duration such as 7:35 or 7:35:00", text)
     return seconds

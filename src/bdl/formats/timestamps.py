@@ -148,11 +148,11 @@ def parse_times(
 def _nanoseconds(array: pa.Array, place: ColumnPlace, unit: str) -> Longs:
     """Numbers in a unit as whole nanoseconds."""
     scale = round(TIME_UNITS[unit] * NANO)
-    whole = pa.types.is_integer(array.type) and not array.null_count
-    times = to_numpy(array) if whole else numbers(array, place)
+    is_integer = pa.types.is_integer(array.type) and not array.null_count
+    times = to_numpy(array) if is_integer else numbers(array, place)
     finite = np.abs(times.astype(np.float64)) * scale < 2.0**62
     place.check(finite, "a finite time", times, "is the unit right (--unit)?")
-    scaled = times.astype(np.int64) * scale if whole else np.floor(times * float(scale) + 0.5)
+    scaled = times.astype(np.int64) * scale if is_integer else np.floor(times * float(scale) + 0.5)
     return scaled.astype(np.int64, copy=False)
 
 

@@ -125,7 +125,7 @@ class Objective(Variant):
         """
         if mask is None:
             scores = self.scores(logits, target)
-            return ordered_sum(scores) / scores.numel()
+            return _ordered_sum(scores) / scores.numel()
         import torch
 
         if mask.ndim == logits.ndim - 1:
@@ -136,7 +136,7 @@ class Objective(Variant):
         zero = logits.new_zeros(())
         scores = self.scores(torch.where(mask, logits, zero), torch.where(mask, target, zero))
         scores = torch.where(mask, scores, scores.new_zeros(()))
-        return ordered_sum(scores) / mask.sum().clamp(min=1)
+        return _ordered_sum(scores) / mask.sum().clamp(min=1)
 
     @abstractmethod
     def exact_target(self, labels: Labels, crop: Crop) -> Floats:
@@ -215,7 +215,7 @@ def at_least_single(logits: Tensor) -> Tensor:
     return logits if logits.dtype == torch.float64 else logits.float()
 
 
-def ordered_sum(values: Tensor) -> Tensor:
+def _ordered_sum(values: Tensor) -> Tensor:
     """Return the sum of all values, with the same rounding for any number of threads.
 
     Torch splits a sum to a single number among its threads, but computes the sum of a row in one.
@@ -223,7 +223,7 @@ def ordered_sum(values: Tensor) -> Tensor:
     Examples
     --------
     >>> import torch
-    >>> ordered_sum(torch.ones(2, 3_000)).item()
+    >>> _ordered_sum(torch.ones(2, 3_000)).item()
     6000.0
     """
     from torch.nn.functional import pad

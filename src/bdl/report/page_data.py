@@ -14,9 +14,7 @@ from bdl.report.content import Content, hit_masks, matched_detections, type_code
 from bdl.report.packed_arrays import DrawnCurve, fit_curves, pack
 from bdl.report.page_figures import PlotlyFigure
 
-MAX_CURVE_CHARACTERS = (
-    4_400_000  # characters of curves per page, so that fifty recordings stay below 8 MB
-)
+MAX_CURVE_CHARACTERS = 4_400_000  # per page, so that fifty recordings stay below 8 MB
 SIGNALS = 4  # channels drawn per recording
 POINTS = 8 * MAX_CURVE_CHARACTERS  # points of all curves before they are fitted; bounds the memory
 

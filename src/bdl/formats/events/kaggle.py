@@ -75,9 +75,9 @@ class KaggleEvents(EventFormat):
         """Write a table; every time must be a whole step, within a millionth of a period."""
         period = self._seconds_per_step(path)
         steps = events.time / period
-        whole = np.round(steps)
-        off = ~(np.abs(steps - whole) <= 1e-6 * np.maximum(1, np.abs(whole)))
-        off |= np.abs(whole) >= 2**53
+        rounded = np.round(steps)
+        off = ~(np.abs(steps - rounded) <= 1e-6 * np.maximum(1, np.abs(rounded)))
+        off |= np.abs(rounded) >= 2**53
         if off.any():
             row = int(np.argmax(off))
             raise InputError(
@@ -86,7 +86,7 @@ class KaggleEvents(EventFormat):
             )
         columns: dict[str, Any] = {
             "series_id": from_texts(events.recording),
-            "step": from_numpy(whole.astype(np.int64)),
+            "step": from_numpy(rounded.astype(np.int64)),
             "event": from_texts(events.event),
         }
         if events.score is not None:
