@@ -69,10 +69,10 @@ def check_units(recording: Recording, binned: Binned, model: Model) -> None:
     means = np.abs(binned.values[present]).mean(axis=0, dtype=np.float64)
     levels = model.features.per_channel(means).mean(axis=1)
     trained = np.array(model.levels)
-    known = (trained > 0) & (levels > 0)
-    ratio = levels[known] / trained[known]
+    comparable = (trained > 0) & (levels > 0)
+    ratio = levels[comparable] / trained[comparable]
     if len(ratio) and (ratio.min() > OTHER_UNITS or ratio.max() < 1 / OTHER_UNITS):
-        names = [name for name, use in zip(model.channels, known, strict=True) if use]
+        names = [name for name, use in zip(model.channels, comparable, strict=True) if use]
         sizes = ", ".join(f"{name} {r:.2g} times" for name, r in zip(names, ratio, strict=True))
         trained_units = f" than {', '.join(dict.fromkeys(model.units))}" if model.units else ""
         raise InputError(

@@ -246,8 +246,8 @@ def best_threshold(matches: Matches) -> tuple[float, float]:
     if not len(scores):
         return 0.0, 0.0
     places = np.unique(np.linspace(0, len(scores) - 1, MOST_THRESHOLDS).round().astype(np.int64))
-    known = matches.truths.sum(axis=0) > 0
-    mean_f1 = [float(matches.tally(score).f1[known].mean()) for score in scores[places]]
+    has_events = matches.truths.sum(axis=0) > 0
+    mean_f1 = [float(matches.tally(score).f1[has_events].mean()) for score in scores[places]]
     best = int(np.argmax(mean_f1))
     place = places[best]
     below = scores[min(place + 1, len(scores) - 1)]

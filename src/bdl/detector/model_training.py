@@ -196,8 +196,8 @@ def provenance_of(
 
 def _units(recordings: Recordings, channels: Sequence[str]) -> tuple[str, ...]:
     """Return the unit of each channel; none if none is known."""
-    known = common_units(recordings)
-    return tuple(known.get(channel, "") for channel in channels) if known else ()
+    units = common_units(recordings)
+    return tuple(units.get(channel, "") for channel in channels) if units else ()
 
 
 def choose_window(settings: DetectorSettings, recordings: Recordings) -> int:

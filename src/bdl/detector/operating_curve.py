@@ -179,11 +179,11 @@ class OperatingCurve(Tabular, Value):
     def f1(self) -> NDArray[np.float64]:
         """F1, mean over tolerances and the types that have events: (thresholds,)."""
         truths = np.array(self.truths)
-        known = truths > 0
+        has_events = truths > 0
         tally = Tally(
-            np.array(self.hits)[:, known],
-            np.array(self.detections)[:, known, None],
-            truths[known][None, :, None],
+            np.array(self.hits)[:, has_events],
+            np.array(self.detections)[:, has_events, None],
+            truths[has_events][None, :, None],
         )
         return np.asarray(tally.f1.mean(axis=(1, 2)), dtype=np.float64)
 

@@ -126,11 +126,11 @@ def _scores(
         seen = True
         size = np.diff(density.edges).astype(np.float64)
         inside = covered(true, density)
-        known: dict[Reconstruction, Floats] = {}
+        probabilities: dict[Reconstruction, Floats] = {}
         for i, (candidate, key) in enumerate(zip(candidates, shared, strict=True)):
-            if key not in known:
-                known[key] = key.probabilities(density, interval)
-            p = known[key]
+            if key not in probabilities:
+                probabilities[key] = key.probabilities(density, interval)
+            p = probabilities[key]
             on = p >= candidate.threshold
             squared = inside * (1 - p) ** 2 + (size - inside) * p**2
             hits = inside[on].sum()

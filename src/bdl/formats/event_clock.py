@@ -125,19 +125,19 @@ def event_seconds(
             "--out events.csv` does it once for all commands"
         )
     seconds = np.full(len(array), np.nan)
-    known = np.array([text not in (None, "") for text in array.to_pylist()], np.bool_)
-    if not known.any():
+    present = np.array([text not in (None, "") for text in array.to_pylist()], np.bool_)
+    if not present.any():
         return seconds
     # Rows without a time repeat the one before, so that errors name the right row.
-    first = int(np.argmax(known))
-    filled = np.maximum.accumulate(np.where(known, np.arange(len(array)), 0))[first:]
+    first = int(np.argmax(present))
+    filled = np.maximum.accumulate(np.where(present, np.arange(len(array)), 0))[first:]
     times = np.zeros(len(array), np.int64)
     filled_times = array.take(from_numpy(filled))
     times[first:], _, local = parse_times(filled_times, place.after(first), order=order)
-    for id in dict.fromkeys(ids[known].tolist()):
+    for id in dict.fromkeys(ids[present].tolist()):
         if id not in recordings:
             continue  # checked with all events, where the unknown ones are counted
-        rows, info = np.flatnonzero(known & (ids == id)), recordings.info(id)
+        rows, info = np.flatnonzero(present & (ids == id)), recordings.info(id)
         if info.start is None:
             raise place.error(
                 int(rows[0]), "seconds", array[int(rows[0])].as_py(),

@@ -195,13 +195,13 @@ def _rewrite(
             "first? Say which (date_order=, --date-order day-first or month-first)"
         )
     texts = pc.utf8_trim_whitespace(array)
-    after, before = (to_numpy(pc.match_substring_regex(texts, rf"(?i){m}\.?m\.?$")) for m in "pa")
+    pm, am = (to_numpy(pc.match_substring_regex(texts, rf"(?i){m}\.?m\.?$")) for m in "pa")
     swapped = ((r"^(\d\d?)([/.\-])(\d\d?)([/.\-])", r"\3\2\1\4"),) if order == "month-first" else ()
     for pattern, replacement in (*swapped, *(_NAMED_MONTHS if named else ()), *_NUMBERS):
         texts = pc.replace_substring_regex(texts, pattern, replacement)
-    late = to_numpy(pc.match_substring_regex(texts, "^.{10} (1[3-9]|2)")) & (after | before)
+    late = to_numpy(pc.match_substring_regex(texts, "^.{10} (1[3-9]|2)")) & (pm | am)
     if late.any():
         row = int(np.argmax(late))
         raise place.error(row, "an hour up to 12 before AM or PM", array[row].as_py())
-    noon = to_numpy(pc.match_substring_regex(texts, "^.{10} 12:")) & (after | before)
-    return texts, (after.astype(np.int64) - noon) * (12 * 3600 * NANO)
+    noon = to_numpy(pc.match_substring_regex(texts, "^.{10} 12:")) & (pm | am)
+    return texts, (pm.astype(np.int64) - noon) * (12 * 3600 * NANO)

@@ -110,11 +110,11 @@ def _masses(
         return up_to(time + width) - up_to(time - width)
 
     inside = around(longest)
-    known = np.maximum(inside, TINY)
+    denominator = np.maximum(inside, TINY)
     half = density.stride * density.period / 2
     masses = [around(width) for width in (*tolerances, 2 * longest, 4 * longest)]
     shares = [around(half), around(min(tolerances)), up_to(time) - up_to(time - longest)]
-    return [*(np.log(mass + TINY) for mass in masses), *(share / known for share in shares)]
+    return [*(np.log(mass + TINY) for mass in masses), *(share / denominator for share in shares)]
 
 
 def _neighbours(time: AnyFloats, score: AnyFloats, unit: float) -> list[AnyFloats]:

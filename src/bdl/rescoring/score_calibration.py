@@ -87,9 +87,9 @@ class ScoreCalibration(Value):
             first = 0
             for event, part in by_type.items():
                 target = share[first : first + len(part.time)]
-                known = np.isfinite(target)
-                scores[event].append(part.score[known].astype(np.float64))
-                hits[event].append(target[known])
+                defined = np.isfinite(target)
+                scores[event].append(part.score[defined].astype(np.float64))
+                hits[event].append(target[defined])
                 first += len(part.time)
         if not any(len(target) for targets in hits.values() for target in targets):
             return None
