@@ -28,7 +28,7 @@ STAGES = {  # the end of a file's path, the function
     "of it, optimiser": ("optim/adam.py", "adam"),
     "densities": ("bdl/inference.py", "logits"),
     "choosing decoders": ("decoding/calibration.py", "calibrate"),
-    "bootstrap": ("evaluation/bootstrap.py", "bootstrap"),
+    "bootstrap": ("evaluation/bootstrapping.py", "bootstrap"),
     "writing the page": ("report/page.py", "write_report"),
 }
 

@@ -84,7 +84,7 @@ def encoder_rows() -> list[Row]:
     """The encoder over the same bins, together and one by one."""
     import torch
 
-    from bdl.batched_inference import batches, densities
+    from bdl.batched_inference import densities, inference_batches
     from bdl.binning import Binned
     from bdl.encoders import Encoder
     from bdl.inference import density
@@ -98,7 +98,7 @@ def encoder_rows() -> list[Row]:
     ]
 
     def together() -> None:
-        for batch in batches(items, module, len):
+        for batch in inference_batches(items, module, len):
             densities(module, batch, outputs=1, link=torch.exp)
 
     def alone() -> None:

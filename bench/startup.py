@@ -57,7 +57,7 @@ def score(size: str, *options: str) -> tuple[str, ...]:
 
 
 def write_tables(folder: Path, size: str, rows: int) -> None:
-    """Truths and detections around them, in recordings of ten truths each."""
+    """Annotated events and detections around them, in recordings of ten events each."""
     rng = np.random.default_rng(0)
     truth, detections = ["recording,event,time"], ["recording,event,time,score"]
     for i in range(rows):

@@ -14,8 +14,8 @@ from safetensors.torch import load, save
 
 from bdl import Detector
 from bdl.detector.exported import ExportedDetector
-from bdl.detector.modelfile import digest
-from bdl.detector.onnx_file import sealed
+from bdl.detector.modelfile import model_digest
+from bdl.detector.onnx_file import with_digest
 from bdl.events import Events
 from bdl.recording import Recording, Recordings
 from fuzz.mutation import mutate
@@ -96,7 +96,7 @@ def _resealed(content: bytes, rng: np.random.Generator) -> bytes:
     [entry] = [each for each in model.metadata_props if each.key == "bdl"]
     entry.value = mutate(entry.value.encode(), rng).decode("utf-8", "replace")
     del model.metadata_props[-1]  # the former digest
-    return sealed(model.SerializeToString())
+    return with_digest(model.SerializeToString())
 
 
 def _reconfigured(content: bytes, rng: np.random.Generator) -> bytes:
@@ -116,5 +116,6 @@ def _reconfigured(content: bytes, rng: np.random.Generator) -> bytes:
     else:
         text = mutate(header["model"].encode(), rng).decode("utf-8", "replace")
     return save(
-        weights, {"bdl": json.dumps({**header, "model": text, "digest": digest(text, weights)})}
+        weights,
+        {"bdl": json.dumps({**header, "model": text, "digest": model_digest(text, weights)})},
     )

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from bdl import Detector, Events, Recording, Recordings
-from bdl.batched_inference import TOGETHER, batches, densities
+from bdl.batched_inference import TOGETHER, densities, inference_batches
 from bdl.binning import Binned
 from bdl.encoders import Ensemble, Recurrent, Transformer, Trees, UNet
 from bdl.encoders.fused import threads
@@ -66,7 +66,7 @@ def test_a_recording_in_a_batch_is_as_it_is_alone(name: str, lengths: list[int],
 
 @given(st.lists(st.integers(0, 9000), max_size=60))
 def test_batches_keep_the_order_and_a_bound(lengths: list[int]) -> None:
-    found = [*batches(lengths, built("gru"), int)]
+    found = [*inference_batches(lengths, built("gru"), int)]
     assert [bins for batch in found for bins in batch] == lengths
     assert all(len(batch) == 1 or len(batch) * max(batch) <= TOGETHER for batch in found)
     if found and max(lengths) <= TOGETHER // 100:
@@ -83,11 +83,11 @@ def test_other_modules_see_one_recording_at_a_time() -> None:
     )
     for encoder in others:
         module = encoder.build(4, 2, False)
-        assert [*batches([5, 5], module, int)] == [(5,), (5,)]
-    assert [*batches([5, 5], nn.Linear(4, 2), int)] == [(5,), (5,)]
+        assert [*inference_batches([5, 5], module, int)] == [(5,), (5,)]
+    assert [*inference_batches([5, 5], nn.Linear(4, 2), int)] == [(5,), (5,)]
     use_fused(False)
     try:
-        assert [*batches([5, 5], built("gru"), int)] == [(5,), (5,)]
+        assert [*inference_batches([5, 5], built("gru"), int)] == [(5,), (5,)]
     finally:
         use_fused(True)
 

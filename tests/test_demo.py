@@ -23,7 +23,7 @@ def _tables(result: DemoResult) -> dict[str, bytes]:
 @pytest.mark.slow
 def test_demo_is_whole_and_deterministic(tmp_path: Path) -> None:
     said: list[str] = []
-    first = run(tmp_path / "a", TINY, say=said.append)
+    first = run(tmp_path / "a", TINY, announce=said.append)
     assert [system.name for system in first.content.systems] == [
         "Default",
         "Segmentation",
@@ -37,7 +37,7 @@ def test_demo_is_whole_and_deterministic(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "b", TINY, say=stop)
+        run(tmp_path / "b", TINY, announce=stop)
     again = run(tmp_path / "b", TINY)
     assert _tables(again) == _tables(first)
 

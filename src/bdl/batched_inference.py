@@ -20,7 +20,7 @@ TOGETHER = 1 << 13  # bins per batch of short recordings, with their padding
 T = TypeVar("T")
 
 
-def batches(
+def inference_batches(
     items: Iterable[T], module: nn.Module, bins: Callable[[T], int]
 ) -> Iterator[tuple[T, ...]]:
     """Yield batches of successive items; a long item is alone.
@@ -32,7 +32,7 @@ def batches(
     --------
     >>> from bdl.encoders import Recurrent
     >>> module = Recurrent(width=4).build(inputs=1, outputs=2, calendar=False)
-    >>> [*batches([3000, 2000, TOGETHER, 10], module, int)]
+    >>> [*inference_batches([3000, 2000, TOGETHER, 10], module, int)]
     [(3000, 2000), (8192,), (10,)]
     """
     limit = TOGETHER if getattr(module, "batchable", False) else 0

@@ -17,7 +17,7 @@ from bdl.arrays import Floats, Ints, Singles
 from bdl.compiled import compiled
 from bdl.errors import InputError, require
 
-Loss = Literal["poisson", "bernoulli"]
+TreeLoss = Literal["poisson", "bernoulli"]
 LEAF = -1
 TYPES = ("int32", "int32", "float64", "int32", "int32", "int8")  # of the arrays of an ensemble
 _OBJECTIVES = {"poisson": "poisson", "bernoulli": "cross_entropy"}
@@ -78,7 +78,7 @@ def fit_trees(
     targets: Floats,
     weight: Floats,
     *,
-    loss: Loss,
+    loss: TreeLoss,
     trees: int,
     leaves: int,
     learning_rate: float,

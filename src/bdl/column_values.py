@@ -111,7 +111,7 @@ def is_text_column(cells: Sequence[str]) -> bool:
     >>> is_text_column(["wake", ""]), is_text_column(["NA", "1e-05"]), is_text_column(["0,5"])
     (True, False, False)
     """
-    known = [text for cell in cells if (text := cell.strip()) not in _MISSING]
+    present = [text for cell in cells if (text := cell.strip()) not in _MISSING]
 
     def is_number(text: str) -> bool:
         try:
@@ -119,7 +119,7 @@ def is_text_column(cells: Sequence[str]) -> bool:
         except ValueError:
             return False
 
-    return bool(known) and not any(map(is_number, known))
+    return bool(present) and not any(map(is_number, present))
 
 
 def first_invalid(array: pa.Array, kind: pa.DataType) -> int:
@@ -141,8 +141,8 @@ def integers(array: pa.Array, place: ColumnPlace) -> NDArray[np.int64]:
     if small and not array.null_count:
         return to_numpy(array).astype(np.int64)
     values = numbers(array, place)
-    whole = (np.abs(values) < LARGEST) & (values == np.floor(values))
-    place.check(whole, "a whole number below 2^53", values)
+    is_whole = (np.abs(values) < LARGEST) & (values == np.floor(values))
+    place.check(is_whole, "a whole number below 2^53", values)
     return values.astype(np.int64)
 
 

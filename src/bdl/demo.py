@@ -61,21 +61,21 @@ def run(
     out: Path,
     settings: DemoSettings | None = None,
     *,
-    say: Callable[[str], None] = lambda _: None,
+    announce: Callable[[str], None] = lambda _: None,
     progress: bool = False,
 ) -> DemoResult:
     """Run the demonstration in a folder, or resume it."""
     settings = settings or DemoSettings()
     seed = settings.training.seed
     _claim(out, settings)
-    benchmark = _data(out / "data", settings, say)
+    benchmark = _data(out / "data", settings, announce)
     ids = benchmark.recordings.ids
     order = [ids[i] for i in np.random.default_rng(seed).permutation(len(ids))]
     test = benchmark.recordings.select(sorted(order[: settings.held_out]))
     train = benchmark.recordings.select(order[settings.held_out :])
     systems: list[System] = []
     for objective, name in OBJECTIVES.items():
-        say(f"training {name} on {len(train)} recordings")
+        announce(f"training {name} on {len(train)} recordings")
         detector = Detector(
             **dict(_detector_settings(objective, settings, benchmark)),
             directory=out / f"{objective}.run",
@@ -88,7 +88,7 @@ def run(
             intervals=benchmark.intervals,
             types=benchmark.settings.types,
         )
-        say(f"detecting in {len(test)} recordings")
+        announce(f"detecting in {len(test)} recordings")
         systems.append(_system(out, name, detector, test))
     content = Content(
         title="Demonstration: sleep onset and wake-up in simulated wrist recordings",
@@ -99,7 +99,7 @@ def run(
         provenance=_provenance(settings),
         seed=seed,
     )
-    say("writing the report page")
+    announce("writing the report page")
     return DemoResult(content, write_report(content, out / "report.html"))
 
 
@@ -122,10 +122,10 @@ def _claim(out: Path, settings: DemoSettings) -> None:
         temporary.write_text(json.dumps(plain), "utf-8")
 
 
-def _data(path: Path, settings: DemoSettings, say: Callable[[str], None]) -> Benchmark:
+def _data(path: Path, settings: DemoSettings, announce: Callable[[str], None]) -> Benchmark:
     done = path / "complete"
     if not done.exists():
-        say(f"simulating {settings.recordings} wrist recordings of {settings.days:g} days")
+        announce(f"simulating {settings.recordings} wrist recordings of {settings.days:g} days")
         Sleep().simulate(
             path, recordings=settings.recordings, days=settings.days, seed=settings.training.seed
         )

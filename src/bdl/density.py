@@ -21,7 +21,7 @@ from bdl.sampling import bin_count
 if TYPE_CHECKING:
     from bdl.events import Events
 
-Kind = Literal["events", "state"]
+DensityKind = Literal["events", "state"]
 MOST_POINTS = 20_000  # points per curve of a plot; of more bins, the largest of each group is drawn
 
 
@@ -63,7 +63,7 @@ class Density(Tabular):
     period: float
     stride: int
     samples: int
-    kind: Kind = "events"
+    kind: DensityKind = "events"
     bounded: bool = False
 
     def __post_init__(self) -> None:

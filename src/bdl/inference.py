@@ -119,7 +119,7 @@ def linked(module: nn.Module, values: Singles, link: Callable[[Tensor], Tensor])
     return density
 
 
-def check_output(output: object, values: Tensor, outputs: int) -> Tensor:
+def check_logits(output: object, values: Tensor, outputs: int) -> Tensor:
     """The module's output, if it has the shape that training and decoding need."""
     expected = (*values.shape[:2], outputs)
     if not isinstance(output, Tensor):
@@ -150,7 +150,7 @@ def batch_outputs(
         padded = bool((lengths < bins).any())
         mask = torch.arange(bins, device=inputs.device) < lengths[:, None] if padded else None
         output = module(inputs, hours, weekdays, mask)
-    joined = check_output(output, inputs, outputs).float().cpu().numpy()
+    joined = check_logits(output, inputs, outputs).float().cpu().numpy()
     return [item[: len(binned)].copy() for item, binned in zip(joined, batch, strict=True)]
 
 
@@ -172,7 +172,7 @@ def _carried(module: nn.Module, binned: Binned, outputs: int) -> Iterator[Single
         calendar = (None if array is None else array[None] for array in (part.hour, part.weekday))
         values, hour, weekday = tensors(module, part.values[None], *calendar)
         output, state = module.step(values, state, hour, weekday)  # type: ignore[operator]
-        yield check_output(output, values, outputs)[0].float().cpu().numpy()
+        yield check_logits(output, values, outputs)[0].float().cpu().numpy()
 
 
 def tensors(

@@ -78,8 +78,8 @@ def propose(recordings: Recordings, events: Events, tolerances: Sequence[float] 
     """
     if not len(recordings):
         raise InputError("there are no recordings, so nothing can be proposed")
-    known = events.select(recordings=recordings.ids)
-    if not len(known):
+    annotated = events.select(recordings=recordings.ids)
+    if not len(annotated):
         raise InputError(
             f"none of the {len(events)} events belongs to one of the {len(recordings)} recordings: "
             f"the table of events names {some(events.recordings)}, the recordings are "
@@ -89,15 +89,15 @@ def propose(recordings: Recordings, events: Events, tolerances: Sequence[float] 
     period = _common_period(recordings)
     seconds = sum(info.duration for info in recordings.infos)
     longest = max(info.duration for info in recordings.infos)
-    counts = {name: int(np.sum(known.event == name)) for name in sorted(set(known.event))}
+    counts = {name: int(np.sum(annotated.event == name)) for name in sorted(set(annotated.event))}
     commonest = max(counts, key=lambda name: counts[name])
     spacing = seconds / counts[commonest]
-    gap = _gap(known, spacing)
+    gap = _gap(annotated, spacing)
     largest = max(tolerances, default=_round(max(min(gap / 5, 1800.0), 2 * period)))
     finest = min(tolerances, default=min(_round(max(largest / 30, 2 * period)), largest))
-    resolved = int(finest / 2 / period + 1e-9)
-    apart = int(np.sqrt(2 * COLLISION) * spacing / period)
-    stride = max(1, min(resolved, apart))
+    most_for_tolerance = int(finest / 2 / period + 1e-9)
+    most_for_spacing = int(np.sqrt(2 * COLLISION) * spacing / period)
+    stride = max(1, min(most_for_tolerance, most_for_spacing))
     bins = np.clip(1.5 * spacing / (stride * period), MIN_BINS, MAX_BINS)
     window = _round_down(min(bins * stride * period, longest))
     hours = all(info.start is not None for info in recordings.infos)
@@ -119,7 +119,7 @@ def propose(recordings: Recordings, events: Events, tolerances: Sequence[float] 
             f"closer than {duration_text(gap)}, so a wider match than {duration_text(largest)} "
             "could confuse neighbours",
         ),
-        sigma=_sigma(known, finest),
+        sigma=_sigma(annotated, finest),
         window=Proposed(
             window,
             f"about {window / spacing:.3g} events of the most frequent type in "
@@ -154,7 +154,7 @@ def _nearly_equal(periods: Sequence[float]) -> str:
     """Return what else helps if the periods were inferred from irregular times."""
     if max(periods) > 1.05 * min(periods):
         return ""
-    return f"; if their times are irregular, --regular --period {np.median(periods):.2g} does, too"
+    return f"; if their times are irregular, --regular --period {np.median(periods):.2g} also helps"
 
 
 def _gap(events: Events, spacing: float) -> float:

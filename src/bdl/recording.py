@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bdl.errors import InputError, some
+from bdl.frames import Tabular
 from bdl.recording_info import RecordingInfo
 from bdl.value_readers import (
     ChangedReader,
@@ -90,15 +92,9 @@ class Recording:
         if channels is None:
             channels = (f"channel_{i}" for i in range(array.shape[1]))
         info = RecordingInfo(
-            id,
-            len(array),
-            tuple(channels),
-            float(period),
-            start,
-            tuple(offset_changes),
-            group,
+            id, len(array), tuple(channels), float(period), start, tuple(offset_changes), group,
             units=tuple(units),
-        )
+        )  # fmt: skip
         return cls(info, array)
 
     @property
@@ -118,7 +114,7 @@ class Recording:
 
 
 @dataclass(frozen=True, eq=False)
-class Recordings:
+class Recordings(Tabular):
     """A lazy collection: the metadata of all recordings, and values that are read on demand.
 
     Parameters
@@ -193,6 +189,16 @@ class Recordings:
     def groups(self) -> dict[str, str]:
         """Group of each recording; a recording without one is its own group."""
         return {info.id: info.group or info.id for info in self.infos}
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table by name: one row per recording, its period in seconds."""
+        return {
+            "recording": [*self.ids],
+            "period": [info.period for info in self.infos],
+            "samples": [info.samples for info in self.infos],
+            "channels": [", ".join(info.channels) for info in self.infos],
+            "group": [*self.groups.values()],
+        }
 
     def info(self, id: str) -> RecordingInfo:
         """Metadata of one recording, by id."""

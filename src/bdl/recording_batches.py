@@ -8,7 +8,7 @@ VALUES = 1 << 20  # samples times channels of a batch of short recordings
 MOST = 64  # recordings per batch: few enough that repeating a lost batch costs little
 
 
-def batches(recordings: Recordings, most: int = MOST) -> list[Recordings]:
+def batches_of(recordings: Recordings, most: int = MOST) -> list[Recordings]:
     """Batches of up to ``most`` successive recordings; a long recording is alone.
 
     Examples
@@ -17,7 +17,7 @@ def batches(recordings: Recordings, most: int = MOST) -> list[Recordings]:
     >>> from bdl.recording import Recording
     >>> sizes = {"a": 5, "b": 5, "c": VALUES}
     >>> parts = (Recording.of(np.ones(n), id=id, period=1.0) for id, n in sizes.items())
-    >>> [batch.ids for batch in batches(Recordings.of(parts))]
+    >>> [batch.ids for batch in batches_of(Recordings.of(parts))]
     [('a', 'b'), ('c',)]
     """
     id_batches: list[list[str]] = []

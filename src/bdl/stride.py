@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bdl.errors import ConfigError, require
+from bdl.sampling import bin_count
 
 PROBABILITY = 1e-3
 
@@ -121,7 +122,7 @@ def advise(
         collision=collision(expected),
         collision_approximation=0.5 * expected * expected,
         largest_stride=largest(period=period, spacing=spacing, probability=probability),
-        bins=math.ceil(math.ceil(duration / period - 1e-9) / stride),
+        bins=bin_count(math.ceil(duration / period - 1e-9), stride),
     )
 
 

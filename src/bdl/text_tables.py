@@ -52,7 +52,7 @@ def text_table(
         room = max((width or WIDTH) - len(line) - len(_GAP), 20)
         sentence, *more = textwrap.wrap(cells[text], room) or [""]
         lines.append(f"{line}{_GAP}{sentence}".rstrip())
-        lines += [" " * (len(line) + len(_GAP)) + rest for rest in more]
+        lines += [" " * (len(line) + len(_GAP)) + continued for continued in more]
     return lines
 
 

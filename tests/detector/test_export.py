@@ -21,7 +21,7 @@ from bdl import (
 )
 from bdl.binning import bin_features
 from bdl.detector.exported import ExportedDetector
-from bdl.detector.onnx_file import sealed
+from bdl.detector.onnx_file import with_digest
 from bdl.detector.stream import push_many
 from bdl.encoders import Ensemble, Recurrent, Trees, UNet
 from bdl.errors import ConfigError, InputError
@@ -205,7 +205,7 @@ def test_deep_metadata_are_refused(default: Path, tmp_path: Path):
     [entry] = [each for each in model.metadata_props if each.key == "bdl"]
     entry.value = "[" * 100_000
     del model.metadata_props[-1]  # the former digest
-    (tmp_path / "deep.onnx").write_bytes(sealed(model.SerializeToString()))
+    (tmp_path / "deep.onnx").write_bytes(with_digest(model.SerializeToString()))
     with pytest.raises(InputError, match="nested too deeply"):
         load(tmp_path / "deep.onnx")
 

@@ -13,7 +13,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 from bdl import Detector
-from bdl.detector.modelfile import FORMAT, digest, read_model, write_model
+from bdl.detector.modelfile import FORMAT, model_digest, read_model, write_model
 from bdl.errors import ConfigError, InputError
 from learning import quick, spikes
 
@@ -36,7 +36,7 @@ def rewritten(path: Path, target: Path, change, *, sign: bool = True) -> Path:
     change(header, model, weights)
     header["model"] = json.dumps(model)
     if sign:
-        header["digest"] = digest(header["model"], weights)
+        header["digest"] = model_digest(header["model"], weights)
     save_file(weights, target, {"bdl": json.dumps(header)})
     return target
 
@@ -210,7 +210,7 @@ def test_weights_of_other_types_and_deep_configurations_are_refused(saved, tmp_p
     with pytest.raises(InputError, match="is of type BF16"):
         Detector.load(tmp_path / "half.bdl")
     text = "[" * 100_000
-    deep = {**header, "model": text, "digest": digest(text, weights)}
+    deep = {**header, "model": text, "digest": model_digest(text, weights)}
     save_file(weights, tmp_path / "deep.bdl", {"bdl": json.dumps(deep)})
     with pytest.raises(InputError, match="nested too deeply"):
         Detector.load(tmp_path / "deep.bdl")

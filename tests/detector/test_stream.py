@@ -279,7 +279,7 @@ def test_what_cannot_be_streamed_is_told() -> None:
     with pytest.raises(InputError, match="no start time"):
         fitted("both").stream("a")
     attention = quick(epochs=1, lag=4.0, encoder={"kind": "transformer", "causal": True})
-    with pytest.raises(ConfigError, match="grow without end"):
+    with pytest.raises(ConfigError, match="grow without limit"):
         Detector(**attention).fit(recordings, events).stream("a")
     stream = fitted("gru").stream("a", start=START)
     stream.finish()

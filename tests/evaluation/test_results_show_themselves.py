@@ -35,6 +35,8 @@ from bdl.events import Events
 from bdl.frames import Tabular
 from bdl.intervals import IntervalType
 from bdl.pairing import pair
+from bdl.quality import Quality
+from bdl.recording import Recording, Recordings
 from bdl.review import agreement, disagreements
 from bdl.study.results import Results, RowEstimate
 
@@ -51,6 +53,7 @@ CALIBRATION = calibrate(
     PeakGrid(thresholds=(0.1, 0.5), smooths=(0.0, 2.0)),
     tolerances=(1.0,),
 )
+RECORDINGS = Recordings.of([Recording.of(np.ones((9, 2)), id=id, period=1.0) for id in "ab"])
 CURVE = OperatingCurve.of(SCORE.matches)
 assert CURVE is not None
 CROSS_VALIDATION = CrossValidation(
@@ -79,6 +82,8 @@ TABLES: dict[str, tuple[Tabular, int]] = {
     "learning curve": (LearningCurve((2, 4), (ESTIMATE, ESTIMATE), ESTIMATE, 3), 2),
     "cross-validation": (CROSS_VALIDATION, 2),
     "study": (Results((), estimates=(RowEstimate("a", "tuned", "mAP", 0.5, None, None),)), 1),
+    "recordings": (RECORDINGS, 2),
+    "stretches": (Quality(flat=1.0).of(RECORDINGS["a"]), 2),
     "density": (Density("a", np.ones((3, 1), np.float32), ("on",), 1.0, stride=1, samples=3), 3),
 }
 
@@ -87,7 +92,7 @@ def _result_classes() -> set[type[Tabular]]:
     """All classes of results in the package; those of tests and examples are left out."""
     for module in pkgutil.walk_packages(bdl.__path__, "bdl."):
         if not module.ispkg and module.name.split(".")[1] in (
-            "evaluation", "decoding", "detector", "review", "study",
+            "evaluation", "decoding", "detector", "quality", "review", "study",
         ):  # fmt: skip
             import_module(module.name)
     found, todo = set(), [Tabular]
@@ -160,6 +165,17 @@ def test_names_are_escaped_and_long_tables_cut() -> None:
     html = Events.of("<a>", "x", np.arange(100.0))._repr_html_()
     assert "&lt;a&gt;" in html
     assert "100 rows, 20 shown" in html
+
+
+def test_recordings_show_the_first_few_and_their_number() -> None:
+    many = Recordings.of(
+        Recording.of(np.ones((3, 2)), id=f"r{i}", period=0.5, channels=["x", "y"], group="g")
+        for i in range(30)
+    )
+    html = many._repr_html_()
+    assert "<tr><td>r0</td><td>0.5</td><td>3</td><td>x, y</td><td>g</td></tr>" in html
+    assert "30 rows, 20 shown" in html
+    assert many.to_polars().row(29) == ("r29", 0.5, 3, "x, y", "g")
 
 
 def test_a_score_is_plotted_by_tolerance_and_recall() -> None:

@@ -16,7 +16,6 @@ from bdl.evaluation.reconstruction import (
     IntegratedDifference,
     PeakFill,
     Reconstruction,
-    candidates,
 )
 from bdl.evaluation.states import choose, states
 from bdl.events import Events
@@ -120,7 +119,7 @@ def test_parameters_are_chosen_on_calibration_recordings(kind: str) -> None:
         densities.append(Density(name, values, ("off", "on"), 60.0, stride=1, samples=200))
         parts.append(Events.of(name, ["on", "off"], [start * 60.0, end * 60.0]))
     truth = Events.concat(parts)
-    grid = candidates(kind)  # type: ignore[arg-type]
+    grid = Reconstruction.kinds()[kind].candidates()
     best = choose(densities, truth, SLEEP, grid)
     assert best.score.f1 == max(states(densities, truth, SLEEP, g).f1 for g in grid)
     assert best.score == states(densities, truth, SLEEP, best.reconstruction)

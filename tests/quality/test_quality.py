@@ -69,7 +69,7 @@ def test_stretches_are_those_of_the_definitions_for_any_chunks(given_columns, pi
         for channel, mark in enumerate(marks):
             assert found.share(kind, channel) == (mark.mean() if length else 0)
             marked = np.zeros(length, bool)
-            for first, stop in found.found[kind][channel]:
+            for first, stop in found.stretches[kind][channel]:
                 marked[first:stop] = True
             np.testing.assert_array_equal(marked, mark)
             missing[:, channel] |= mark
@@ -95,7 +95,9 @@ def test_the_longest_stretch_and_the_rules_of_length():
 def test_a_copy_is_found_up_to_ten_lengths_back(distance, first):
     values = np.random.default_rng(0).normal(size=400).astype(np.float32)
     values[first + distance : first + distance + LEAST] = values[first : first + LEAST]
-    found = Quality(repeated=1.0).of(Recording.of(values, id="a", period=1.0)).found["repeated"][0]
+    found = (
+        Quality(repeated=1.0).of(Recording.of(values, id="a", period=1.0)).stretches["repeated"][0]
+    )
     begin = first + distance
     reached = distance == LOOK_BACK * LEAST
     assert found.tolist() == ([[begin, begin + LEAST]] if reached else [])
@@ -132,14 +134,16 @@ def still_night(id: str = "a", *, gap: bool = False) -> Recording:
 
 
 def test_an_accelerometer_on_a_table_is_not_worn():
-    [stretches] = {len(each) for each in [*Quality(non_wear={}).of(still_night()).found.values()]}
+    [stretches] = {
+        len(each) for each in [*Quality(non_wear={}).of(still_night()).stretches.values()]
+    }
     assert stretches == 3
-    found = Quality(non_wear=NonWear()).of(still_night()).found["non_wear"][0]
+    found = Quality(non_wear=NonWear()).of(still_night()).stretches["non_wear"][0]
     assert found.tolist() == [[3600, 9000]]
-    gaps = Quality(non_wear=NonWear()).of(still_night(gap=True)).found["non_wear"][0]
+    gaps = Quality(non_wear=NonWear()).of(still_night(gap=True)).stretches["non_wear"][0]
     assert gaps.tolist() == [[4500, 9000]]  # less than half of the first window is present
     two = NonWear(channels=("x", "y"))
-    assert len(Quality(non_wear=two).of(still_night()).found["non_wear"][0]) == 1
+    assert len(Quality(non_wear=two).of(still_night()).stretches["non_wear"][0]) == 1
     with pytest.raises(ConfigError, match=r"axis of an accelerometer.*channel_0.*channels:"):
         Quality(non_wear={}).of(Recording.of(np.zeros(9), id="a", period=1.0))
 

@@ -243,7 +243,7 @@ def test_every_protocol_runs_on_own_tables(tmp_path: Path) -> None:
         (("--folds", 4), r"4 folds need .* the data has 3; give fewer \(split.folds, --folds\)"),
         (
             ("--baseline", "forest"),
-            "segmentation, expected-ap, peaks, paper expected",
+            r"preset \(best, paper\), an objective .*segmentation.* decoder \(expected-ap, .*peaks",
         ),
         (("--objective", "bdl-soft"), "'bdl-soft' is not known"),
     ],
@@ -252,6 +252,21 @@ def test_what_evaluate_refuses(tmp_path: Path, words: tuple[object, ...], messag
     project = write_project(tmp_path)
     with pytest.raises(BdlError, match=message):
         call("evaluate", project, "--quiet", *words)
+
+
+def test_any_objective_decoder_or_preset_is_a_baseline(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    layout = {"period": 1.0}
+    data = Tables(recordings="signals", tolerances=(8.0, 20.0), layout=layout)
+    names = ("bce-hard", "seg-focal", "forward-mass", "peaks", "best")
+    protocol, _ = project_protocol(data, tmp_path, folds=3, baselines=names)
+    rows = {row.name: row for row in protocol.rows}
+    assert [*rows] == ["fast", *names]
+    assert rows["bce-hard"].objective.kind == "bce"
+    assert rows["seg-focal"].objective.kind == "segmentation"
+    assert rows["forward-mass"].detector == {"decoder": "forward-mass"}
+    assert rows["peaks"].detector["decoder"]["separation"] == 20.0
+    assert rows["best"].preset == "best"
 
 
 def test_one_group_cannot_be_divided(tmp_path: Path) -> None:

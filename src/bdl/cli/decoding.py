@@ -26,7 +26,7 @@ from bdl.errors import ConfigError, InputError, some
 
 if TYPE_CHECKING:
     from bdl.decoding import Calibration, Decoder, Grid
-    from bdl.density import Kind
+    from bdl.density import DensityKind
     from bdl.events import Events
     from bdl.formats.densities import DensityEntry
 
@@ -91,7 +91,7 @@ def decode(
     if pairs is not None:
         check_table_output(pairs, flag="--pairs")
     entries = read_manifest(densities).recordings
-    parsed = parse_decoder(decoder, entries[0].kind if entries else "events", tolerance or ())
+    parsed = _parse_decoder(decoder, entries[0].kind if entries else "events", tolerance or ())
     if threshold is not None:
         parsed = parsed.replace(threshold=threshold)
     detections = decoding.decode(
@@ -153,7 +153,7 @@ def calibrate(
     kind = entries[0].kind if entries else "events"
     intervals = interval_types(interval)
     if grid is not None:
-        tried_grid = parse_grid(grid, kind)
+        tried_grid = _parse_grid(grid, kind)
     else:
         tried_grid = decoding.default_grid(
             kind, tolerances=tolerance, alternations=(False, True) if intervals else (False,)
@@ -203,7 +203,7 @@ def _check_events(truth: Events, path: Path, entries: Sequence[DensityEntry]) ->
         )
 
 
-def parse_decoder(text: str | None, kind: Kind, tolerances: Sequence[float]) -> Decoder:
+def _parse_decoder(text: str | None, kind: DensityKind, tolerances: Sequence[float]) -> Decoder:
     """A decoder from its command-line form, completed, or the default one."""
     from bdl.decoding import Decoder, default_decoder
 
@@ -223,7 +223,7 @@ def parse_decoder(text: str | None, kind: Kind, tolerances: Sequence[float]) -> 
     return completed
 
 
-def parse_grid(text: str, kind: Kind) -> Grid:
+def _parse_grid(text: str, kind: DensityKind) -> Grid:
     """A grid from a name, a YAML mapping, a file, or the name of a data set."""
     from bdl.datasets import Dataset
     from bdl.decoding import Grid

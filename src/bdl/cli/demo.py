@@ -40,7 +40,7 @@ def demo(
     settings = defaults.replace(
         recordings=recordings, days=days, training=defaults.training.replace(**training)
     )
-    result = run(folder, settings, say=lambda text: err.print(f"• {text}"), progress=not json)
+    result = run(folder, settings, announce=lambda text: err.print(f"• {text}"), progress=not json)
     head, *rows = _summary_rows(result.content)
     if json:
         systems = [dict(zip(head, row, strict=True)) for row in rows]

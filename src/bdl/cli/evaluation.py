@@ -31,7 +31,8 @@ def evaluate(
     baseline: Annotated[
         list[str] | None,
         Option(
-            help="Row to compare with: segmentation, expected-ap, peaks or paper; may be repeated."
+            help="Row to compare with: an objective (such as segmentation), a decoder (such as "
+            "peaks) or another preset (such as paper); may be repeated."
         ),
     ] = None,
     seed: Annotated[int, Option(parser=SEED, help="Seed of the folds and of the models.")] = 0,

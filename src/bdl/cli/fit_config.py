@@ -7,7 +7,7 @@ It is YAML (or JSON) with the keys of `FitConfig`; paths in it are relative to t
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
@@ -15,9 +15,9 @@ from bdl.config import read_yaml, validate
 from bdl.datasets.tables import Tables
 from bdl.detector.presets import PresetName
 from bdl.errors import ConfigError
+from bdl.evaluation.matching import EventFree
 from bdl.formats.data_files import DataFiles
 
-EventFree = Literal["ignore", "count"]
 Plain = dict[str, Any]
 CONFIG = "bdl.yaml"  # in the folder of a project
 

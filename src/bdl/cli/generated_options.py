@@ -15,7 +15,7 @@ from bdl.cli.option_types import (
     is_mapping,
     option_type,
     parse_pairs,
-    parse_yaml,
+    parse_yaml_option,
     shown_default,
 )
 from bdl.config import Value
@@ -66,7 +66,7 @@ class Fields:
         option = Option(
             flag,
             help=help.strip(),
-            parser=parse_yaml if shared is object else number,
+            parser=parse_yaml_option if shared is object else number,
             metavar="VALUE" if shared is object else None,
         )
         annotation = Annotated[shared | None, option]

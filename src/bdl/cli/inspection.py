@@ -11,7 +11,7 @@ from typer import Argument, Option, Typer
 
 from bdl.cli.console import out, print_json, progress, width
 from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
-from bdl.cli.option_types import parse_yaml
+from bdl.cli.option_types import parse_yaml_option
 from bdl.cli.options import Intervals, Json, Pattern, interval_types, takes
 from bdl.cli.recording_options import (
     EVENT_OPTIONS,
@@ -55,7 +55,7 @@ def inspect(
     quality: Annotated[
         Any,
         Option(
-            parser=parse_yaml,
+            parser=parse_yaml_option,
             metavar="VALUE",
             help="Stretches of bad data to look for, such as '{flat: 60, clipped: 0.1, "
             "repeated: 1, non_wear: {}}' in seconds. Default: all kinds.",

@@ -144,12 +144,12 @@ def explore(
             err.print(f"{export_}, and its changes: {log}")
             return
 
-        def say(address: str) -> None:
+        def announce(address: str) -> None:
             print(address, flush=True)
             err.notes((*data.notes, *session.labels.journal.notes))
             err.print("Ctrl+C ends it; every edit is saved at once.")
 
-        serve(session, port=port, browser=browser, say=say)
+        serve(session, port=port, browser=browser, announce=announce)
 
 
 def _compared(

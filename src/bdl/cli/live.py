@@ -123,7 +123,7 @@ def serve(
 
     detector = load(model)
 
-    def say(address: str, token: str) -> None:
+    def announce(address: str, token: str) -> None:
         print(address, token, sep="\n", flush=True)
         err.print("Ctrl+C ends it.")
 
@@ -134,7 +134,7 @@ def serve(
         token=os.environ.get("BDL_TOKEN"),
         limits=Limits(**limits),
         operating_point=detector.model_.operating_point is not None and not all,
-        say=say,
+        announce=announce,
     )
 
 

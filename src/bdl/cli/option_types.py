@@ -90,12 +90,12 @@ def _is_plain(kind: Any) -> bool:
     return kind in (bool, int, float, str, Path)
 
 
-def parse_yaml(text: str) -> Any:
+def parse_yaml_option(text: str) -> Any:
     """A value in YAML: a number, a name, a list, a mapping; ``none`` is None.
 
     Examples
     --------
-    >>> parse_yaml("[0, 1]"), parse_yaml("bf16-mixed")
+    >>> parse_yaml_option("[0, 1]"), parse_yaml_option("bf16-mixed")
     ([0, 1], 'bf16-mixed')
     """
     try:

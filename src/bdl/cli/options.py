@@ -17,7 +17,7 @@ from typer import Argument, Option
 from bdl import plain_data
 from bdl.cli.generated_options import Fields, parameters_of
 from bdl.cli.numbers import INTERVALS, REPLICATES, SCORE, SECONDS, SEED, TOLERANCE
-from bdl.cli.option_types import parse_yaml
+from bdl.cli.option_types import parse_yaml_option
 from bdl.config import Value, read_yaml
 from bdl.errors import ConfigError
 from bdl.registry import Variant
@@ -180,7 +180,7 @@ def parse_variant(
     if text in family.names():
         return family.parse(text, flag)
     if text.lstrip().startswith("{"):
-        return family.parse(parse_yaml(text), flag)
+        return family.parse(parse_yaml_option(text), flag)
     if not Path(text).suffix and not Path(text).exists():
         names = ", ".join([*family.names(), *also])
         raise ConfigError(f"{flag} {text}: expected one of {names}, a YAML mapping, or a file")

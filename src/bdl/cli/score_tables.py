@@ -200,7 +200,7 @@ def read(
     defaults = {"period": 1.0, "incomplete": "drop", "intervals": intervals or None}
     events = read_events(path, format=format, defaults=defaults)
     console.err.notes(events.notes)
-    return events, "steps" if format.kind == "kaggle" else "seconds"
+    return events, format.unit
 
 
 def convert(events: Events, unit: str, target: str, period: float | None, path: Path) -> Events:

@@ -21,9 +21,9 @@ from bdl.recording import Recordings
 from bdl.registry import singular
 
 if TYPE_CHECKING:
-    from bdl.cli.fit_config import EventFree
     from bdl.datasets import Settings
     from bdl.detector import DetectorSettings
+    from bdl.evaluation.matching import EventFree
 
 Plain = dict[str, Any]
 

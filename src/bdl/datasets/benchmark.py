@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from bdl.config import Value
+from bdl.evaluation.matching import EventFree
 from bdl.events import Events
 from bdl.intervals import IntervalType
 from bdl.recording import Recordings
@@ -82,7 +83,7 @@ class Settings(Value):
     separation: PositiveFloat
     calendar: bool = False
     scaling: Scaling | None = None
-    event_free: Literal["ignore", "count"] = "ignore"
+    event_free: EventFree = "ignore"
     jitter: NonNegativeInt = 0
 
 

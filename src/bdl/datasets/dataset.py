@@ -50,7 +50,7 @@ from bdl.registry import Variant
 if TYPE_CHECKING:
     from bdl.datasets.downloads import Download, FileProgress
     from bdl.decoding.grid import Grid
-    from bdl.density import Kind
+    from bdl.density import DensityKind
 
 # File beside the raw files of a simulator, which marks them as simulated.
 SIMULATED = "SIMULATED"
@@ -264,7 +264,7 @@ class Dataset(Variant):
         return None
 
     @classmethod
-    def grids(cls) -> Mapping[Kind, Grid]:
+    def grids(cls) -> Mapping[DensityKind, Grid]:
         """The published decoder grids, by the kind of density they are for."""
         return {}
 

@@ -25,7 +25,7 @@ from bdl.recording import Recording, RecordingInfo, Recordings, Values
 
 if TYPE_CHECKING:
     from bdl.decoding.grid import Grid
-    from bdl.density import Kind
+    from bdl.density import DensityKind
 
 
 class EventStream(Dataset):
@@ -59,12 +59,12 @@ class EventStream(Dataset):
             self.settings.types[0],
             ordered % length * self.period,
         )
-        together = Recordings.of(recordings, files=(table,))
-        return Benchmark(self.kind, together, events, (), self.settings, notes)
+        collection = Recordings.of(recordings, files=(table,))
+        return Benchmark(self.kind, collection, events, (), self.settings, notes)
 
     @classmethod
-    def grids(cls) -> Mapping[Kind, Grid]:
-        """A grid of our own: the paper does not state the number of thresholds or the smoothing."""
+    def grids(cls) -> Mapping[DensityKind, Grid]:
+        """The default grid: the paper does not state the number of thresholds or the smoothing."""
         from bdl.decoding.peaks import PeakGrid
 
         return {"events": PeakGrid(separation=cls.settings.separation)}

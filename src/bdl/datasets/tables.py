@@ -60,7 +60,7 @@ class Tables(DataFiles, Dataset):
             events = events.select(types=self.types)
         intervals = self.intervals or likely_intervals(sorted({*events.event}))
         tolerances = self.tolerances or propose(recordings, events).tolerances.value
-        settings = settings_for(self.types or _types(events, intervals), tolerances, recordings)
+        settings = _settings_for(self.types or _types(events, intervals), tolerances, recordings)
         notes = [*recordings.notes, *events.notes, *notes]
         return Benchmark(self.kind, recordings, events, intervals, settings, tuple(notes))
 
@@ -68,7 +68,7 @@ class Tables(DataFiles, Dataset):
         return self.below(path).paths()
 
 
-def settings_for(
+def _settings_for(
     types: tuple[str, ...], tolerances: Sequence[float], recordings: Recordings
 ) -> Settings:
     """Settings that follow from tolerances in seconds and clocks alone."""
@@ -106,6 +106,6 @@ def _inside(events: Events, recordings: Recordings, source: str) -> tuple[Events
     inside = ~outside(events, recordings)
     if inside.all():
         return events, []
-    rest = Events.of(events.recording[inside], events.event[inside], events.time[inside])
+    events_inside = Events.of(events.recording[inside], events.event[inside], events.time[inside])
     note = f"{int((~inside).sum())} events are outside their recordings and are left out"
-    return replace(rest, notes=events.notes, backend=events.backend), [note]
+    return replace(events_inside, notes=events.notes, backend=events.backend), [note]

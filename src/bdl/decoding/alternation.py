@@ -9,17 +9,12 @@ an offset of the same time), and so on from the end backwards.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from bdl.arrays import AnyFloats, Flags
 from bdl.compiled import compiled
 from bdl.decoding.candidates import ByType, Candidates, check_intervals
 from bdl.intervals import IntervalType
-
-Floats = NDArray[np.floating[Any]]
-Mask = NDArray[np.bool_]
 
 
 def best_alternation(onsets: Candidates, offsets: Candidates) -> tuple[Candidates, Candidates]:
@@ -41,8 +36,8 @@ def alternate(candidates: ByType, intervals: tuple[IntervalType, ...]) -> ByType
 
 @compiled(small_in_python=True)
 def _alternate(
-    onset_time: Floats, onset_score: Floats, offset_time: Floats, offset_score: Floats
-) -> tuple[Mask, Mask]:
+    onset_time: AnyFloats, onset_score: AnyFloats, offset_time: AnyFloats, offset_score: AnyFloats
+) -> tuple[Flags, Flags]:
     # Candidates are numbered onsets first, then offsets; -1 is the empty sequence. The state is,
     # for each type, the best sequence that ends in it: its total, length and last candidate.
     n, m = len(onset_time), len(offset_time)

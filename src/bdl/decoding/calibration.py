@@ -17,7 +17,7 @@ from typing import Any
 
 from bdl.decoding.alternation import alternate
 from bdl.decoding.candidates import ByType, above, to_events, unique
-from bdl.decoding.decoder import Decoder, interval_types
+from bdl.decoding.decoder import Decoder, concerned_intervals
 from bdl.decoding.grid import Grid
 from bdl.density import Density
 from bdl.errors import ConfigError, InputError
@@ -145,7 +145,7 @@ def calibrate(
     highest, bounded = 0.0, True
     for density in unique(densities):
         grid.decoder.check_reads(density)
-        concerned = interval_types(density, tuple(intervals))
+        concerned = concerned_intervals(density, tuple(intervals))
         candidates = grid.candidates(density, decoders, concerned)
         decoded.append(_Decoded(density.recording, concerned, candidates))
         durations[density.recording] = density.samples * density.period

@@ -17,7 +17,7 @@ from bdl.decoding.alternation import alternate
 from bdl.decoding.candidates import ByType, above, to_events, unique
 from bdl.decoding.incremental import BinClock, IncrementalDecoder
 from bdl.decoding.incremental_rows import DecoderRows, SeparateRows, SingleRow
-from bdl.density import Density, Kind
+from bdl.density import Density, DensityKind
 from bdl.errors import ConfigError
 from bdl.events import Events
 from bdl.intervals import IntervalType
@@ -40,7 +40,7 @@ class Decoder(Variant):
     """
 
     package: ClassVar[str] = "bdl.decoding"
-    reads: ClassVar[Kind]
+    reads: ClassVar[DensityKind]
     """Kind of density that is decoded: ``events`` or ``state``."""
 
     threshold: NonNegativeFloat = 0.0
@@ -109,13 +109,13 @@ class Decoder(Variant):
         density
             Density of one recording, of the kind that the decoder reads.
         intervals
-            The interval types that concern this density, as `interval_types` gives them.
+            The interval types that concern this density, as `concerned_intervals` gives them.
         """
 
     def detect(self, density: Density, intervals: tuple[IntervalType, ...] = ()) -> ByType:
         """Times and scores by event type, after threshold and alternation."""
         self.check_reads(density)
-        concerned = interval_types(density, intervals)
+        concerned = concerned_intervals(density, intervals)
         detected = above(self.candidates(density, concerned), self.threshold)
         return alternate(detected, concerned) if self.alternate else detected
 
@@ -135,7 +135,7 @@ class Decoder(Variant):
             )
 
 
-def interval_types(
+def concerned_intervals(
     density: Density, intervals: tuple[IntervalType, ...]
 ) -> tuple[IntervalType, ...]:
     """The interval types that concern a density.
@@ -148,7 +148,7 @@ def interval_types(
     >>> import numpy as np
     >>> sleep, run = IntervalType("sleep", "onset", "wakeup"), IntervalType("run", "go", "stop")
     >>> density = Density("a", np.zeros((1, 1), np.float32), ("run",), 1.0, 1, 1, kind="state")
-    >>> [interval.name for interval in interval_types(density, (sleep, run))]
+    >>> [interval.name for interval in concerned_intervals(density, (sleep, run))]
     ['run']
     """
     if density.kind == "events":
@@ -202,7 +202,7 @@ def decode(
 
 
 def default_decoder(
-    kind: Kind, *, tolerances: Sequence[float] = (), separation: float = 0.0
+    kind: DensityKind, *, tolerances: Sequence[float] = (), separation: float = 0.0
 ) -> Decoder:
     """The recommended decoder where none has been calibrated.
 

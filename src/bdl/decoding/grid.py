@@ -20,7 +20,7 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 from bdl.config import Seconds, Value
 from bdl.decoding.candidates import ByType
 from bdl.decoding.decoder import Decoder
-from bdl.density import Density, Kind
+from bdl.density import Density, DensityKind
 from bdl.errors import ConfigError
 from bdl.intervals import IntervalType
 from bdl.registry import Variant
@@ -119,7 +119,7 @@ class Grid(Variant):
 
 
 def default_grid(
-    kind: Kind,
+    kind: DensityKind,
     *,
     tolerances: Sequence[float],
     separation: float = 0.0,
@@ -146,7 +146,7 @@ def default_grid(
     )
 
 
-def paper_grid(kind: Kind, settings: GridSettings) -> Grid:
+def paper_grid(kind: DensityKind, settings: GridSettings) -> Grid:
     """The grid of the paper's studies for densities of a kind.
 
     Examples
@@ -158,13 +158,13 @@ def paper_grid(kind: Kind, settings: GridSettings) -> Grid:
     return _first(kind, lambda variant: variant.paper(settings), "the paper has no grid")
 
 
-def paper_grids(**settings: Any) -> dict[Kind, Grid]:
+def paper_grids(**settings: Any) -> dict[DensityKind, Grid]:
     """The grids of the paper's studies by kind of density, from fields of `GridSettings`."""
-    kinds: tuple[Kind, ...] = ("events", "state")
+    kinds: tuple[DensityKind, ...] = ("events", "state")
     return {kind: paper_grid(kind, GridSettings(**settings)) for kind in kinds}
 
 
-def _first(kind: Kind, make: Callable[[type[Grid]], Grid | None], problem: str) -> Grid:
+def _first(kind: DensityKind, make: Callable[[type[Grid]], Grid | None], problem: str) -> Grid:
     for variant in Grid.kinds().values():
         if variant.decoder.reads == kind and (grid := make(variant)) is not None:
             return grid

@@ -201,12 +201,12 @@ def _advance_rows(
             own_place[:held] = pending_place[row, column, :held]
             own_height[:held] = pending_height[row, column, :held]
             own_kept[:held] = pending_kept[row, column, :held]
-            held, found = decide(
+            held, decided = decide(
                 place[:total], height[:total], is_maximum[:total], horizon[:total],
                 distance, earlier, own_place, own_height, own_kept, held,
                 found_place, found_height, found_cell,
             )  # fmt: skip
-            for k in range(found):
+            for k in range(decided):
                 final[0, finals], final[1, finals] = i, column
                 final[2, finals] = found_place[k]
                 final[3, finals] = min(begin + found_cell[k], begin + size - 1)

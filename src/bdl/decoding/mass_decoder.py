@@ -9,7 +9,7 @@ from pydantic import Field, PositiveFloat
 from bdl.config import Seconds
 from bdl.decoding.decoder import Decoder
 from bdl.decoding.grid import Grid, NonNegatives
-from bdl.density import Kind
+from bdl.density import DensityKind
 from bdl.errors import ConfigError
 
 Share = Annotated[float, Field(gt=0, le=1)]
@@ -35,7 +35,7 @@ class MassDecoder(Decoder):
         of the same event where a model puts more than mass 1 around it.
     """
 
-    reads: ClassVar[Kind] = "events"
+    reads: ClassVar[DensityKind] = "events"
 
     threshold: Share = 0.001
     tolerances: Positives | None = None

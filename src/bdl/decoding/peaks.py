@@ -38,7 +38,7 @@ from bdl.decoding.maxima import Keep, local_maxima, separate
 from bdl.decoding.refinement import Refine, refine
 from bdl.decoding.smoothed_maxima import smoothed_maxima
 from bdl.decoding.smoothing import Side
-from bdl.density import Density, Kind
+from bdl.density import Density, DensityKind
 from bdl.intervals import IntervalType
 
 Clock = Literal["samples", "bins"]
@@ -74,7 +74,7 @@ class Peaks(Decoder):
     [34.5]
     """
 
-    reads: ClassVar[Kind] = "events"
+    reads: ClassVar[DensityKind] = "events"
 
     kind: Literal["peaks"] = "peaks"
     smooth: Seconds = 0.0

@@ -37,7 +37,7 @@ from bdl.decoding.incremental import BinClock, IncrementalDecoder
 from bdl.decoding.maxima import local_maxima, separate
 from bdl.decoding.peaks import Clock
 from bdl.decoding.smoothing import Side, smooth
-from bdl.density import Density, Kind
+from bdl.density import Density, DensityKind
 from bdl.errors import ConfigError
 from bdl.intervals import IntervalType
 
@@ -77,7 +77,7 @@ class Transitions(Decoder):
     (['onset', 'wakeup'], [20.0, 40.0], [0.8, 0.8])
     """
 
-    reads: ClassVar[Kind] = "state"
+    reads: ClassVar[DensityKind] = "state"
 
     kind: Literal["transitions"] = "transitions"
     scorer: Scorer = "threshold"
@@ -130,7 +130,9 @@ class Transitions(Decoder):
     def candidates(self, density: Density, intervals: tuple[IntervalType, ...]) -> ByType:
         by_type = {}
         for column, interval in enumerate(intervals):
-            onsets, offsets = find_transitions(occupancy(density, column, self), density, self)
+            onsets, offsets = find_transitions(
+                smoothed_occupancy(density, column, self), density, self
+            )
             by_type[interval.onset], by_type[interval.offset] = onsets, offsets
         return by_type
 
@@ -202,7 +204,7 @@ class TransitionGrid(Grid):
             smoothed: dict[float, Fixed] = {}
             for decoder, by_type in zip(decoders, candidates, strict=True):
                 if decoder.smooth not in smoothed:
-                    smoothed[decoder.smooth] = occupancy(density, column, decoder)
+                    smoothed[decoder.smooth] = smoothed_occupancy(density, column, decoder)
                 onsets, offsets = find_transitions(smoothed[decoder.smooth], density, decoder)
                 by_type[interval.onset], by_type[interval.offset] = onsets, offsets
         return candidates
@@ -256,7 +258,7 @@ def window_rise(extended: Fixed, window: int, places: int) -> Fixed:
     return rise
 
 
-def occupancy(density: Density, column: int, decoder: Transitions) -> Fixed:
+def smoothed_occupancy(density: Density, column: int, decoder: Transitions) -> Fixed:
     """The (smoothed) occupancy of one column on the decoder's clock, in units of 2**-30."""
     values = density.values[:, column].astype(np.float64)
     bins = decoder.clock == "bins"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from bdl.density import Density
 from bdl.detector.model import Model
 from bdl.encoders.allocator import keep_buffers
 from bdl.errors import ConfigError, InputError
+from bdl.evaluation.matching import EventFree
 from bdl.events import Events
 from bdl.formats.polyphase import on_one_clock
 from bdl.recording import Recording, RecordingInfo, Recordings
@@ -68,10 +69,10 @@ def check_units(recording: Recording, binned: Binned, model: Model) -> None:
     means = np.abs(binned.values[present]).mean(axis=0, dtype=np.float64)
     levels = model.features.per_channel(means).mean(axis=1)
     trained = np.array(model.levels)
-    known = (trained > 0) & (levels > 0)
-    ratio = levels[known] / trained[known]
+    comparable = (trained > 0) & (levels > 0)
+    ratio = levels[comparable] / trained[comparable]
     if len(ratio) and (ratio.min() > OTHER_UNITS or ratio.max() < 1 / OTHER_UNITS):
-        names = [name for name, use in zip(model.channels, known, strict=True) if use]
+        names = [name for name, use in zip(model.channels, comparable, strict=True) if use]
         sizes = ", ".join(f"{name} {r:.2g} times" for name, r in zip(names, ratio, strict=True))
         trained_units = f" than {', '.join(dict.fromkeys(model.units))}" if model.units else ""
         raise InputError(
@@ -85,10 +86,10 @@ def densities_of(
     module: nn.Module, model: Model, features: Iterable[Featured]
 ) -> Iterator[tuple[Binned, Density]]:
     """Yield the features and the density of each recording."""
-    from bdl.batched_inference import batches, densities
+    from bdl.batched_inference import densities, inference_batches
 
     keep_buffers()
-    for batch in batches(features, module, lambda item: len(item[1])):
+    for batch in inference_batches(features, module, lambda item: len(item[1])):
         values = densities(
             module,
             [binned for _, binned in batch],
@@ -133,7 +134,7 @@ def describe(
 def validator(
     model: Model,
     validation: tuple[Recordings, Events] | None,
-    event_free: Literal["ignore", "count"],
+    event_free: EventFree,
 ) -> Callable[[nn.Module], float] | None:
     """Return a function that computes the event mAP of a module on the validation recordings.
 

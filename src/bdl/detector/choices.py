@@ -167,12 +167,12 @@ def weighted_mean(members: Sequence[Density], weights: Sequence[float]) -> Densi
     return replace(members[0], values=values)
 
 
-def weight_candidates(kinds: Sequence[str]) -> Iterator[tuple[float, ...]]:
+def _weight_candidates(kinds: Sequence[str]) -> Iterator[tuple[float, ...]]:
     """Yield weights of members to try: equal by kind, then unequal, then without some kinds.
 
     Examples
     --------
-    >>> [*weight_candidates(["recurrent", "recurrent", "trees"])][:3]
+    >>> [*_weight_candidates(["recurrent", "recurrent", "trees"])][:3]
     [(0.25, 0.25, 0.5), (0.375, 0.375, 0.25), (0.125, 0.125, 0.75)]
     """
     names = list(dict.fromkeys(kinds))
@@ -204,7 +204,7 @@ def choose_weights(
     if not isinstance(encoder, Ensemble):
         return (1.0,), []
     candidates = [] if encoder.weights is None else [encoder.weights]
-    candidates += [*weight_candidates([member.kind for member in encoder.members])]
+    candidates += [*_weight_candidates([member.kind for member in encoder.members])]
     tried = []
     for weights in candidates:
         means = [weighted_mean(densities, weights) for densities in members]
@@ -246,8 +246,8 @@ def best_threshold(matches: Matches) -> tuple[float, float]:
     if not len(scores):
         return 0.0, 0.0
     places = np.unique(np.linspace(0, len(scores) - 1, MOST_THRESHOLDS).round().astype(np.int64))
-    known = matches.truths.sum(axis=0) > 0
-    mean_f1 = [float(matches.tally(score).f1[known].mean()) for score in scores[places]]
+    has_events = matches.truths.sum(axis=0) > 0
+    mean_f1 = [float(matches.tally(score).f1[has_events].mean()) for score in scores[places]]
     best = int(np.argmax(mean_f1))
     place = places[best]
     below = scores[min(place + 1, len(scores) - 1)]

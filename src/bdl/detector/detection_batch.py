@@ -106,7 +106,7 @@ class DetectionBatch:
         detections: Detections = {}
         if self.again:
             done = [step for step in self.steps.values() if run.done(step.id) is not None]
-            detections = {step.recording: read_detections(run, step) for step in done}
+            detections = {step.recording: read_candidates(run, step) for step in done}
         refused: dict[str, InputError] = {}
         left = self.recordings.select([id for id in self.recordings.ids if id not in detections])
         applied = detector.apply(
@@ -130,7 +130,7 @@ class DetectionBatch:
             detections[density.recording] = candidates
 
 
-def read_detections(run: RunReader, step: DetectionStep) -> ByType:
+def read_candidates(run: RunReader, step: DetectionStep) -> ByType:
     """The detections of a finished step."""
     return {
         event: Candidates(*(np.array(column, dtype=np.float64) for column in columns))

@@ -23,18 +23,18 @@ from bdl.detector.detection_batch import (
     Detections,
     DetectionStep,
     Refused,
-    read_detections,
+    read_candidates,
 )
 from bdl.detector.operating_point import OperatingPoint
 from bdl.errors import InputError
 from bdl.events import Events
 from bdl.formats.addresses import address_of, ask_all
 from bdl.recording import Recordings
-from bdl.recording_batches import batches
+from bdl.recording_batches import batches_of
 from bdl.runs.digest import digest, recording_digest
 from bdl.runs.file_stamps import file_stamps
 from bdl.runs.run_directory import RunDirectory
-from bdl.runs.step_files import read_densities
+from bdl.runs.step_files import read_step_densities
 from bdl.workers import WorkerDeath, Workers, run_all
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class DetectionRun:
     def densities(self) -> Iterator[Density]:
         """The densities, one at a time, in the order of the recordings."""
         for step in self.steps:
-            yield from read_densities(self.directory, [step.id])
+            yield from read_step_densities(self.directory, [step.id])
 
 
 def detect_many(
@@ -124,7 +124,7 @@ def detect_many(
         steps = _steps(recordings, shared)
         finished = run.finished()
         detections: Detections = {
-            id: read_detections(run, step)
+            id: read_candidates(run, step)
             for id, step in steps.items()
             if step.id.folder in finished
         }
@@ -132,7 +132,7 @@ def detect_many(
         threads = workers.threads
         if not workers.here:
             threads = threads or max(1, (os.cpu_count() or 1) // workers.jobs)
-        whole = DetectionBatch(run.url, left, steps, detector if workers.here else None, threads)
+        all_left = DetectionBatch(run.url, left, steps, detector if workers.here else None, threads)
         resumed = bool(detections)
         deaths: list[str] = []
 
@@ -146,7 +146,7 @@ def detect_many(
         progress(done, total)
         for batch, outcome in run_all(
             DetectionBatch.detect,
-            (whole.part(batch) for batch in batches(left)),
+            (all_left.part(batch) for batch in batches_of(left)),
             workers,
             died,
             DetectionBatch.singles,

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from bdl.arrays import Longs, Singles
 from bdl.detector.stream_steps import State, Steps
-from bdl.inference import check_output, evaluating, linked, tensors
+from bdl.inference import check_logits, evaluating, linked, tensors
 
 
 class EncoderSteps(Steps):
@@ -56,7 +56,7 @@ class EncoderSteps(Steps):
             output, after = self.module.step(  # type: ignore[operator]
                 inputs, _nested(self._shape, before), hours, weekdays
             )
-            logits = check_output(output, inputs, self.outputs).float().cpu().numpy()
+            logits = check_logits(output, inputs, self.outputs).float().cpu().numpy()
             arrays = self._arrays(after)
         return linked(self.module, logits, self.link), arrays
 

@@ -20,8 +20,8 @@ Examples
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -38,6 +38,7 @@ from bdl.detector.nested_parameters import NestedParameters
 from bdl.detector.selection import Selection
 from bdl.encoders import Encoder
 from bdl.errors import ConfigError
+from bdl.evaluation.matching import EventFree
 from bdl.events import Events
 from bdl.features import Features
 from bdl.intervals import IntervalType
@@ -181,7 +182,7 @@ class Detector(ModulePrediction, NestedParameters):
         validation: tuple[Recordings, Events] | None = None,
         intervals: Sequence[IntervalType] | None = None,
         types: Sequence[str] | None = None,
-        event_free: Literal["ignore", "count"] = "ignore",
+        event_free: EventFree = "ignore",
         unknown: Literal["error", "ignore"] = "error",
     ) -> Self:
         """Train on recordings and their events.
@@ -259,8 +260,7 @@ class Detector(ModulePrediction, NestedParameters):
         checked = preparation.events_of(events, recordings, unknown=unknown)
         before = FittedModel(self.model_, self.module_, self.rescorer_)
         shorter = shorter_training(self.model_, **training)
-        tuned = fine_tune(before, recordings, checked, shorter, self._reporting)
-        return copy.copy(self)._set(tuned)
+        return copy(self)._set(fine_tune(before, recordings, checked, shorter, self._reporting))
 
     @classmethod
     def load(cls, path: str | Path, *, module: nn.Module | None = None) -> Self:

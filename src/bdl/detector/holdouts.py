@@ -34,7 +34,7 @@ def holdouts(
     folds
         Number of parts; 1 for one part with a share of the groups.
     share
-        That share.
+        Share of the groups that is held out if ``folds`` is 1.
     seed
         Seed of the order of groups with equally many events, and of a single part.
 

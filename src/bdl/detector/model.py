@@ -115,8 +115,8 @@ class Model(Value):
     @property
     def units_by_channel(self) -> dict[str, str]:
         """Unit of each channel that has a known one."""
-        known = zip(self.channels, self.units, strict=False)
-        return {channel: unit for channel, unit in known if unit}
+        units = zip(self.channels, self.units, strict=False)
+        return {channel: unit for channel, unit in units if unit}
 
     @property
     def lag(self) -> int:

@@ -104,7 +104,7 @@ def train_model(
     if reporting.directory is not None:
         # Without validation recordings the decoder does not influence which weights are kept.
         free = {"settings", "tile", "provenance"} | (set() if validation else {"decoder"})
-        digest = preparation.events_digest
+        digest = preparation.training_events_digest
         identity = {
             **settings.model_dump(mode="json", exclude={"decoder", "tile"}),
             **model.model_dump(mode="json", exclude=free),
@@ -196,8 +196,8 @@ def provenance_of(
 
 def _units(recordings: Recordings, channels: Sequence[str]) -> tuple[str, ...]:
     """Return the unit of each channel; none if none is known."""
-    known = common_units(recordings)
-    return tuple(known.get(channel, "") for channel in channels) if known else ()
+    units = common_units(recordings)
+    return tuple(units.get(channel, "") for channel in channels) if units else ()
 
 
 def choose_window(settings: DetectorSettings, recordings: Recordings) -> int:

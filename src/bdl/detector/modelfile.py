@@ -52,7 +52,7 @@ def write_model(path: str | Path, model: Model, weights: Mapping[str, Tensor]) -
     """
     text = model.model_dump_json()
     plain = {name: weights[name].detach().cpu().contiguous() for name in sorted(weights)}
-    header = {"format": FORMAT, "model": text, "digest": digest(text, plain)}
+    header = {"format": FORMAT, "model": text, "digest": model_digest(text, plain)}
     # One entry only: safetensors writes several in no particular order.
     content = save(plain, {"bdl": json.dumps(header)})
     with atomic(path) as temporary:
@@ -87,7 +87,7 @@ def read_model(path: str | Path) -> tuple[Model, dict[str, Tensor]]:
             "was the copy or download cut off?"
         ) from error
     text = header["model"]
-    if digest(text, weights) != header["digest"]:
+    if model_digest(text, weights) != header["digest"]:
         raise InputError(
             f"{file}: its content does not match its digest: it was changed or damaged after it "
             "was written"
@@ -149,7 +149,7 @@ def check_size(path: str | Path, module: nn.Module, weights: Mapping[str, Tensor
         )
 
 
-def digest(text: str, weights: Mapping[str, Tensor]) -> str:
+def model_digest(text: str, weights: Mapping[str, Tensor]) -> str:
     """Return the SHA-256 digest of a configuration and all weights."""
     total = hashlib.sha256(f"{FORMAT}\0{text}\0".encode())
     for name in sorted(weights):

@@ -15,7 +15,7 @@ from bdl.detector.application import Featured, densities_of
 from bdl.detector.encoder_steps import EncoderSteps
 from bdl.detector.model import Model
 from bdl.detector.model_training import FittedModel
-from bdl.detector.modelfile import all_weights, digest, write_model
+from bdl.detector.modelfile import all_weights, model_digest, write_model
 from bdl.detector.onnx_export import export_model
 from bdl.detector.streaming import Streaming
 from bdl.errors import ConfigError
@@ -76,17 +76,18 @@ class ModulePrediction(Streaming):
         return densities_of(self.module_, self.model_, features)
 
     def _steps(self) -> EncoderSteps:
-        known: EncoderSteps | None = getattr(self, "_steps_", None)
-        if known is None or known.module is not self.module_:
+        cached: EncoderSteps | None = getattr(self, "_steps_", None)
+        if cached is None or cached.module is not self.module_:
             model = self.model_
-            known = EncoderSteps(self.module_, model.objective.density, outputs=len(model.outputs))
-            self._steps_ = known
-        return known
+            cached = EncoderSteps(self.module_, model.objective.density, outputs=len(model.outputs))
+            self._steps_ = cached
+        return cached
 
     def _digest(self) -> str:
-        known: tuple[Model, nn.Module, str] | None = getattr(self, "_digest_", None)
-        if known is None or known[0] is not self.model_ or known[1] is not self.module_:
+        cached: tuple[Model, nn.Module, str] | None = getattr(self, "_digest_", None)
+        if cached is None or cached[0] is not self.model_ or cached[1] is not self.module_:
             weights = all_weights(self.module_, self.rescorer_)
-            known = (self.model_, self.module_, digest(self.model_.model_dump_json(), weights))
-            self._digest_ = known
-        return known[2]
+            digest = model_digest(self.model_.model_dump_json(), weights)
+            cached = (self.model_, self.module_, digest)
+            self._digest_ = cached
+        return cached[2]

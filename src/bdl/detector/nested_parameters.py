@@ -48,5 +48,5 @@ def _with_field(value: Value, name: str, path: str, new: object) -> Any:
         return new
     if not isinstance(current, Value):
         raise ValueError(f"{parameter!r} has no fields, so {name!r} is not known")
-    field, _, rest = path.partition("__")
-    return current.replace(**{field: _with_field(current, path, rest, new)})
+    field, _, inner_path = path.partition("__")
+    return current.replace(**{field: _with_field(current, path, inner_path, new)})

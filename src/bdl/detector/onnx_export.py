@@ -10,7 +10,7 @@ import numpy as np
 
 from bdl.detector.binning_graph import bin_samples
 from bdl.detector.model import Model
-from bdl.detector.onnx_file import SUFFIX, metadata_of, sealed
+from bdl.detector.onnx_file import SUFFIX, metadata_of, with_digest
 from bdl.errors import ConfigError
 from bdl.formats.atomic_files import atomic
 from bdl.onnx_graph import EncoderInputs, Graph
@@ -71,4 +71,4 @@ def export_model(
     graph.output("density", density, np.float32, ("batch", "bins", outputs))
     content = graph.model(metadata_of(model, rescorer, source)).SerializeToString()
     with atomic(path) as temporary:
-        temporary.write_bytes(sealed(content))
+        temporary.write_bytes(with_digest(content))

@@ -35,10 +35,10 @@ _KEY = b"bdl.digest"
 _SEAL = bytes([14 << 3 | 2, len(_KEY) + 68, 1 << 3 | 2, len(_KEY)]) + _KEY + bytes([2 << 3 | 2, 64])
 
 
-def sealed(content: bytes) -> bytes:
+def with_digest(content: bytes) -> bytes:
     """Return a serialised model with the digest of its bytes as its last entry of metadata.
 
-    >>> sealed(b"")[-64:] == hashlib.sha256(b"").hexdigest().encode()
+    >>> with_digest(b"")[-64:] == hashlib.sha256(b"").hexdigest().encode()
     True
     """
     return content + _SEAL + hashlib.sha256(content).hexdigest().encode()

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from bdl.config import Value
 from bdl.errors import ConfigError
 from bdl.evaluation import Matches
+from bdl.evaluation.tally import Tally
 from bdl.frames import Tabular
 from bdl.intervals import IntervalType
 from bdl.table_plots import Drawing
@@ -178,10 +179,13 @@ class OperatingCurve(Tabular, Value):
     def f1(self) -> NDArray[np.float64]:
         """F1, mean over tolerances and the types that have events: (thresholds,)."""
         truths = np.array(self.truths)
-        known = truths > 0
-        total = np.array(self.detections)[:, known, None] + truths[known][None, :, None]
-        rates = 2 * np.array(self.hits)[:, known] / total
-        return np.asarray(rates.mean(axis=(1, 2)), dtype=np.float64)
+        has_events = truths > 0
+        tally = Tally(
+            np.array(self.hits)[:, has_events],
+            np.array(self.detections)[:, has_events, None],
+            truths[has_events][None, :, None],
+        )
+        return np.asarray(tally.f1.mean(axis=(1, 2)), dtype=np.float64)
 
     def place(self, threshold: float) -> int:
         """Place of the lowest kept threshold that is not below a given one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from bdl import decoding
 from bdl.binning import Binned
@@ -25,6 +25,7 @@ from bdl.detector.operating_point import OperatingPoint
 from bdl.detector.stream import final_candidates
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation import Metric, Regions
+from bdl.evaluation.matching import EventFree
 from bdl.events import Events
 from bdl.recording import Recording, Recordings
 from bdl.rescoring import Rescorer
@@ -170,8 +171,8 @@ class Prediction(ABC):
         if model.settings.lag is not None:
             # As on a stream, where it is unknown whether all later samples are missing.
             clock = BinClock(density.period, density.stride)
-            whole = decoder.incremental(clock, density.types, model.intervals)
-            final = whole.finish(density.values, density.samples)
+            incremental = decoder.incremental(clock, density.types, model.intervals)
+            final = incremental.finish(density.values, density.samples)
             candidates = final_candidates(final, model, density.samples)
         else:
             candidates = decoder.detect(density, model.intervals)
@@ -191,7 +192,7 @@ class Prediction(ABC):
         grid: Grid | Plain | str | None = None,
         tolerances: Sequence[float] | None = None,
         metric: str | Metric = "mAP",
-        event_free: Literal["ignore", "count"] = "ignore",
+        event_free: EventFree = "ignore",
     ) -> Calibration:
         """Choose the decoder on recordings that were not trained on, and keep it.
 

@@ -115,11 +115,11 @@ class SampleIntake:
     def gather(self, rows: Longs, counts: Longs, values: Values) -> tuple[Longs, Values]:
         """Number of bins that samples in order complete in each row, and the samples of all."""
         bins = (self.samples[rows] % self.stride + counts) // self.stride
-        whole = np.empty((int(bins.sum()) * self.stride, values.shape[1]), np.float32)
-        _gather(rows, counts, values, self.samples, self.pending, whole)
-        return bins, whole
+        complete = np.empty((int(bins.sum()) * self.stride, values.shape[1]), np.float32)
+        _gather(rows, counts, values, self.samples, self.pending, complete)
+        return bins, complete
 
-    def rest(self, row: int) -> Values:
+    def partial_bin(self, row: int) -> Values:
         """The samples of the last, partial bin."""
         return self.pending[row, : self.samples[row] % self.stride]
 
@@ -127,7 +127,7 @@ class SampleIntake:
         """The state of a row as named arrays."""
         samples = int(self.samples[row])
         numbers = np.array([samples, self.late[row], samples // self.stride], np.int64)
-        return {"numbers": numbers, "pending": self.rest(row).copy()}
+        return {"numbers": numbers, "pending": self.partial_bin(row).copy()}
 
     def restore(self, row: int, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Continue from a saved state."""
@@ -141,7 +141,7 @@ class SampleIntake:
 
 @compiled
 def _gather(
-    rows: Longs, counts: Longs, values: Values, samples: Longs, pending: Values, whole: Values
+    rows: Longs, counts: Longs, values: Values, samples: Longs, pending: Values, complete: Values
 ) -> None:
     """Fill in the samples of whole bins; the others are pending."""
     stride = pending.shape[1]
@@ -153,8 +153,8 @@ def _gather(
         taken = 0
         if size:
             taken = size - old
-            whole[place : place + old] = pending[row, :old]
-            whole[place + old : place + size] = values[first : first + taken]
+            complete[place : place + old] = pending[row, :old]
+            complete[place + old : place + size] = values[first : first + taken]
             old = 0
         pending[row, old : old + count - taken] = values[first + taken : first + count]
         samples[row] += count

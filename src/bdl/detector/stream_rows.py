@@ -22,7 +22,7 @@ from bdl.decoding.incremental import BinClock
 from bdl.decoding.incremental_rows import FinalRows, grown, within
 from bdl.detector.model import Model
 from bdl.detector.sample_intake import SampleIntake, Samples, Values
-from bdl.detector.stream_state import Parts, check_like
+from bdl.detector.stream_state import Parts, check_arrays
 from bdl.detector.stream_steps import StateRows, Steps
 from bdl.errors import InputError
 from bdl.recording import Recording, RecordingInfo
@@ -188,8 +188,8 @@ class StreamRows:
     def _advance(self, places: Longs, rows: Longs, counts: Longs, values: Values) -> Advanced:
         """Take samples in order."""
         before = self.intake.samples[rows] // self.stride
-        bins, whole = self.intake.gather(rows, counts, values)
-        density = self._step(rows, before, bins, self._recording(whole), blank=0)
+        bins, complete = self.intake.gather(rows, counts, values)
+        density = self._step(rows, before, bins, self._recording(complete), blank=0)
         # A density of bin b comes with the output of bin b + lag.
         skipped = np.minimum(np.maximum(self.lag - before, 0), bins)
         if skipped.any():
@@ -204,10 +204,10 @@ class StreamRows:
             rows = np.array([row])
             samples = int(self.intake.samples[row])
             before = self.intake.samples[rows] // self.stride
-            rest = self._recording(self.intake.rest(row))
+            partial = self._recording(self.intake.partial_bin(row))
             blank = self.lag if samples else 0
-            bins = np.array([bool(rest.info.samples) + blank])
-            density = self._step(rows, before, bins, rest, blank=blank)
+            bins = np.array([bool(partial.info.samples) + blank])
+            density = self._step(rows, before, bins, partial, blank=blank)
             density = density[max(self.lag - int(before[0]), 0) :]
             final = self.decoder.finish(row, density, samples)
             place = np.zeros(1, np.int64)
@@ -274,7 +274,7 @@ class StreamRows:
     def restore(self, row: int, parts: Parts) -> None:
         """Continue a row from a saved state; one of another shape is an error."""
         with self.lock:
-            check_like(parts, self.save(row))
+            check_arrays(parts, self.save(row))
             self.intake.restore(row, parts["intake"])
             self.decoder.restore(row, parts["decoder"])
             encoder, rows = parts["encoder"], np.array([row])

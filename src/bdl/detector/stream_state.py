@@ -67,12 +67,13 @@ def unpack(saved: bytes, source: str) -> tuple[dict[str, Any], Parts]:
     return header, parts
 
 
-def check_like(saved: Parts, fresh: Parts) -> None:
+def check_arrays(saved: Parts, fresh: Parts) -> None:
     """Raise an error unless a state has the arrays of a fresh one; their lengths may differ.
 
     Examples
     --------
-    >>> check_like({"intake": {"pending": np.zeros(3)}}, {"intake": {"pending": np.zeros((0, 2))}})
+    >>> fresh = {"intake": {"pending": np.zeros((0, 2))}}
+    >>> check_arrays({"intake": {"pending": np.zeros(3)}}, fresh)
     Traceback (most recent call last):
     ValueError: ('pending', 'float64', 2) expected in intake, got ('pending', 'float64', 1)
     """

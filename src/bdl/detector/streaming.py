@@ -91,8 +91,8 @@ class Streaming(Prediction):
         if not model.settings.encoder.has_flat_state:
             raise ConfigError(
                 f"the encoder {model.settings.encoder.kind!r} keeps every bin that it has read, so "
-                "that a stream would grow without end; give it a context in bins, a recurrent "
-                "encoder or causal trees"
+                "that the memory of a stream would grow without limit; give it a context in bins, "
+                "a recurrent encoder or causal trees"
             )
         if period is not None and not same_period(period, model.period):
             raise InputError(
@@ -112,14 +112,14 @@ class Streaming(Prediction):
     def resume(
         self, saved: bytes, *, operating_point: OperatingPoint | bool = False, source: str = ""
     ) -> Stream:
-        """Continue a stream from what its `save` gave.
+        """Continue a stream from the bytes that its `save` returned.
 
         Parameters
         ----------
         saved
-            The bytes.
+            What `Stream.save` returned.
         operating_point
-            That of the stream.
+            The same value as when the stream was started.
         source
             Where the bytes come from, for errors.
         """

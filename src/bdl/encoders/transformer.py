@@ -85,7 +85,7 @@ class Transformer(Encoder):
         return self.replace(causal=True)
 
     def tile(self, window: int) -> int:
-        """The training window: attention knows no later positions and costs the square of it."""
+        """The training window: later positions were not trained, and attention costs its square."""
         return max(window, 2)
 
     def seconds_per_bin(self, window: int) -> float:

@@ -7,8 +7,8 @@ has no partner: an event is missed, a detection is false. Scores are not used. D
 compared up to rounding (`bdl.evaluation.rounding`).
 
 Nothing before the end of the learning period counts. The first event after it may be paired with
-the last detection before it, and a detection within ``window`` after it that the first event has no
-use for is left out, as it may belong to an event before.
+the last detection before it, and a detection within ``window`` after it that is not paired with
+the first event is left out, as it may belong to an earlier event.
 """
 
 from __future__ import annotations

@@ -101,8 +101,8 @@ def bootstrap(
     names = list(seeds)
     pairs = compared_pairs(names, baseline)
     first, second = ([names.index(pair[side]) for pair in pairs] for side in (0, 1))
-    whole = np.concatenate([points, values])  # the data as they are, then every replicate
-    changes = whole[:, np.array(first, dtype=int)] - whole[:, np.array(second, dtype=int)]
+    all_values = np.concatenate([points, values])  # the data as they are, then every replicate
+    changes = all_values[:, np.array(first, dtype=int)] - all_values[:, np.array(second, dtype=int)]
     listed = differences(changes[0], changes[1:], level)
     by_fold: dict[str, dict[str, float]] = {}
     if folds is not None:

@@ -96,7 +96,7 @@ def _largest_pairing(true: list[float], detected: list[float], collar: float) ->
 def largest_matching(allowed: Flags) -> int:
     """Most pairs of a row and a column that are allowed, each row and column used once.
 
-    Each row in turn takes a free column, if need be by moving others along an alternating path.
+    Each row in turn gets a free column; where there is none, others move along an augmenting path.
 
     Examples
     --------

@@ -42,13 +42,13 @@ def matching_rules(
     truth: Events, tables: Iterable[Events], rules: ScoringRules
 ) -> tuple[MatchingRules, frozenset[str]]:
     """The rules of matching, and the recordings that they leave out as undetected."""
-    rest: dict[str, Any] = {**rules}
-    undetected = rest.pop("undetected", None)
+    others: dict[str, Any] = {**rules}
+    undetected = others.pop("undetected", None)
     if undetected not in (None, "count", "ignore"):
         raise ConfigError(f"undetected: 'count' or 'ignore' expected, got {undetected!r}")
     if undetected != "ignore":
-        return cast(MatchingRules, rest), frozenset()
-    listed = rest.get("recordings")
+        return cast(MatchingRules, others), frozenset()
+    listed = others.get("recordings")
     scored = set(truth.recordings if listed is None else listed)
     with_truths = scored & _used(truth)
     lost = frozenset().union(*(with_truths - _used(table) for table in tables))
@@ -57,7 +57,7 @@ def matching_rules(
             'undetected="ignore" (--undetected ignore) leaves nothing: every recording with events '
             "lacks detections"
         )
-    return cast(MatchingRules, {**rest, "recordings": scored - lost}), lost
+    return cast(MatchingRules, {**others, "recordings": scored - lost}), lost
 
 
 def without(matches: Matches, lost: frozenset[str], truth: Events) -> Matches:

@@ -104,5 +104,5 @@ def screening(matches: Matches, type: str, tolerance: float) -> Screening:
 def mean(table: Floats) -> float:
     """Mean over tolerances, then over the types whose row is not NaN."""
     rows = table.mean(axis=1)
-    known = rows[~np.isnan(rows)]
-    return float(known.mean()) if len(known) else float("nan")
+    defined = rows[~np.isnan(rows)]
+    return float(defined.mean()) if len(defined) else float("nan")

@@ -46,10 +46,10 @@ class Estimate:
         >>> print(Estimate.of_replicates(0.5, np.linspace(0, 1, 101), level=0.9))
         0.5000 [0.0500, 0.9500]
         """
-        known = replicates[~np.isnan(replicates)]
-        if not len(known):
+        defined = replicates[~np.isnan(replicates)]
+        if not len(defined):
             return cls(float(value))
-        low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+        low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
         return cls(float(value), float(low), float(high))
 
     @property

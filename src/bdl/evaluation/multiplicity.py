@@ -93,11 +93,11 @@ def differences(values: Floats, replicates: Floats, level: float) -> list[Differ
 
 def p_value(replicates: Floats) -> float:
     """Two-sided p-value of a difference from its replicates, NaN without any."""
-    known = replicates[~np.isnan(replicates)]
-    if not len(known):
+    defined = replicates[~np.isnan(replicates)]
+    if not len(defined):
         return nan
-    one_side = 1 + min(int((known <= 0).sum()), int((known >= 0).sum()))
-    return min(1.0, 2 * one_side / (len(known) + 1))
+    one_side = 1 + min(int((defined <= 0).sum()), int((defined >= 0).sum()))
+    return min(1.0, 2 * one_side / (len(defined) + 1))
 
 
 def holm(p: Floats) -> Floats:
@@ -108,8 +108,8 @@ def holm(p: Floats) -> Floats:
     >>> holm(np.array([0.04, 0.01, 0.03])).round(2).tolist()
     [0.06, 0.03, 0.06]
     """
-    known = np.flatnonzero(~np.isnan(p))
-    order = known[np.argsort(p[known], kind="stable")]
+    defined = np.flatnonzero(~np.isnan(p))
+    order = defined[np.argsort(p[defined], kind="stable")]
     factors = np.arange(len(order), 0, -1)
     adjusted = np.full(len(p), nan)
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(factors * p[order]))
@@ -124,8 +124,8 @@ def holm_levels(p: Floats, alpha: float) -> Floats:
     >>> holm_levels(np.array([0.5, 0.001, 0.03]), 0.06).round(3).tolist()
     [0.06, 0.02, 0.03]
     """
-    known = np.flatnonzero(~np.isnan(p))
-    order = known[np.argsort(p[known], kind="stable")]
+    defined = np.flatnonzero(~np.isnan(p))
+    order = defined[np.argsort(p[defined], kind="stable")]
     claimed = int((holm(p)[order] <= alpha).sum())
     step = np.minimum(np.arange(len(order)), claimed)
     levels = np.full(len(p), alpha / max(len(order), 1))

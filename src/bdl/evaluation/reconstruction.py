@@ -12,23 +12,45 @@ taken as it is.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field
 
 from bdl.arrays import Floats
 from bdl.compiled import compiled
-from bdl.config import Value
-from bdl.density import Density
+from bdl.density import Density, DensityKind
 from bdl.errors import InputError, require
 from bdl.intervals import IntervalType
+from bdl.registry import Variant
 
 Probability = Annotated[float, Field(ge=0, le=1)]
+THRESHOLDS = [round(0.05 * i, 2) for i in range(1, 20)]  # that a calibration tries
 
 
-class ExponentialRecursion(Value):
+class Reconstruction(Variant):
+    """A way from densities to a state probability per bin."""
+
+    package: ClassVar[str] = "bdl.evaluation"
+    reads: ClassVar[DensityKind] = "events"
+    stage: ClassVar[str]
+    """Its name in the tables of a study."""
+
+    threshold: float = 0.5  # probability from which on a bin is inside
+
+    @abstractmethod
+    def probabilities(self, density: Density, interval: IntervalType) -> Floats:
+        """State probability of each bin."""
+
+    @classmethod
+    @abstractmethod
+    def candidates(cls) -> list[Self]:
+        """The settings to choose from on calibration recordings."""
+
+
+class ExponentialRecursion(Reconstruction):
     """State probability by the exponential recursion.
 
     Examples
@@ -40,10 +62,11 @@ class ExponentialRecursion(Value):
     [0.0, 1.0, 1.0, 0.0]
     """
 
+    stage: ClassVar[str] = "exponential"
+
     kind: Literal["exponential"] = "exponential"
     scale: Annotated[float, Field(gt=0)] = 1.0  # factor s on both densities
     initial: Probability = 0.0  # probability of being inside before the first bin
-    threshold: float = 0.5  # probability from which on a bin is inside
 
     def probabilities(self, density: Density, interval: IntervalType) -> Floats:
         """State probability of each bin."""
@@ -52,30 +75,27 @@ class ExponentialRecursion(Value):
             -np.expm1(-self.scale * onset), -np.expm1(-self.scale * offset), self.initial
         )
 
-
-class IntegratedDifference(Value):
-    """Running sum of onset minus offset density, as a probability cut to [0, 1]."""
-
-    kind: Literal["integrated"] = "integrated"
-    initial: Probability = 0.0  # probability of being inside before the first bin
-    threshold: float = 0.5  # probability from which on a bin is inside
-
-    def probabilities(self, density: Density, interval: IntervalType) -> Floats:
-        """State of each bin, cut to [0, 1]."""
-        onset, offset = _channels(density, interval)
-        return np.clip(self.initial + np.cumsum(onset - offset), 0.0, 1.0)
+    @classmethod
+    def candidates(cls) -> list[Self]:
+        return [
+            cls(scale=s, initial=p, threshold=t)
+            for s in (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+            for p in (0.0, 0.5, 1.0)
+            for t in THRESHOLDS
+        ]
 
 
-class PeakFill(Value):
+class PeakFill(Reconstruction):
     """Ones between each onset peak and the offset peak that follows, zeros elsewhere.
 
     Higher peaks come first. Of several peaks of one kind in a row the highest counts.
     """
 
+    stage: ClassVar[str] = "peak fill"
+
     kind: Literal["peaks"] = "peaks"
     height: Annotated[float, Field(ge=0)] = 0.0  # peaks are local maxima above this density
     separation: Annotated[float, Field(ge=0)] = 0.0  # least distance between peaks in seconds
-    threshold: float = 0.5  # probability from which on a bin is inside
 
     def probabilities(self, density: Density, interval: IntervalType) -> Floats:
         """One inside, zero outside."""
@@ -102,8 +122,34 @@ class PeakFill(Value):
                 state[start:end] = 1.0
         return state
 
+    @classmethod
+    def candidates(cls) -> list[Self]:
+        return [
+            cls(height=c, separation=s)
+            for c in (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+            for s in (0.0, 600.0, 1800.0, 3600.0)
+        ]
 
-class Direct(Value):
+
+class IntegratedDifference(Reconstruction):
+    """Running sum of onset minus offset density, as a probability cut to [0, 1]."""
+
+    stage: ClassVar[str] = "integrated"
+
+    kind: Literal["integrated"] = "integrated"
+    initial: Probability = 0.0  # probability of being inside before the first bin
+
+    def probabilities(self, density: Density, interval: IntervalType) -> Floats:
+        """State of each bin, cut to [0, 1]."""
+        onset, offset = _channels(density, interval)
+        return np.clip(self.initial + np.cumsum(onset - offset), 0.0, 1.0)
+
+    @classmethod
+    def candidates(cls) -> list[Self]:
+        return [cls(initial=p, threshold=t) for p in (0.0, 0.5, 1.0) for t in THRESHOLDS]
+
+
+class Direct(Reconstruction):
     """The state probability of a segmentation model, as it is.
 
     Examples
@@ -115,8 +161,10 @@ class Direct(Value):
     [0.1, 0.75]
     """
 
+    reads: ClassVar[DensityKind] = "state"
+    stage: ClassVar[str] = "direct"
+
     kind: Literal["direct"] = "direct"
-    threshold: float = 0.5  # probability from which on a bin is inside
 
     def probabilities(self, density: Density, interval: IntervalType) -> Floats:
         """The density's column of the interval."""
@@ -127,37 +175,9 @@ class Direct(Value):
             )
         return density.values[:, density.types.index(interval.name)].astype(np.float64)
 
-
-Reconstruction = Annotated[
-    ExponentialRecursion | IntegratedDifference | PeakFill | Direct, Field(discriminator="kind")
-]
-
-
-def candidates(
-    kind: Literal["exponential", "integrated", "peaks", "direct"],
-) -> list[Reconstruction]:
-    """A grid of parameters to choose from on calibration recordings."""
-    thresholds = [round(0.05 * i, 2) for i in range(1, 20)]
-    if kind == "exponential":
-        return [
-            ExponentialRecursion(scale=s, initial=p, threshold=t)
-            for s in (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
-            for p in (0.0, 0.5, 1.0)
-            for t in thresholds
-        ]
-    if kind == "integrated":
-        return [
-            IntegratedDifference(initial=p, threshold=t)
-            for p in (0.0, 0.5, 1.0)
-            for t in thresholds
-        ]
-    if kind == "peaks":
-        return [
-            PeakFill(height=c, separation=s)
-            for c in (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
-            for s in (0.0, 600.0, 1800.0, 3600.0)
-        ]
-    return [Direct(threshold=t) for t in thresholds]
+    @classmethod
+    def candidates(cls) -> list[Self]:
+        return [cls(threshold=t) for t in THRESHOLDS]
 
 
 @compiled(small_in_python=True)

@@ -172,7 +172,7 @@ def _fill(
                     fresh[lane] = 0.0
                     value[lane] = 0.0
                 if weights is None:
-                    one, hit = 0.0, base  # scalars stay in registers
+                    metric, hit = 0.0, base  # scalars stay in registers
                     while hit < stop:
                         until = end[row[k, hit]]
                         first = hit
@@ -180,10 +180,10 @@ def _fill(
                             hit += 1
                         if best:
                             f1 = 2 * (hit - base) / (until - start[j] + truths[b, j, 0])
-                            one = max(one, f1)
+                            metric = max(metric, f1)
                         else:
-                            one += (hit - first) * (hit - base) / (until - start[j])
-                    value[0] = one
+                            metric += (hit - first) * (hit - base) / (until - start[j])
+                    value[0] = metric
                 else:
                     for h in range(base, stop):
                         r = owner[k, h]

@@ -93,19 +93,19 @@ def choose(
 
     Examples
     --------
-    >>> from bdl.evaluation.reconstruction import candidates
+    >>> from bdl.evaluation.reconstruction import Direct
     >>> values = np.array([[0.1], [0.3], [0.3], [0.1]], np.float32)
     >>> density = Density("a", values, ("sleep",), 1.0, stride=5, samples=20, kind="state")
     >>> sleep = IntervalType("sleep", onset="onset", offset="wakeup")
     >>> truth = Events.of("a", ["onset", "wakeup"], [5.0, 15.0])
-    >>> choose([density], truth, sleep, candidates("direct")).reconstruction.threshold
+    >>> choose([density], truth, sleep, Direct.candidates()).reconstruction.threshold
     0.15
     """
     if not candidates:
         raise ConfigError("no reconstructions to choose from")
     scores = _scores(densities, truth, interval, candidates)
-    values = [getattr(score, metric.lower()) for score in scores]
-    signed = [-np.inf if np.isnan(v) else (-v if metric == "Brier" else v) for v in values]
+    values = [score.to_dict()[metric] for score in scores]
+    signed = [-np.inf if v is None else (-v if metric == "Brier" else v) for v in values]
     best = int(np.argmax(signed))
     return ChosenReconstruction(candidates[best], scores[best])
 
@@ -126,11 +126,11 @@ def _scores(
         seen = True
         size = np.diff(density.edges).astype(np.float64)
         inside = covered(true, density)
-        known: dict[Reconstruction, Floats] = {}
+        probabilities: dict[Reconstruction, Floats] = {}
         for i, (candidate, key) in enumerate(zip(candidates, shared, strict=True)):
-            if key not in known:
-                known[key] = key.probabilities(density, interval)
-            p = known[key]
+            if key not in probabilities:
+                probabilities[key] = key.probabilities(density, interval)
+            p = probabilities[key]
             on = p >= candidate.threshold
             squared = inside * (1 - p) ** 2 + (size - inside) * p**2
             hits = inside[on].sum()

@@ -14,6 +14,7 @@ from bdl.arrays import Floats
 from bdl.evaluation.matches import Matches
 
 Statistic = Literal["bias", "median", "p95"]
+QUANTILES = {"median": 0.5, "p95": 0.95}
 
 
 class Timing(NamedTuple):
@@ -57,4 +58,4 @@ def error_statistic(seconds: Floats, statistic: str) -> float:
         return float("nan")
     if statistic == "bias":
         return float(seconds.mean())
-    return float(np.quantile(np.abs(seconds), 0.5 if statistic == "median" else 0.95))
+    return float(np.quantile(np.abs(seconds), QUANTILES[statistic]))

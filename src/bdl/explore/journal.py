@@ -170,13 +170,13 @@ class Journal:
     def _read(self) -> None:
         with reading(self.path, "a journal of edits"):
             data = self.path.read_bytes()
-        whole, _, rest = data.rpartition(b"\n")
-        self._size = len(data) - len(rest)
-        if rest:
+        complete, _, incomplete_line = data.rpartition(b"\n")
+        self._size = len(data) - len(incomplete_line)
+        if incomplete_line:
             self.notes = (
                 f"{self.path}: the last line is cut: an edit that was never confirmed is left out",
             )
-        lines = whole.split(b"\n") if self._size else []
+        lines = complete.split(b"\n") if self._size else []
         for place, line in enumerate(lines, start=1):
             what = f"{self.path}: line {place}"
             with reading(what, "a line of a journal"):

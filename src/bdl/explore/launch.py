@@ -16,7 +16,7 @@ def serve(
     *,
     port: int = 0,
     browser: bool = True,
-    say: Callable[[str], None] = print,
+    announce: Callable[[str], None] = print,
 ) -> None:
     """Serve a session to browsers of this machine until it is interrupted.
 
@@ -28,7 +28,7 @@ def serve(
         Port of the loopback interface; 0 takes a free one.
     browser
         Whether to open the page in the default browser.
-    say
+    announce
         Called with the address, which contains the token.
     """
     require("starlette", "explore")
@@ -49,7 +49,7 @@ def serve(
         server_header=False,
         timeout_graceful_shutdown=2,
     )
-    say(address)
+    announce(address)
     if browser:
         webbrowser.open(address)
     uvicorn.Server(config).run(sockets=[listener])

@@ -197,15 +197,15 @@ def _checksum(entries: Singles) -> bytes:
 
 def _whole_blocks(chunks: Iterable[Singles]) -> Iterator[Singles]:
     """The same rows in chunks whose lengths are multiples of `FACTOR`, except the last."""
-    rest: Singles | None = None
+    remainder: Singles | None = None
     for chunk in chunks:
-        rows = chunk if rest is None else np.concatenate([rest, chunk])
+        rows = chunk if remainder is None else np.concatenate([remainder, chunk])
         cut = len(rows) - len(rows) % FACTOR
-        rest = rows[cut:] if cut < len(rows) else None
+        remainder = rows[cut:] if cut < len(rows) else None
         if cut:
             yield rows[:cut]
-    if rest is not None:
-        yield rest
+    if remainder is not None:
+        yield remainder
 
 
 def extremes(low: Singles, high: Singles, factor: int) -> Singles:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from bdl.figures.drawing import draw_figures
+from bdl.figures.paper_figures import draw_figures
 
 __all__ = ["draw_figures"]

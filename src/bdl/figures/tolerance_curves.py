@@ -25,7 +25,7 @@ def draw_tolerances(
     figure = new_figure(2.5)
     widths = (1.35, 1.15, 1.0) if backbones else (1.35, 1.15)
     axes = figure.subplots(1, len(widths), width_ratios=widths)
-    colours = row_colours(curves, theme)
+    colours = _row_colours(curves, theme)
     _curves(axes[0], curves, colours)
     _bars(axes[1], curves, colours)
     if backbones:
@@ -37,7 +37,7 @@ def draw_tolerances(
     return figure
 
 
-def row_colours(curves: Sequence[RowCurve], theme: Theme) -> dict[str, str]:
+def _row_colours(curves: Sequence[RowCurve], theme: Theme) -> dict[str, str]:
     """Colour of each row: rows that predict events differ, segmentation has its own."""
     of_events = cycle(theme.rows)
     return {

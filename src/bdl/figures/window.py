@@ -9,6 +9,7 @@ import numpy as np
 
 from bdl.arrays import Floats
 from bdl.recording import Recording
+from bdl.sampling import nearest_sample
 
 CHANNELS = 2  # of the signal, at most
 HOUR = 3600.0
@@ -67,7 +68,7 @@ def signal_means(
     ([2.5, 7.5], [2.0, 7.0])
     """
     period = recording.info.period
-    start, stop = (min(max(0, round(t / period)), recording.info.samples) for t in (first, last))
+    start, stop = np.clip(nearest_sample([first, last], period), 0, recording.info.samples).tolist()
     edges = np.linspace(start, stop, min(points, stop - start) + 1).astype(int)
     channels = recording.info.channels[:CHANNELS]
     values = recording.values[start:stop, : len(channels)].astype(np.float64)

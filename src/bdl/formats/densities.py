@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from bdl.config import Value, validate
-from bdl.density import Density, Kind
+from bdl.density import Density, DensityKind
 from bdl.errors import InputError
 from bdl.formats.atomic_files import atomic
 from bdl.formats.files import known_path, reading
@@ -44,7 +44,7 @@ class DensityEntry(Value):
     period: Annotated[float, Field(gt=0)]
     stride: Annotated[int, Field(ge=1)]
     samples: Annotated[int, Field(ge=0)]
-    kind: Kind
+    kind: DensityKind
     bounded: bool
 
 

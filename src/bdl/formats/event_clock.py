@@ -16,15 +16,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bdl.arrays import Floats, Longs
 from bdl.arrow import from_numpy
 from bdl.column_names import TIME_UNITS, time_unit
 from bdl.column_values import ColumnPlace, decoded, is_text, numbers
 from bdl.errors import InputError
-from bdl.formats.time_zones import NANO, Longs, early_and_late, utc_offset
+from bdl.formats.time_zones import NANO, early_and_late, utc_offset
 from bdl.formats.timestamps import DateOrder, epoch_unit, parse_times
 from bdl.recording import RecordingInfo, Recordings
 
-Floats = NDArray[np.float64]
 _DAY = 86400 * NANO
 _DURATION = re.compile(r"\s*(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?\s*")
 _WALL_CLOCK = re.compile(r"\d[:/]\d|\d{4}-\d\d-\d\d|\d\.\d+\.\d")
@@ -125,19 +125,19 @@ def event_seconds(
             "--out events.csv` does it once for all commands"
         )
     seconds = np.full(len(array), np.nan)
-    known = np.array([text not in (None, "") for text in array.to_pylist()], np.bool_)
-    if not known.any():
+    present = np.array([text not in (None, "") for text in array.to_pylist()], np.bool_)
+    if not present.any():
         return seconds
     # Rows without a time repeat the one before, so that errors name the right row.
-    first = int(np.argmax(known))
-    filled = np.maximum.accumulate(np.where(known, np.arange(len(array)), 0))[first:]
+    first = int(np.argmax(present))
+    filled = np.maximum.accumulate(np.where(present, np.arange(len(array)), 0))[first:]
     times = np.zeros(len(array), np.int64)
     filled_times = array.take(from_numpy(filled))
     times[first:], _, local = parse_times(filled_times, place.after(first), order=order)
-    for id in dict.fromkeys(ids[known].tolist()):
+    for id in dict.fromkeys(ids[present].tolist()):
         if id not in recordings:
             continue  # checked with all events, where the unknown ones are counted
-        rows, info = np.flatnonzero(known & (ids == id)), recordings.info(id)
+        rows, info = np.flatnonzero(present & (ids == id)), recordings.info(id)
         if info.start is None:
             raise place.error(
                 int(rows[0]), "seconds", array[int(rows[0])].as_py(),
@@ -216,8 +216,8 @@ def duration_seconds(array: pa.Array, place: ColumnPlace) -> Floats:
     seconds = np.full(len(array), np.nan)
     for row, text in enumerate(array.to_pylist()):
         if text and (parts := _DURATION.fullmatch(text)):
-            hours, minutes, rest = (float(part or 0) for part in parts.groups())
-            seconds[row] = 3600 * hours + 60 * minutes + rest
+            hours, minutes, remaining_seconds = (float(part or 0) for part in parts.groups())
+            seconds[row] = 3600 * hours + 60 * minutes + remaining_seconds
         elif text:
             raise place.error(row, "a duration such as 7:35 or 7:35:00", text)
     return seconds

@@ -19,9 +19,9 @@ from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.formats.event_summary import EventSummary, summarise_events
 from bdl.intervals import IntervalType
-from bdl.quality import USUAL, Kind, NonWear, Quality, Stretches
+from bdl.quality import USUAL, NonWear, Quality, Stretches, StretchKind
 from bdl.recording import RecordingInfo, Recordings
-from bdl.recording_batches import MOST, batches, singles
+from bdl.recording_batches import MOST, batches_of, singles
 from bdl.value_readers import Values
 from bdl.workers import WorkerDeath, Workers, run_all
 
@@ -35,7 +35,7 @@ class BadData:
 
     recording: str
     channel: str | None
-    kind: Kind
+    kind: StretchKind
     share: float
     longest_seconds: float
 
@@ -190,7 +190,7 @@ def _count(
     """Count the values of each recording; one that cannot be read does not stop the others."""
     counts: dict[str, _Count] = {}
     total, done = sum(info.samples for info in recordings.infos), 0
-    parts = batches(recordings, 1 if workers.here else MOST)
+    parts = batches_of(recordings, 1 if workers.here else MOST)
     read = partial(_counts_of, quality=quality)
     for part, result in run_all(read, parts, workers, split=singles):
         if isinstance(result, WorkerDeath):
@@ -236,7 +236,7 @@ def _usual(info: RecordingInfo) -> Quality:
 def _bad_data(stretches: Stretches) -> Iterator[BadData]:
     """Stretches of bad data by kind and channel."""
     info = stretches.info
-    for kind in stretches.found:
+    for kind in stretches.stretches:
         names: Sequence[str | None] = (None,) if kind == "non_wear" else info.channels
         for channel, name in enumerate(names[: len(info.channels)]):
             if share := stretches.share(kind, channel):

@@ -64,7 +64,7 @@ def _copy(
 ) -> Path:
     """The folder of the cache that holds files, by their names in it; fetched if it is new."""
     content = "\0".join([f"{address_of(path)}", *(f"{n} {v}" for n, v in versions.items())])
-    folder = cache_folder() / hashlib.sha256(content.encode()).hexdigest()[:24]
+    folder = _cache_folder() / hashlib.sha256(content.encode()).hexdigest()[:24]
     if folder.exists():
         with suppress(OSError):  # another process may remove it
             os.utime(folder)
@@ -95,7 +95,7 @@ def _fill(folder: Path, fs: Any, names: Mapping[str, str]) -> None:
         ) from error
 
 
-def cache_folder() -> Path:
+def _cache_folder() -> Path:
     """Folder of the local copies."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(os.environ.get("BDL_CACHE") or Path(home) / "bdl" / "files")

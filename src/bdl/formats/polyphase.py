@@ -109,8 +109,8 @@ class PolyphaseReader(WholeReader):
                 out[:, channel] = np.nan
                 continue
             if missing.any():
-                known = np.flatnonzero(~missing)
-                column = np.interp(np.arange(len(column)), known, column[known])
+                present = np.flatnonzero(~missing)
+                column = np.interp(np.arange(len(column)), present, column[present])
             filtered = scipy.resample_poly(
                 column,
                 ratio.numerator,

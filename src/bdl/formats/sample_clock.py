@@ -20,8 +20,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Longs
 from bdl.errors import InputError
-from bdl.formats.time_zones import NANO, Longs, OffsetChanges, offsets_in_zone, start_in_zone
+from bdl.formats.time_zones import NANO, OffsetChanges, offsets_in_zone, start_in_zone
 from bdl.sampling import nearest_sample
 
 Duplicates = Literal["error", "first", "last", "mean"]

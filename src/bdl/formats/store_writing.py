@@ -34,7 +34,7 @@ from bdl.formats.recordings.store import (
     without,
 )
 from bdl.recording import RecordingInfo, Recordings
-from bdl.recording_batches import MOST, batches, singles
+from bdl.recording_batches import MOST, batches_of, singles
 from bdl.workers import WorkerDeath, Workers, run_all
 
 Progress = Callable[[int, int], None]
@@ -175,7 +175,7 @@ def _parts(
 ) -> Iterator[StorePart]:
     """The recordings that are missing, in batches, each file with the first that needs it."""
     known = {*hashed}
-    for batch in batches(recordings.select([info.id for info in missing]), most):
+    for batch in batches_of(recordings.select([info.id for info in missing]), most):
         new = {file for id in batch.ids for file in batch.files(id)} - known
         known |= new
         yield StorePart(batch, tuple(sorted(new)))

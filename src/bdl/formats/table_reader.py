@@ -205,8 +205,8 @@ class TableReader(ValueReader):
             start = datetime.fromisoformat(about["start"])
             zone = self.options.zone
             if start.tzinfo is None:  # on the local clock of a device
-                known = start if zone else None
-                return start_in_zone(known, zone, clock.period, clock.samples)[:2]
+                first_time = start if zone else None
+                return start_in_zone(first_time, zone, clock.period, clock.samples)[:2]
             changes = about.get("offset_changes", ())
             return start, tuple((int(sample), int(offset)) for sample, offset in changes)
         except (TypeError, ValueError) as error:
@@ -268,9 +268,9 @@ class TableReader(ValueReader):
         for row, batch in self._rows(info.id):
             samples, part = clock.samples_of(done, len(batch)), self._values(batch, row)
             if rule == "mean":
-                known = ~np.isnan(part)
-                np.add.at(sums[0], samples, np.where(known, part, 0.0))
-                np.add.at(sums[1], samples, known)
+                present = ~np.isnan(part)
+                np.add.at(sums[0], samples, np.where(present, part, 0.0))
+                np.add.at(sums[1], samples, present)
             else:
                 kept = np.diff(samples, prepend=last) > 0 if rule == "first" else slice(None)
                 values[samples[kept]] = part[kept]
@@ -284,6 +284,6 @@ def _keep_freed_memory() -> None:
     """Have freed memory used again for the next rows, where the C library is that of GNU.
 
     It returns freed memory to the system at once until a block of some MiB has been freed; all
-    columns of all batches are then mapped and cleared anew. This block is never touched.
+    columns of all batches are then mapped and cleared again. This block is never touched.
     """
     np.empty(1 << 22, np.uint8)

@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import Longs
 from bdl.errors import InputError
 
-Longs = NDArray[np.int64]
 Pair = tuple[Longs, Longs]
 OffsetChanges = tuple[tuple[int, int], ...]
 NANO = 1_000_000_000

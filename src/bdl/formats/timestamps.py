@@ -19,11 +19,12 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
+from bdl.arrays import Longs
 from bdl.arrow import to_numpy
 from bdl.column_names import TIME_UNITS
 from bdl.column_values import ColumnPlace, decoded, first_invalid, first_null, is_text, numbers
 from bdl.errors import InputError
-from bdl.formats.time_zones import NANO, Longs
+from bdl.formats.time_zones import NANO
 
 DateOrder = Literal["day-first", "month-first"]
 _ZONED, _LOCAL = pa.timestamp("ns", "UTC"), pa.timestamp("ns")
@@ -147,11 +148,11 @@ def parse_times(
 def _nanoseconds(array: pa.Array, place: ColumnPlace, unit: str) -> Longs:
     """Numbers in a unit as whole nanoseconds."""
     scale = round(TIME_UNITS[unit] * NANO)
-    whole = pa.types.is_integer(array.type) and not array.null_count
-    times = to_numpy(array) if whole else numbers(array, place)
+    is_integer = pa.types.is_integer(array.type) and not array.null_count
+    times = to_numpy(array) if is_integer else numbers(array, place)
     finite = np.abs(times.astype(np.float64)) * scale < 2.0**62
     place.check(finite, "a finite time", times, "is the unit right (--unit)?")
-    scaled = times.astype(np.int64) * scale if whole else np.floor(times * float(scale) + 0.5)
+    scaled = times.astype(np.int64) * scale if is_integer else np.floor(times * float(scale) + 0.5)
     return scaled.astype(np.int64, copy=False)
 
 
@@ -194,13 +195,13 @@ def _rewrite(
             "first? Say which (date_order=, --date-order day-first or month-first)"
         )
     texts = pc.utf8_trim_whitespace(array)
-    after, before = (to_numpy(pc.match_substring_regex(texts, rf"(?i){m}\.?m\.?$")) for m in "pa")
+    pm, am = (to_numpy(pc.match_substring_regex(texts, rf"(?i){m}\.?m\.?$")) for m in "pa")
     swapped = ((r"^(\d\d?)([/.\-])(\d\d?)([/.\-])", r"\3\2\1\4"),) if order == "month-first" else ()
     for pattern, replacement in (*swapped, *(_NAMED_MONTHS if named else ()), *_NUMBERS):
         texts = pc.replace_substring_regex(texts, pattern, replacement)
-    late = to_numpy(pc.match_substring_regex(texts, "^.{10} (1[3-9]|2)")) & (after | before)
+    late = to_numpy(pc.match_substring_regex(texts, "^.{10} (1[3-9]|2)")) & (pm | am)
     if late.any():
         row = int(np.argmax(late))
         raise place.error(row, "an hour up to 12 before AM or PM", array[row].as_py())
-    noon = to_numpy(pc.match_substring_regex(texts, "^.{10} 12:")) & (after | before)
-    return texts, (after.astype(np.int64) - noon) * (12 * 3600 * NANO)
+    noon = to_numpy(pc.match_substring_regex(texts, "^.{10} 12:")) & (pm | am)
+    return texts, (pm.astype(np.int64) - noon) * (12 * 3600 * NANO)

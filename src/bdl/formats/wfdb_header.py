@@ -47,8 +47,8 @@ def read_header(file: Path) -> Any:
             read_header(segment)
         with reading(file, WHAT), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            whole = wfdb.rdheader(str(file.resolve().with_suffix("")), rd_segments=True)
-            header.sig_name = header.sig_name or whole.get_sig_name()
+            with_segments = wfdb.rdheader(str(file.resolve().with_suffix("")), rd_segments=True)
+            header.sig_name = header.sig_name or with_segments.get_sig_name()
     return header
 
 

@@ -29,7 +29,7 @@ class Client(Protocol):
     def refuse(self, reason: RefusedError) -> None:
         """End the connection."""
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Resume reading, after the inbox was emptied."""
 
 

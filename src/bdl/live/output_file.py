@@ -34,9 +34,9 @@ class OutputFile:
         return {"file": [status.st_dev, status.st_ino], "size": status.st_size}
 
     def write(self, lines: bytes) -> None:
-        rest = memoryview(lines)
-        while rest:
-            rest = rest[os.write(self.descriptor, rest) :]
+        unwritten = memoryview(lines)
+        while unwritten:
+            unwritten = unwritten[os.write(self.descriptor, unwritten) :]
 
 
 def unwritten(lines: bytes, before: dict[str, Any] | None, now: dict[str, Any] | None) -> bytes:

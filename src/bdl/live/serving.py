@@ -23,7 +23,7 @@ def serve(
     token: str | None = None,
     limits: Limits | None = None,
     operating_point: bool = False,
-    say: Callable[[str, str], None] = print,
+    announce: Callable[[str, str], None] = print,
 ) -> None:
     """Serve streams of a detector until the process is interrupted or terminated.
 
@@ -39,7 +39,7 @@ def serve(
         Limits of the clients.
     operating_point
         Whether to send only detections above the threshold of the model's operating point.
-    say
+    announce
         Called with the address and the token.
     """
     require("starlette", "serve")
@@ -63,5 +63,5 @@ def serve(
         timeout_graceful_shutdown=2,
     )
     name = f"[{host}]" if ":" in host else host
-    say(f"ws://{name}:{listener.getsockname()[1]}", token)
+    announce(f"ws://{name}:{listener.getsockname()[1]}", token)
     uvicorn.Server(config).run(sockets=[listener])

@@ -179,7 +179,7 @@ class Sessions:
         """Empty an inbox; whether its session may have sent so many lines, else it is refused."""
         full, session.inbox, session.size = session.size > self.limits.message, [], 0
         if full and session.client is not None:
-            session.client.go_on()
+            session.client.resume()
         if lines > session.allowance:
             now, rate = time.monotonic(), self.limits.rate
             gained = (now - session.counted) * rate

@@ -98,19 +98,20 @@ def push_samples(
 
 def _lines(source: int, wake: int) -> Iterator[list[bytes]]:
     """All available whole lines; ends with the source, or once ``wake`` is readable."""
-    rest = b""
+    incomplete_line = b""
     while True:
         ready, _, _ = select.select([source, wake], [], [])
         if wake in ready:
             return
         chunk = os.read(source, CHUNK)
         if not chunk:
-            if rest:
-                yield [rest]
+            if incomplete_line:
+                yield [incomplete_line]
             return
-        *lines, rest = (rest + chunk).split(b"\n")
-        if len(rest) > LONGEST_LINE + CHUNK:
-            rest = rest[: LONGEST_LINE + 1]  # enough to recognise that it is too long
+        *lines, incomplete_line = (incomplete_line + chunk).split(b"\n")
+        if len(incomplete_line) > LONGEST_LINE + CHUNK:
+            # Enough to recognise that it is too long.
+            incomplete_line = incomplete_line[: LONGEST_LINE + 1]
         if lines:
             yield lines
 

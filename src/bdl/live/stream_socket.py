@@ -50,11 +50,11 @@ class StreamSocket(asyncio.BufferedProtocol):
     ) -> None:
         self.stepping, self.token = stepping, token
         self.sessions = stepping.sessions
-        self.most = self.sessions.limits.message
+        self.max_size = self.sessions.limits.message
         self.connections = server_state.connections
-        self.protocol = ServerProtocol(max_size=self.most)
+        self.protocol = ServerProtocol(max_size=self.max_size)
         self.session: ClientSession | None = None
-        self.rest = b""  # the first part of a frame
+        self.incomplete_frame = b""  # the part of a frame that was received
         self.fragments: list[bytes] = []  # frames of a message that is not complete
         self.writable = True
 
@@ -71,7 +71,7 @@ class StreamSocket(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.connections.discard(self)
-        self._leave()
+        self._detach()
 
     def shutdown(self) -> None:
         """End the connection because the service ends."""
@@ -93,23 +93,23 @@ class StreamSocket(asyncio.BufferedProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take bytes from the client."""
-        if self.rest:
-            data, self.rest = self.rest + data, b""
+        if self.incomplete_frame:
+            data, self.incomplete_frame = self.incomplete_frame + data, b""
         place = 0
         while self.session is not None and place < len(data):
-            content, stop = _frame(data, place, self.most)
+            content, stop = _frame(data, place, self.max_size)
             if stop < 0:  # not a frame that clients may send: the library reports the error
                 break
             if stop > len(data):
-                self.rest = data[place:]
+                self.incomplete_frame = data[place:]
                 return
             if data[place] == TEXT and not self.fragments:
                 self._message(apply_mask(data[content:stop], data[content - 4 : content]))
             else:
-                self._general(data[place:stop])
+                self._receive(data[place:stop])
             place = stop
         if place < len(data):
-            self._general(data[place:])
+            self._receive(data[place:])
 
     # Called by the session
 
@@ -127,7 +127,7 @@ class StreamSocket(asyncio.BufferedProtocol):
         """End the connection."""
         self._close(reason.code, str(reason))
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Resume reading."""
         self.transport.resume_reading()
 
@@ -141,7 +141,7 @@ class StreamSocket(asyncio.BufferedProtocol):
         elif not self.stepping.put(session, message):
             self.transport.pause_reading()
 
-    def _general(self, data: bytes) -> None:
+    def _receive(self, data: bytes) -> None:
         """Handle whole frames, or the request, by the library."""
         self.protocol.receive_data(data)
         for event in self.protocol.events_received():
@@ -194,16 +194,16 @@ class StreamSocket(asyncio.BufferedProtocol):
 
     def _close(self, code: int, reason: str) -> None:
         """Ask the client to close; later data of the client is ignored."""
-        self._leave()
+        self._detach()
         try:
-            # A reason has at most 123 bytes.
+            # A reason has at max_size 123 bytes.
             self.protocol.send_close(code, reason.encode()[:120].decode(errors="ignore"))
         except InvalidState:
             return  # it is closing already
         self._send()
         asyncio.get_running_loop().call_later(CLOSING, self.transport.abort)
 
-    def _leave(self) -> None:
+    def _detach(self) -> None:
         session, self.session = self.session, None
         if session is not None:
             self.sessions.leave(session, self)
@@ -215,7 +215,7 @@ def allowed(headers: Headers | Any, token: str) -> bool:
     return hmac.compare_digest(sent.encode(), token.encode())
 
 
-def _frame(data: bytes, place: int, most: int) -> tuple[int, int]:
+def _frame(data: bytes, place: int, max_size: int) -> tuple[int, int]:
     """Indices at which the content of the frame at ``place`` begins and ends.
 
     The end is beyond the data if the header of the frame is incomplete, and -1 if the frame has no
@@ -233,4 +233,4 @@ def _frame(data: bytes, place: int, most: int) -> tuple[int, int]:
         length = int.from_bytes(data[place + 2 : place + 2 + size], "big")
     if content > len(data):
         return unknown, unknown
-    return content, content + length if length <= most else -1
+    return content, content + length if length <= max_size else -1

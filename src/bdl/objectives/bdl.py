@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import PositiveFloat
 
+from bdl.boosting import TreeLoss
 from bdl.objectives.boundary import BoundaryObjective
 from bdl.objectives.objective import at_least_single, shifted_logits
 
@@ -48,7 +49,7 @@ class BDL(BoundaryObjective):
     floor: PositiveFloat = 1e-8
 
     @property
-    def tree_loss(self) -> Literal["poisson", "bernoulli"] | None:
+    def tree_loss(self) -> TreeLoss | None:
         return "poisson"
 
     def density(self, logits: Tensor) -> Tensor:
@@ -67,7 +68,7 @@ class BDL(BoundaryObjective):
         return graph.cast(total, np.float32)
 
     def _shift(self) -> float:
-        return softplus_inverse(self.known_rate()) if self.prior else 0.0
+        return _softplus_inverse(self.known_rate()) if self.prior else 0.0
 
     def scores(self, logits: Tensor, target: Tensor) -> Tensor:
         """Return the Poisson score of every bin and output, without the constant of the target."""
@@ -75,12 +76,12 @@ class BDL(BoundaryObjective):
         return rate - target * rate.log()
 
 
-def softplus_inverse(rate: float) -> float:
+def _softplus_inverse(rate: float) -> float:
     """Return the number whose softplus is ``rate``, exact for small and large rates.
 
     Examples
     --------
-    >>> softplus_inverse(math.log(2))
+    >>> _softplus_inverse(math.log(2))
     0.0
     """
     return rate + math.log(-math.expm1(-rate))

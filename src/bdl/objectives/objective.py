@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from bdl.arrays import Floats, Singles
-from bdl.density import Kind
+from bdl.boosting import TreeLoss
+from bdl.density import DensityKind
 from bdl.errors import ConfigError
 from bdl.intervals import IntervalType
 from bdl.labels import Labels
@@ -28,14 +29,14 @@ class Objective(Variant):
 
     package: ClassVar[str] = "bdl.objectives"
     #: Kind of density that the outputs mean.
-    density_kind: ClassVar[Kind] = "events"
+    density_kind: ClassVar[DensityKind] = "events"
     #: Whether every value of the density is in [0, 1].
     bounded: ClassVar[bool] = False
     #: Whether interval types (name, onset, offset) are needed.
     needs_intervals: ClassVar[bool] = False
 
     @property
-    def tree_loss(self) -> Literal["poisson", "bernoulli"] | None:
+    def tree_loss(self) -> TreeLoss | None:
         """Loss of boosted trees on the same targets; None if trees have none like it."""
         return None
 
@@ -124,7 +125,7 @@ class Objective(Variant):
         """
         if mask is None:
             scores = self.scores(logits, target)
-            return ordered_sum(scores) / scores.numel()
+            return _ordered_sum(scores) / scores.numel()
         import torch
 
         if mask.ndim == logits.ndim - 1:
@@ -135,7 +136,7 @@ class Objective(Variant):
         zero = logits.new_zeros(())
         scores = self.scores(torch.where(mask, logits, zero), torch.where(mask, target, zero))
         scores = torch.where(mask, scores, scores.new_zeros(()))
-        return ordered_sum(scores) / mask.sum().clamp(min=1)
+        return _ordered_sum(scores) / mask.sum().clamp(min=1)
 
     @abstractmethod
     def exact_target(self, labels: Labels, crop: Crop) -> Floats:
@@ -168,7 +169,7 @@ class BernoulliObjective(Objective):
     bounded: ClassVar[bool] = True
 
     @property
-    def tree_loss(self) -> Literal["poisson", "bernoulli"] | None:
+    def tree_loss(self) -> TreeLoss | None:
         return "bernoulli"
 
     def density(self, logits: Tensor) -> Tensor:
@@ -214,7 +215,7 @@ def at_least_single(logits: Tensor) -> Tensor:
     return logits if logits.dtype == torch.float64 else logits.float()
 
 
-def ordered_sum(values: Tensor) -> Tensor:
+def _ordered_sum(values: Tensor) -> Tensor:
     """Return the sum of all values, with the same rounding for any number of threads.
 
     Torch splits a sum to a single number among its threads, but computes the sum of a row in one.
@@ -222,7 +223,7 @@ def ordered_sum(values: Tensor) -> Tensor:
     Examples
     --------
     >>> import torch
-    >>> ordered_sum(torch.ones(2, 3_000)).item()
+    >>> _ordered_sum(torch.ones(2, 3_000)).item()
     6000.0
     """
     from torch.nn.functional import pad

@@ -10,7 +10,8 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, model_validator
 
 from bdl import targets
 from bdl.arrays import Floats
-from bdl.density import Kind
+from bdl.boosting import TreeLoss
+from bdl.density import DensityKind
 from bdl.errors import ConfigError, InputError
 from bdl.intervals import IntervalType
 from bdl.labels import Labels
@@ -47,7 +48,7 @@ class Segmentation(BernoulliObjective):
     0.5
     """
 
-    density_kind: ClassVar[Kind] = "state"
+    density_kind: ClassVar[DensityKind] = "state"
     needs_intervals: ClassVar[bool] = True
 
     kind: Literal["segmentation"] = "segmentation"
@@ -107,7 +108,7 @@ class Segmentation(BernoulliObjective):
         return targets.occupancy(labels.intervals, crop)
 
     @property
-    def tree_loss(self) -> Literal["poisson", "bernoulli"] | None:
+    def tree_loss(self) -> TreeLoss | None:
         return "bernoulli" if self.weighting == "none" else None
 
     def scores(self, logits: Tensor, target: Tensor) -> Tensor:

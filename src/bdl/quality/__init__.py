@@ -2,6 +2,6 @@
 
 from bdl.quality.non_wear import NonWear
 from bdl.quality.quality import KINDS, USUAL, Quality
-from bdl.quality.stretches import Kind, Stretches
+from bdl.quality.stretches import Stretches, StretchKind
 
-__all__ = ["KINDS", "USUAL", "Kind", "NonWear", "Quality", "Stretches"]
+__all__ = ["KINDS", "USUAL", "NonWear", "Quality", "StretchKind", "Stretches"]

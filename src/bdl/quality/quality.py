@@ -32,12 +32,12 @@ from bdl.config import Value
 from bdl.quality.equal_runs import EqualRuns
 from bdl.quality.non_wear import NonWear, StillWindows
 from bdl.quality.repeats import Repeats
-from bdl.quality.stretches import Kind, Spans, Stretches
+from bdl.quality.stretches import Spans, Stretches, StretchKind
 from bdl.recording import Recording, Recordings
 from bdl.recording_info import RecordingInfo
 from bdl.value_readers import ValueReader, Values
 
-KINDS: tuple[Kind, ...] = ("flat", "clipped", "repeated", "non_wear")
+KINDS: tuple[StretchKind, ...] = ("flat", "clipped", "repeated", "non_wear")
 _FEWEST = {"flat": 2, "clipped": 3, "repeated": 16}  # samples
 _Length = Annotated[float, Field(gt=0, le=1e10)]
 
@@ -78,7 +78,7 @@ class Quality(Value):
         return self
 
     @property
-    def kinds(self) -> tuple[Kind, ...]:
+    def kinds(self) -> tuple[StretchKind, ...]:
         """Kinds of stretches that are looked for."""
         return tuple(kind for kind in KINDS if getattr(self, kind) is not None)
 
@@ -108,7 +108,7 @@ class Quality(Value):
         Examples
         --------
         >>> recording = Recording.of(np.array([0.0, 9, 9, 9, 2]), id="a", period=1.0)
-        >>> Quality(clipped=1.0).find(recording.info, [recording.values]).found["clipped"]
+        >>> Quality(clipped=1.0).find(recording.info, [recording.values]).stretches["clipped"]
         (array([[1, 4]]),)
         """
         channels = len(info.channels)
@@ -133,7 +133,7 @@ class Quality(Value):
                 still.add(np.ascontiguousarray(chunk[:, axes], np.float32))
         for channel_runs in runs:
             channel_runs.finish()
-        by_kind: dict[Kind, tuple[Spans, ...]] = {}
+        by_kind: dict[StretchKind, tuple[Spans, ...]] = {}
         if self.flat is not None:
             by_kind["flat"] = tuple(channel_runs.flat_stretches() for channel_runs in runs)
         if self.clipped is not None:

@@ -5,27 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from bdl.arrays import Longs
+from bdl.frames import Tabular
 from bdl.recording_info import RecordingInfo
 from bdl.value_readers import Values
 
-Kind = Literal["flat", "clipped", "repeated", "non_wear"]
+StretchKind = Literal["flat", "clipped", "repeated", "non_wear"]
 Spans = Longs  # (stretches, 2): first sample, and the one after the last
 
 
 @dataclass(frozen=True)
-class Stretches:
+class Stretches(Tabular):
     """Unreliable stretches of a recording, as `bdl.quality.Quality.find` returns them.
 
     Parameters
     ----------
     info
         The recording.
-    found
+    stretches
         For each kind that was looked for, the stretches of each channel: sorted, disjoint rows of
         the first sample and of the one after the last.
 
@@ -35,23 +36,37 @@ class Stretches:
     >>> stretches = Stretches(info, {"flat": (np.array([[2, 6], [8, 9]]),)})
     >>> stretches.share("flat", 0), stretches.longest("flat", 0)
     (0.5, 2.0)
+    >>> stretches.to_polars().row(0)
+    ('x', 'flat', 1.0, 3.0)
     >>> stretches.mask(np.arange(10, dtype=np.float32)[:, None]).ravel().tolist()
     [0.0, 1.0, nan, nan, nan, nan, 6.0, 7.0, nan, 9.0]
     """
 
     info: RecordingInfo
-    found: Mapping[Kind, tuple[Spans, ...]]
+    stretches: Mapping[StretchKind, tuple[Spans, ...]]
 
-    def share(self, kind: Kind, channel: int) -> float:
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table by name: one row per stretch, its ends in seconds."""
+        period = self.info.period
+        rows = [
+            (channel, kind, first * period, stop * period)
+            for kind, by_channel in self.stretches.items()
+            for channel, spans in zip(self.info.channels, by_channel, strict=True)
+            for first, stop in spans.tolist()
+        ]
+        names = ("channel", "kind", "start", "end")
+        return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+    def share(self, kind: StretchKind, channel: int) -> float:
         """Return the share of the recording that stretches of a kind take in a channel."""
         return int(self._lengths(kind, channel).sum()) / max(self.info.samples, 1)
 
-    def longest(self, kind: Kind, channel: int) -> float:
+    def longest(self, kind: StretchKind, channel: int) -> float:
         """Return the length of the longest stretch of a kind in a channel, in seconds."""
         return int(self._lengths(kind, channel).max(initial=0)) * self.info.period
 
-    def _lengths(self, kind: Kind, channel: int) -> Longs:
-        intervals = self.found[kind][channel]
+    def _lengths(self, kind: StretchKind, channel: int) -> Longs:
+        intervals = self.stretches[kind][channel]
         lengths: Longs = intervals[:, 1] - intervals[:, 0]
         return lengths
 
@@ -59,7 +74,7 @@ class Stretches:
     def _intervals(self) -> list[Spans]:
         """Stretches of all kinds of each channel, in no order."""
         return [
-            np.concatenate([stretches[channel] for stretches in self.found.values()])
+            np.concatenate([by_channel[channel] for by_channel in self.stretches.values()])
             for channel in range(len(self.info.channels))
         ]
 

@@ -25,8 +25,8 @@ from bdl.evaluation.metrics.metric import number
 from bdl.formats.atomic_files import atomic
 from bdl.installation import version
 from bdl.report import html_tables, page_figures
-from bdl.report.arrays import deflate
 from bdl.report.content import Content, timing_errors
+from bdl.report.packed_arrays import deflate
 from bdl.report.page_data import page_data
 from bdl.report.page_figures import PlotlyFigure
 from bdl.report.summary import SystemSummary, estimate_html, lead, summarise, summary_section

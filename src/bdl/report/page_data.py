@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from bdl.drawing import recording_facts
 from bdl.evaluation import Matches
-from bdl.report.arrays import DrawnCurve, fit_curves, pack
 from bdl.report.content import Content, hit_masks, matched_detections, type_codes
+from bdl.report.packed_arrays import DrawnCurve, fit_curves, pack
 from bdl.report.page_figures import PlotlyFigure
 
-ROOM = 4_400_000  # characters of curves per page, so that fifty recordings stay below 8 MB
+MAX_CURVE_CHARACTERS = 4_400_000  # per page, so that fifty recordings stay below 8 MB
 SIGNALS = 4  # channels drawn per recording
-POINTS = 8 * ROOM  # points of all curves before they are fitted; bounds the memory
+POINTS = 8 * MAX_CURVE_CHARACTERS  # points of all curves before they are fitted; bounds the memory
 
 
 def page_data(content: Content, drawn: dict[str, PlotlyFigure]) -> dict[str, Any]:
@@ -71,9 +71,9 @@ def _views(content: Content) -> list[dict[str, Any]]:
     most = POINTS // (SIGNALS + 2 * len(content.systems)) // len(ids)
     densities = [(id, i, curve) for id in ids for i, curve in _densities(content, id, most)]
     signals = [(id, curve) for id in ids for curve in _signals(content, id, most)]
-    packed_densities = fit_curves([curve for *_, curve in densities], ROOM // 2)
+    packed_densities = fit_curves([curve for *_, curve in densities], MAX_CURVE_CHARACTERS // 2)
     used = sum(len(curve["y"]["data"]) for curve in packed_densities)
-    packed_signals = fit_curves([curve for _, curve in signals], ROOM - used)
+    packed_signals = fit_curves([curve for _, curve in signals], MAX_CURVE_CHARACTERS - used)
     views = {id: {**facts, "signals": [], "densities": []} for id, facts in _facts(content).items()}
     for (id, i, _), packed in zip(densities, packed_densities, strict=True):
         kind = content.systems[i].densities[id].kind

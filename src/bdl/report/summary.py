@@ -48,10 +48,10 @@ def summarise(content: Content) -> list[SystemSummary]:
     strict = f"AP@{number(min(content.tolerances))}"
     rows = []
     for index, (system, matches) in enumerate(zip(content.systems, content.matches, strict=True)):
-        ap = system.seeds or ap_estimates(content, matches)
+        ap = system.seeds or _ap_estimates(content, matches)
         difference = system.difference
         if index > 0 and content.replicates > 0 and not system.seeds:
-            difference = paired_difference(content, 0, index)
+            difference = _paired_difference(content, 0, index)
         rows.append(
             SystemSummary(
                 name=system.name,
@@ -126,7 +126,7 @@ def _count(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
-def ap_estimates(content: Content, matches: Matches) -> dict[str, Estimate]:
+def _ap_estimates(content: Content, matches: Matches) -> dict[str, Estimate]:
     """mAP, and AP at each tolerance, of one system, by name of the metric.
 
     Without a bootstrap, or with a single recording, the bounds of the intervals are NaN.
@@ -146,7 +146,7 @@ def ap_estimates(content: Content, matches: Matches) -> dict[str, Estimate]:
     }
 
 
-def paired_difference(content: Content, first: int, second: int) -> Estimate:
+def _paired_difference(content: Content, first: int, second: int) -> Estimate:
     """mAP of one system minus that of another, on the same draws of recordings."""
     result = bootstrap(
         {"second": content.matches[second], "first": content.matches[first]},

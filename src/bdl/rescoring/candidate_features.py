@@ -20,18 +20,17 @@ Distances are in units of the largest tolerance; NaN where there is no such dete
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.arrays import AnyFloats
 from bdl.binning import Binned
 from bdl.decoding.candidates import ByType
 from bdl.density import Density
 from bdl.features import Features
 from bdl.window_statistics import WindowStatistics
 
-Floats = NDArray[np.floating[Any]]
 TYPE, LOG_SCORE = 0, 1  # columns
 TINY = 1e-9  # added before logarithms and divisions
 
@@ -89,7 +88,7 @@ def candidate_features(
     return np.concatenate(tables).astype(np.float32)
 
 
-def _ranks(score: Floats, mass: NDArray[np.float32]) -> list[Floats]:
+def _ranks(score: AnyFloats, mass: NDArray[np.float32]) -> list[AnyFloats]:
     rank = np.empty(len(score))
     rank[np.lexsort((np.arange(len(score)), -score))] = np.arange(len(score))
     expected = float(mass.sum(dtype=np.float64))
@@ -97,28 +96,28 @@ def _ranks(score: Floats, mass: NDArray[np.float32]) -> list[Floats]:
 
 
 def _masses(
-    density: Density, column: int, time: Floats, tolerances: Sequence[float]
-) -> list[Floats]:
+    density: Density, column: int, time: AnyFloats, tolerances: Sequence[float]
+) -> list[AnyFloats]:
     cumulative = np.append(0.0, np.cumsum(density.values[:, column], dtype=np.float64))
     edges = density.edges * density.period
     longest = max(tolerances)
 
-    def up_to(moment: Floats) -> Floats:
-        mass: Floats = np.interp(moment, edges, cumulative)
+    def up_to(moment: AnyFloats) -> AnyFloats:
+        mass: AnyFloats = np.interp(moment, edges, cumulative)
         return mass
 
-    def around(width: float) -> Floats:
+    def around(width: float) -> AnyFloats:
         return up_to(time + width) - up_to(time - width)
 
     inside = around(longest)
-    known = np.maximum(inside, TINY)
+    denominator = np.maximum(inside, TINY)
     half = density.stride * density.period / 2
     masses = [around(width) for width in (*tolerances, 2 * longest, 4 * longest)]
     shares = [around(half), around(min(tolerances)), up_to(time) - up_to(time - longest)]
-    return [*(np.log(mass + TINY) for mass in masses), *(share / known for share in shares)]
+    return [*(np.log(mass + TINY) for mass in masses), *(share / denominator for share in shares)]
 
 
-def _neighbours(time: Floats, score: Floats, unit: float) -> list[Floats]:
+def _neighbours(time: AnyFloats, score: AnyFloats, unit: float) -> list[AnyFloats]:
     """Distance to the nearest higher score; distance and relative score before and after."""
     higher = np.full(len(time), np.inf)
     for order in (range(len(time)), range(len(time) - 1, -1, -1)):
@@ -138,7 +137,9 @@ def _neighbours(time: Floats, score: Floats, unit: float) -> list[Floats]:
     return [higher / unit, before / unit, after / unit, preceding, following]
 
 
-def _others(time: Floats, score: Floats, others: Sequence[tuple[Floats, Floats]]) -> list[Floats]:
+def _others(
+    time: AnyFloats, score: AnyFloats, others: Sequence[tuple[AnyFloats, AnyFloats]]
+) -> list[AnyFloats]:
     """Distance to, and score of, the nearest detections of any other type before and after."""
     times = np.concatenate([other[0] for other in others]) if others else np.zeros(0)
     scores = np.concatenate([other[1] for other in others]) if others else np.zeros(0)

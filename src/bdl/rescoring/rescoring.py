@@ -73,12 +73,12 @@ class Rescoring(Value):
             Seed of the trees.
         """
         target = np.concatenate(shares)
-        known = np.isfinite(target)
+        defined = np.isfinite(target)
         start = np.concatenate([calibration.logits(by_type) for by_type in candidates])
         (trees,) = fit_trees(
-            np.concatenate(tables)[known],
-            target[known][:, None],
-            np.ones(int(known.sum())),
+            np.concatenate(tables)[defined],
+            target[defined][:, None],
+            np.ones(int(defined.sum())),
             loss="bernoulli",
             trees=self.trees,
             leaves=self.leaves,
@@ -89,7 +89,7 @@ class Rescoring(Value):
             seed=seed,
             threads=1,
             l2=self.l2,
-            start=start[known],
+            start=start[defined],
         )
         return Rescorer(trees)
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, FiniteFloat, model_validator
 
+from bdl.arrays import Floats
 from bdl.config import Value
 from bdl.decoding.candidates import ByType
 
-Floats = NDArray[np.float64]
 Slope = Annotated[FiniteFloat, Field(ge=0)]
 Curve = tuple[FiniteFloat, Slope, Slope]
 TINY = 1e-9  # added to scores before the logarithm
@@ -87,9 +87,9 @@ class ScoreCalibration(Value):
             first = 0
             for event, part in by_type.items():
                 target = share[first : first + len(part.time)]
-                known = np.isfinite(target)
-                scores[event].append(part.score[known].astype(np.float64))
-                hits[event].append(target[known])
+                defined = np.isfinite(target)
+                scores[event].append(part.score[defined].astype(np.float64))
+                hits[event].append(target[defined])
                 first += len(part.time)
         if not any(len(target) for targets in hits.values() for target in targets):
             return None

@@ -10,8 +10,8 @@ from bdl.frames import Tabular
 from bdl.table_plots import Drawing
 
 KINDS = {
-    "unsupported": "a label where the model has no mass",
-    "unlabelled": "mass, or an event of the other annotator, without a label",
+    "unsupported": "a label where the model expects no event",
+    "unlabelled": "an event that the model expects, or the other annotator has, without a label",
     "displaced": "a label and the model, or the other annotator, at different times",
     "uncertain": "a detection just below the cutoff, without a label",
 }
@@ -25,7 +25,7 @@ class Item(NamedTuple):
     event: str
     label: float | None  # time of the label, if there is one
     model: float | None  # time the model, or the other annotator, suggests, if any
-    expected: float  # expected mass: how likely it is that the labels are wrong here
+    expected: float  # expected number of events: how likely it is that the labels are wrong here
     source: str = "model"  # what contradicts the label: the model, or the name of an annotator
 
     @property

@@ -23,8 +23,8 @@ def sealed(content: Mapping[str, Any]) -> bytes:
     >>> unsealed(sealed({"two": 2}))
     {'two': 2}
     """
-    whole = {**content, SEAL: digest(dict(content))}
-    return json.dumps(whole, sort_keys=True, indent=1, allow_nan=False).encode() + b"\n"
+    with_seal = {**content, SEAL: digest(dict(content))}
+    return json.dumps(with_seal, sort_keys=True, indent=1, allow_nan=False).encode() + b"\n"
 
 
 def unsealed(content: bytes) -> dict[str, Any]:
@@ -42,16 +42,16 @@ def unsealed(content: bytes) -> dict[str, Any]:
     ValueError: its content is not what its hash says
     """
     try:
-        whole = json.loads(content)
+        data = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise ValueError("it is not JSON; was it cut off?") from error
-    if not isinstance(whole, dict) or SEAL not in whole:
+    if not isinstance(data, dict) or SEAL not in data:
         raise ValueError(f"it has no hash ({SEAL})")
-    del whole[SEAL]
+    del data[SEAL]
     try:
-        same = sealed(whole) == content  # every byte: two texts may be the same number
+        same = sealed(data) == content  # every byte: two texts may be the same number
     except (StudyError, ValueError, RecursionError):
         same = False
     if not same:
         raise ValueError("its content is not what its hash says")
-    return whole
+    return data

@@ -25,7 +25,7 @@ def pack_densities(densities: Iterable[Density]) -> dict[str, bytes]:
         return {f"densities/{file.name}": file.read_bytes() for file in sorted(folder.iterdir())}
 
 
-def read_densities(run: RunReader, steps: Iterable[StepId]) -> list[Density]:
+def read_step_densities(run: RunReader, steps: Iterable[StepId]) -> list[Density]:
     """The densities of finished steps, checked against their hashes."""
     densities: list[Density] = []
     for step in steps:
@@ -76,7 +76,7 @@ def common_stages(run: RunReader, steps: Sequence[StepId]) -> list[str]:
     return sorted(set.intersection(*stages))
 
 
-def read_detections(run: RunReader, steps: Sequence[StepId], stage: str) -> Events:
+def read_step_detections(run: RunReader, steps: Sequence[StepId], stage: str) -> Events:
     """Detections of a stage, of all steps together."""
     name = f"detections/{stage}.csv"
     detections = Events.concat(unpack_events(run.read(step, name)) for step in steps)

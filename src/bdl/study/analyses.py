@@ -12,26 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import astuple
-from typing import Literal
 
 from bdl.datasets import Benchmark
 from bdl.density import Density
 from bdl.evaluation import match
 from bdl.evaluation.adapter import adapt
 from bdl.evaluation.estimate import plain
-from bdl.evaluation.reconstruction import candidates
+from bdl.evaluation.reconstruction import Reconstruction
 from bdl.evaluation.states import StateScore, choose, states
 from bdl.events import Events
 from bdl.study.results import ScoreRecord
 
-Conversion = Literal["exponential", "integrated", "peaks", "direct"]
 DensityFolds = Sequence[Sequence[Density]]
-STAGES: dict[Conversion, str] = {
-    "exponential": "exponential",
-    "peaks": "peak fill",
-    "integrated": "integrated",
-    "direct": "direct",
-}
 
 
 def state_records(
@@ -42,23 +34,25 @@ def state_records(
     Cross-fitted parameters of a conversion are selected on the other folds.
     """
     interval, truth = benchmark.intervals[0], benchmark.events
-    conversions: tuple[Conversion, ...] = (
-        ("direct",) if folds[0][0].kind == "state" else ("exponential", "peaks", "integrated")
-    )
     records = []
-    for conversion in conversions:
+    # In the order in which they are defined, which is that of the paper's table.
+    conversions = Reconstruction.kinds().values()
+    for conversion in sorted(conversions, key=Reconstruction.__subclasses__().index):
+        if conversion.reads != folds[0][0].kind:
+            continue
+        candidates = conversion.candidates()
         if cross_fitted and len(folds) > 1:
             scores = []
             for number, fold in enumerate(folds):
                 others = [density for j, f in enumerate(folds) if j != number for density in f]
-                selected = choose(others, truth, interval, candidates(conversion))
+                selected = choose(others, truth, interval, candidates)
                 scores.append(states(fold, truth, interval, selected.reconstruction))
             score = StateScore(*map(sum, zip(*map(astuple, scores), strict=True)))
         else:
             pooled = [density for fold in folds for density in fold]
-            score = choose(pooled, truth, interval, candidates(conversion)).score
+            score = choose(pooled, truth, interval, candidates).score
         records += [
-            ScoreRecord(row, STAGES[conversion], f"state {name}", value, seed)
+            ScoreRecord(row, conversion.stage, f"state {name}", value, seed)
             for name, value in score.to_dict().items()
         ]
     return records

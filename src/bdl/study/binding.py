@@ -103,8 +103,8 @@ def check_data(
     inode than when they were hashed last, or with ``verify``.
     """
     bound = DataFingerprint(**run.get_json("data.json"))
-    known = not verify and run.get_json("files.json") == _stamps(source, benchmark)
-    current = DataFingerprint.of(benchmark, progress, bound.recordings if known else None)
+    unchanged = not verify and run.get_json("files.json") == _stamps(source, benchmark)
+    current = DataFingerprint.of(benchmark, progress, bound.recordings if unchanged else None)
     if changes := current.changes(bound):
         raise StudyError(
             f"{source.path}: not the data with which the study in {run.url} was started "

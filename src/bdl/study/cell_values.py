@@ -111,12 +111,14 @@ def _ratio(results: Results, cell: TableCell, row: str) -> CellValue:
 def _over_folds(results: Results, cell: TableCell, row: str) -> CellValue:
     """The statistic of the folds that the cell reports, from means over seeds in each."""
     folds = [mean(_values(results, cell, row, fold).values()) for fold in results.folds]
-    known = [value for value in folds if value is not None]
-    if not known:
+    defined = [value for value in folds if value is not None]
+    if not defined:
         return CellValue(None)
     if cell.folds == "positive":
-        return CellValue(float(sum(value > 0 for value in known)), form=f"{{:g}} of {len(known)}")
-    value = {"lowest": min(known), "highest": max(known)}.get(cell.folds or "", mean(known))
+        return CellValue(
+            float(sum(value > 0 for value in defined)), form=f"{{:g}} of {len(defined)}"
+        )
+    value = {"lowest": min(defined), "highest": max(defined)}.get(cell.folds or "", mean(defined))
     return CellValue(value, signed=cell.minus is not None, form=FORMATS.get(cell.metric))
 
 
@@ -139,5 +141,5 @@ def _interval(results: Results, cell: TableCell, row: str) -> tuple[float | None
 
 def mean(values: Iterable[float | None]) -> float | None:
     """The mean of the defined values; None if there are none."""
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
+    defined = [value for value in values if value is not None]
+    return float(np.mean(defined)) if defined else None

@@ -1,7 +1,7 @@
-"""What a study needs and roughly costs.
+"""What a study needs, and an estimate of its cost.
 
 The cost is that of its trainings: the bins that pass forwards and backwards, at the speed that
-each encoder states. It is an order of magnitude, to tell minutes from weeks.
+each encoder states. It is an order of magnitude: minutes, hours, days or weeks.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from bdl.evaluation import (
 from bdl.evaluation.estimate import plain
 from bdl.runs.run_reader import RunReader
 from bdl.runs.step import StepOutput
-from bdl.runs.step_files import common_stages, read_densities, read_detections
+from bdl.runs.step_files import common_stages, read_step_densities, read_step_detections
 from bdl.study.analyses import count_records, state_records
 from bdl.study.label_vault import LabelVault
 from bdl.study.protocol import BootstrapSettings
@@ -95,7 +95,7 @@ class ScoreStep(StudyStep):
             for stage in common_stages(run, row_run.detections):
                 matches.setdefault((row_run.row, stage), {})[row_run.seed] = match(
                     labels,
-                    read_detections(run, row_run.detections, stage),
+                    read_step_detections(run, row_run.detections, stage),
                     self.rescored.get(stage, settings.tolerances),
                     types=settings.types,
                     event_free=settings.event_free,
@@ -157,12 +157,12 @@ class ScoreStep(StudyStep):
             return
         for row_run in self.runs:
             row, seed = row_run.row, row_run.seed
-            folds = [read_densities(run, [step]) for step in row_run.densities]
+            folds = [read_step_densities(run, [step]) for step in row_run.densities]
             if "states" in self.analyses and benchmark.intervals:
                 cross_fitted = self.regime == "nested"
                 yield from state_records(row, seed, folds, benchmark, cross_fitted=cross_fitted)
             if "counts" in self.analyses and folds[0][0].kind == "events":
-                detections = read_detections(run, row_run.detections, "tuned")
+                detections = read_step_detections(run, row_run.detections, "tuned")
                 yield from count_records(row, seed, folds, detections, benchmark)
 
 

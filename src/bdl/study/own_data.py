@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from bdl.datasets import Benchmark
 from bdl.datasets.tables import Tables
-from bdl.detector.presets import PresetName
+from bdl.decoding import Decoder
+from bdl.detector.presets import PRESETS, PresetName
 from bdl.errors import ConfigError
 from bdl.evaluation.metrics.metric import number
+from bdl.objectives import Objective
 from bdl.study.data_source import DataSource
 from bdl.study.detector_rows import OPERATING_POINT, RANKING
 from bdl.study.protocol import BootstrapSettings, Protocol, Row
 from bdl.study.splits import Folds
-
-Baseline = Literal["segmentation", "expected-ap", "peaks", "paper"]
 
 
 def project_protocol(
@@ -52,9 +52,10 @@ def project_protocol(
     seed
         Seed of the folds and of the models.
     baselines
-        Rows to compare with, which differ from the detector in one setting: ``segmentation``
-        learns states instead of event times (for point events it classifies bins),
-        ``expected-ap`` and ``peaks`` fix the decoder, ``paper`` is the published recipe.
+        Rows to compare with: names of objectives and decoders, which differ from the detector in
+        that setting, and other presets, with its tolerances, window and bins. ``segmentation``
+        learns states instead of event times; for point events it classifies bins. ``paper`` is
+        the published recipe.
     replicates
         Bootstrap replicates of the confidence intervals, which draw groups.
     """
@@ -117,22 +118,26 @@ def reported(tolerances: Sequence[float]) -> list[tuple[str, str, str]]:
     ]
 
 
-def _baseline(
-    name: str, preset: PresetName, changes: Mapping[str, Any], benchmark: Benchmark
-) -> Row:
-    settings = benchmark.settings
-    if name == preset or name not in get_args(Baseline):
-        known = [baseline for baseline in get_args(Baseline) if baseline != preset]
-        raise ConfigError(f"--baseline {name}: one of {', '.join(known)} expected")
-    if name == "paper":
+def _baseline(name: str, preset: str, changes: Mapping[str, Any], benchmark: Benchmark) -> Row:
+    if name in PRESETS and name != preset:
         shared = {key: changes[key] for key in ("tolerances", "window") if key in changes}
         features = changes.get("features", {})
         binning = {key: features[key] for key in ("stride", "calendar") if key in features}
-        return Row.of_preset(name, "paper", {**shared, "features": binning})
-    peaks = {"kind": "peaks", "clock": "bins", "separation": max(settings.tolerances)}
-    differing: dict[str, dict[str, Any]] = {
-        "segmentation": {"objective": "seg-ce" if benchmark.intervals else "classifier"},
-        "expected-ap": {"decoder": "expected-ap"},
-        "peaks": {"decoder": peaks},
-    }
-    return Row.of_preset(name, preset, {**changes, **differing[name]})
+        return Row.of_preset(name, name, {**shared, "features": binning})
+    if name in Objective.names():
+        objective = name
+        if name == "segmentation":
+            objective = "seg-ce" if benchmark.intervals else "classifier"
+        Objective.parse(objective).outputs(benchmark.settings.types, benchmark.intervals)
+        return Row.of_preset(name, preset, {**changes, "objective": objective})
+    if name in Decoder.names():
+        decoder: Any = name
+        if name == "peaks":
+            separation = max(benchmark.settings.tolerances)
+            decoder = {"kind": "peaks", "clock": "bins", "separation": separation}
+        return Row.of_preset(name, preset, {**changes, "decoder": decoder})
+    presets = ", ".join(other for other in PRESETS if other != preset)
+    raise ConfigError(
+        f"--baseline {name}: another preset ({presets}), an objective "
+        f"({', '.join(Objective.names())}) or a decoder ({', '.join(Decoder.names())}) expected"
+    )

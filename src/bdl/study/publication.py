@@ -49,7 +49,7 @@ def publication(
 
     ``score`` is the step that scored, ``data`` the folder of the data.
     """
-    chain = sealed({"files": chain_of(run, [*trained.steps, score])})
+    chain = sealed({"files": _chain_of(run, [*trained.steps, score])})
     tables = written(plan.protocol, results)
     outputs = study_outputs(run, plan, trained, data).model_dump(mode="json")
     return {
@@ -87,7 +87,7 @@ def study_outputs(run: RunReader, plan: StudyPlan, trained: TrainedRows, data: s
     return StudyOutputs(data=data, test=plan.test_ids, rows=rows)
 
 
-def chain_of(run: RunReader, steps: Iterable[StepId]) -> dict[str, str]:
+def _chain_of(run: RunReader, steps: Iterable[StepId]) -> dict[str, str]:
     """SHA-256 of what a study is bound to and of the marks of its steps, by name."""
     names = [f"{name}.json" for name in BOUND]
     names += [f"{step.folder}/done.json" for step in steps]

@@ -67,7 +67,7 @@ class Row(Value):
     detector: dict[str, Any] = Field(default_factory=dict)
 
     @classmethod
-    def of_preset(cls, name: str, preset: PresetName, detector: Mapping[str, Any]) -> Self:
+    def of_preset(cls, name: str, preset: str, detector: Mapping[str, Any]) -> Self:
         """A row that is a preset of the detector, with the fields in which it differs."""
         fields: dict[str, Any] = {"name": name, "preset": preset, "detector": dict(detector)}
         return cls(**fields)

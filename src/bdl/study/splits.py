@@ -148,7 +148,7 @@ def make_split(split: Split, groups: Mapping[str, str], *, calibrate: bool) -> t
     else:
         folds = split.parts
     for number, fold in enumerate(folds):
-        check_fold(fold, groups, by=split.by, calibrate=calibrate, where=f"fold {number}")
+        _check_fold(fold, groups, by=split.by, calibrate=calibrate, where=f"fold {number}")
     _check_tests(folds)
     return folds
 
@@ -166,14 +166,14 @@ def fold_count(split: Split) -> int:
     return len(split.parts) if isinstance(split, ListedFolds) else 1
 
 
-def check_fold(
+def _check_fold(
     fold: Fold, groups: Mapping[str, str], *, by: Unit, calibrate: bool, where: str
 ) -> None:
     """Raise an error for unknown, overlapping or empty parts, and for divided groups.
 
     Examples
     --------
-    >>> check_fold(Fold(train=("a",), test=("b",)), {"a": "x", "b": "x"},
+    >>> _check_fold(Fold(train=("a",), test=("b",)), {"a": "x", "b": "x"},
     ...            by="group", calibrate=False, where="fold 0")
     Traceback (most recent call last):
     bdl.errors.ConfigError: fold 0: group 'x' is divided: recordings in both train and test

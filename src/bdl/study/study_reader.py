@@ -14,7 +14,7 @@ from bdl.density import Density
 from bdl.errors import StudyError
 from bdl.events import Events
 from bdl.runs.run_reader import RunReader
-from bdl.runs.step_files import read_densities, read_detections
+from bdl.runs.step_files import read_step_densities, read_step_detections
 from bdl.study.data_source import DataSource
 from bdl.study.protocol import Protocol, parse_protocol
 from bdl.study.results import Results
@@ -54,11 +54,11 @@ class StudyReader(RunReader):
     def detections(self, row: str) -> Events:
         """Detections of a row in all test recordings, at its first seed."""
         outputs = self.outputs.rows[row]
-        return read_detections(self, outputs.detections, outputs.stage)
+        return read_step_detections(self, outputs.detections, outputs.stage)
 
     def densities(self, row: str) -> dict[str, Density]:
         """Densities of a row by test recording, at its first seed."""
-        densities = read_densities(self, self.outputs.rows[row].densities)
+        densities = read_step_densities(self, self.outputs.rows[row].densities)
         return {density.recording: density for density in densities}
 
     def benchmark(self, data: Path | None = None, *, trust: bool = False) -> Benchmark:

@@ -104,13 +104,13 @@ def fill(table: PaperTable, results: Results) -> FilledTable:
     | BDL | 0.65 | 0.70 |
     """
     columns = zip(*(line.cells for line in table.lines), strict=True)
-    known = [[cell.digits for cell in column if cell and cell.digits] for column in columns]
+    given_digits = [[cell.digits for cell in column if cell and cell.digits] for column in columns]
 
     def filled(cell: TableCell | None, column: int) -> FilledCell | None:
         if cell is None:
             return None
         ours = cell_value(results, cell)
-        digits = cell.digits or max(known[column], default=DIGITS) or DIGITS
+        digits = cell.digits or max(given_digits[column], default=DIGITS) or DIGITS
         return FilledCell(ours, ours.text(digits), cell.paper)
 
     return FilledTable(

@@ -16,7 +16,7 @@ from bdl.events import Events
 from bdl.runs.run_directory import RunDirectory
 from bdl.runs.run_reader import RunReader, StepId
 from bdl.runs.step import StepOutput
-from bdl.runs.step_files import pack_densities, pack_events, read_densities
+from bdl.runs.step_files import pack_densities, pack_events, read_step_densities
 from bdl.study.binding import freeze
 from bdl.study.decoder_stages import DecoderStages, best_decoder, untuned_grid
 from bdl.study.label_vault import LabelVault
@@ -67,7 +67,7 @@ class TuneStep(StudyStep):
 
     def perform(self, run: RunReader, benchmark: Benchmark) -> StepOutput:
         """Choose and decode; write the detections of every stage."""
-        folds = [read_densities(run, [step]) for step in self.densities]
+        folds = [read_step_densities(run, [step]) for step in self.densities]
         pooled = [density for fold in folds for density in fold]
         vault = LabelVault(benchmark, self.validation.ids)
         labels = vault.labels([density.recording for density in pooled])

@@ -113,14 +113,14 @@ def verify_study(url: str, *, data: Path | None = None, trust: bool = False) -> 
     _check_opening(study)
     study.get_json("files.json")
     scores = Results.from_dict(run.result(score.id))
-    whole = Results.from_dict(results)
+    joined = Results.from_dict(results)
     if benchmark is not None:
         if digest(score.perform(run, benchmark).result) != digest(run.result(score.id)):
             raise study.damage(
                 f"{score.id.folder}/done.json", "the detections give other scores than it says"
             )
-        whole = joined_results(trained, scores, benchmark)
-    written = publication(run, plan, trained, score.id, whole, study.outputs.data)
+        joined = joined_results(trained, scores, benchmark)
+    written = publication(run, plan, trained, score.id, joined, study.outputs.data)
     for name, content in written.items():
         if run.get(name) != content:
             raise study.damage(name, "it is not what the steps of the study give")

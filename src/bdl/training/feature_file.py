@@ -58,8 +58,8 @@ def keep(features: Iterable[Binned], memory: int | None = None) -> list[Binned]:
                     f"written there either: {error.strerror}; set TMPDIR to a folder with more room"
                 ) from error
         file.flush()
-        whole = np.memmap(file, np.uint8, "r") if file.tell() else None
-    return [entry if isinstance(entry, Binned) else _mapped(whole, entry) for entry in entries]
+        content = np.memmap(file, np.uint8, "r") if file.tell() else None
+    return [entry if isinstance(entry, Binned) else _mapped(content, entry) for entry in entries]
 
 
 def _append(file: Any, array: NDArray[Any] | None) -> _Place | None:
@@ -71,13 +71,13 @@ def _append(file: Any, array: NDArray[Any] | None) -> _Place | None:
     return place
 
 
-def _mapped(whole: NDArray[np.uint8] | None, places: dict[str, _Place | None]) -> Binned:
+def _mapped(content: NDArray[np.uint8] | None, places: dict[str, _Place | None]) -> Binned:
     arrays: dict[str, Any] = {}
     for name, place in places.items():
-        if place is None or whole is None:
+        if place is None or content is None:
             arrays[name] = None
             continue
         size = int(np.prod(place.shape)) * place.dtype.itemsize
-        part = whole[place.offset : place.offset + size]
+        part = content[place.offset : place.offset + size]
         arrays[name] = part.view(place.dtype).reshape(place.shape)
     return Binned(**arrays)

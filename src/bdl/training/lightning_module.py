@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
 from bdl.errors import TrainingError
-from bdl.inference import check_output
+from bdl.inference import check_logits
 from bdl.training.batches import Batch
 from bdl.training.hyperparameters import Training
 from bdl.training.schedule import learning_rate
@@ -67,7 +67,7 @@ class TrainableEncoder(L.LightningModule):
         """Return the loss of one batch."""
         assert batch.epoch == self.current_epoch
         output = self.encoder(batch.values, batch.hour, batch.weekday, batch.mask)
-        logits = check_output(output, batch.values, self.outputs)
+        logits = check_logits(output, batch.values, self.outputs)
         loss = self._shared(self.loss(logits, batch.target, batch.learned), batch.learned)
         value = float(self.trainer.strategy.reduce(loss.detach(), reduce_op="mean"))
         where = f"epoch {self.current_epoch + 1}, step {index + 1}"

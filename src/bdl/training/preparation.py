@@ -179,7 +179,7 @@ def data_digest(recordings: Sequence[TrainingRecording]) -> str:
     return digest.hexdigest()
 
 
-def events_digest(recordings: Recordings, events: Events) -> str:
+def training_events_digest(recordings: Recordings, events: Events) -> str:
     """Return a SHA-256 digest of the ids and lengths of recordings and of a table of events."""
     digest = hashlib.sha256(repr([(info.id, info.samples) for info in recordings.infos]).encode())
     rows = zip(events.recording, events.event, events.time.tolist(), strict=True)

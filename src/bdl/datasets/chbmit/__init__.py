@@ -44,7 +44,7 @@ from bdl.recording import Recordings
 
 if TYPE_CHECKING:
     from bdl.decoding.grid import Grid
-    from bdl.density import Kind
+    from bdl.density import DensityKind
 
 TABLE, FOLDER = "seizure_events.csv", "seizure_256Hz_dataset"
 INTERVAL = IntervalType("seizure", onset="onset", offset="offset")
@@ -142,7 +142,7 @@ class CHBMIT(Dataset):
         return PhysioNet("chbmit/1.0.0", ("chb*/*.edf", "chb*/*-summary.txt"))
 
     @classmethod
-    def grids(cls) -> Mapping[Kind, Grid]:
+    def grids(cls) -> Mapping[DensityKind, Grid]:
         """The grids of the paper; the window of the difference of means, 10 s, is ours."""
         from bdl.decoding.grid import paper_grids
 

@@ -51,7 +51,7 @@ def compare_cases(ids: Iterable[str]) -> str:
 
 def compare_table(file: Path) -> str:
     """A note that says whether the table of seizures is the paper's."""
-    checksum = sha256(file)
+    checksum = file_sha256(file)
     verdict = "matches" if checksum == TABLE_SHA256 else "differs from"
     return f"events table: SHA-256 {verdict} the paper's ({checksum[:12]}...)"
 
@@ -62,7 +62,7 @@ def compare_feathers(files: Sequence[Path]) -> str:
     return f"Feather files: checksums {verdict} the paper's"
 
 
-def sha256(file: Path) -> str:
+def file_sha256(file: Path) -> str:
     """SHA-256 of a file's bytes, in hexadecimal."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -74,7 +74,7 @@ def manifests(files: Sequence[Path]) -> set[str]:
     The paper's archive, which defines the form, is not public: one line per file with its
     checksum, two blanks and its name, with or without the folder and a final line break.
     """
-    sums = sorted((file.name, sha256(file), file.parent.name) for file in files)
+    sums = sorted((file.name, file_sha256(file), file.parent.name) for file in files)
     digests = set()
     for with_folder in (False, True):
         lines = [

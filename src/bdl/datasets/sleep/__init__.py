@@ -31,7 +31,7 @@ from bdl.intervals import IntervalType
 
 if TYPE_CHECKING:
     from bdl.decoding.grid import Grid
-    from bdl.density import Kind
+    from bdl.density import DensityKind
 
 DAY = 86400.0
 PERIOD = 5.0
@@ -116,7 +116,7 @@ class Sleep(Dataset):
         )
 
     @classmethod
-    def grids(cls) -> Mapping[Kind, Grid]:
+    def grids(cls) -> Mapping[DensityKind, Grid]:
         """The grids of the paper; the window of the difference of means, 10 minutes, is ours."""
         from bdl.decoding.grid import paper_grids
 

@@ -11,13 +11,13 @@ from bdl.encoders.fused.llvm import Code
 def at_most(code: Code, x: Any, high: float) -> Any:
     """min(x, high); NaN stays NaN, so that it is noticed."""
     top = code.constant(high)
-    return code.b.select(code.b.fcmp_ordered(">", x, top), top, x)
+    return code.builder.select(code.builder.fcmp_ordered(">", x, top), top, x)
 
 
 def at_least(code: Code, x: Any, low: float) -> Any:
     """max(x, low); NaN stays NaN."""
     bottom = code.constant(low)
-    return code.b.select(code.b.fcmp_ordered("<", x, bottom), bottom, x)
+    return code.builder.select(code.builder.fcmp_ordered("<", x, bottom), bottom, x)
 
 
 def exp(code: Code, x: Any) -> Any:
@@ -35,27 +35,29 @@ def exp(code: Code, x: Any) -> Any:
     p = code.constant(1 / math.factorial(degree))
     for k in range(degree - 1, -1, -1):
         p = code.fma(p, r, code.constant(1 / math.factorial(k)))
-    exponent = code.b.shl(code.b.bitcast(shifted, code.words), code.bits(mantissa))
-    power = code.b.bitcast(code.b.add(exponent, code.bits(bias << mantissa)), code.vector)
+    exponent = code.builder.shl(code.builder.bitcast(shifted, code.words), code.bits(mantissa))
+    power = code.builder.bitcast(
+        code.builder.add(exponent, code.bits(bias << mantissa)), code.vector
+    )
     return code.mul(p, power)
 
 
 def inverse(code: Code, x: Any) -> Any:
     """1 / x for normal x above zero."""
     if code.size == 8:
-        return code.b.fdiv(code.constant(1.0), x)
+        return code.builder.fdiv(code.constant(1.0), x)
     # A guess from the bits and three Newton steps: more of them per cycle than divisions.
-    y = code.b.sub(code.bits(0x7EF311C3), code.b.bitcast(x, code.words))
-    y = code.b.bitcast(y, code.vector)
+    y = code.builder.sub(code.bits(0x7EF311C3), code.builder.bitcast(x, code.words))
+    y = code.builder.bitcast(y, code.vector)
     for _ in range(3):
-        y = code.fma(y, code.fma(code.b.fneg(x), y, code.constant(1.0)), y)
+        y = code.fma(y, code.fma(code.builder.fneg(x), y, code.constant(1.0)), y)
     return y
 
 
 def exp_minus(code: Code, x: Any) -> Any:
     """exp(-x), capped where a logistic function no longer changes."""
     cap = 40.0 if code.size == 4 else 300.0
-    return exp(code, at_least(code, at_most(code, code.b.fneg(x), cap), -cap))
+    return exp(code, at_least(code, at_most(code, code.builder.fneg(x), cap), -cap))
 
 
 def sigmoids(code: Code, x: Any, y: Any) -> tuple[Any, Any]:

@@ -1,6 +1,6 @@
-"""Functions on vectors written in LLVM's language and compiled in the running process.
+"""Functions on vectors written in LLVM IR and compiled in the running process.
 
-numba brings LLVM along, so no compiler is needed on the user's machine. Loops written here keep
+numba contains LLVM, so that no compiler is needed on the user's machine. Loops written here keep
 their sums in registers, which plain array code does not guarantee. Compiled functions are called
 through ctypes, which releases Python's lock while they run.
 
@@ -23,7 +23,7 @@ from bdl.encoders.vectors import vector_bits
 
 I8, I32, I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 WORD = {"float": 32, "double": 64}
-Kernel = Callable[..., None]
+MachineCode = Callable[..., None]
 P = ParamSpec("P")
 _LOCK = RLock()
 
@@ -43,12 +43,12 @@ def machine() -> tuple[Any, Any]:
     return target, binding.create_mcjit_compiler(binding.parse_assembly(""), target)
 
 
-def compiled(make: Callable[P, Kernel]) -> Callable[P, Kernel]:
+def cached_kernel(make: Callable[P, MachineCode]) -> Callable[P, MachineCode]:
     """Cache the kernels that a function compiles, by its arguments and the width of the vectors."""
-    kernels: dict[Any, Kernel] = {}
+    kernels: dict[Any, MachineCode] = {}
 
     @wraps(make)
-    def find(*args: P.args, **kwargs: P.kwargs) -> Kernel:
+    def find(*args: P.args, **kwargs: P.kwargs) -> MachineCode:
         key = (vector_bits(), args, *kwargs.items())
         if key not in kernels:
             with _LOCK:  # the compiler serves one caller at a time
@@ -87,7 +87,7 @@ class Code:
         self.module = ir.Module(self.name)
         types = [self.real.as_pointer() if a.endswith("*") else I64 for a in arguments]
         function = ir.Function(self.module, ir.FunctionType(ir.VoidType(), types), self.name)
-        self.b = ir.IRBuilder(function.append_basic_block("entry"))
+        self.builder = ir.IRBuilder(function.append_basic_block("entry"))
         named = zip(arguments, function.args, strict=True)
         self.arguments: dict[str, Any] = {a.rstrip("*"): value for a, value in named}
 
@@ -97,27 +97,27 @@ class Code:
 
     # Integers and pointers
 
-    def whole(self, value: Any) -> Any:
+    def integer(self, value: Any) -> Any:
         """A 64-bit integer: a Python number becomes a constant, anything else stays."""
         return ir.Constant(I64, value) if isinstance(value, int) else value
 
     def plus(self, x: Any, y: Any) -> Any:
         """The sum of two integers."""
-        return self.b.add(self.whole(x), self.whole(y))
+        return self.builder.add(self.integer(x), self.integer(y))
 
     def times(self, x: Any, y: Any) -> Any:
         """The product of two integers."""
-        return self.b.mul(self.whole(x), self.whole(y))
+        return self.builder.mul(self.integer(x), self.integer(y))
 
-    def smaller(self, x: Any, y: Any) -> Any:
+    def minimum(self, x: Any, y: Any) -> Any:
         """The smaller of two integers."""
-        x, y = self.whole(x), self.whole(y)
-        return self.b.select(self.b.icmp_signed("<", x, y), x, y)
+        x, y = self.integer(x), self.integer(y)
+        return self.builder.select(self.builder.icmp_signed("<", x, y), x, y)
 
     def at(self, pointer: Any, *offsets: Any) -> Any:
         """A pointer moved by offsets, counted in numbers."""
         for offset in offsets:
-            pointer = self.b.gep(pointer, [self.whole(offset)])
+            pointer = self.builder.gep(pointer, [self.integer(offset)])
         return pointer
 
     # Vectors
@@ -132,59 +132,59 @@ class Code:
 
     def load(self, pointer: Any, *offsets: Any) -> Any:
         """The vector at a pointer."""
-        pointer = self.b.bitcast(self.at(pointer, *offsets), self.vector.as_pointer())
-        return self.b.load(pointer, align=self.size)
+        pointer = self.builder.bitcast(self.at(pointer, *offsets), self.vector.as_pointer())
+        return self.builder.load(pointer, align=self.size)
 
     def store(self, value: Any, pointer: Any, *offsets: Any) -> None:
         """Write a vector."""
-        pointer = self.b.bitcast(self.at(pointer, *offsets), self.vector.as_pointer())
-        self.b.store(value, pointer, align=self.size)
+        pointer = self.builder.bitcast(self.at(pointer, *offsets), self.vector.as_pointer())
+        self.builder.store(value, pointer, align=self.size)
 
     def prefetch(self, pointer: Any, *offsets: Any) -> None:
         """Load the cache line at a pointer, to be written to."""
-        pointer = self.b.bitcast(self.at(pointer, *offsets), I8.as_pointer())
+        pointer = self.builder.bitcast(self.at(pointer, *offsets), I8.as_pointer())
         signature = ir.FunctionType(ir.VoidType(), [I8.as_pointer(), I32, I32, I32])
         name = "llvm.prefetch.p0i8"
         function = self.module.globals.get(name) or ir.Function(self.module, signature, name)
         write, keep, data = (ir.Constant(I32, flag) for flag in (1, 3, 1))
-        self.b.call(function, [pointer, write, keep, data])
+        self.builder.call(function, [pointer, write, keep, data])
 
     def splat(self, pointer: Any, *offsets: Any) -> Any:
         """The number at a pointer, in every lane."""
-        return self.fill(self.b.load(self.at(pointer, *offsets)))
+        return self.fill(self.builder.load(self.at(pointer, *offsets)))
 
     def fill(self, number: Any) -> Any:
         """A number in every lane."""
         undefined = ir.Constant(self.vector, ir.Undefined)
-        first = self.b.insert_element(undefined, number, ir.Constant(I32, 0))
+        first = self.builder.insert_element(undefined, number, ir.Constant(I32, 0))
         return self.lanes_of(first, [0] * self.lanes)
 
     def lanes_of(self, vector: Any, places: Iterable[int]) -> Any:
         """A vector of the lanes at these places; a place beyond the last lane counts from 0."""
         undefined = ir.Constant(self.vector, ir.Undefined)
         mask = [ir.Constant(I32, place % self.lanes) for place in places]
-        return self.b.shuffle_vector(
+        return self.builder.shuffle_vector(
             vector, undefined, ir.Constant(ir.VectorType(I32, self.lanes), mask)
         )
 
     def add(self, x: Any, y: Any) -> Any:
         """x + y."""
-        return self.b.fadd(x, y)
+        return self.builder.fadd(x, y)
 
     def sub(self, x: Any, y: Any) -> Any:
         """x - y."""
-        return self.b.fsub(x, y)
+        return self.builder.fsub(x, y)
 
     def mul(self, x: Any, y: Any) -> Any:
         """x y."""
-        return self.b.fmul(x, y)
+        return self.builder.fmul(x, y)
 
     def fma(self, x: Any, y: Any, z: Any) -> Any:
         """x y + z, rounded once where the processor can."""
         signature = ir.FunctionType(self.vector, [self.vector] * 3)
         name = f"llvm.fmuladd.v{self.lanes}f{self.size * 8}"
         function = self.module.globals.get(name) or ir.Function(self.module, signature, name)
-        return self.b.call(function, [x, y, z])
+        return self.builder.call(function, [x, y, z])
 
     # Control
 
@@ -192,23 +192,25 @@ class Code:
         self, count: Any, carried: Sequence[Any], body: Callable[[Any, list[Any]], Sequence[Any]]
     ) -> list[Any]:
         """for i in range(count): carried = body(i, carried); count is at least one."""
-        before = self.b.block
-        inside = self.b.append_basic_block("loop")
-        after = self.b.append_basic_block("after")
-        self.b.branch(inside)
-        self.b.position_at_end(inside)
-        i = self.b.phi(I64)
-        i.add_incoming(self.whole(0), before)
-        phis = [self.b.phi(value.type) for value in carried]
+        before = self.builder.block
+        inside = self.builder.append_basic_block("loop")
+        after = self.builder.append_basic_block("after")
+        self.builder.branch(inside)
+        self.builder.position_at_end(inside)
+        i = self.builder.phi(I64)
+        i.add_incoming(self.integer(0), before)
+        phis = [self.builder.phi(value.type) for value in carried]
         new = body(i, list(phis))
-        following = self.b.add(i, self.whole(1))
-        end = self.b.block
+        following = self.builder.add(i, self.integer(1))
+        end = self.builder.block
         i.add_incoming(following, end)
         for phi, first, value in zip(phis, carried, new, strict=True):
             phi.add_incoming(first, before)
             phi.add_incoming(value, end)
-        self.b.cbranch(self.b.icmp_signed("<", following, self.whole(count)), inside, after)
-        self.b.position_at_end(after)
+        self.builder.cbranch(
+            self.builder.icmp_signed("<", following, self.integer(count)), inside, after
+        )
+        self.builder.position_at_end(after)
         return list(new)
 
     def each(self, count: Any, body: Callable[[Any], None]) -> None:
@@ -218,7 +220,9 @@ class Code:
             body(i)
             return []
 
-        with self.b.if_then(self.b.icmp_signed(">", self.whole(count), self.whole(0))):
+        with self.builder.if_then(
+            self.builder.icmp_signed(">", self.integer(count), self.integer(0))
+        ):
             self.loop(count, [], step)
 
     def tiles(self, count: Any, sizes: Sequence[int], body: Callable[[Any, int], None]) -> None:
@@ -226,9 +230,11 @@ class Code:
 
         body(first, size) writes the code for the tiles of a size; the last size is 1.
         """
-        done: Any = self.whole(0)
+        done: Any = self.integer(0)
         for size in sizes:
-            number = self.b.sdiv(self.b.sub(self.whole(count), done), self.whole(size))
+            number = self.builder.sdiv(
+                self.builder.sub(self.integer(count), done), self.integer(size)
+            )
 
             def tile(i: Any, begin: Any = done, size: int = size) -> None:
                 body(self.plus(begin, self.times(i, size)), size)
@@ -236,12 +242,12 @@ class Code:
             self.each(number, tile)
             done = self.plus(done, self.times(number, size))
 
-    def compile(self, *, unroll: bool = True) -> Kernel:
+    def compile(self, *, unroll: bool = True) -> MachineCode:
         """Machine code of the function, to be called with integers and addresses.
 
         ``unroll`` lets LLVM unroll loops; one that fills the registers would no longer fit them.
         """
-        self.b.ret_void()
+        self.builder.ret_void()
         target, engine = machine()
         module = binding.parse_assembly(str(self.module))
         module.verify()
@@ -249,8 +255,8 @@ class Code:
         options.loop_vectorization = False
         options.slp_vectorization = False
         options.loop_unrolling = unroll
-        builder = binding.create_pass_builder(target, options)
-        builder.getModulePassManager().run(module, builder)
+        passes = binding.create_pass_builder(target, options)
+        passes.getModulePassManager().run(module, passes)
         engine.add_module(module)
         engine.finalize_object()
         signature = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * len(self.arguments))

@@ -7,13 +7,13 @@ from typing import Any
 
 from llvmlite import ir
 
-from bdl.encoders.fused.llvm import Code, Kernel, compiled, lanes_for
+from bdl.encoders.fused.llvm import Code, MachineCode, cached_kernel, lanes_for
 
 GROUP = 16  # columns that are added up side by side; all vectors divide it
 
 
-@compiled
-def norm_backward(real: str) -> Kernel:
+@cached_kernel
+def norm_backward(real: str) -> MachineCode:
     """Gradient of a layer norm's input, and sums over rows for its weight and bias.
 
     With the normalised row n = (x - mean) · scale and p = grad · weight, writes
@@ -25,8 +25,8 @@ def norm_backward(real: str) -> Kernel:
     arguments = ("rows", "columns", "groups", "grad*", "x*", "mean*", "scale*", "weight*", "dx*")
     code = Code("norm_backward", (*arguments, "dweight*", "dbias*"), real, lanes_for(GROUP, real))
     parts = range(0, GROUP, code.lanes)
-    count = code.b.sitofp(code["columns"], code.real)
-    share = code.fill(code.b.fdiv(ir.Constant(code.real, 1.0), count))
+    count = code.builder.sitofp(code["columns"], code.real)
+    share = code.fill(code.builder.fdiv(ir.Constant(code.real, 1.0), count))
 
     def row(r: Any) -> None:
         begin = code.times(code.times(r, code["groups"]), GROUP)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bdl.encoders.fused.llvm import WORD, Code, Kernel, accumulators, compiled
+from bdl.encoders.fused.llvm import WORD, Code, MachineCode, accumulators, cached_kernel
 from bdl.encoders.vectors import vector_bits
 
 PANEL = 2
@@ -28,8 +28,8 @@ def _tile_sizes() -> tuple[int, ...]:
     return largest, largest // 3, 1
 
 
-@compiled
-def row_product(real: str) -> Kernel:
+@cached_kernel
+def row_product(real: str) -> MachineCode:
     """out[r] = start[r] + a[r] @ b, for ``rows`` rows and ``panels`` panels of columns.
 
     A panel of ``b`` is contiguous (inner, panel columns); panels are ``b_panel`` numbers apart.
@@ -80,14 +80,14 @@ def row_product(real: str) -> Kernel:
 
     def one_block(i: Any) -> None:
         begin = code.times(i, block)
-        rows(begin, code.smaller(block, code.b.sub(code["rows"], begin)))
+        rows(begin, code.minimum(block, code.builder.sub(code["rows"], begin)))
 
-    code.each(code.b.sdiv(code.plus(code["rows"], block - 1), code.whole(block)), one_block)
+    code.each(code.builder.sdiv(code.plus(code["rows"], block - 1), code.integer(block)), one_block)
     return code.compile(unroll=False)
 
 
-@compiled
-def outer_sum(real: str) -> Kernel:
+@cached_kernel
+def outer_sum(real: str) -> MachineCode:
     """out[m] += sum over rows r of left[r, m] · right[r], for ``panels`` panels of ``right``."""
     arguments = ("rows", "m", "panels", "left*", "left_row", "right*", "right_row", "out*")
     code = Code("outer_sum", (*arguments, "out_row"), real, vector_bits() // WORD[real])
@@ -95,7 +95,7 @@ def outer_sum(real: str) -> Kernel:
 
     def chunk(i: Any) -> None:
         begin = code.times(i, CHUNK)
-        count = code.smaller(CHUNK, code.b.sub(code["rows"], begin))
+        count = code.minimum(CHUNK, code.builder.sub(code["rows"], begin))
         left = code.at(code["left"], code.times(begin, code["left_row"]))
         right = code.at(code["right"], code.times(begin, code["right_row"]))
 
@@ -125,12 +125,12 @@ def outer_sum(real: str) -> Kernel:
 
         code.tiles(code["m"], _tile_sizes(), tile)
 
-    code.each(code.b.sdiv(code.plus(code["rows"], CHUNK - 1), code.whole(CHUNK)), chunk)
+    code.each(code.builder.sdiv(code.plus(code["rows"], CHUNK - 1), code.integer(CHUNK)), chunk)
     return code.compile()
 
 
-@compiled
-def column_sum(real: str, lanes: int) -> Kernel:
+@cached_kernel
+def column_sum(real: str, lanes: int) -> MachineCode:
     """out[c] = sum over rows r of x[r, c], for ``vectors`` vectors of columns."""
     code = Code("column_sum", ("rows", "vectors", "x*", "x_row", "out*"), real, lanes)
     sizes = (accumulators() // 3 * 2, 2, 1)

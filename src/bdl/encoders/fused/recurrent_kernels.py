@@ -27,7 +27,7 @@ from math import gcd
 from typing import Any
 
 from bdl.encoders.fused.functions import sigmoids, tanh
-from bdl.encoders.fused.llvm import Code, Kernel, accumulators, compiled, lanes_for
+from bdl.encoders.fused.llvm import Code, MachineCode, accumulators, cached_kernel, lanes_for
 
 GATES = {"gru": 3, "lstm": 4}
 FORWARD = (
@@ -44,18 +44,18 @@ class _Rows:
     """The rows of a kernel's items at one step."""
 
     def __init__(self, code: Code, items: int, step: Any, width: int) -> None:
-        b = code.b
+        b = code.builder
         self.code, self.items, self.width = code, items, width
         moved = b.mul(step, code["move"])
         self.row = [
-            b.add(b.add(code["row0"], moved), b.mul(code.whole(m), code["apart"]))
+            b.add(b.add(code["row0"], moved), b.mul(code.integer(m), code["apart"]))
             for m in range(items)
         ]
 
     def of(self, name: str, stride: str, offset: int = 0) -> list[Any]:
         """Each item's row in a buffer, ``offset`` steps away."""
-        b, code = self.code.b, self.code
-        shift = b.mul(code.whole(offset), code["move"])
+        b, code = self.code.builder, self.code
+        shift = b.mul(code.integer(offset), code["move"])
         return [
             code.at(code[name], b.mul(b.add(row, shift) if offset else row, code[stride]))
             for row in self.row
@@ -118,8 +118,8 @@ def _product(
             code.store(total, out[m], tile[v] * code.lanes)
 
 
-@compiled
-def forward(cell: str, width: int, real: str, items: int, keep: bool) -> Kernel:
+@cached_kernel
+def forward(cell: str, width: int, real: str, items: int, keep: bool) -> MachineCode:
     """Compiled forward kernel; ``keep`` writes what the backward one needs.
 
     Arguments are those of ``FORWARD``: counts in rows and numbers, buffers as addresses. ``blocks``
@@ -201,8 +201,8 @@ def _lstm_step(code: Code, rows: _Rows, h: list[Any], scratch: list[Any], keep: 
     _each(code, rows.items, width, gate)
 
 
-@compiled
-def backward(cell: str, width: int, real: str, items: int) -> Kernel:
+@cached_kernel
+def backward(cell: str, width: int, real: str, items: int) -> MachineCode:
     """Compiled backward kernel, from the last step to the first.
 
     Arguments are those of ``BACKWARD``: ``row0`` is the row of the last step, ``move`` its way back
@@ -218,7 +218,7 @@ def backward(cell: str, width: int, real: str, items: int) -> Kernel:
     def step(s: Any, _: list[Any]) -> list[Any]:
         rows = _Rows(code, items, s, width)
         dh, scratch = rows.work("dh", width), rows.work("scratch", gates * width)
-        begins = code.b.icmp_signed("==", s, code["first"])
+        begins = code.builder.icmp_signed("==", s, code["first"])
         body(code, rows, dh, scratch, begins)
         _product(code, scratch, code["weights"], gates * width, width, dh, dh)
         return []
@@ -230,7 +230,7 @@ def backward(cell: str, width: int, real: str, items: int) -> Kernel:
 def _before(code: Code, rows: _Rows, buffer: str, initial: str, begins: Any) -> list[Any]:
     """Each item's row one step earlier in time, or its initial state at the first step."""
     earlier, zero = rows.of(buffer, "out_row", 1), rows.work(initial, rows.width)
-    return [code.b.select(begins, z, e) for z, e in zip(zero, earlier, strict=True)]
+    return [code.builder.select(begins, z, e) for z, e in zip(zero, earlier, strict=True)]
 
 
 def _gru_back(code: Code, rows: _Rows, dh: list[Any], scratch: list[Any], begins: Any) -> None:

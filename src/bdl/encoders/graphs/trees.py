@@ -47,15 +47,15 @@ def tree_density(
         graph.add("Concat", *stacked, axis=3),
         graph.integers(0, 0, channels * len(columns)),
     )
-    rest = [table]
+    parts = [table]
     if inputs.inputs % per_channel:
-        rest.append(graph.slice(inputs.values, 2, channels * per_channel))
+        parts.append(graph.slice(inputs.values, 2, channels * per_channel))
     for place in (inputs.hour, inputs.weekday):
         if place is not None:
             number = graph.cast(place, np.float32)
-            rest.append(graph.add("Unsqueeze", number, graph.integers(2)))
-    if len(rest) > 1:
-        table = graph.add("Concat", *rest, axis=2)
+            parts.append(graph.add("Unsqueeze", number, graph.integers(2)))
+    if len(parts) > 1:
+        table = graph.add("Concat", *parts, axis=2)
     return _ensembles(graph, weights, table, inputs.outputs)
 
 

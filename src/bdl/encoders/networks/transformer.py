@@ -198,9 +198,9 @@ class TransformerEncoder(EncoderModule):
         after: list[Tensor] = []
         known = None
         if self.context is not None:
-            known, *rest = state
+            known, *layer_states = state
             after.append((known + x.shape[1]).clamp(max=self.context - 1))
-            state = tuple(rest)
+            state = tuple(layer_states)
         x = self.start(x, state[0].shape[2])
         for i, layer in enumerate(self.layers):
             assert isinstance(layer, TransformerLayer)

@@ -10,6 +10,7 @@ import numpy as np
 from bdl.arrays import Floats, Ints
 from bdl.evaluation.matches import Matches
 from bdl.evaluation.metrics.hit_times import MetricOfHits
+from bdl.evaluation.timing import QUANTILES
 
 
 class Delay(MetricOfHits):
@@ -43,4 +44,4 @@ class Delay(MetricOfHits):
         return matches.hit_delays(rows, truths)
 
     def statistic_of(self, seconds: Floats) -> float:
-        return float(np.quantile(seconds, 0.5 if self.statistic == "median" else 0.95))
+        return float(np.quantile(seconds, QUANTILES[self.statistic]))

@@ -68,8 +68,8 @@ class ScreeningSensitivity(Metric):
                 hits = np.cumsum(drawn * hit, axis=1)[:, ends]
                 allowed = alarms <= self.false_alarms_per_day * days[part, None] * (1 + 1e-9)
                 most = np.where(allowed, hits, 0.0).max(axis=1, initial=0.0)
-                known = truths[part] > 0
-                table[number, part][known] = most[known] / truths[part][known]
+                has_events = truths[part] > 0
+                table[number, part][has_events] = most[has_events] / truths[part][has_events]
         known_types = ~np.isnan(table).all(axis=1)
         if not known_types.any():
             return np.full(len(weights), np.nan)

@@ -99,10 +99,12 @@ def to_events(
     if not events:
         return Events.empty()
     recordings, types, times, scores = zip(*events, strict=True)
-    known = [score for score in scores if score is not None]
-    if known and len(known) < len(scores):
-        raise InputError(f"{source}: {len(known)} of {len(scores)} rows have a score; all or none")
-    return Events.of(recordings, types, times, known or None)
+    present = [score for score in scores if score is not None]
+    if present and len(present) < len(scores):
+        raise InputError(
+            f"{source}: {len(present)} of {len(scores)} rows have a score; all or none"
+        )
+    return Events.of(recordings, types, times, present or None)
 
 
 def found_types(events: Events) -> tuple[IntervalType, ...]:

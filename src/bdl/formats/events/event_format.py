@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
@@ -45,6 +45,8 @@ class EventFormat(Variant):
 
     package: ClassVar[str] = "bdl.formats.events"
     suffixes: ClassVar[tuple[str, ...]] = ()
+    unit: ClassVar[Literal["seconds", "steps"]] = "seconds"
+    """Unit of the times in a file; steps are sample numbers."""
 
     def recognises(self, path: Path, columns: Sequence[str]) -> bool:
         """Whether a file or folder is of this format: by its suffix, or that of a file in it.

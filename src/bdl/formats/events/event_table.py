@@ -18,13 +18,13 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, field_validator
 
+from bdl.arrays import Floats
 from bdl.arrow import from_numpy, from_texts
 from bdl.column_names import find_columns, guess_notes
 from bdl.column_values import ColumnPlace, numbers
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.formats.event_clock import (
-    Floats,
     dates_of,
     duration_seconds,
     event_seconds,

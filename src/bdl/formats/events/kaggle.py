@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -46,6 +46,8 @@ class KaggleEvents(EventFormat):
     ([60.0], 1)
     """
 
+    unit: ClassVar[Literal["seconds", "steps"]] = "steps"
+
     kind: Literal["kaggle"] = "kaggle"
     period: float | None = Field(default=None, gt=0)
     incomplete: Literal["error", "drop"] = "drop"
@@ -73,9 +75,9 @@ class KaggleEvents(EventFormat):
         """Write a table; every time must be a whole step, within a millionth of a period."""
         period = self._seconds_per_step(path)
         steps = events.time / period
-        whole = np.round(steps)
-        off = ~(np.abs(steps - whole) <= 1e-6 * np.maximum(1, np.abs(whole)))
-        off |= np.abs(whole) >= 2**53
+        rounded = np.round(steps)
+        off = ~(np.abs(steps - rounded) <= 1e-6 * np.maximum(1, np.abs(rounded)))
+        off |= np.abs(rounded) >= 2**53
         if off.any():
             row = int(np.argmax(off))
             raise InputError(
@@ -84,7 +86,7 @@ class KaggleEvents(EventFormat):
             )
         columns: dict[str, Any] = {
             "series_id": from_texts(events.recording),
-            "step": from_numpy(whole.astype(np.int64)),
+            "step": from_numpy(rounded.astype(np.int64)),
             "event": from_texts(events.event),
         }
         if events.score is not None:

@@ -58,7 +58,7 @@ class ArrowFile(TableFile):
         with reading(self.path, _WHAT):
             for stored in skip_rows(self._stored(), first):
                 chosen = stored.select([*columns])
-                # Offsets and lengths inside a damaged file would be followed blindly otherwise.
+                # Otherwise offsets and lengths of a damaged file would be used without a check.
                 chosen.validate(full=True)
                 for row in range(0, len(chosen), ROWS):
                     yield chosen.slice(row, ROWS)

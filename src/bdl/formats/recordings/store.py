@@ -79,7 +79,7 @@ class PreparedStore(RecordingFormat):
             raise InputError(f"{path}: no prepared store: {MANIFEST} is missing; {cause}")
         manifest = load_manifest(path / MANIFEST)
         with reading(path / MANIFEST, "the manifest of a store"):
-            infos = tuple(map(info_of, manifest["recordings"]))
+            infos = tuple(map(_info_of, manifest["recordings"]))
             notes = tuple(map(str, manifest["notes"]))
         for info in infos:
             safe_name(info.id)
@@ -192,7 +192,7 @@ def without(manifest: dict[str, Any], failed: Mapping[str, str]) -> dict[str, An
     return {**manifest, "recordings": rows, "notes": [*manifest["notes"], *notes]}
 
 
-def info_of(row: dict[str, Any]) -> RecordingInfo:
+def _info_of(row: dict[str, Any]) -> RecordingInfo:
     """The metadata of one recording of a manifest."""
     start = row["start"]
     return RecordingInfo(

@@ -70,9 +70,12 @@ class WfdbRecordings(RecordingFormat):
         period, samples, id = 1.0 / header.fs, header.sig_len, path.stem
         start, changes, zone_note = start_in_zone(local, self.zone, period, samples, path)
         group = group_of(id, self.group_pattern)
-        known = getattr(header, "units", None) or [""] * len(names)
+        header_units = getattr(header, "units", None) or [""] * len(names)
         units = channel_units(
-            channels, [known[place] or "" for place in places.values()], self.channel_units, path
+            channels,
+            [header_units[place] or "" for place in places.values()],
+            self.channel_units,
+            path,
         )
         info = RecordingInfo(id, samples, channels, period, start, changes, group, units=units)
         return Recordings((info,), WfdbReader(path.resolve(), files, places), notes + zone_note)

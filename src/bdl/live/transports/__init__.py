@@ -6,6 +6,8 @@ A source is named by a URL: ``ws://HOST:PORT/PATH`` (a WebSocket), ``mqtt://HOST
 
 from __future__ import annotations
 
+import pkgutil
+from importlib import import_module
 from urllib.parse import urlsplit
 
 from bdl.errors import ConfigError
@@ -23,20 +25,12 @@ def open_transport(url: str) -> Transport:
     Traceback (most recent call last):
     bdl.errors.ConfigError: --source ftp://localhost: - (standard input), ws://HOST:PORT/PATH, ...
     """
-    parts = urlsplit(url)
-    if parts.scheme in ("ws", "wss"):
-        from bdl.live.transports.websocket import WebSocket
-
-        return WebSocket(url)
-    if parts.scheme == "mqtt" and parts.hostname and parts.path.strip("/"):
-        from bdl.live.transports.mqtt import Mqtt
-
-        return Mqtt(parts.hostname, parts.port or 1883, parts.path.strip("/"))
-    if parts.scheme == "lsl" and parts.path:
-        from bdl.live.transports.lsl import LabStreamingLayer
-
-        return LabStreamingLayer(parts.path)
-    raise ConfigError(
-        f"--source {url}: - (standard input), ws://HOST:PORT/PATH, mqtt://HOST:PORT/TOPIC or "
-        "lsl:NAME expected"
-    )
+    for module in pkgutil.iter_modules(__path__):
+        import_module(f"{__name__}.{module.name}")
+    kinds = sorted(Transport.__subclasses__(), key=lambda kind: kind.form, reverse=True)
+    for kind in kinds:
+        transport = kind.from_url(urlsplit(url))
+        if transport is not None:
+            return transport
+    *forms, last = ["- (standard input)", *(kind.form for kind in kinds)]
+    raise ConfigError(f"--source {url}: {', '.join(forms)} or {last} expected")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, ClassVar, Self
+from urllib.parse import SplitResult
 
 from bdl.errors import InputError, require
 from bdl.live.line_formats import Sample
 from bdl.live.session import LiveSession
 from bdl.live.transports.transport import Transport
+from bdl.sampling import nearest_sample
 from bdl.training.preparation import same_period
 
 SEARCH, WAIT = 10.0, 0.2  # seconds
@@ -25,6 +27,12 @@ class LabStreamingLayer(Transport):
     or late. Channels are taken in their order; if the stream names them, the names must be those of
     the model. Detections are sent to the stream ``NAME-detections``.
     """
+
+    form: ClassVar[str] = "lsl:NAME"
+
+    @classmethod
+    def from_url(cls, url: SplitResult) -> Self | None:
+        return cls(url.path) if url.scheme == "lsl" and url.path else None
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -84,7 +92,7 @@ class LabStreamingLayer(Transport):
         period = session.stream.model.period
         if session.origin is None:
             session.origin = stamp
-        place = round((stamp - session.origin) / period)
+        place = int(nearest_sample(stamp - session.origin, period))
         if self._next is not None and abs(place - self._next) * period <= max(SLACK, 2 * period):
             place = self._next
         self._next = max(place + 1, self._next or 0)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, ClassVar, Self
+from urllib.parse import SplitResult
 
 from bdl.errors import InputError, require
 from bdl.live.session import LiveSession
@@ -14,6 +15,15 @@ DETECTIONS = "detections"  # last level of the topic that detections are publish
 
 class Mqtt(Transport):
     """A client of an MQTT broker; detections are published to ``TOPIC/detections``."""
+
+    form: ClassVar[str] = "mqtt://HOST:PORT/TOPIC"
+
+    @classmethod
+    def from_url(cls, url: SplitResult) -> Self | None:
+        topic = url.path.strip("/")
+        if url.scheme != "mqtt" or not url.hostname or not topic:
+            return None
+        return cls(url.hostname, url.port or 1883, topic)
 
     def __init__(self, host: str, port: int, topic: str) -> None:
         self.host, self.port, self.topic = host, port, topic

@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
-from typing import Any
+from typing import Any, ClassVar, Self
+from urllib.parse import SplitResult
 
 from bdl.live.line_formats import Sample
 from bdl.live.session import LiveSession
@@ -13,6 +14,14 @@ from bdl.live.session import LiveSession
 
 class Transport(AbstractAsyncContextManager[Any]):
     """A source of samples, which is closed at the end of its ``async with`` block."""
+
+    form: ClassVar[str]
+    """Form of the URLs that name such a source, for messages."""
+
+    @classmethod
+    @abstractmethod
+    def from_url(cls, url: SplitResult) -> Self | None:
+        """The transport that a URL names, or None if it is not one of this transport."""
 
     @abstractmethod
     async def connect(self, session: LiveSession) -> None:

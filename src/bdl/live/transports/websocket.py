@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, ClassVar, Self
+from urllib.parse import SplitResult
 
 from bdl.errors import InputError, require
 from bdl.live.session import LiveSession
@@ -12,6 +13,12 @@ from bdl.live.transports.transport import Transport
 
 class WebSocket(Transport):
     """A client of the WebSocket server at ``ws://HOST:PORT/PATH`` or ``wss://``."""
+
+    form: ClassVar[str] = "ws://HOST:PORT/PATH"
+
+    @classmethod
+    def from_url(cls, url: SplitResult) -> Self | None:
+        return cls(url.geturl()) if url.scheme in ("ws", "wss") else None
 
     def __init__(self, url: str) -> None:
         self.url = url

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bdl.report.arrays import FEWEST, MISSING, DrawnCurve, fit_curves, pack, quantise
+from bdl.report.packed_arrays import FEWEST, MISSING, DrawnCurve, fit_curves, pack, quantise
 
 
 def unpack(packed: dict[str, Any]) -> np.ndarray:
