@@ -78,6 +78,8 @@ def decode(
     """Turn saved densities into ranked events."""
     from bdl import decoding, formats
     from bdl.formats.densities import read_densities, read_manifest
+    from bdl.formats.events import EventFormat
+    from bdl.formats.format_options import option_names
     from bdl.formats.outputs import check_output
     from bdl.formats.table_writing import check_table_output
 
@@ -91,7 +93,17 @@ def decode(
     if pairs is not None:
         check_table_output(pairs, flag="--pairs")
     entries = read_manifest(densities).recordings
-    parsed = parse_decoder(decoder, entries[0].kind if entries else "events", tolerance or ())
+    kind: Kind = entries[0].kind if entries else "events"
+    parsed = parse_decoder(decoder, kind, tolerance or ())
+    # Whether a decoder that `bdl calibrate` has chosen alternates is known from its file alone.
+    chosen = decoder is not None and Path(decoder).is_file()
+    if intervals and pairs is None and kind == "events" and not (parsed.alternate or chosen):
+        written = EventFormat.parse(format, "event format")
+        if written.kind == "bdl" or "intervals" not in option_names(type(written)):
+            raise ConfigError(
+                "--interval has no effect without --pairs: the decoder does not alternate onsets "
+                f"and offsets (alternate: true), and the format {written.kind} has no intervals"
+            )
     if threshold is not None:
         parsed = parsed.replace(threshold=threshold)
     detections = decoding.decode(

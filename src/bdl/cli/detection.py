@@ -139,6 +139,12 @@ def detect(
         if update:
             raise ConfigError("--densities cannot be written with --update, only as a whole")
         check_output(densities, folder=True, flag="--densities")
+    if events and all:
+        raise ConfigError("--events has no effect with --all, which has one row per event")
+    if resample and source is not None:
+        raise ConfigError(
+            f"--resample has no effect with the recordings {source}, which are always resampled"
+        )
     detector = load(model)
     point = chosen_point(detector.model_, all, false_alarms_per_day, sensitivity)
     paired = not (all or events)

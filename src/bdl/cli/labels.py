@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Option, Typer
+from typer import Context, Option, Typer
 
 from bdl.cli.console import err, out, print_json
 from bdl.cli.labelled_data import LABEL_OPTIONS, LabelledData, LabelOptions, find_labelled
 from bdl.cli.numbers import DURATION, PORT, TOLERANCE
-from bdl.cli.options import Cutoff, Json, TableOut, takes
+from bdl.cli.options import Cutoff, Intervals, Json, TableOut, interval_types, refuse_options, takes
+from bdl.cli.recording_options import EVENT_OPTIONS
+from bdl.cli.sources import SOURCE_OPTIONS
 from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ def review(
     json: Json = False,
     *,
     labels: LabelOptions,
+    context: Context,
 ) -> None:
     """List doubtful labels, the most likely errors first.
 
@@ -64,7 +67,10 @@ def review(
 
     if target is not None:
         check_table_output(target)
+    _refuse_unused(context, labels)
     data = find_labelled(labels)
+    if not data.has_model:
+        refuse_options(context, ("cutoff", "margin"), "without --densities or --detections")
     tolerances = tuple(tolerance or ()) or data.tolerances[-1:]
     if data.events is None:
         raise ConfigError("--events is missing: the table of labels")
@@ -94,6 +100,7 @@ def explore(
         ),
     ] = None,
     cutoff: Cutoff = 0.5,
+    interval: Intervals = None,
     journal: Annotated[
         Path | None, Option(help="File of the edits. Default: in the folder of the labels.")
     ] = None,
@@ -111,6 +118,7 @@ def explore(
     ] = True,
     *,
     labels: LabelOptions,
+    context: Context,
 ) -> None:
     """Look at recordings, correct labels, work through a review queue.
 
@@ -120,7 +128,14 @@ def explore(
     """
     from bdl.explore import export, open_session, serve
 
+    _refuse_unused(context, labels)
+    if export_ is None:
+        refuse_options(context, ("to",), "without --export")
+    else:
+        refuse_options(context, ("port", "browser", "index"), "with --export")
     data = find_labelled(labels)
+    if not data.has_model:
+        refuse_options(context, ("cutoff",), "without --densities or --detections")
     if data.recordings is None:
         raise ConfigError(
             "one of a project or run directory, --recordings and --dataset expected, got none"
@@ -134,7 +149,7 @@ def explore(
         others=data.others,
         detections=data.detections,
         densities=data.densities,
-        intervals=data.intervals,
+        intervals=interval_types(interval) or data.intervals,
         tolerance=tolerance or max(data.tolerances, default=None),
         cutoff=cutoff,
         index=index or data.home.with_name(f"{data.home.name}.tiles"),
@@ -152,6 +167,16 @@ def explore(
         serve(session, port=port, browser=browser, say=say)
 
 
+def _refuse_unused(context: Context, labels: LabelOptions) -> None:
+    """Raise an error for options of recordings or tables that are not given."""
+    if labels.source is None and labels.recordings is None and labels.dataset is None:
+        # The period and the order of dates hold for tables of events, too.
+        names = {*SOURCE_OPTIONS.parameters()} - {"period", "date_order"}
+        refuse_options(context, names, "without --recordings or --dataset")
+    if not labels.events:
+        refuse_options(context, EVENT_OPTIONS.parameters(), "without --events")
+
+
 def _compared(
     data: LabelledData,
     tolerances: tuple[float, ...],
@@ -163,7 +188,7 @@ def _compared(
 
     assert data.events is not None
     items: list[Item] = []
-    if data.densities or data.detections is not None:
+    if data.has_model:
         items += review(
             data.events,
             densities=(data.densities[id] for id in data.densities),

@@ -8,11 +8,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from typer import Option, Typer
+from typer import Context, Option, Typer
 
 from bdl.cli.console import err
 from bdl.cli.numbers import DURATION, PORT, SECONDS
-from bdl.cli.options import Quiet, StreamModel, WholeRanking, takes
+from bdl.cli.options import Quiet, StreamModel, WholeRanking, refuse_options, takes
 from bdl.errors import ConfigError
 from bdl.live.client_limits import Limits
 from bdl.live.line_formats import LineFormat
@@ -24,6 +24,7 @@ commands = Typer()
     epilog="Example: `device | bdl live model.bdl --recording ward-3 --state ward-3.state`"
 )
 def live(
+    context: Context,
     model: StreamModel,
     source: Annotated[
         str,
@@ -68,8 +69,12 @@ def live(
     from bdl.live.standard_streams import LineErrors, run
     from bdl.live.transports import open_transport
 
-    if state is not None:
+    if state is None:
+        refuse_options(context, ("save_every",), "without --state")
+    else:
         check_output(state, flag="--state")
+    if source.startswith("lsl:"):
+        refuse_options(context, ("format",), "with --source lsl:NAME, which has no lines")
     transport = None if source == "-" else open_transport(source)
     if reply and transport is None:
         raise ConfigError("--reply has no effect without --source: there is nothing to reply to")

@@ -6,13 +6,13 @@ parameter for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from typer import Argument, Option
+from typer import Argument, Context, Option
 
 from bdl import plain_data
 from bdl.cli.generated_options import Fields, parameters_of
@@ -130,6 +130,24 @@ def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Com
         return run
 
     return decorate
+
+
+def given_options(context: Context) -> dict[str, str]:
+    """The options that were given on the command line, by the names of their parameters."""
+    flags = {parameter.name or "": parameter.opts[0] for parameter in context.command.params}
+    sources = {name: context.get_parameter_source(name) for name in flags}
+    return {
+        name: flags[name]
+        for name, source in sources.items()
+        if source is not None and source.name == "COMMANDLINE"
+    }
+
+
+def refuse_options(context: Context, names: Collection[str], reason: str) -> None:
+    """Raise an error if one of these options was given: it has no effect, for this reason."""
+    for name, flag in given_options(context).items():
+        if name in names:
+            raise ConfigError(f"{flag} has no effect {reason}")
 
 
 def parse_options(texts: list[str]) -> dict[str, Any]:

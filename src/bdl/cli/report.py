@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option, Typer
+from typer import Argument, Context, Option, Typer
 
 from bdl.cli.console import out, print_json
 from bdl.cli.fit_config import CONFIG
@@ -18,6 +18,8 @@ from bdl.cli.options import (
     EventFreeRule,
     Json,
     TrustPickle,
+    given_options,
+    refuse_options,
     takes,
 )
 from bdl.cli.sources import SOURCE_OPTIONS, SourceOptions, find_source
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from bdl.report import System
 
 commands = Typer()
+OF_STUDIES = ("sources", "target", "data", "title", "bootstrap", "trust_pickle", "json")
 
 
 @commands.command(
@@ -60,6 +63,7 @@ def report(
     json: Json = False,
     *,
     signals: SourceOptions,
+    context: Context,
 ) -> None:
     """Write a report: one HTML page that works offline."""
     from bdl.formats import read_events
@@ -71,6 +75,8 @@ def report(
     if len(sources) == 1 and ("://" in sources[0] or Path(sources[0]).is_dir()):
         from bdl.report.study_content import study_content
 
+        others = given_options(context).keys() - {*OF_STUDIES}
+        refuse_options(context, others, "on a report of a project or study, which has its own data")
         project = (Path(sources[0]) / CONFIG).is_file()
         study = study_content(
             f"{sources[0]}/evaluation" if project else sources[0],
@@ -88,7 +94,20 @@ def report(
                 f"{name}: no such file or folder; a run directory of `bdl evaluate` or `bdl study "
                 "run`, or tables of detections expected"
             )
+    refuse_options(context, ("trust_pickle",), "without the run directory of a study")
+    if not bootstrap:
+        refuse_options(context, ("seed",), "with --bootstrap 0")
     source = None
+    if signals.recordings is None:
+        if period is not None and not any(
+            _counts_steps(path) for path in (*sources, truth) if path
+        ):
+            raise ConfigError(
+                "--period has no effect: all tables are in seconds, and there are no --recordings"
+            )
+        if signals.dataset is None:
+            names = {*SOURCE_OPTIONS.parameters()} - {"period"}
+            refuse_options(context, names, "without --recordings or --dataset")
     if signals.recordings is not None and period is not None:
         signals = replace(signals, layout={**signals.layout, "period": period})
     if signals.dataset is not None or signals.recordings is not None:
@@ -116,6 +135,16 @@ def report(
         replicates=bootstrap,
     )
     _print_path(write_report(content, target), json)
+
+
+def _counts_steps(path: str | Path) -> bool:
+    """Whether the format of a table of events has a period."""
+    from bdl.formats.event_files import recognise
+    from bdl.formats.event_places import event_places
+    from bdl.formats.format_options import option_names
+
+    formats = [recognise(place, {}) for place in event_places(path, None)]
+    return any("period" in option_names(type(format)) for format in formats)
 
 
 def _print_path(page: Path, json: bool) -> None:
