@@ -229,6 +229,7 @@ def _table(rows: dict[str, dict[str, float | None]]) -> list[str]:
     columns = {"type": [*rows]}
     for name in next(iter(rows.values()), {}):
         head = name.replace("_per_day", "/day").replace("false_positives", "false")
+        head = head.replace("truths", "events")
         values = [row[name] for row in rows.values()]
         columns[head] = [number_text(v, ".4f" if isinstance(v, float) else ",") for v in values]
     return text_table(columns, width=console.width())
