@@ -11,7 +11,15 @@ from typer import Context, Option, Typer
 from bdl.cli.console import err, out, print_json
 from bdl.cli.labelled_data import LABEL_OPTIONS, LabelledData, LabelOptions, find_labelled
 from bdl.cli.numbers import DURATION, PORT, TOLERANCE
-from bdl.cli.options import Cutoff, Intervals, Json, TableOut, interval_types, refuse_options, takes
+from bdl.cli.options import (
+    Intervals,
+    Json,
+    ScoreThreshold,
+    TableOut,
+    interval_types,
+    refuse_options,
+    takes,
+)
 from bdl.cli.recording_options import EVENT_OPTIONS
 from bdl.cli.sources import SOURCE_OPTIONS
 from bdl.errors import ConfigError
@@ -45,12 +53,12 @@ def review(
             help="Seconds within which both may mean the same event. Default: 5 tolerances.",
         ),
     ] = None,
-    cutoff: Cutoff = 0.5,
+    threshold: ScoreThreshold = 0.5,
     margin: Annotated[
         float | None,
         Option(
             parser=DURATION,
-            help="Scores at most this much below the cutoff are uncertain. Default: a fifth of it.",
+            help="Scores at most this much below --threshold are uncertain. Default: a fifth of it.",
         ),
     ] = None,
     json: Json = False,
@@ -70,13 +78,13 @@ def review(
     _refuse_unused(context, labels)
     data = find_labelled(labels)
     if not data.has_model:
-        refuse_options(context, ("cutoff", "margin"), "without --densities or --detections")
+        refuse_options(context, ("threshold", "margin"), "without --densities or --detections")
     tolerances = tuple(tolerance or ()) or data.tolerances[-1:]
     if data.events is None:
         raise ConfigError("--events is missing: the table of labels")
     if not tolerances:
         raise ConfigError("--tolerance is missing: seconds within which labels and model agree")
-    queue, annotator_agreement = _compared(data, tolerances, reach, cutoff, margin)
+    queue, annotator_agreement = _compared(data, tolerances, reach, threshold, margin)
     if target is not None:
         write_table(queue.to_frame("pyarrow"), target)
     if json:
@@ -99,7 +107,7 @@ def explore(
             parser=TOLERANCE, help="Seconds within which labels and model agree. Default: proposed."
         ),
     ] = None,
-    cutoff: Cutoff = 0.5,
+    threshold: ScoreThreshold = 0.5,
     interval: Intervals = None,
     journal: Annotated[
         Path | None, Option(help="File of the edits. Default: in the folder of the labels.")
@@ -135,7 +143,7 @@ def explore(
         refuse_options(context, ("port", "browser", "index"), "with --export")
     data = find_labelled(labels)
     if not data.has_model:
-        refuse_options(context, ("cutoff",), "without --densities or --detections")
+        refuse_options(context, ("threshold",), "without --densities or --detections")
     if data.recordings is None:
         raise ConfigError(
             "one of a project or run directory, --recordings and --dataset expected, got none"
@@ -151,7 +159,7 @@ def explore(
         densities=data.densities,
         intervals=interval_types(interval) or data.intervals,
         tolerance=tolerance or max(data.tolerances, default=None),
-        cutoff=cutoff,
+        threshold=threshold,
         index=index or data.home.with_name(f"{data.home.name}.tiles"),
     ) as session:
         if export_ is not None:
@@ -181,7 +189,7 @@ def _compared(
     data: LabelledData,
     tolerances: tuple[float, ...],
     reach: float | None,
-    cutoff: float,
+    threshold: float,
     margin: float | None,
 ) -> tuple[ReviewQueue, Agreement | None]:
     from bdl.review import Item, ReviewQueue, agreement, disagreements, review
@@ -195,7 +203,7 @@ def _compared(
             detections=data.detections,
             tolerance=tolerances[0],
             reach=reach,
-            cutoff=cutoff,
+            threshold=threshold,
             margin=margin,
             recordings=data.recordings,
         )

@@ -45,7 +45,7 @@ Strict = Annotated[
 Quiet = Annotated[bool, Option(help="No progress display.")]
 Json = Annotated[bool, Option("--json", help="One JSON object on standard output.")]
 TableOut = Annotated[Path | None, Option("--out", help="Table to write.")]
-Cutoff = Annotated[float, Option(parser=SCORE, help="Score from which a detection counts.")]
+ScoreThreshold = Annotated[float, Option(parser=SCORE, help="Score from which a detection counts.")]
 FittedModel = Annotated[Path, Argument(help="Model file written by fit.")]
 StreamModel = Annotated[
     Path, Argument(help="Model file written by fit with --lag, or exported from one.")
