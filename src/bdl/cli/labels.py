@@ -58,7 +58,7 @@ def review(
         float | None,
         Option(
             parser=DURATION,
-            help="Scores at most this much below --threshold are uncertain. Default: a fifth of it.",
+            help="Scores this much below --threshold, or less, are uncertain. Default: a fifth.",
         ),
     ] = None,
     json: Json = False,
@@ -115,11 +115,11 @@ def explore(
     index: Annotated[
         Path | None, Option(help="Folder of the tiles. Default: in the folder of the recordings.")
     ] = None,
-    export_: Annotated[
+    target: Annotated[
         Path | None,
-        Option("--export", help="Write the corrected table and its change log here, and exit."),
+        Option("--out", help="Write the corrected table and its change log here, and exit."),
     ] = None,
-    to: Annotated[str, Option("--to", help="Format of --export.")] = "bdl",
+    to: Annotated[str, Option("--to", help="Format of --out.")] = "bdl",
     port: Annotated[int, Option(parser=PORT, help="Port of this machine; 0 for a free one.")] = 0,
     browser: Annotated[
         bool, Option("--browser/--no-browser", help="Open the default browser.")
@@ -131,16 +131,16 @@ def explore(
     """Look at recordings, correct labels, work through a review queue.
 
     The page is served to browsers of this machine only; the address with its token is the first
-    line that is printed. Edits go to a journal at once, and the table is never changed: --export,
+    line that is printed. Edits go to a journal at once, and the table is never changed: --out,
     or a button of the page, writes a corrected one.
     """
     from bdl.explore import export, open_session, serve
 
     _refuse_unused(context, labels)
-    if export_ is None:
-        refuse_options(context, ("to",), "without --export")
+    if target is None:
+        refuse_options(context, ("to",), "without --out")
     else:
-        refuse_options(context, ("port", "browser", "index"), "with --export")
+        refuse_options(context, ("port", "browser", "index"), "with --out")
     data = find_labelled(labels)
     if not data.has_model:
         refuse_options(context, ("threshold",), "without --densities or --detections")
@@ -162,9 +162,9 @@ def explore(
         threshold=threshold,
         index=index or data.home.with_name(f"{data.home.name}.tiles"),
     ) as session:
-        if export_ is not None:
-            log = export(session, export_, format=to)
-            err.print(f"{export_}, and its changes: {log}")
+        if target is not None:
+            log = export(session, target, format=to)
+            err.print(f"{target}, and its changes: {log}")
             return
 
         def say(address: str) -> None:
