@@ -85,7 +85,7 @@ def test_a_data_set_there_and_back(tmp_path):
 def test_files_with_proposed_settings(files):
     source = ["--recordings", files / "signals", "--events", files / "events.csv"]
     model = files / "m.bdl"
-    call("fit", *source, "--epochs", 1, "--out", model, "--quiet", "--folds", 0)
+    call("fit", *source, "--epochs", 1, "--out", model, "--quiet", "--selection-folds", 0)
     call("detect", model, "--recordings", files / "signals", "--out", files / "d.parquet")
     assert read_events(files / "d.parquet").types == ("spike",)
 

@@ -57,7 +57,7 @@ NO_EFFECT = [
     ("live model.bdl --save-every 3", "--save-every has no effect without --state"),
     ("live model.bdl --source lsl:x --format csv", "--format has no effect with --source lsl"),
     ("detect model.bdl r.csv --out o.csv --resample", "--resample has no effect with the rec"),
-    ("detect model.bdl r.csv --out o.csv --all --events", "--events has no effect with --all"),
+    ("detect model.bdl r.csv --out o.csv --all --unpaired", "--unpaired has no effect with"),
     ("figures --out figures --data .", "--data has no effect without run directories"),
     ("study list --verbose --json", "--verbose has no effect with --json"),
     ("study table run --format csv --json", "--format has no effect with --json"),

@@ -267,10 +267,10 @@ def test_everything_once_against_a_bucket_that_is_late_and_fails(nights, tmp_pat
     call(
         *("fit", "--recordings", store, "--events", labels, "--out", "s3://nights/m.bdl"),
         *("--encoder", "{kind: recurrent, width: 8, blocks: 1}", "--stride", 4, "--window", 400),
-        *("--epochs", 1, "--folds", 0, "--quiet"),
+        *("--epochs", 1, "--selection-folds", 0, "--quiet"),
     )
     assert "spike" in call("show", "s3://nights/m.bdl")
-    command = ("detect", "s3://nights/m.bdl", store, "--events", "--out")
+    command = ("detect", "s3://nights/m.bdl", store, "--unpaired", "--out")
     call(*command, "s3://nights/d.csv", "--jobs", 2)
     call(*command, tmp_path / "d.csv")
     assert system.cat_file("nights/d.csv") == (tmp_path / "d.csv").read_bytes()

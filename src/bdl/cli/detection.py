@@ -84,8 +84,8 @@ def detect(
         float | None,
         Option(parser=SENSITIVITY, help="Threshold that detects this share of held-out events."),
     ] = None,
-    events: Annotated[
-        bool, Option("--events", help="One row per event, also if events are ends of intervals.")
+    unpaired: Annotated[
+        bool, Option("--unpaired", help="One row per event, also if events are ends of intervals.")
     ] = False,
     update: Annotated[
         bool, Option("--update", help="Only new or changed files; their rows are added to --out.")
@@ -139,15 +139,15 @@ def detect(
         if update:
             raise ConfigError("--densities cannot be written with --update, only as a whole")
         check_output(densities, folder=True, flag="--densities")
-    if events and all:
-        raise ConfigError("--events has no effect with --all, which has one row per event")
+    if unpaired and all:
+        raise ConfigError("--unpaired has no effect with --all, which has one row per event")
     if resample and source is not None:
         raise ConfigError(
             f"--resample has no effect with the recordings {source}, which are always resampled"
         )
     detector = load(model)
     point = chosen_point(detector.model_, all, false_alarms_per_day, sensitivity)
-    paired = not (all or events)
+    paired = not (all or unpaired)
     done = done_files(model, out, point, paired) if update else None
     options = replace(source_options, format=recordings_format)
     pool = Workers(**workers)
@@ -250,7 +250,7 @@ def _text(summary: dict[str, Any]) -> str:
     text += f"{summary['out']}{total}"
     if summary["unpaired"]:
         text += (
-            f"; {summary['unpaired']:,} ends without a partner are left out (--events shows them)"
+            f"; {summary['unpaired']:,} ends without a partner are left out (--unpaired shows them)"
         )
     if "threshold" in summary:
         rates = [f"{name[9:]} {summary[name]:g}" for name in summary if name.startswith("held-out")]

@@ -86,7 +86,7 @@ def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Com
     For a dataclass the command receives an instance of it. For a `Value`, or `Fields` of some, it
     receives a dictionary of the fields that were given, so that they can be merged with a
     configuration file before they are validated. A field with the name of a parameter of the
-    command, such as one of a third-party format, has no option there.
+    command or of an earlier group, such as one of a third-party format, has no option there.
 
     Examples
     --------
@@ -106,14 +106,11 @@ def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Com
 
     def decorate(command: Command) -> Command:
         command_parameters = signature(command, eval_str=True).parameters
-        options = {
-            name: {
-                key: parameter
-                for key, parameter in parameters_of(maker).items()
-                if key not in command_parameters
-            }
-            for name, maker in makers.items()
-        }
+        taken, options = {*command_parameters}, {}
+        for name, maker in makers.items():
+            found = parameters_of(maker)
+            options[name] = {key: found[key] for key in found if key not in taken}
+            taken |= {*found}
 
         @wraps(command)
         def run(**arguments: Any) -> None:
