@@ -55,12 +55,15 @@ NO_EFFECT = [
     ("prepare . --out store --dataset mitdb --period 5", "--period has no effect with --dataset"),
     ("prepare r.csv --out store --address host", "--address.* has no effect with the backend loky"),
     ("live model.bdl --save-every 3", "--save-every has no effect without --state"),
-    ("live model.bdl --source lsl:x --format csv", "--format has no effect with --source lsl"),
+    (
+        "live model.bdl --source lsl:x --line-format csv",
+        "--line-format has no effect with --source",
+    ),
     ("detect model.bdl r.csv --out o.csv --resample", "--resample has no effect with the rec"),
     ("detect model.bdl r.csv --out o.csv --all --unpaired", "--unpaired has no effect with"),
     ("figures --out figures --data .", "--data has no effect without run directories"),
     ("study list --verbose --json", "--verbose has no effect with --json"),
-    ("study table run --format csv --json", "--format has no effect with --json"),
+    ("study table run --to csv --json", "--to has no effect with --json"),
 ]
 
 

@@ -277,7 +277,7 @@ def test_everything_once_against_a_bucket_that_is_late_and_fails(nights, tmp_pat
     call(*command, "s3://nights/parts", "--partition", 4)
     names = [name.rpartition("/")[2] for name in system.ls("nights/parts", detail=False)]
     assert sorted(names) == ["part-000000.parquet", "part-000001.parquet"]
-    call(*command, "s3://nights/bids", "--format", "bids")
+    call(*command, "s3://nights/bids", "--to", "bids")
     call("convert", "s3://nights/bids", "--out", "s3://nights/again.csv")
     times = [read_events(f"s3://nights/{name}").time for name in ("again.csv", "d.csv")]
     np.testing.assert_array_equal(*map(np.sort, times))

@@ -45,18 +45,18 @@ def detect(
     out: Annotated[
         Path,
         Option(
-            help="Table of detections to write; with --format its file, or a folder if it has one "
+            help="Table of detections to write; with --to its file, or a folder if it has one "
             "file per recording."
         ),
     ],
-    format: Annotated[
+    to: Annotated[
         str | None,
         Option(
             help=f"Format to write: {', '.join(written_formats())}. Default: bdl, our table.",
             autocompletion=written_formats,
         ),
     ] = None,
-    recordings_format: Annotated[
+    format: Annotated[
         str | None,
         Option(
             help=f"Format of the recordings: {', '.join(recording_formats())}. By default that of "
@@ -122,11 +122,11 @@ def detect(
     from bdl.formats.table_writing import check_table_output, write_partitions, write_table
     from bdl.units import in_units
 
-    event_format = detection_format(format, format_options, out)
+    event_format = detection_format(to, format_options, out)
     if event_format is not None:
         if update or partition is not None:
             flag = "--update" if update else "--partition"
-            raise ConfigError(f"{flag} has no effect with --format {format}")
+            raise ConfigError(f"{flag} has no effect with --to {to}")
     elif partition is None:
         check_table_output(out)
     else:
@@ -149,7 +149,7 @@ def detect(
     point = chosen_point(detector.model_, all, false_alarms_per_day, sensitivity)
     paired = not (all or unpaired)
     done = done_files(model, out, point, paired) if update else None
-    options = replace(source_options, format=recordings_format)
+    options = replace(source_options, format=format)
     pool = Workers(**workers)
     recordings = open_recordings(detector.model_, source, options, config, done, pool)
     converted = in_units(recordings, detector.model_.units_by_channel, "the model", strict=False)

@@ -16,6 +16,7 @@ from bdl.cli.options import Intervals, Json, Pattern, interval_types, refuse_opt
 from bdl.cli.recording_options import (
     EVENT_OPTIONS,
     RECORDING_OPTIONS,
+    EventsFormat,
     FormatName,
     read_event_table,
 )
@@ -41,9 +42,7 @@ def inspect(
         Path | None, Argument(help="Recordings: a file, folder, glob or prepared store.")
     ] = None,
     events: Annotated[Path | None, Option(help="Events of these recordings.")] = None,
-    events_format: Annotated[
-        str | None, Option(help="Format of the events, as for `bdl convert --from`.")
-    ] = None,
+    events_format: EventsFormat = None,
     interval: Intervals = None,
     dataset: DatasetName = None,
     option: DatasetOptions = None,

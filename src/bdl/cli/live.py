@@ -43,7 +43,7 @@ def live(
         str | None,
         Option(help="Time of the first sample with its UTC offset, if the model needs it."),
     ] = None,
-    format: Annotated[
+    line_format: Annotated[
         LineFormat | None, Option(help="Format of the lines [default: by the first line].")
     ] = None,
     strict: Annotated[bool, Option("--strict", help="Stop at a line that cannot be used.")] = False,
@@ -74,7 +74,7 @@ def live(
     else:
         check_output(state, flag="--state")
     if source.startswith("lsl:"):
-        refuse_options(context, ("format",), "with --source lsl:NAME, which has no lines")
+        refuse_options(context, ("line_format",), "with --source lsl:NAME, which has no lines")
     transport = None if source == "-" else open_transport(source)
     if reply and transport is None:
         raise ConfigError("--reply has no effect without --source: there is nothing to reply to")
@@ -95,7 +95,7 @@ def live(
         err.print(f"warning: {sentence}")
 
     errors = LineErrors(strict=strict, show=show)
-    reader = LineReader(detector.model_.channels, format)
+    reader = LineReader(detector.model_.channels, line_format)
     if transport is None:
         ended = run(session, reader, errors)
     else:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from bdl.cli.generated_options import Fields
+from bdl.formats.events import EventFormat
 from bdl.formats.events.event_table import EventTable
 from bdl.formats.recordings import RecordingFormat
 
@@ -25,6 +26,11 @@ def recording_formats() -> list[str]:
     return [*RecordingFormat.kinds()]
 
 
+def event_formats() -> list[str]:
+    """Names of all event formats, for completion in the shell."""
+    return [*EventFormat.kinds()]
+
+
 FormatName = Annotated[
     str | None,
     Option(
@@ -32,6 +38,15 @@ FormatName = Annotated[
         help=f"Format of the recordings: {', '.join(recording_formats())}. Recognised by the "
         "suffix, or by the files of a folder, if it is not given.",
         autocompletion=recording_formats,
+    ),
+]
+EventsFormat = Annotated[
+    str | None,
+    Option(
+        "--events-format",
+        help=f"Format of the events: {', '.join(event_formats())}. Recognised by suffix and "
+        "columns if it is not given.",
+        autocompletion=event_formats,
     ),
 ]
 RECORDING_OPTIONS = Fields(RecordingFormat)

@@ -138,7 +138,7 @@ def status(run: Run, as_json: Json = False) -> None:
 def table(
     context: Context,
     run: Run,
-    format: Annotated[Literal["md", "csv", "tex"], Option(help="Markdown, CSV or LaTeX.")] = "md",
+    to: Annotated[Literal["md", "csv", "tex"], Option(help="Markdown, CSV or LaTeX.")] = "md",
     as_json: Json = False,
 ) -> None:
     """Print the tables of a finished study, our values next to those of the paper."""
@@ -146,12 +146,12 @@ def table(
     from bdl.study.table_formats import written
 
     if as_json:
-        refuse_options(context, ("format",), "with --json")
+        refuse_options(context, ("to",), "with --json")
     reader = StudyReader(run)
     if as_json:
         console.print_json(reader.results.to_dict())
     else:
-        print(written(reader.protocol, reader.results)[format], end="")
+        print(written(reader.protocol, reader.results)[to], end="")
 
 
 @study.command()
