@@ -54,6 +54,16 @@ RECORDING_OPTIONS = Fields(RecordingFormat)
 EVENT_OPTIONS = Fields(EventTable, without=("kind", "intervals", "date_order"))
 
 
+def counts_steps(path: str | Path, options: dict[str, Any] | None = None) -> bool:
+    """Whether the format of a table of events has a period; ``options`` are `EVENT_OPTIONS`."""
+    from bdl.formats.event_files import recognise
+    from bdl.formats.event_places import event_places
+    from bdl.formats.format_options import option_names
+
+    formats = [recognise(place, options or {}) for place in event_places(path, None)]
+    return any("period" in option_names(type(format)) for format in formats)
+
+
 def read_event_table(
     path: Path,
     recordings: Recordings | None,

@@ -22,6 +22,7 @@ from bdl.cli.options import (
     refuse_options,
     takes,
 )
+from bdl.cli.recording_options import counts_steps
 from bdl.cli.sources import SOURCE_OPTIONS, SourceOptions, find_source
 from bdl.errors import ConfigError, InputError
 
@@ -99,9 +100,7 @@ def report(
         refuse_options(context, ("seed",), "with --bootstrap 0")
     source = None
     if signals.recordings is None:
-        if period is not None and not any(
-            _counts_steps(path) for path in (*sources, truth) if path
-        ):
+        if period is not None and not any(counts_steps(path) for path in (*sources, truth) if path):
             raise ConfigError(
                 "--period has no effect: all tables are in seconds, and there are no --recordings"
             )
@@ -135,16 +134,6 @@ def report(
         replicates=bootstrap,
     )
     _print_path(write_report(content, target), json)
-
-
-def _counts_steps(path: str | Path) -> bool:
-    """Whether the format of a table of events has a period."""
-    from bdl.formats.event_files import recognise
-    from bdl.formats.event_places import event_places
-    from bdl.formats.format_options import option_names
-
-    formats = [recognise(place, {}) for place in event_places(path, None)]
-    return any("period" in option_names(type(format)) for format in formats)
 
 
 def _print_path(page: Path, json: bool) -> None:
