@@ -64,4 +64,11 @@ def quick(**changes: Any) -> dict[str, Any]:
             training[name] = value
         else:
             parameters[name] = value
-    return parameters
+    return {**parameters, "training": used(parameters["encoder"], training)}
+
+
+def used(encoder: Any, training: dict[str, Any]) -> dict[str, Any]:
+    """Those of some settings of a training that an encoder uses: trees have no batches."""
+    from bdl.encoders import Encoder
+
+    return {name: value for name, value in training.items() if Encoder.parse(encoder).uses(name)}

@@ -16,6 +16,7 @@ from bdl.events import Events  # noqa: E402
 from bdl.formats import read_annotated  # noqa: E402
 from bdl.labels import label, mean_spacing  # noqa: E402
 from bdl.recording import Recording, Recordings  # noqa: E402
+from learning import used  # noqa: E402
 
 SAMPLES = 600
 
@@ -45,7 +46,7 @@ def detector(encoder: str | dict[str, object]) -> Detector:
         features={"stride": 5, "scaling": "robust"},
         window=300.0,
         tolerances=(10.0,),
-        training={"epochs": 12, "batch": 2, "learning_rate": 0.02, "seed": 1},
+        training=used(encoder, {"epochs": 12, "batch": 2, "learning_rate": 0.02, "seed": 1}),
     )
 
 

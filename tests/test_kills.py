@@ -106,7 +106,7 @@ def fit(data: Path, out: Path) -> tuple[object, ...]:
             out,
         ),
         *("--encoder", "{kind: recurrent, width: 8, blocks: 1}", "--stride", 4),
-        *("--epochs", 2, "--folds", 0, "--window", 2000, "--quiet"),
+        *("--epochs", 2, "--selection-folds", 0, "--window", 2000, "--quiet"),
     )
 
 

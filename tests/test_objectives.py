@@ -341,3 +341,10 @@ def test_a_prior_rate_that_contradicts_the_spacing_is_an_error():
 def test_rare_rates_survive_single_precision():
     tiny = BDL(rate=1e-6)
     assert tiny.density(torch.zeros(1)).item() == pytest.approx(1.01e-6, rel=1e-3)
+
+
+def test_a_rate_and_a_spacing_are_not_given_together():
+    with pytest.raises(ConfigError, match="rate follows from reference_spacing"):
+        Objective.parse({"kind": "bdl", "rate": 0.1, "reference_spacing": 5.0})
+    known = BDL(reference_spacing=5.0).replace(rate=0.1)
+    assert Objective.parse(known.model_dump()) == known

@@ -142,6 +142,22 @@ class Value(BaseModel):
                 explain(error, type(self).__name__, type(self).model_fields)
             ) from error
 
+    @property
+    def given(self) -> frozenset[str]:
+        """Fields that a user has given; none of a copy or a value of a file, which has all fields.
+
+        Examples
+        --------
+        >>> class Box(Value):
+        ...     side: float = 1.0
+        ...     colour: str = "red"
+        >>> Box(side=2.0).given, Box(side=2.0).replace(side=3.0).given
+        (frozenset({'side'}), frozenset())
+        """
+        written = {name for name, field in type(self).model_fields.items() if not field.exclude}
+        every = written <= self.model_fields_set
+        return frozenset() if every else frozenset(self.model_fields_set)
+
     def replace(self, **changes: Any) -> Self:
         """A copy with some fields changed, validated again."""
         return type(self)(**{**dict(self), **changes})

@@ -16,9 +16,9 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from bdl.child_processes import end_local_cluster, end_with, local_cluster
 from bdl.config import Value
@@ -70,6 +70,12 @@ class Workers(Value):
     jobs: Annotated[int, Field(gt=0, le=10_000)] = 1
     threads: Annotated[int, Field(gt=0, le=10_000)] | None = None
     address: str | None = None
+
+    @model_validator(mode="after")
+    def _addressed(self) -> Self:
+        if self.address is not None and self.backend == "loky":
+            raise ValueError("address (--address) has no effect with the backend loky (--backend)")
+        return self
 
     @property
     def here(self) -> bool:

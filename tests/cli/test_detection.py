@@ -91,7 +91,7 @@ def test_a_row_is_an_interval_where_events_are_its_ends(fitted: Path, tmp_path: 
     np.testing.assert_allclose(table["duration"], table["end"] - table["start"])
     longest = Detector.load(model).model_.durations["bout"][1]
     assert table["duration"].max() <= 2 * longest
-    told = call_json("detect", model, signals, "--out", tmp_path / "e.csv", "--events", "--quiet")
+    told = call_json("detect", model, signals, "--out", tmp_path / "e.csv", "--unpaired", "--quiet")
     events = pl.read_csv(tmp_path / "e.csv")
     assert told["detections"] == len(events) >= 2 * len(table)
     assert (events["score"] >= told["threshold"]).all()
@@ -103,7 +103,7 @@ def test_a_row_is_an_interval_where_events_are_its_ends(fitted: Path, tmp_path: 
 
 def test_operating_points_by_what_they_cost(fitted: Path, tmp_path: Path) -> None:
     words = ("detect", fitted / "model.safetensors", fitted.parent / "signals", "--quiet")
-    out = ("--events", "--out", tmp_path / "d.csv")
+    out = ("--unpaired", "--out", tmp_path / "d.csv")
     strict = call_json(*words, *out, "--sensitivity", 0.01)
     loose = call_json(*words, *out, "--sensitivity", 1)
     assert strict["threshold"] > loose["threshold"]
@@ -114,7 +114,7 @@ def test_operating_points_by_what_they_cost(fitted: Path, tmp_path: Path) -> Non
     assert most["held-out false alarms per day"] <= rate
     assert most["threshold"] <= loose["threshold"]
     with pytest.raises(ConfigError, match="--all and --sensitivity contradict"):
-        call(*words, *out, "--all", "--sensitivity", 0.5)
+        call(*words, *out[1:], "--all", "--sensitivity", 0.5)
 
 
 def test_only_new_and_changed_files_are_processed(fitted: Path, tmp_path: Path) -> None:
@@ -172,7 +172,10 @@ def test_every_command_of_the_way_speaks_json(tmp_path: Path) -> None:
     assert "apart on average" in told["reasons"]["tolerances"]
     assert told["notes"] == []
     assert call_json("inspect", tmp_path / "signals", "--period", 1)["recordings"]
-    assert json.loads(call("fit", project, "--quiet", "--json", "--folds", 0))["recordings"] == 6
+    assert (
+        json.loads(call("fit", project, "--quiet", "--json", "--selection-folds", 0))["recordings"]
+        == 6
+    )
 
 
 @pytest.mark.parametrize(
@@ -189,7 +192,7 @@ def test_what_detect_refuses(
 ) -> None:
     project = write_project(tmp_path)
     monkeypatch.chdir(tmp_path)
-    call("fit", project, "--quiet", "--folds", 0, "--updates", 1)
+    call("fit", project, "--quiet", "--selection-folds", 0, "--updates", 1)
     with pytest.raises(BdlError, match=message):
         call("detect", project / "model.safetensors", *words, "--out", "d.csv", "--quiet")
     assert not (tmp_path / "d.csv").exists()

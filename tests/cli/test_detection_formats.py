@@ -81,7 +81,7 @@ def test_intervals_are_intervals_in_every_format(eeg: Path, tmp_path: Path) -> N
         ("edf", "edf"),
         ("dcase", "found.tsv"),
     ):
-        detect(eeg, tmp_path / out, "--format", kind)
+        detect(eeg, tmp_path / out, "--to", kind)
         recordings = read_recordings(eeg / "data")
         found = read_events(tmp_path / out, recordings=recordings)
         for name in table.types:
@@ -98,8 +98,8 @@ def test_intervals_are_intervals_in_every_format(eeg: Path, tmp_path: Path) -> N
 
 def test_annotation_files_are_on_the_clock_of_the_samples(eeg: Path, tmp_path: Path) -> None:
     wfdb = pytest.importorskip("wfdb")
-    detect(eeg, tmp_path / "found.csv", "--events")
-    detect(eeg, tmp_path / "wfdb", "--format", "wfdb", "--extension", "det")
+    detect(eeg, tmp_path / "found.csv", "--unpaired")
+    detect(eeg, tmp_path / "wfdb", "--to", "wfdb", "--extension", "det")
     events = read_events(tmp_path / "found.csv")
     found = wfdb.rdann(str(tmp_path / "wfdb" / "sub-00_eeg"), "det")
     assert found.fs == 4
@@ -118,12 +118,12 @@ def test_points_are_points(tmp_path: Path) -> None:
         (tmp_path / "data" / f"{each.id}.csv").write_text(f"channel_0,channel_1\n{rows}\n")
     words = ("detect", tmp_path / "model.safetensors", tmp_path / "data", "--period", 1)
     call(*words, "--out", tmp_path / "found.csv", "--quiet")
-    call(*words, "--out", tmp_path / "found", "--format", "audacity", "--quiet")
+    call(*words, "--out", tmp_path / "found", "--to", "audacity", "--quiet")
     table, found = (read_events(tmp_path / name) for name in ("found.csv", "found"))
     for id in recordings.ids:
         assert found.times(id, "spike").tolist() == table.times(id, "spike").tolist()
     assert len(found) == len(table) > 0
-    call(*words, "--out", tmp_path / "kaggle.csv", "--format", "kaggle", "--quiet")
+    call(*words, "--out", tmp_path / "kaggle.csv", "--to", "kaggle", "--quiet")
     steps = read_events(tmp_path / "kaggle.csv", period=1.0)
     np.testing.assert_allclose(steps.time, table.time, atol=0.5)
     assert steps.score is not None
@@ -132,26 +132,26 @@ def test_points_are_points(tmp_path: Path) -> None:
 def test_what_contradicts_is_refused_before_any_work(eeg: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     for words, told in (
-        (("--format", "wfdb", "--update"), "--update has no effect with --format wfdb"),
-        (("--format", "bids", "--partition", 2), "--partition has no effect"),
-        (("--interval", "x"), "no effect without --format"),
-        (("--format", "bids", "--extension", "x"), "unknown option extension"),
-        (("--format", "word"), "is not known"),
-        (("--format", "seizures", "--interval", "x=a,b"), "the model detects no such interval"),
+        (("--to", "wfdb", "--update"), "--update has no effect with --to wfdb"),
+        (("--to", "bids", "--partition", 2), "--partition has no effect"),
+        (("--interval", "x"), "no effect without --to"),
+        (("--to", "bids", "--extension", "x"), "unknown option extension"),
+        (("--to", "word"), "is not known"),
+        (("--to", "seizures", "--interval", "x=a,b"), "the model detects no such interval"),
     ):
         with pytest.raises(ConfigError, match=told):
             detect(eeg, out, *words)
     with pytest.raises(InputError, match="only intervals 'seizure', got 'fit'"):
-        detect(eeg, out, "--format", "seizures", "--interval", "fit=seizure:onset,seizure:offset")
+        detect(eeg, out, "--to", "seizures", "--interval", "fit=seizure:onset,seizure:offset")
     with pytest.raises(InputError, match="holds a recording"):
-        detect(eeg, eeg / "data", "--format", "edf")
+        detect(eeg, eeg / "data", "--to", "edf")
     assert len(read_recordings(eeg / "data")) == 6
 
 
 def test_the_format_of_the_recordings_can_be_named(eeg: Path, tmp_path: Path) -> None:
-    detect(eeg, tmp_path / "found.csv", "--recordings-format", "edf")
+    detect(eeg, tmp_path / "found.csv", "--format", "edf")
     with pytest.raises(ConfigError, match="recording format 'word' is not known"):
-        detect(eeg, tmp_path / "found.csv", "--recordings-format", "word")
+        detect(eeg, tmp_path / "found.csv", "--format", "word")
 
 
 def container(eeg: Path, folder: Path, name: str, *words: str) -> subprocess.CompletedProcess[str]:
@@ -189,7 +189,7 @@ def test_the_container_reads_edf_and_writes_seizures(eeg: Path, tmp_path: Path) 
     assert lines[0] == SZCORE
     assert lines[1][2] == "sz"
     assert lines[1][4:] == ["n/a", "2020-05-06 22:30:15", "400.0"]
-    detect(eeg, tmp_path / "same", "--format", "seizures")
+    detect(eeg, tmp_path / "same", "--to", "seizures")
     same = (tmp_path / "same" / "sub-00_events.tsv").read_text()
     theirs = [line.split("\t") for line in same.splitlines()]
     assert [line[:3] for line in lines] == [line[:3] for line in theirs]

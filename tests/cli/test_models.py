@@ -69,7 +69,7 @@ def test_a_data_set_there_and_back(tmp_path):
     assert summary["held-out recordings"] == 4  # each once
     assert 0 <= summary["held-out mAP"] <= 1
     assert sorted(file.name for file in tmp_path.iterdir()) == ["m.bdl", "m.bdl.csv", "sleep"]
-    words = ("detect", model, *source, "--out", tmp_path / "d.csv", "--events")
+    words = ("detect", model, *source, "--out", tmp_path / "d.csv", "--unpaired")
     call(*words, "--densities", tmp_path / "den")
     call("detect", model, *source, "--out", tmp_path / "all.csv", "--all")
     assert len(read_events(tmp_path / "all.csv")) > len(read_events(tmp_path / "d.csv"))
@@ -85,7 +85,7 @@ def test_a_data_set_there_and_back(tmp_path):
 def test_files_with_proposed_settings(files):
     source = ["--recordings", files / "signals", "--events", files / "events.csv"]
     model = files / "m.bdl"
-    call("fit", *source, "--epochs", 1, "--out", model, "--quiet", "--folds", 0)
+    call("fit", *source, "--epochs", 1, "--out", model, "--quiet", "--selection-folds", 0)
     call("detect", model, "--recordings", files / "signals", "--out", files / "d.parquet")
     assert read_events(files / "d.parquet").types == ("spike",)
 

@@ -49,7 +49,7 @@ WRONG = {
     f"{FIT} --jitter": ("-1", "1000000000001"),
     "detect m r.csv --out d.csv --jobs": ("0", "1000000"),
     "convert t.csv --out k.csv --to kaggle --period": ("nan", "0"),
-    "explore --cutoff": ("nan",),
+    "explore --threshold": ("nan",),
     "review --reach": ("-1",),
     "detect m r.csv --out d.csv --false-alarms-per-day": ("-1",),
     "detect m r.csv --out d.csv --sensitivity": ("-0.1", "1.1"),

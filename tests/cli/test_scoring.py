@@ -502,3 +502,10 @@ def test_systems_are_compared_in_pairs_or_with_a_baseline(
     bare.write_text("series_id,event,step\na,onset,100\nb,onset,200\n")
     unscored = ("compare", "--truth", truth, *BOTH, "--detections", bare, "--detections", found)
     assert call_json(*unscored, "--metric", "mF1", "--bootstrap", 9)["bootstrap"]["systems"]
+
+
+def test_tables_speak_of_events(tables: tuple[Path, Path]) -> None:
+    truth, found = tables
+    lines = call("score", "--truth", truth, "--detections", found, "--collar", 10).splitlines()
+    head = "type hits detections events precision recall F1"
+    assert head in [" ".join(line.split()) for line in lines]

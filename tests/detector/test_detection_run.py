@@ -114,7 +114,7 @@ def test_a_recording_that_kills_its_worker_is_set_aside(detector: Detector, tmp_
 def test_the_command_writes_the_same_bytes_with_two_workers(detector: Detector, tmp_path: Path):
     prepare(many(20), tmp_path / "store")
     detector.save(tmp_path / "m")
-    command = ("detect", tmp_path / "m", tmp_path / "store", "--events", "--out")
+    command = ("detect", tmp_path / "m", tmp_path / "store", "--unpaired", "--out")
     for suffix in ("csv", "parquet"):
         call(*command, tmp_path / f"one.{suffix}")
         call(*command, tmp_path / f"two.{suffix}", "--jobs", 2)
@@ -137,7 +137,7 @@ def test_the_command_goes_on_past_damage_and_tries_it_again(detector: Detector, 
         "detect",
         tmp_path / "m",
         tmp_path / "store",
-        "--events",
+        "--unpaired",
         "--out",
         tmp_path / "d.csv",
     )

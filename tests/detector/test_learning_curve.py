@@ -99,8 +99,8 @@ def test_the_command(tmp_path: Path) -> None:
     prepare(recordings, tmp_path / "store")
     write_events(events, tmp_path / "events.csv")
     words = ("curve", "--recordings", tmp_path / "store", "--events", tmp_path / "events.csv",
-             "--encoder", "gru", "--updates", 2, "--folds", 0, "--tolerance", 10, "--stride", 5,
-             "--size", 1, "--size", 4, "--bootstrap", 50, "--quiet")  # fmt: skip
+             "--encoder", "gru", "--updates", 2, "--selection-folds", 0, "--tolerance", 10,
+             "--stride", 5, "--size", 1, "--size", 4, "--bootstrap", 50, "--quiet")  # fmt: skip
     told = json.loads(call(*words, "--out", tmp_path / "curve.csv", "--json"))
     assert [row["recordings"] for row in told["curve"]] == [1, 4]
     assert told["held_out"] == 2

@@ -435,3 +435,21 @@ def test_the_best_preset_fits_and_detects(tmp_path):
 def test_selections_that_contradict_themselves(selection, message):
     with pytest.raises(ConfigError, match=message):
         Detector(**quick(selection=selection)).fit(*spikes(4))
+
+
+@pytest.mark.parametrize("field", ["weights", "calibrated"])
+def test_what_is_chosen_on_held_out_recordings_needs_folds(field):
+    with pytest.raises(ConfigError, match=f"{field}: has no effect without folds"):
+        Detector(**quick(selection={"folds": 0, field: True})).fit(*spikes(4))
+    with pytest.raises(ConfigError, match=f"{field}: has no effect without folds"):
+        Detector.preset("best", selection={"folds": 0, "rescoring": None, field: True})
+    assert not Detector.preset("paper", selection={"folds": 0}).selection.folds
+
+
+def test_the_error_of_a_misplaced_argument_says_where_it_belongs():
+    with pytest.raises(ConfigError, match=r"'sigma'; it is a field of objective.kernel, as in obj"):
+        Detector(objective="bdl-gaussian", sigma=5.0)
+    with pytest.raises(ConfigError, match=r"field of training, as in training=\{'epochs': 3\}"):
+        Detector(epochs=3)
+    with pytest.raises(ConfigError, match="no argument 'nonsense'; its settings are objective"):
+        Detector(nonsense=1)

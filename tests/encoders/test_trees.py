@@ -5,12 +5,15 @@ from typing import Literal
 import numpy as np
 import pytest
 import torch
+from sklearn.base import clone
 from torch import nn
 
 from bdl import Detector, Events, Recording, Recordings, inference
 from bdl.encoders import Encoder, Ensemble, Recurrent, Trees
 from bdl.errors import ConfigError
 from bdl.evaluation import match
+from bdl.training import Training
+from learning import used
 
 pytest.importorskip("lightgbm")
 
@@ -38,7 +41,7 @@ def detector(encoder, **options):
         features={"stride": 5, "scaling": "none"},
         tolerances=(10.0, 20.0),
         selection={"folds": 0},
-        training={"epochs": 4, "batch": 2, "checkpoint_epochs": (2,), "seed": 3},
+        training=used(encoder, {"epochs": 4, "batch": 2, "checkpoint_epochs": (2,), "seed": 3}),
         **options,
     )
 
@@ -227,3 +230,39 @@ def test_causal_trees_and_ensembles_run_tile_by_tile(monkeypatch):
     whole = fitted.density(recordings["r0"]).values
     monkeypatch.setattr(inference, "CARRIED", 64)
     np.testing.assert_allclose(fitted.density(recordings["r0"]).values, whole, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "training",
+    [
+        {"clip": 1.0},
+        {"batch": 2},
+        {"learning_rate": 0.1},
+        {"average": 0.1},
+        {"jitter": 1},
+        {"precision": "64-true"},
+        {"augmentation": {}},
+        Training(jitter=1),
+    ],
+)
+def test_settings_of_gradient_descent_have_no_effect_on_trees(training):
+    settings = {"features": {"stride": 5}, "tolerances": (10.0,), "selection": {"folds": 0}}
+    with pytest.raises(ConfigError, match="has no effect with the encoder 'trees'"):
+        Detector(encoder=SMALL, training=training, **settings).fit(*data())
+    if isinstance(training, dict):
+        with pytest.raises(ConfigError, match="has no effect with the encoder 'trees'"):
+            Detector.preset("paper", encoder=SMALL, training=training)
+
+
+def test_presets_copies_and_files_keep_what_trees_do_not_use(tmp_path):
+    preset = Detector.preset("paper", encoder=SMALL, tolerances=(10.0,), training={"epochs": 2})
+    assert preset.training.batch == Training().batch
+    fitted = clone(preset).fit(*data())
+    fitted.save(tmp_path / "model.bdl")
+    again = Detector.load(tmp_path / "model.bdl")
+    assert again.fit(*data()).model_.settings == fitted.model_.settings
+    ensemble = Detector(encoder=BOTH, training={"clip": 1.0, "batch": 2})
+    ensemble.settings.check_given()
+    ensemble.set_params(encoder=SMALL)
+    with pytest.raises(ConfigError, match="batch: has no effect"):
+        ensemble.fit(*data())

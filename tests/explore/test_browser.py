@@ -299,7 +299,7 @@ def test_marks_and_signals_leave_the_names_free(
     assert page.problems == []
 
 
-def test_detections_below_the_cutoff_are_faint_and_make_no_interval(
+def test_detections_below_the_threshold_are_faint_and_make_no_interval(
     served: Callable[..., Client], browse: Opened
 ) -> None:
     recordings = make_recordings(1)

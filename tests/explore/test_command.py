@@ -76,18 +76,18 @@ def test_the_first_line_is_the_address_and_export_writes_the_corrected_table(
         new = {"recording": "rec00", "event": "walk:onset", "time": 1.0}
         request(port, token, "POST", "/api/edits", {"changes": [{"id": 0, "after": new}]})
         with pytest.raises(InputError, match="another bdl explore"):
-            call("explore", "--recordings", store, "--events", events, "--export", "x.csv")
+            call("explore", "--recordings", store, "--events", events, "--out", "x.csv")
     finally:
         program.send_signal(signal.SIGINT)
         program.wait(20)
     target = tmp_path / "corrected.parquet"
-    call("explore", "--recordings", store, "--events", events, "--export", target)
+    call("explore", "--recordings", store, "--events", events, "--out", target)
     assert len(read_events(target)) == 21
     assert (tmp_path / "corrected.parquet.changes.csv").exists()
     assert events.read_bytes() == original
     events.write_bytes(original + b"rec00,walk:onset,3.0\n")
     with pytest.raises(InputError, match="the table has changed since"):
-        call("explore", "--recordings", store, "--events", events, "--export", target)
+        call("explore", "--recordings", store, "--events", events, "--out", target)
 
 
 def test_bad_calls_say_what_is_wrong(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_bad_calls_say_what_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="a project or run directory and --recordings"):
         call("explore", tmp_path, "--recordings", store, "--no-browser")
     with pytest.raises(ConfigError, match="never overwritten"):
-        call("explore", "--recordings", store, "--events", events, "--export", events)
+        call("explore", "--recordings", store, "--events", events, "--out", events)
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         port = other.getsockname()[1]
@@ -108,7 +108,7 @@ def test_bad_calls_say_what_is_wrong(tmp_path: Path) -> None:
 def test_a_project_of_bdl_new_is_enough(tmp_path: Path) -> None:
     store, events = files(tmp_path)
     call("new", tmp_path / "mine", "--recordings", store, "--events", events)
-    call("explore", tmp_path / "mine", "--export", tmp_path / "same.csv")
+    call("explore", tmp_path / "mine", "--out", tmp_path / "same.csv")
     assert read_events(tmp_path / "same.csv") == read_events(events)
 
 
@@ -160,7 +160,7 @@ def test_no_kill_loses_an_acknowledged_edit(tmp_path: Path) -> None:
             file.write(b'{"number": ')
     assert len(acknowledged) >= 100
     call("explore", "--recordings", tmp_path / "store", "--events", tmp_path / "events.csv",
-         "--export", tmp_path / "all.csv")  # fmt: skip
+         "--out", tmp_path / "all.csv")  # fmt: skip
     found = read_events(tmp_path / "all.csv")
     assert isinstance(found, Events)
     assert {at for _, at in acknowledged} <= {*found.time.tolist()}

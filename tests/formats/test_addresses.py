@@ -267,17 +267,17 @@ def test_everything_once_against_a_bucket_that_is_late_and_fails(nights, tmp_pat
     call(
         *("fit", "--recordings", store, "--events", labels, "--out", "s3://nights/m.bdl"),
         *("--encoder", "{kind: recurrent, width: 8, blocks: 1}", "--stride", 4, "--window", 400),
-        *("--epochs", 1, "--folds", 0, "--quiet"),
+        *("--epochs", 1, "--selection-folds", 0, "--quiet"),
     )
     assert "spike" in call("show", "s3://nights/m.bdl")
-    command = ("detect", "s3://nights/m.bdl", store, "--events", "--out")
+    command = ("detect", "s3://nights/m.bdl", store, "--unpaired", "--out")
     call(*command, "s3://nights/d.csv", "--jobs", 2)
     call(*command, tmp_path / "d.csv")
     assert system.cat_file("nights/d.csv") == (tmp_path / "d.csv").read_bytes()
     call(*command, "s3://nights/parts", "--partition", 4)
     names = [name.rpartition("/")[2] for name in system.ls("nights/parts", detail=False)]
     assert sorted(names) == ["part-000000.parquet", "part-000001.parquet"]
-    call(*command, "s3://nights/bids", "--format", "bids")
+    call(*command, "s3://nights/bids", "--to", "bids")
     call("convert", "s3://nights/bids", "--out", "s3://nights/again.csv")
     times = [read_events(f"s3://nights/{name}").time for name in ("again.csv", "d.csv")]
     np.testing.assert_array_equal(*map(np.sort, times))

@@ -111,7 +111,7 @@ def test_annotations_go_beside_records_and_keep_theirs(tmp_path: Path) -> None:
     for suffix in ("hea", "dat", "atr"):
         shutil.copy(mitdb / f"106.{suffix}", tmp_path)
     read = read_events(tmp_path)
-    call("convert", tmp_path, "--from", "wfdb", "--to", "wfdb", "--out", tmp_path,
+    call("convert", tmp_path, "--events-format", "wfdb", "--to", "wfdb", "--out", tmp_path,
          "--recordings", tmp_path)  # fmt: skip
     assert (tmp_path / "106.atr").read_bytes() == (mitdb / "106.atr").read_bytes()
     same(read_events(tmp_path, extension="bdl"), read)

@@ -14,8 +14,8 @@ from bdl.runs.digest import recording_digest
 from bdl.units import conversion, in_units
 from calling import call, call_json
 
-TINY = ("--encoder", "gru", "--updates", "2", "--folds", "0", "--tolerance", "2", "--stride", "5",
-        "--window", "60", "--quiet")  # fmt: skip
+TINY = ("--encoder", "gru", "--updates", "2", "--selection-folds", "0", "--tolerance", "2",
+        "--stride", "5", "--window", "60", "--quiet")  # fmt: skip
 
 
 @pytest.mark.parametrize(

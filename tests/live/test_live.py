@@ -53,7 +53,7 @@ def test_lines_give_the_detections_of_the_file(folder: Path) -> None:
     assert told(lines) == rows_of(expected)
     assert [row["issued"] for row in lines] == sorted(row["issued"] for row in lines)
     table = "channel_0,time\n" + "\n".join(f"{v[0]!r},{i}" for i, v in enumerate(values.tolist()))
-    chosen = live(folder, table + "\n", "--format", "csv", out="chosen.ndjson")
+    chosen = live(folder, table + "\n", "--line-format", "csv", out="chosen.ndjson")
     assert told(chosen) == rows_of(detector.detect(whole, operating_point=True))
     assert 0 < len(chosen) < len(lines)
     assert "finished: recording ward, samples 1200" in (folder / "errors.txt").read_text()

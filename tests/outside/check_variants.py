@@ -98,7 +98,7 @@ def test_all_work_on_the_command_line(data, tmp_path):
     call(
         *("fit", "--dataset", "clicks", "--data", data, "--out", model, "--quiet"),
         *("--objective", "bdl-triangle", "--encoder", "{kind: per-bin, gain: 2}"),
-        *("--decoder", "{kind: largest, most: 7}", "--epochs", 2, "--folds", 0),
+        *("--decoder", "{kind: largest, most: 7}", "--epochs", 2, "--selection-folds", 0),
         *("--scaling", "largest-value"),
     )
     call(

@@ -230,7 +230,7 @@ def test_the_command_line(copied: Path, sleep: Path):
     assert "fold 0" in runner.invoke(app, ["study", "status", str(copied)]).stdout
     printed = runner.invoke(app, ["study", "table", str(copied)]).stdout
     assert printed == (copied / "tables.md").read_text()
-    tex = runner.invoke(app, ["study", "table", str(copied), "--format", "tex"]).stdout
+    tex = runner.invoke(app, ["study", "table", str(copied), "--to", "tex"]).stdout
     assert r"\toprule" in tex
 
 

@@ -21,7 +21,7 @@ from bdl.cli.options import (
     parse_variant,
     takes,
 )
-from bdl.cli.recording_options import EVENT_OPTIONS
+from bdl.cli.recording_options import EVENT_OPTIONS, EventsFormat
 from bdl.errors import ConfigError, InputError, some
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def decode(
         float | None, Option(parser=SCORE, help="Lowest score, instead of the decoder's threshold.")
     ] = None,
     interval: Intervals = None,
-    format: Annotated[str, Option(help="Format of the event table.")] = "bdl",
+    to: Annotated[str, Option(help="Format of the event table.")] = "bdl",
     period: StepPeriod = None,
     pairs: Annotated[
         Path | None,
@@ -78,6 +78,8 @@ def decode(
     """Turn saved densities into ranked events."""
     from bdl import decoding, formats
     from bdl.formats.densities import read_densities, read_manifest
+    from bdl.formats.events import EventFormat
+    from bdl.formats.format_options import option_names
     from bdl.formats.outputs import check_output
     from bdl.formats.table_writing import check_table_output
 
@@ -87,18 +89,28 @@ def decode(
     if limits and pairs is None:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in limits)
         raise ConfigError(f"{flags}: limits of intervals have no effect without --pairs FILE")
-    check_output(out, folder=format == "bids" and not out.suffix)
+    check_output(out, folder=to == "bids" and not out.suffix)
     if pairs is not None:
         check_table_output(pairs, flag="--pairs")
     entries = read_manifest(densities).recordings
-    parsed = _parse_decoder(decoder, entries[0].kind if entries else "events", tolerance or ())
+    kind: DensityKind = entries[0].kind if entries else "events"
+    parsed = _parse_decoder(decoder, kind, tolerance or ())
+    # Whether a decoder that `bdl calibrate` has chosen alternates is known from its file alone.
+    chosen = decoder is not None and Path(decoder).is_file()
+    if intervals and pairs is None and kind == "events" and not (parsed.alternate or chosen):
+        written = EventFormat.parse(to, "event format")
+        if written.kind == "bdl" or "intervals" not in option_names(type(written)):
+            raise ConfigError(
+                "--interval has no effect without --pairs: the decoder does not alternate onsets "
+                f"and offsets (alternate: true), and the format {written.kind} has no intervals"
+            )
     if threshold is not None:
         parsed = parsed.replace(threshold=threshold)
     detections = decoding.decode(
         console.track(read_densities(densities), "decoding", len(entries)), parsed, intervals
     )
     formats.write_events(
-        detections, out, format=format, period=period, defaults={"intervals": intervals or None}
+        detections, out, format=to, period=period, defaults={"intervals": intervals or None}
     )
     if pairs is not None:
         from bdl.formats.table_writing import write_table
@@ -135,7 +147,7 @@ def calibrate(
     ] = "mAP",
     interval: Intervals = None,
     event_free: EventFreeRule = "ignore",
-    format: Annotated[str | None, Option(help="Format of the annotated events.")] = None,
+    events_format: EventsFormat = None,
     period: StepPeriod = None,
     as_json: Json = False,
     *,
@@ -160,7 +172,7 @@ def calibrate(
         )
     truth = formats.read_events(
         events,
-        format=format,
+        format=events_format,
         period=period,
         defaults={"intervals": intervals or None},
         **event_options,

@@ -45,18 +45,18 @@ def detect(
     out: Annotated[
         Path,
         Option(
-            help="Table of detections to write; with --format its file, or a folder if it has one "
+            help="Table of detections to write; with --to its file, or a folder if it has one "
             "file per recording."
         ),
     ],
-    format: Annotated[
+    to: Annotated[
         str | None,
         Option(
             help=f"Format to write: {', '.join(written_formats())}. Default: bdl, our table.",
             autocompletion=written_formats,
         ),
     ] = None,
-    recordings_format: Annotated[
+    format: Annotated[
         str | None,
         Option(
             help=f"Format of the recordings: {', '.join(recording_formats())}. By default that of "
@@ -84,8 +84,8 @@ def detect(
         float | None,
         Option(parser=SENSITIVITY, help="Threshold that detects this share of held-out events."),
     ] = None,
-    events: Annotated[
-        bool, Option("--events", help="One row per event, also if events are ends of intervals.")
+    unpaired: Annotated[
+        bool, Option("--unpaired", help="One row per event, also if events are ends of intervals.")
     ] = False,
     update: Annotated[
         bool, Option("--update", help="Only new or changed files; their rows are added to --out.")
@@ -122,11 +122,11 @@ def detect(
     from bdl.formats.table_writing import check_table_output, write_partitions, write_table
     from bdl.units import in_units
 
-    event_format = detection_format(format, format_options, out)
+    event_format = detection_format(to, format_options, out)
     if event_format is not None:
         if update or partition is not None:
             flag = "--update" if update else "--partition"
-            raise ConfigError(f"{flag} has no effect with --format {format}")
+            raise ConfigError(f"{flag} has no effect with --to {to}")
     elif partition is None:
         check_table_output(out)
     else:
@@ -139,11 +139,17 @@ def detect(
         if update:
             raise ConfigError("--densities cannot be written with --update, only as a whole")
         check_output(densities, folder=True, flag="--densities")
+    if unpaired and all:
+        raise ConfigError("--unpaired has no effect with --all, which has one row per event")
+    if resample and source is not None:
+        raise ConfigError(
+            f"--resample has no effect with the recordings {source}, which are always resampled"
+        )
     detector = load(model)
     point = chosen_point(detector.model_, all, false_alarms_per_day, sensitivity)
-    paired = not (all or events)
+    paired = not (all or unpaired)
     done = done_files(model, out, point, paired) if update else None
-    options = replace(source_options, format=recordings_format)
+    options = replace(source_options, format=format)
     pool = Workers(**workers)
     recordings = open_recordings(detector.model_, source, options, config, done, pool)
     converted = in_units(recordings, detector.model_.units_by_channel, "the model", strict=False)
@@ -244,7 +250,7 @@ def _text(summary: dict[str, Any]) -> str:
     text += f"{summary['out']}{total}"
     if summary["unpaired"]:
         text += (
-            f"; {summary['unpaired']:,} ends without a partner are left out (--events shows them)"
+            f"; {summary['unpaired']:,} ends without a partner are left out (--unpaired shows them)"
         )
     if "threshold" in summary:
         rates = [f"{name[9:]} {summary[name]:g}" for name in summary if name.startswith("held-out")]

@@ -36,7 +36,7 @@ def detection_format(name: str | None, options: Mapping[str, Any], out: Path) ->
         if options:
             raise ConfigError(
                 f"{', '.join(sorted(options))}: options of event formats, which have no effect "
-                "without --format"
+                "without --to"
             )
         return None
     format = parse_format(name, options)

@@ -21,8 +21,8 @@ DETECTOR_OPTIONS = NestedFields(
     Fields(DetectorSettings, without=("features", "training", "selection")),
     {
         "features": Fields(Features),
-        "training": Fields(Training, without=("augmentation",)),
-        "selection": Fields(Selection, without=("rescoring",)),
+        "training": Fields(Training, without=("augmentation",), names={"workers": "jobs"}),
+        "selection": Fields(Selection, without=("rescoring",), names={"folds": "selection_folds"}),
     },
 )
 PresetOption = Annotated[

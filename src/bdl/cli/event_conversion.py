@@ -10,7 +10,7 @@ from typer import Argument, Option, Typer
 from bdl.cli.console import err, out, print_json
 from bdl.cli.generated_options import Fields
 from bdl.cli.options import Json, Pattern, takes
-from bdl.cli.recording_options import FormatName
+from bdl.cli.recording_options import EventsFormat, FormatName
 from bdl.errors import ConfigError
 from bdl.formats.events import EventFormat
 from bdl.formats.recordings import RecordingFormat
@@ -19,19 +19,12 @@ commands = Typer()
 _SHARED = ("period", "date_order")  # hold for the recordings as well as for the events
 
 
-def event_formats() -> list[str]:
-    """Names of all event formats, for completion in the shell."""
-    return [*EventFormat.kinds()]
-
-
 def written_formats() -> list[str]:
     """Names of the event formats that can be written."""
     return [name for name, kind in EventFormat.kinds().items() if kind.writes()]
 
 
-@commands.command(
-    epilog="Example: `bdl convert train_events.csv --out events.parquet --from kaggle --period 5`"
-)
+@commands.command(epilog="Example: `bdl convert train_events.csv --out events.parquet --period 5`")
 @takes(options=Fields(EventFormat), layout=Fields(RecordingFormat, without=_SHARED))
 def convert(
     source: Annotated[
@@ -41,15 +34,7 @@ def convert(
         Path,
         Option("--out", help="File to write, or a folder for formats with one file per recording."),
     ],
-    from_: Annotated[
-        str | None,
-        Option(
-            "--from",
-            help=f"Format to read: {', '.join(event_formats())}. Recognised by suffix and columns "
-            "if it is not given.",
-            autocompletion=event_formats,
-        ),
-    ] = None,
+    events_format: EventsFormat = None,
     to: Annotated[
         str,
         Option(
@@ -92,7 +77,7 @@ def convert(
     events = convert_events(
         source,
         target,
-        source_format=from_,
+        source_format=events_format,
         target_format=to,
         recordings=opened,
         defaults=shared,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import Parameter, signature
 from typing import Annotated, Any, get_origin, get_type_hints
 
@@ -34,6 +34,7 @@ class Fields:
 
     kind: type[Value]
     without: tuple[str, ...] = ()  # fields that get no option
+    names: Mapping[str, str] = field(default_factory=dict)  # of options that differ from the field
 
     def _kinds(self) -> dict[str, type[Value]]:
         if issubclass(self.kind, Variant) and "package" in vars(self.kind):
@@ -41,11 +42,12 @@ class Fields:
         return {"": self.kind}
 
     def parameters(self) -> dict[str, Parameter]:
-        """One keyword parameter per field, as typer reads them; None means not given."""
+        """One keyword parameter per option, as typer reads them; None means not given."""
         kinds = self._kinds()
         names = dict.fromkeys(name for kind in kinds.values() for name in kind.model_fields)
         hidden = self.without if "" in kinds else (*self.without, "kind")
-        return {name: self._parameter(name, kinds) for name in names if name not in hidden}
+        found = [self._parameter(name, kinds) for name in names if name not in hidden]
+        return {parameter.name: parameter for parameter in found}
 
     def _parameter(self, name: str, kinds: dict[str, type[Value]]) -> Parameter:
         """The option of a field that some of the kinds have."""
@@ -53,7 +55,9 @@ class Fields:
         fields = [kind.model_fields[name] for kind in owners.values()]
         types = [option_type(field) for field in fields]
         shared: Any = types[0] if all(other == types[0] for other in types) else object
-        plain = (singular(name) if get_origin(shared) is list else name).replace("_", "-")
+        option_name = self.names.get(name, name)
+        plain = singular(option_name) if get_origin(shared) is list else option_name
+        plain = plain.replace("_", "-")
         flag = f"--{plain}/--no-{plain}" if shared is bool else f"--{plain}"
         help = next(filter(None, (field_help(kind).get(name) for kind in owners.values())), "")
         if len(owners) < len(kinds):
@@ -70,12 +74,13 @@ class Fields:
             metavar="VALUE" if shared is object else None,
         )
         annotation = Annotated[shared | None, option]
-        return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+        return Parameter(option_name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
     def __call__(self, **options: Any) -> dict[str, Any]:
         """The values that were given on the command line, by field."""
+        fields = {option: name for name, option in self.names.items()}
         values: dict[str, Any] = {
-            name: None if value == NONE else value
+            fields.get(name, name): None if value == NONE else value
             for name, value in options.items()
             if value is not None and value != []
         }
@@ -112,10 +117,11 @@ class NestedFields:
     def flags(self) -> dict[str, str]:
         """The option of each field."""
         flags = {}
+        fields = {o: name for group in self.inner.values() for name, o in group.names.items()}
         for name, parameter in self.parameters().items():
             option = parameter.annotation.__metadata__[0]  # not yet completed by typer
             flag = option.param_decls[0] if option.param_decls else option.default
-            flags[name] = flag.partition("/")[0]
+            flags[fields.get(name, name)] = flag.partition("/")[0]
         return flags
 
     def __call__(self, **options: Any) -> Any:

@@ -7,15 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option, Typer
+from typer import Argument, Context, Option, Typer
 
 from bdl.cli.console import out, print_json, progress, width
 from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
 from bdl.cli.option_types import parse_yaml_option
-from bdl.cli.options import Intervals, Json, Pattern, interval_types, takes
+from bdl.cli.options import Intervals, Json, Pattern, interval_types, refuse_options, takes
 from bdl.cli.recording_options import (
     EVENT_OPTIONS,
     RECORDING_OPTIONS,
+    EventsFormat,
     FormatName,
     read_event_table,
 )
@@ -41,9 +42,7 @@ def inspect(
         Path | None, Argument(help="Recordings: a file, folder, glob or prepared store.")
     ] = None,
     events: Annotated[Path | None, Option(help="Events of these recordings.")] = None,
-    events_format: Annotated[
-        str | None, Option(help="Format of the events, as for `bdl convert --from`.")
-    ] = None,
+    events_format: EventsFormat = None,
     interval: Intervals = None,
     dataset: DatasetName = None,
     option: DatasetOptions = None,
@@ -64,6 +63,7 @@ def inspect(
     quick: Annotated[bool, Option("--quick", help="Do not read the values.")] = False,
     json: Json = False,
     workers: dict[str, Any],
+    context: Context,
 ) -> None:
     """Show what recordings and events contain, and what looks wrong."""
     from bdl import formats
@@ -71,6 +71,9 @@ def inspect(
 
     if quick and quality is not None:
         raise ConfigError("--quality has no effect with --quick, which does not read the values")
+    if Workers(**workers).here:
+        refuse_options(context, ("threads",), "with one worker process (--jobs)")
+    _refuse_unused(context, source, dataset, events)
     notes: tuple[str, ...] = ()
     recordings: Recordings | None = None
     table: Events | None = None
@@ -121,6 +124,29 @@ def inspect(
         wrapped = f"\n{' ' * (names + 2)}".join(lines)
         out.print(f"{name:<{names}}  {wrapped}")
     out.notes(notes)
+
+
+def _refuse_unused(
+    context: Context, source: Path | None, dataset: str | None, events: Path | None
+) -> None:
+    """Raise an error for options of data that are not given."""
+    of_recordings, of_events = (
+        {"format", "pattern", *RECORDING_OPTIONS.parameters()},
+        {"events_format", *EVENT_OPTIONS.parameters()},
+    )
+    if dataset is not None:
+        refuse_options(context, {"events", *of_recordings, *of_events}, "with --dataset")
+        return
+    refuse_options(context, ("option",), "without --dataset")
+    if events is None:
+        refuse_options(context, {"interval", *of_events}, "without --events")
+    if source is None:
+        # The period and the order of dates hold for tables of events, too.
+        names = {"quality", "quick", *of_recordings, *Workers.model_fields} - {
+            "period",
+            "date_order",
+        }
+        refuse_options(context, names, "without recordings")
 
 
 def _recording_rows(summary: RecordingSummary) -> list[tuple[str, str]]:

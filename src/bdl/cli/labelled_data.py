@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from bdl.cli.generated_options import NestedFields
-from bdl.cli.options import Intervals, interval_types
 from bdl.cli.recording_options import EVENT_OPTIONS, RECORDING_OPTIONS, read_event_table
 from bdl.cli.sources import FitSource, SourceOptions, find_source
 from bdl.errors import ConfigError
@@ -39,7 +38,6 @@ class LabelOptions(SourceOptions):
     densities: Annotated[
         Path | None, Option(help="Folder of densities, as bdl detect writes it.")
     ] = None
-    interval: Intervals = None
     event_options: Plain = field(default_factory=dict)  # what was given of `EVENT_OPTIONS`
 
 
@@ -62,6 +60,11 @@ class LabelledData:
     intervals: tuple[IntervalType, ...] | None = None
     tolerances: tuple[float, ...] = ()  # known from a configuration or a study
     notes: tuple[str, ...] = ()
+
+    @property
+    def has_model(self) -> bool:
+        """Whether there are outputs of a model."""
+        return bool(self.densities) or self.detections is not None
 
 
 def find_labelled(options: LabelOptions) -> LabelledData:
@@ -95,8 +98,6 @@ def find_labelled(options: LabelOptions) -> LabelledData:
         from bdl.explore import DensityFolder
 
         changes["densities"] = DensityFolder(options.densities)
-    if options.interval:
-        changes["intervals"] = interval_types(options.interval)
     return replace(data, **changes)
 
 
@@ -138,6 +139,10 @@ def _study(path: Path, options: SourceOptions) -> LabelledData:
             f"{path}: neither a project of `bdl new` nor a run directory of `bdl evaluate` or "
             "`bdl study run`; a folder of recordings is named by --recordings"
         )
+    unused = {"format": options.format, "pattern": options.pattern, "option": options.option}
+    for name, value in {**unused, **options.layout}.items():
+        if value is not None:
+            raise ConfigError(f"--{name.replace('_', '-')} has no effect with the run of a study")
     benchmark = study.benchmark(options.data)
     row = next(row.name for row in study.protocol.rows if row.name in study.outputs.rows)
     test = study.outputs.test

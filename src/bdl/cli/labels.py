@@ -6,12 +6,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Option, Typer
+from typer import Context, Option, Typer
 
 from bdl.cli.console import err, out, print_json
 from bdl.cli.labelled_data import LABEL_OPTIONS, LabelledData, LabelOptions, find_labelled
 from bdl.cli.numbers import DURATION, PORT, TOLERANCE
-from bdl.cli.options import Cutoff, Json, TableOut, takes
+from bdl.cli.options import (
+    Intervals,
+    Json,
+    ScoreThreshold,
+    TableOut,
+    interval_types,
+    refuse_options,
+    takes,
+)
+from bdl.cli.recording_options import EVENT_OPTIONS
+from bdl.cli.sources import SOURCE_OPTIONS
 from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -43,17 +53,18 @@ def review(
             help="Seconds within which both may mean the same event. Default: 5 tolerances.",
         ),
     ] = None,
-    cutoff: Cutoff = 0.5,
+    threshold: ScoreThreshold = 0.5,
     margin: Annotated[
         float | None,
         Option(
             parser=DURATION,
-            help="Scores at most this much below the cutoff are uncertain. Default: a fifth of it.",
+            help="Scores this much below --threshold, or less, are uncertain. Default: a fifth.",
         ),
     ] = None,
     json: Json = False,
     *,
     labels: LabelOptions,
+    context: Context,
 ) -> None:
     """List doubtful labels, the most likely errors first.
 
@@ -64,13 +75,16 @@ def review(
 
     if target is not None:
         check_table_output(target)
+    _refuse_unused(context, labels)
     data = find_labelled(labels)
+    if not data.has_model:
+        refuse_options(context, ("threshold", "margin"), "without --densities or --detections")
     tolerances = tuple(tolerance or ()) or data.tolerances[-1:]
     if data.events is None:
         raise ConfigError("--events is missing: the table of labels")
     if not tolerances:
         raise ConfigError("--tolerance is missing: seconds within which labels and model agree")
-    queue, annotator_agreement = _compared(data, tolerances, reach, cutoff, margin)
+    queue, annotator_agreement = _compared(data, tolerances, reach, threshold, margin)
     if target is not None:
         write_table(queue.to_frame("pyarrow"), target)
     if json:
@@ -93,34 +107,43 @@ def explore(
             parser=TOLERANCE, help="Seconds within which labels and model agree. Default: proposed."
         ),
     ] = None,
-    cutoff: Cutoff = 0.5,
+    threshold: ScoreThreshold = 0.5,
+    interval: Intervals = None,
     journal: Annotated[
         Path | None, Option(help="File of the edits. Default: in the folder of the labels.")
     ] = None,
     index: Annotated[
         Path | None, Option(help="Folder of the tiles. Default: in the folder of the recordings.")
     ] = None,
-    export_: Annotated[
+    target: Annotated[
         Path | None,
-        Option("--export", help="Write the corrected table and its change log here, and exit."),
+        Option("--out", help="Write the corrected table and its change log here, and exit."),
     ] = None,
-    to: Annotated[str, Option("--to", help="Format of --export.")] = "bdl",
+    to: Annotated[str, Option("--to", help="Format of --out.")] = "bdl",
     port: Annotated[int, Option(parser=PORT, help="Port of this machine; 0 for a free one.")] = 0,
     browser: Annotated[
         bool, Option("--browser/--no-browser", help="Open the default browser.")
     ] = True,
     *,
     labels: LabelOptions,
+    context: Context,
 ) -> None:
     """Look at recordings, correct labels, work through a review queue.
 
     The page is served to browsers of this machine only; the address with its token is the first
-    line that is printed. Edits go to a journal at once, and the table is never changed: --export,
+    line that is printed. Edits go to a journal at once, and the table is never changed: --out,
     or a button of the page, writes a corrected one.
     """
     from bdl.explore import export, open_session, serve
 
+    _refuse_unused(context, labels)
+    if target is None:
+        refuse_options(context, ("to",), "without --out")
+    else:
+        refuse_options(context, ("port", "browser", "index"), "with --out")
     data = find_labelled(labels)
+    if not data.has_model:
+        refuse_options(context, ("threshold",), "without --densities or --detections")
     if data.recordings is None:
         raise ConfigError(
             "one of a project or run directory, --recordings and --dataset expected, got none"
@@ -134,14 +157,14 @@ def explore(
         others=data.others,
         detections=data.detections,
         densities=data.densities,
-        intervals=data.intervals,
+        intervals=interval_types(interval) or data.intervals,
         tolerance=tolerance or max(data.tolerances, default=None),
-        cutoff=cutoff,
+        threshold=threshold,
         index=index or data.home.with_name(f"{data.home.name}.tiles"),
     ) as session:
-        if export_ is not None:
-            log = export(session, export_, format=to)
-            err.print(f"{export_}, and its changes: {log}")
+        if target is not None:
+            log = export(session, target, format=to)
+            err.print(f"{target}, and its changes: {log}")
             return
 
         def announce(address: str) -> None:
@@ -152,25 +175,35 @@ def explore(
         serve(session, port=port, browser=browser, announce=announce)
 
 
+def _refuse_unused(context: Context, labels: LabelOptions) -> None:
+    """Raise an error for options of recordings or tables that are not given."""
+    if labels.source is None and labels.recordings is None and labels.dataset is None:
+        # The period and the order of dates hold for tables of events, too.
+        names = {*SOURCE_OPTIONS.parameters()} - {"period", "date_order"}
+        refuse_options(context, names, "without --recordings or --dataset")
+    if not labels.events:
+        refuse_options(context, EVENT_OPTIONS.parameters(), "without --events")
+
+
 def _compared(
     data: LabelledData,
     tolerances: tuple[float, ...],
     reach: float | None,
-    cutoff: float,
+    threshold: float,
     margin: float | None,
 ) -> tuple[ReviewQueue, Agreement | None]:
     from bdl.review import Item, ReviewQueue, agreement, disagreements, review
 
     assert data.events is not None
     items: list[Item] = []
-    if data.densities or data.detections is not None:
+    if data.has_model:
         items += review(
             data.events,
             densities=(data.densities[id] for id in data.densities),
             detections=data.detections,
             tolerance=tolerances[0],
             reach=reach,
-            cutoff=cutoff,
+            threshold=threshold,
             margin=margin,
             recordings=data.recordings,
         )

@@ -8,11 +8,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from typer import Option, Typer
+from typer import Context, Option, Typer
 
 from bdl.cli.console import err
 from bdl.cli.numbers import DURATION, PORT, SECONDS
-from bdl.cli.options import Quiet, StreamModel, WholeRanking, takes
+from bdl.cli.options import Quiet, StreamModel, WholeRanking, refuse_options, takes
 from bdl.errors import ConfigError
 from bdl.live.client_limits import Limits
 from bdl.live.line_formats import LineFormat
@@ -24,6 +24,7 @@ commands = Typer()
     epilog="Example: `device | bdl live model.bdl --recording ward-3 --state ward-3.state`"
 )
 def live(
+    context: Context,
     model: StreamModel,
     source: Annotated[
         str,
@@ -42,7 +43,7 @@ def live(
         str | None,
         Option(help="Time of the first sample with its UTC offset, if the model needs it."),
     ] = None,
-    format: Annotated[
+    line_format: Annotated[
         LineFormat | None, Option(help="Format of the lines [default: by the first line].")
     ] = None,
     strict: Annotated[bool, Option("--strict", help="Stop at a line that cannot be used.")] = False,
@@ -68,8 +69,12 @@ def live(
     from bdl.live.standard_streams import LineErrors, run
     from bdl.live.transports import open_transport
 
-    if state is not None:
+    if state is None:
+        refuse_options(context, ("save_every",), "without --state")
+    else:
         check_output(state, flag="--state")
+    if source.startswith("lsl:"):
+        refuse_options(context, ("line_format",), "with --source lsl:NAME, which has no lines")
     transport = None if source == "-" else open_transport(source)
     if reply and transport is None:
         raise ConfigError("--reply has no effect without --source: there is nothing to reply to")
@@ -90,7 +95,7 @@ def live(
         err.print(f"warning: {sentence}")
 
     errors = LineErrors(strict=strict, show=show)
-    reader = LineReader(detector.model_.channels, format)
+    reader = LineReader(detector.model_.channels, line_format)
     if transport is None:
         ended = run(session, reader, errors)
     else:

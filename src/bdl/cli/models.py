@@ -79,8 +79,9 @@ def fit(
         out = out or config.parent / "model.safetensors"
     if out is None:
         raise ConfigError("--out is missing: the model file to write")
-    if evaluation is not None and project is None:
-        raise ConfigError("--evaluation has no effect without a project")
+    if evaluation is not None and (project is None or from_ is not None):
+        reason = "without a project" if project is None else "with --from"
+        raise ConfigError(f"--evaluation has no effect {reason}")
     check_output(out)
     if log is not None:
         check_output(log, folder=True, flag="--log")

@@ -6,13 +6,13 @@ parameter for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from typer import Argument, Option
+from typer import Argument, Context, Option
 
 from bdl import plain_data
 from bdl.cli.generated_options import Fields, parameters_of
@@ -45,7 +45,7 @@ Strict = Annotated[
 Quiet = Annotated[bool, Option(help="No progress display.")]
 Json = Annotated[bool, Option("--json", help="One JSON object on standard output.")]
 TableOut = Annotated[Path | None, Option("--out", help="Table to write.")]
-Cutoff = Annotated[float, Option(parser=SCORE, help="Score from which a detection counts.")]
+ScoreThreshold = Annotated[float, Option(parser=SCORE, help="Score from which a detection counts.")]
 FittedModel = Annotated[Path, Argument(help="Model file written by fit.")]
 StreamModel = Annotated[
     Path, Argument(help="Model file written by fit with --lag, or exported from one.")
@@ -86,7 +86,7 @@ def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Com
     For a dataclass the command receives an instance of it. For a `Value`, or `Fields` of some, it
     receives a dictionary of the fields that were given, so that they can be merged with a
     configuration file before they are validated. A field with the name of a parameter of the
-    command, such as one of a third-party format, has no option there.
+    command or of an earlier group, such as one of a third-party format, has no option there.
 
     Examples
     --------
@@ -106,14 +106,11 @@ def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Com
 
     def decorate(command: Command) -> Command:
         command_parameters = signature(command, eval_str=True).parameters
-        options = {
-            name: {
-                key: parameter
-                for key, parameter in parameters_of(maker).items()
-                if key not in command_parameters
-            }
-            for name, maker in makers.items()
-        }
+        taken, options = {*command_parameters}, {}
+        for name, maker in makers.items():
+            found = parameters_of(maker)
+            options[name] = {key: found[key] for key in found if key not in taken}
+            taken |= {*found}
 
         @wraps(command)
         def run(**arguments: Any) -> None:
@@ -130,6 +127,24 @@ def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Com
         return run
 
     return decorate
+
+
+def given_options(context: Context) -> dict[str, str]:
+    """The options that were given on the command line, by the names of their parameters."""
+    flags = {parameter.name or "": parameter.opts[0] for parameter in context.command.params}
+    sources = {name: context.get_parameter_source(name) for name in flags}
+    return {
+        name: flags[name]
+        for name, source in sources.items()
+        if source is not None and source.name == "COMMANDLINE"
+    }
+
+
+def refuse_options(context: Context, names: Collection[str], reason: str) -> None:
+    """Raise an error if one of these options was given: it has no effect, for this reason."""
+    for name, flag in given_options(context).items():
+        if name in names:
+            raise ConfigError(f"{flag} has no effect {reason}")
 
 
 def parse_options(texts: list[str]) -> dict[str, Any]:

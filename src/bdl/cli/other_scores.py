@@ -125,7 +125,8 @@ def screening_scores(
     from bdl.evaluation.event_score import EVENT_FREE
     from bdl.evaluation.metrics.metric import number
 
-    matches = setup.score(setup.detections(path), tolerances).matches
+    [detections] = setup.detections([path])
+    matches = setup.score(detections, tolerances).matches
     plain: dict[str, Any] = {}
     rows: list[tuple[str, ...]] = []
     for name in matches.types:
@@ -193,9 +194,9 @@ def _events(
         raise ConfigError("--regions has no effect on this scoring")
     if rules["types"] is not None and types:
         raise ConfigError("--type and --interval contradict each other: give one of them")
-    detections = setup.detections(path, scored=False)
+    [detections] = setup.detections([path], scored=False)
     # Matching, at any tolerance, checks recordings and types.
-    checked = replace(setup, truth=relevant(setup.truth))
+    checked = replace(setup, truth=relevant(setup.truth), rules={**rules, "event_free": "count"})
     matches = checked.score(relevant(detections), [1.0]).matches
     lowest, left_out = finite(threshold), matches.left_out.lines()
     cutoff = "all detections" if lowest is None else f"detections of score {lowest:g} and more"
@@ -228,6 +229,7 @@ def _table(rows: dict[str, dict[str, float | None]]) -> list[str]:
     columns = {"type": [*rows]}
     for name in next(iter(rows.values()), {}):
         head = name.replace("_per_day", "/day").replace("false_positives", "false")
+        head = head.replace("truths", "events")
         values = [row[name] for row in rows.values()]
         columns[head] = [number_text(v, ".4f" if isinstance(v, float) else ",") for v in values]
     return text_table(columns, width=console.width())

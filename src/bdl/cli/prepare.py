@@ -6,13 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from typer import Argument, Exit, Option, Typer
+from typer import Argument, Context, Exit, Option, Typer
 
 from bdl.cli import INCOMPLETE
 from bdl.cli.console import err, out, print_json, progress
 from bdl.cli.dataset_options import DatasetName, DatasetOptions, named_dataset
 from bdl.cli.numbers import RATE
-from bdl.cli.options import Json, Pattern, Strict, takes
+from bdl.cli.options import Json, Pattern, Strict, refuse_options, takes
 from bdl.cli.recording_options import RECORDING_OPTIONS, FormatName
 from bdl.workers import Workers
 
@@ -45,6 +45,7 @@ def prepare(
     strict: Strict = False,
     json: Json = False,
     workers: dict[str, Any],
+    context: Context,
 ) -> None:
     """Stream recordings into a store of memory-mapped arrays.
 
@@ -59,6 +60,13 @@ def prepare(
     check_output(target, folder=True)
     reading = None
     invalid: Literal["error", "skip"] = "error" if strict else "skip"
+    if Workers(**workers).here:
+        refuse_options(context, ("threads",), "with one worker process (--jobs)")
+    if dataset is None:
+        refuse_options(context, ("option",), "without --dataset")
+    else:
+        names = ("format", "pattern", *RECORDING_OPTIONS.parameters())
+        refuse_options(context, names, "with --dataset")
     if dataset is not None:
         recordings = named_dataset(dataset, option).load(source).recordings
     else:

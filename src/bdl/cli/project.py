@@ -15,6 +15,7 @@ from bdl.cli.recording_options import (
     EVENT_OPTIONS,
     RECORDING_OPTIONS,
     FormatName,
+    counts_steps,
     read_event_table,
 )
 from bdl.config import read_yaml
@@ -65,11 +66,11 @@ def new(
     opened = read_recordings(recordings, format=format, pattern=pattern, **layout)
     if annotated is not None:
         opened = read_annotated(annotated, opened)
-    event_layout = {**event_options, "period": event_period}
-    try:
-        table = read_event_table(Path(events), opened, event_layout, {**layout, "period": None})
-    except ConfigError as error:  # --period is that of the recordings
-        raise ConfigError(str(error).replace("period (--period)", "--event-period")) from error
+    if event_period is not None and not counts_steps(events, event_options):
+        raise ConfigError(f"--event-period has no effect: {events} is not in steps")
+    # --period is that of the recordings.
+    event_layout = {**layout, "period": event_period}
+    table = read_event_table(Path(events), opened, event_options, event_layout)
     notes = (*opened.notes, *table.notes, *_doubts(table, opened))
     out.notes(() if json else notes)
     proposal = propose(opened, table)

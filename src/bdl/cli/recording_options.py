@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from bdl.cli.generated_options import Fields
+from bdl.formats.events import EventFormat
 from bdl.formats.events.event_table import EventTable
 from bdl.formats.recordings import RecordingFormat
 
@@ -25,6 +26,11 @@ def recording_formats() -> list[str]:
     return [*RecordingFormat.kinds()]
 
 
+def event_formats() -> list[str]:
+    """Names of all event formats, for completion in the shell."""
+    return [*EventFormat.kinds()]
+
+
 FormatName = Annotated[
     str | None,
     Option(
@@ -34,9 +40,28 @@ FormatName = Annotated[
         autocompletion=recording_formats,
     ),
 ]
+EventsFormat = Annotated[
+    str | None,
+    Option(
+        "--events-format",
+        help=f"Format of the events: {', '.join(event_formats())}. Recognised by suffix and "
+        "columns if it is not given.",
+        autocompletion=event_formats,
+    ),
+]
 RECORDING_OPTIONS = Fields(RecordingFormat)
 # Those of our own event table; dates are in the order of the recordings' dates.
 EVENT_OPTIONS = Fields(EventTable, without=("kind", "intervals", "date_order"))
+
+
+def counts_steps(path: str | Path, options: dict[str, Any] | None = None) -> bool:
+    """Whether the format of a table of events has a period; ``options`` are `EVENT_OPTIONS`."""
+    from bdl.formats.event_files import recognise
+    from bdl.formats.event_places import event_places
+    from bdl.formats.format_options import option_names
+
+    formats = [recognise(place, options or {}) for place in event_places(path, None)]
+    return any("period" in option_names(type(format)) for format in formats)
 
 
 def read_event_table(

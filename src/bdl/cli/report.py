@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option, Typer
+from typer import Argument, Context, Option, Typer
 
 from bdl.cli.console import out, print_json
 from bdl.cli.fit_config import CONFIG
@@ -18,8 +18,11 @@ from bdl.cli.options import (
     EventFreeRule,
     Json,
     TrustPickle,
+    given_options,
+    refuse_options,
     takes,
 )
+from bdl.cli.recording_options import counts_steps
 from bdl.cli.sources import SOURCE_OPTIONS, SourceOptions, find_source
 from bdl.errors import ConfigError, InputError
 
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from bdl.report import System
 
 commands = Typer()
+OF_STUDIES = ("sources", "target", "data", "title", "bootstrap", "trust_pickle", "json")
 
 
 @commands.command(
@@ -60,6 +64,7 @@ def report(
     json: Json = False,
     *,
     signals: SourceOptions,
+    context: Context,
 ) -> None:
     """Write a report: one HTML page that works offline."""
     from bdl.formats import read_events
@@ -71,6 +76,8 @@ def report(
     if len(sources) == 1 and ("://" in sources[0] or Path(sources[0]).is_dir()):
         from bdl.report.study_content import study_content
 
+        others = given_options(context).keys() - {*OF_STUDIES}
+        refuse_options(context, others, "on a report of a project or study, which has its own data")
         project = (Path(sources[0]) / CONFIG).is_file()
         study = study_content(
             f"{sources[0]}/evaluation" if project else sources[0],
@@ -88,7 +95,18 @@ def report(
                 f"{name}: no such file or folder; a run directory of `bdl evaluate` or `bdl study "
                 "run`, or tables of detections expected"
             )
+    refuse_options(context, ("trust_pickle",), "without the run directory of a study")
+    if not bootstrap:
+        refuse_options(context, ("seed",), "with --bootstrap 0")
     source = None
+    if signals.recordings is None:
+        if period is not None and not any(counts_steps(path) for path in (*sources, truth) if path):
+            raise ConfigError(
+                "--period has no effect: all tables are in seconds, and there are no --recordings"
+            )
+        if signals.dataset is None:
+            names = {*SOURCE_OPTIONS.parameters()} - {"period"}
+            refuse_options(context, names, "without --recordings or --dataset")
     if signals.recordings is not None and period is not None:
         signals = replace(signals, layout={**signals.layout, "period": period})
     if signals.dataset is not None or signals.recordings is not None:

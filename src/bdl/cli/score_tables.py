@@ -7,7 +7,7 @@ scored recordings with their duration (seconds), group and fold.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -88,6 +88,7 @@ class Setup:
 
     truth: Events
     truth_path: Path
+    truth_unit: str  # of the table of annotated events
     unit: str
     period: float | None
     recording_rows: Mapping[str, Mapping[str, str]]  # of the table of recordings, by id
@@ -128,10 +129,22 @@ class Setup:
         }
         events = convert(events, table_unit, unit, options.period, truth)
         columns = parse_pairs(options.detection_column or [], "--detection-column")
-        return cls(events, truth, unit, options.period, rows, rules, columns, ends)
+        return cls(events, truth, table_unit, unit, options.period, rows, rules, columns, ends)
 
-    def detections(self, path: Path, *, scored: bool = True) -> Events:
-        """A table of detections in the unit of this setup; ``scored`` ones need scores."""
+    def detections(self, paths: Sequence[Path], *, scored: bool = True) -> list[Events]:
+        """Tables of detections in the unit of this setup; ``scored`` ones need scores."""
+        tables = [self._read(path, scored) for path in paths]
+        regions_in_steps = self.rules["regions"] is not None and self.unit == "steps"
+        units = {self.unit, self.truth_unit, *(unit for _, unit in tables)}
+        if self.period is not None and len(units) == 1 and not regions_in_steps:
+            raise ConfigError(f"--period has no effect: all tables are in {self.unit}")
+        return [
+            convert(events, unit, self.unit, self.period, path)
+            for path, (events, unit) in zip(paths, tables, strict=True)
+        ]
+
+    def _read(self, path: Path, scored: bool) -> tuple[Events, str]:
+        """A table of detections and its unit."""
         try:
             events, unit = read(path, self.detection_columns, self.ends)
             events = _with_ends_of(self.truth, events, path)
@@ -144,7 +157,7 @@ class Setup:
                 "score=NAME); without scores, use --metric mF1, or `bdl score`, which then "
                 "counts all of them"
             )
-        return convert(events, unit, self.unit, self.period, path)
+        return events, unit
 
     def score(self, events: Events, tolerances: list[float]) -> Score:
         """The scores of one table of detections."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from typer import Option, Typer
+from typer import Context, Option, Typer
 
 from bdl.cli import console
 from bdl.cli.numbers import DURATION, SCORE, TOLERANCE
-from bdl.cli.options import Bootstrap, Json, interval_types, takes
+from bdl.cli.options import Bootstrap, Json, interval_types, refuse_options, takes
 from bdl.cli.score_tables import Rules, Setup
-from bdl.cli.scoring_options import HIT_TOLERANCES, Draws, OtherScoring, Truth
+from bdl.cli.scoring_options import DRAWS, HIT_TOLERANCES, Draws, OtherScoring, Truth
 from bdl.errors import ConfigError
 
 commands = Typer()
@@ -25,6 +25,7 @@ commands = Typer()
 @commands.command()
 @takes(rules=Rules, other=OtherScoring, draws=Draws)
 def score(
+    context: Context,
     truth: Truth,
     detections: Annotated[Path, Option("--detections", help="Table of scored detections.")],
     tolerance: Annotated[list[float] | None, HIT_TOLERANCES] = None,
@@ -61,13 +62,15 @@ def score(
 
     kind = other.kind_with(delay)
     if kind != "events":
-        for flag, value in (("--errors", errors), ("--bootstrap", bootstrap), ("--delay", delay)):
-            if value:
-                raise ConfigError(f"{flag} has no effect with --scoring {kind}")
+        refuse_options(context, ("errors", "bootstrap", "delay", *DRAWS), f"with --scoring {kind}")
         _score_otherwise(kind, truth, detections, tolerance, rules, other, threshold, as_json)
         return
+    if not bootstrap:
+        refuse_options(context, DRAWS, "without --bootstrap")
+    if as_json:
+        refuse_options(context, ("errors",), "with --json, which has no error table")
     setup = Setup.of(truth, rules, intervals=interval_types(other.interval))
-    table = setup.detections(detections, scored=False)
+    [table] = setup.detections([detections], scored=False)
     if threshold is not None and table.score is None:
         raise ConfigError(f"--threshold has no effect: {detections} has no column 'score'")
     result = setup.score(table, _tolerances(tolerance))
@@ -150,20 +153,20 @@ def compare(
             "system use `bdl score`"
         )
     ranks = draws.metric.removeprefix("m").startswith("AP")
-    tables = {
-        name: [setup.detections(path, scored=ranks) for path in seeds]
-        for name, seeds in paths.items()
-    }
+    tables = iter(
+        setup.detections([path for seeds in paths.values() for path in seeds], scored=ranks)
+    )
+    systems = {name: [next(tables) for _ in seeds] for name, seeds in paths.items()}
     arguments = draws.arguments(setup, bootstrap)
     result = evaluation.compare(
-        setup.truth, tables, tolerance, baseline=baseline, **arguments, **setup.rules
+        setup.truth, systems, tolerance, baseline=baseline, **arguments, **setup.rules
     )
     if as_json:
-        systems = {
+        scores = {
             name: [evaluation.Score(matches).to_dict() for matches in seeds]
             for name, seeds in result.matches.items()
         }
-        console.print_json({"unit": setup.unit, "systems": systems, "bootstrap": result.to_dict()})
+        console.print_json({"unit": setup.unit, "systems": scores, "bootstrap": result.to_dict()})
         return
     console.out.print(
         f"times and tolerances in {setup.unit}; {EVENT_FREE[setup.rules['event_free']]}"
@@ -197,6 +200,10 @@ def _score_otherwise(
 
     if kind != "screening" and tolerance:
         raise ConfigError(f"--tolerance has no effect with --scoring {kind}")
+    if kind != "screening" and rules.event_free == "ignore":
+        raise ConfigError(
+            f"--event-free ignore has no effect with --scoring {kind}, which counts all detections"
+        )
     setup = Setup.of(truth, rules, ends=interval_types(other.interval))
     if kind == "screening":
         if threshold is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -49,6 +49,9 @@ class Draws:
             "level": self.level,
             "folds": setup.folds(),
         }
+
+
+DRAWS = tuple(field.name for field in fields(Draws))
 
 
 @dataclass(frozen=True)

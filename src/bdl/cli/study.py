@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from typer import Argument, Option, Typer
+from typer import Argument, Context, Option, Typer
 
 from bdl.cli import console
 from bdl.cli.dataset_options import DatasetOptions
-from bdl.cli.options import Json, MovedData, TrustPickle, parse_options, takes
+from bdl.cli.options import Json, MovedData, TrustPickle, parse_options, refuse_options, takes
 from bdl.workers import Workers
 
 commands = Typer()
@@ -22,6 +22,7 @@ Run = Annotated[str, Argument(help="Run directory: a folder or any fsspec path."
 
 @study.command("list")
 def list_studies(
+    context: Context,
     verbose: Annotated[
         bool, Option("--verbose", help="Also show what the paper leaves open, and our choice.")
     ] = False,
@@ -33,6 +34,8 @@ def list_studies(
     from bdl.study import catalogue
     from bdl.study.cost import summary
 
+    if as_json:
+        refuse_options(context, ("verbose",), "with --json, which has the notes")
     summaries = [summary(catalogue.load(name)) for name in catalogue.names()]
     if as_json:
         console.print_json(summaries)
@@ -133,19 +136,22 @@ def status(run: Run, as_json: Json = False) -> None:
 
 @study.command()
 def table(
+    context: Context,
     run: Run,
-    format: Annotated[Literal["md", "csv", "tex"], Option(help="Markdown, CSV or LaTeX.")] = "md",
+    to: Annotated[Literal["md", "csv", "tex"], Option(help="Markdown, CSV or LaTeX.")] = "md",
     as_json: Json = False,
 ) -> None:
     """Print the tables of a finished study, our values next to those of the paper."""
     from bdl.study.study_reader import StudyReader
     from bdl.study.table_formats import written
 
+    if as_json:
+        refuse_options(context, ("to",), "with --json")
     reader = StudyReader(run)
     if as_json:
         console.print_json(reader.results.to_dict())
     else:
-        print(written(reader.protocol, reader.results)[format], end="")
+        print(written(reader.protocol, reader.results)[to], end="")
 
 
 @study.command()

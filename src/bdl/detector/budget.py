@@ -79,7 +79,7 @@ def _measure(settings: DetectorSettings, data: TrainingData, trainings: int, bud
         raise ConfigError(
             f"budget {budget:g} s: too short for {FEWEST} updates of {trainings} trainings on this "
             f"machine; at least --budget {math.ceil(needed / 60)}m expected, or fewer "
-            "trainings (--folds 0, selection.folds, chooses nothing and trains once)"
+            "trainings (--selection-folds 0, selection.folds, chooses nothing and trains once)"
         )
     return updates
 

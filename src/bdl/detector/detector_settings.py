@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat, model_validator
@@ -16,6 +16,7 @@ from bdl.encoders import Encoder
 from bdl.encoders.ensemble import Ensemble
 from bdl.encoders.recurrent import Recurrent
 from bdl.encoders.trees import Trees
+from bdl.errors import ConfigError
 from bdl.features import Features
 from bdl.kernels.automatic_kernel import AutomaticKernel
 from bdl.objectives import Objective
@@ -106,6 +107,48 @@ class DetectorSettings(Value):
                 )
         return self
 
+    def check_given(self, fields: Mapping[str, Any] | None = None) -> None:
+        """Raise an error for settings that have no effect, of those that the user has given.
+
+        Parameters
+        ----------
+        fields
+            Fields that were given; by default those of this value.
+        """
+        if fields is None:
+            fields = {"training": self.training, "selection": self.selection}
+        training = _given(fields.get("training", {}))
+        for name in self._unused_training():
+            if name in training:
+                raise ConfigError(
+                    f"training: {name}: has no effect with the encoder {self.encoder.kind!r}, "
+                    "which is not trained by gradient descent; leave it out"
+                )
+        selection = _given(fields.get("selection", {}))
+        for name in ("weights", "calibrated"):
+            if name in selection and getattr(self.selection, name) and not self.selection.folds:
+                raise ConfigError(
+                    f"selection: {name}: has no effect without folds, which hold recordings out "
+                    "to choose on; leave it out"
+                )
+
+    def _unused_training(self) -> dict[str, Any]:
+        """Fields of the training without effect that differ from their defaults, with these."""
+        defaults = {name: info.default for name, info in Training.model_fields.items()}
+        return {
+            name: default
+            for name, default in defaults.items()
+            if getattr(self.training, name) != default and not self.encoder.uses(name)
+        }
+
+    def _checked(self, fields: Mapping[str, Any]) -> Self:
+        """Return a copy without what a preset has set and the encoder does not use."""
+        self.check_given(fields)
+        unused = self._unused_training()
+        if not unused or isinstance(fields.get("training"), Training):
+            return self
+        return self.replace(training=self.training.replace(**unused))
+
     @property
     def is_complete(self) -> bool:
         """Whether all settings that are chosen for the data before training are given."""
@@ -143,7 +186,8 @@ class DetectorSettings(Value):
         >>> DetectorSettings.preset("best", selection={"folds": 5}).selection.rescoring.trees
         60
         """
-        return cls(**merge(preset_fields(name, lag=fields.get("lag")), fields))
+        settings = cls(**merge(preset_fields(name, lag=fields.get("lag")), fields))
+        return settings._checked(fields)
 
     @classmethod
     def of(cls, data: Settings, preset: str = "paper", **fields: Any) -> Self:
@@ -178,7 +222,7 @@ class DetectorSettings(Value):
                 numbers["features"]["scaling"] = data.scaling
             numbers["window"] = data.window
         base = merge(preset_fields(preset, lag=fields.get("lag")), numbers)
-        settings = cls(**merge(base, fields))
+        settings = cls(**merge(base, fields))._checked(fields)
         if preset != "paper":
             return settings
         return settings.complete(
@@ -226,6 +270,11 @@ class DetectorSettings(Value):
         if self.lag is not None:
             decoder = decoder.forward()
         return self.replace(objective=objective, decoder=decoder)
+
+
+def _given(value: Value | Mapping[str, Any]) -> Collection[str]:
+    """Names of the fields that were given of a value, or of a mapping."""
+    return value.given if isinstance(value, Value) else value.keys()
 
 
 def merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,9 +11,8 @@ Examples
 ...     return Recording.of(values, id=id, period=1.0)
 >>> recordings = Recordings.of([night(id) for id in "abcd"])
 >>> events = Events.of([*"aabbccdd"], "spike", [150.0, 450.0] * 4)
->>> detector = Detector(
-...     features={"stride": 5}, tolerances=(10.0,), training={"epochs": 2, "seed": 1}
-... )
+>>> few = {"epochs": 2, "seed": 1}
+>>> detector = Detector(features={"stride": 5}, tolerances=(10.0,), training=few)
 >>> detector.fit(recordings, events).detect(recordings).types
 ('spike',)
 """
@@ -23,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Never, Self
 
 from torch import nn
 
@@ -32,6 +31,7 @@ from bdl.decoding import Decoder
 from bdl.detector.detector_settings import DetectorSettings
 from bdl.detector.fine_tuning import fine_tune, shorter_training
 from bdl.detector.fitting import fit_model, restore
+from bdl.detector.misplaced_arguments import check_misplaced
 from bdl.detector.model_training import FittedModel, Reporting
 from bdl.detector.module_prediction import ModulePrediction
 from bdl.detector.nested_parameters import NestedParameters
@@ -127,7 +127,9 @@ class Detector(ModulePrediction, NestedParameters):
         directory: str | Path | None = None,
         tensorboard: bool = False,
         progress: bool = False,
+        **misplaced: Never,
     ) -> None:
+        check_misplaced(misplaced)
         self.objective = objective
         self.encoder = encoder
         self.features = features
@@ -250,9 +252,8 @@ class Detector(ModulePrediction, NestedParameters):
         >>> values = np.random.default_rng(0).normal(size=600)
         >>> recordings = Recordings.of([Recording.of(values, id="a", period=1.0)])
         >>> events = Events.of("a", "spike", [150.0, 450.0])
-        >>> few = {"training": {"updates": 2}, "selection": {"folds": 0}}
-        >>> shape = {"features": {"stride": 5}, "tolerances": (10.0,)}
-        >>> first = Detector(encoder="gru", **shape, **few).fit(recordings, events)
+        >>> few = {"training": {"updates": 2}, "selection": {"folds": 0}, "tolerances": (10.0,)}
+        >>> first = Detector(encoder="gru", features={"stride": 5}, **few).fit(recordings, events)
         >>> first.fine_tune(recordings, events, updates=1).history_[-1].steps
         1
         """
@@ -271,8 +272,7 @@ class Detector(ModulePrediction, NestedParameters):
         path
             The file.
         module
-            The module itself if the model was trained with a user's own one: the file contains its
-            weights, but not its code.
+            The user's own module, if the model was trained with one: the file has its weights only.
         """
         trained = restore(path, module)
         return cls(**dict(trained.model.settings))._set(trained)

@@ -53,6 +53,7 @@ def fit_model(
 
     All settings, and everything that can be wrong with the data, are checked before the first step.
     """
+    settings.check_given()
     selection = settings.selection
     if event_free != "ignore" and validation is None and not selection.folds:
         raise ConfigError("event_free has no effect without validation recordings")

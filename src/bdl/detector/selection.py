@@ -63,7 +63,9 @@ class Selection(Value):
         if self.refit and self.folds == 0:
             raise ValueError("without folds there is one training: refit has no effect")
         if self.share != SHARE and self.folds != 1:
-            raise ValueError(f"share has no effect with folds {self.folds}: give folds 1 (--folds)")
+            raise ValueError(
+                f"share has no effect with folds {self.folds}: give folds 1 (--selection-folds)"
+            )
         if self.rescoring is not None and self.folds < 2:
             raise ValueError(f"rescoring needs at least 2 folds, got {self.folds}")
         if self.rescoring is not None and not self.calibrated:

@@ -43,6 +43,8 @@ class Encoder(Variant):
     package: ClassVar[str] = "bdl.encoders"
     fine_tunes: ClassVar[bool] = True
     """Whether a trained module can be trained further."""
+    training_fields: ClassVar[frozenset[str] | None] = None
+    """Fields of `bdl.training.Training` that its training uses; None for all."""
 
     if TYPE_CHECKING:  # pydantic allows no field of this name in a variant if it exists here
 
@@ -70,6 +72,11 @@ class Encoder(Variant):
     def distinct(self) -> Encoder:
         """The encoder with each part once, which has the weight of all its copies."""
         return self
+
+    def uses(self, field: str) -> bool:
+        """Whether the training of any part uses a field of `bdl.training.Training`."""
+        fields = [part.training_fields for part in self.parts]
+        return any(names is None or field in names for names in fields)
 
     @property
     def fixed_bins(self) -> int | None:

@@ -58,6 +58,10 @@ class Trees(Encoder):
     """
 
     fine_tunes: ClassVar[bool] = False
+    training_fields: ClassVar[frozenset[str] | None] = frozenset(
+        {"epochs", "updates", "budget", "checkpoint_epochs", "checkpoints", "stop_after", "seed"}
+        | {"accelerator", "devices", "workers"}  # where to train: it changes no result
+    )
 
     kind: Literal["trees"] = "trees"
     widths: Annotated[

@@ -44,7 +44,7 @@ def export(session: LabelSession, path: str | Path, *, format: str = "bdl", **op
     if session.table is not None:
         if target.resolve() == session.table.path.resolve():
             raise ConfigError(
-                f"{target}: the original table is never overwritten; give another name (--export)"
+                f"{target}: the original table is never overwritten; give another name (--out)"
             )
         if session.table.changed:
             raise ConflictError(

@@ -55,7 +55,7 @@ class LabelSession:
     densities: Mapping[str, Density]
     intervals: Sequence[IntervalType] | None  # None: those that names of event types suggest
     tolerance: float  # seconds within which labels and model, or two annotators, agree
-    cutoff: float  # score from which a detection counts
+    threshold: float  # score from which a detection counts
     index: Path | None  # folder for the tiles of the recordings; None keeps them in memory
     table: TableState | None  # the table of labels on disk, to notice that it changes
 
@@ -82,7 +82,7 @@ class LabelSession:
                     densities=(self.densities[id] for id in ids),
                     detections=self.detections,
                     tolerance=self.tolerance,
-                    cutoff=self.cutoff,
+                    threshold=self.threshold,
                     recordings=self.recordings,
                 )
             for name, other in self.others.items():

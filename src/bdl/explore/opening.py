@@ -30,7 +30,7 @@ def open_session(
     densities: Mapping[str, Density] | None = None,
     intervals: Sequence[IntervalType] | None = None,
     tolerance: float | None = None,
-    cutoff: float = 0.5,
+    threshold: float = 0.5,
     index: str | Path | None = None,
 ) -> Iterator[LabelSession]:
     """Open recordings, labels and outputs of a model to look at and edit.
@@ -53,7 +53,7 @@ def open_session(
         Interval types; None takes those that the names of the event types suggest.
     tolerance
         Seconds within which labels and model agree; by default proposed from the labels.
-    cutoff
+    threshold
         Score from which a detection counts.
     index
         Folder for the tiles of the recordings; None keeps them in memory.
@@ -83,7 +83,7 @@ def open_session(
             densities or {},
             intervals,
             _tolerance(recordings, labels) if tolerance is None else tolerance,
-            cutoff,
+            threshold,
             index=None if index is None else Path(index),
             table=state,
         )

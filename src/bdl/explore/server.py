@@ -87,7 +87,7 @@ class Handlers:
             "others": [*session.others],
             "model": session.detections is not None or bool(session.densities),
             "tolerance": session.tolerance,
-            "cutoff": session.cutoff,
+            "threshold": session.threshold,
             "tile": TILE,
             "filtered": HIGHEST_LEVEL,
             "formats": export_formats(),

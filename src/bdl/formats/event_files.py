@@ -156,7 +156,7 @@ def recognise(path: str | Path, options: Mapping[str, Any]) -> EventFormat:
     problem = f"has the columns {', '.join(columns)}" if columns else "is not recognised"
     raise InputError(
         f"{place}: it {problem}, which no event format has; name the format, one of "
-        f"{', '.join(kinds)} (format=, --format, --from), or the columns of the table "
+        f"{', '.join(kinds)} (format=, --events-format), or the columns of the table "
         "(columns=, --column time=NAME, or start=NAME and end=NAME, or sample=NAME)"
     )
 

@@ -50,6 +50,9 @@ class BoundaryObjective(Objective):
     def _used(self) -> Self:
         if not self.prior and (self.reference_spacing is not None or self.rate is not None):
             raise ValueError("reference_spacing and rate have no effect with prior false")
+        both = self.reference_spacing is not None and self.rate is not None
+        if both and {"reference_spacing", "rate"} <= self.given:
+            raise ValueError("rate follows from reference_spacing: leave one of them out")
         return self
 
     def complete(

@@ -5,9 +5,9 @@ within the tolerance, then, of what is left, within the reach; the higher score 
 kinds of items result:
 
 - *displaced*: a pair further apart than the tolerance;
-- *unsupported*: a label without a partner where the model expects less than the cutoff;
-- *unlabelled*: a detection without a partner, of at least the cutoff;
-- *uncertain*: a detection without a partner whose score is at most the margin below the cutoff.
+- *unsupported*: a label without a partner where the model expects less than the threshold;
+- *unlabelled*: a detection without a partner, of at least the threshold;
+- *uncertain*: a detection without a partner whose score is at most the margin below the threshold.
 
 The expected mass of an item estimates how likely it is that the labels are wrong there. With
 :math:`\mu(t)` the mass of the density within the tolerance of :math:`t`, at most 1, it is
@@ -52,7 +52,7 @@ def review(
     detections: Events | None = None,
     tolerance: float,
     reach: float | None = None,
-    cutoff: float = 0.5,
+    threshold: float = 0.5,
     margin: float | None = None,
     recordings: Recordings | None = None,
 ) -> ReviewQueue:
@@ -71,11 +71,11 @@ def review(
         Seconds within which label and model agree.
     reach
         Seconds within which they may mean the same event; five tolerances by default.
-    cutoff
+    threshold
         Score from which a detection counts.
     margin
-        A detection whose score is at most this much below the cutoff is uncertain; by default a
-        fifth of the cutoff.
+        A detection whose score is at most this much below the threshold is uncertain; by default a
+        fifth of the threshold.
     recordings
         The recordings, if only parts of them are annotated; the other parts are left out.
 
@@ -93,7 +93,7 @@ def review(
     if not tolerance > 0:
         raise ConfigError(f"tolerance: a positive number of seconds expected, got {tolerance:g}")
     reach = 5 * tolerance if reach is None else float(reach)
-    margin = cutoff / 5 if margin is None else float(margin)
+    margin = threshold / 5 if margin is None else float(margin)
     if not reach >= tolerance:
         raise ConfigError(f"reach {reach:g} must not be less than the tolerance {tolerance:g}")
     if detections is not None and detections.score is None:
@@ -121,7 +121,7 @@ def review(
             else:
                 time, score = detected.get(place, _NONE)
             candidates = _Candidates(time, score, total.around(time))
-            items += _compare(place, times, candidates, total, tolerance, reach, cutoff, margin)
+            items += _compare(place, times, candidates, total, tolerance, reach, threshold, margin)
     if detections is not None:
         types = {event for _, event in detected}
         for place in sorted({*detected, *label_times}):
@@ -130,7 +130,7 @@ def review(
             time, score = detected.get(place, _NONE)
             candidates = _Candidates(time, score, np.clip(score, 0.0, 1.0))
             times = label_times.get(place, _NONE)[0]
-            items += _compare(place, times, candidates, None, tolerance, reach, cutoff, margin)
+            items += _compare(place, times, candidates, None, tolerance, reach, threshold, margin)
     return ReviewQueue.of(items)
 
 
@@ -198,16 +198,16 @@ def _compare(
     mass: _Mass | None,
     tolerance: float,
     reach: float,
-    cutoff: float,
+    threshold: float,
     margin: float,
 ) -> Iterator[Item]:
     """Items of one recording and type."""
-    near = np.flatnonzero(candidates.score >= cutoff - margin)
+    near = np.flatnonzero(candidates.score >= threshold - margin)
     free_label = np.ones(len(labels), dtype=bool)
     free_detection = np.zeros(len(candidates.time), dtype=bool)
     free_detection[near] = True
     _pair(labels, candidates, free_label, free_detection, tolerance)
-    strong = free_detection & (candidates.score >= cutoff)
+    strong = free_detection & (candidates.score >= threshold)
     weak = free_detection & ~strong
     for label, model in _pair(labels, candidates, free_label, strong, reach):
         at = float(candidates.time[model])
@@ -227,7 +227,7 @@ def _compare(
     for time, expected, suggestion in zip(
         unpaired.tolist(), support.tolist(), nearest, strict=True
     ):
-        if expected < cutoff:
+        if expected < threshold:
             yield Item("unsupported", *place, time, suggestion, 1.0 - expected)
 
 

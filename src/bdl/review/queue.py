@@ -13,7 +13,7 @@ KINDS = {
     "unsupported": "a label where the model expects no event",
     "unlabelled": "an event that the model expects, or the other annotator has, without a label",
     "displaced": "a label and the model, or the other annotator, at different times",
-    "uncertain": "a detection just below the cutoff, without a label",
+    "uncertain": "a detection just below the threshold, without a label",
 }
 
 

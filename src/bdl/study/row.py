@@ -106,7 +106,8 @@ class Row(Value):
         """
         assert self.preset is not None
         parts = {"objective": self.objective, "encoder": self.encoder}
-        device = {name: getattr(training, name) for name in ("accelerator", "devices", "precision")}
+        names = ("accelerator", "devices", "precision")
+        device = {name: getattr(training, name) for name in names if self.encoder.uses(name)}
         fields = merge({"training": device}, {**self.detector, **parts})
         settings = DetectorSettings.of(data, self.preset, **fields)
         return settings if self.detector.get("decoder") else settings.replace(decoder=None)

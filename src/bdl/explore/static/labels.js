@@ -2,10 +2,10 @@
 import { get, post } from "/api.js";
 import { bisect } from "/plot.js";
 
-// Columns of the server as a list of events by time. What is below the cutoff is faint, the more the lower its score.
-const opacity = (score, cutoff) => (score < cutoff ? 0.06 + 0.4 * Math.max(0, score / cutoff) : undefined);
-const listed = ({ id, types, type, time, score, comment }, cutoff) => time.map((at, i) => ({
-  id: id?.[i], event: types[type[i]], time: at, faint: opacity(score?.[i], cutoff), comment: comment?.[id?.[i]] ?? "",
+// Columns of the server as a list of events by time. What is below the threshold is faint, the more the lower its score.
+const opacity = (score, threshold) => (score < threshold ? 0.06 + 0.4 * Math.max(0, score / threshold) : undefined);
+const listed = ({ id, types, type, time, score, comment }, threshold) => time.map((at, i) => ({
+  id: id?.[i], event: types[type[i]], time: at, faint: opacity(score?.[i], threshold), comment: comment?.[id?.[i]] ?? "",
 }));
 
 const plain = (recording, { event, time, comment }) => ({ recording, event, time, comment: comment ?? "" });
@@ -16,7 +16,7 @@ export class Labels {
   async load(place) {
     const answer = await get(`/api/recordings/${place}/events`);
     const others = Object.fromEntries(Object.entries(answer.others).map(([name, layer]) => [name, listed(layer)]));
-    return { labels: listed(answer.labels), detections: answer.detections && listed(answer.detections, this.app.session.cutoff), others };
+    return { labels: listed(answer.labels), detections: answer.detections && listed(answer.detections, this.app.session.threshold), others };
   }
 
   find(id) { return this.app.events.labels.find((label) => label.id === id); }

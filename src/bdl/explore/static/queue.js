@@ -7,7 +7,7 @@ const MODEL = {
   unsupported: "a label where the model expects nothing",
   unlabelled: "the model expects an event here, but there is no label",
   displaced: "label and model are at different times",
-  uncertain: "a detection just below the cutoff, without a label",
+  uncertain: "a detection just below the threshold, without a label",
 };
 const ANNOTATOR = { unsupported: "a label that is missing in", unlabelled: "no label, but an event in", displaced: "label at another time than in" };
 

@@ -22,8 +22,8 @@ class EventFormat(Variant):
     A new format is one class in one file of `bdl.formats.events`, or in a package of your own that
     declares an entry point of the group ``bdl.formats.events``. It sets ``kind`` and, if files are
     recognised by their name, ``suffixes``; it defines `read`, and `write` if it can, and `ending`
-    if it has one file per recording. On the command line it is then known by ``--from``, ``--to``,
-    ``--events-format``, and ``--format`` of ``bdl detect``.
+    if it has one file per recording. On the command line it is then known by
+    ``--events-format`` and ``--to``.
 
     Examples
     --------

@@ -1,0 +1,104 @@
+"""Options that have no effect where they are given: each is an error that names it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bdl.density import Density
+from bdl.errors import ConfigError
+from bdl.formats.densities import write_densities
+from calling import call
+
+SCORE = "score --truth truth.csv --detections found.csv --tolerance 3"
+COLLAR = "score --truth truth.csv --detections found.csv --collar 3"
+COMPARE = (
+    "compare --truth truth.csv --detections a=found.csv --detections b=found.csv --tolerance 3"
+)
+REPORT = "report found.csv --truth truth.csv --tolerance 3"
+REVIEW = "review --events truth.csv --events other.csv --tolerance 3"
+PEAKS = "decode densities --out out.csv --decoder peaks"
+
+NO_EFFECT = [
+    (f"{SCORE} --seed 4", "--seed has no effect without --bootstrap"),
+    (f"{SCORE} --metric F1@3", "--metric has no effect without --bootstrap"),
+    (f"{SCORE} --level 0.9", "--level has no effect without --bootstrap"),
+    (f"{SCORE} --cluster recording", "--cluster has no effect without --bootstrap"),
+    (f"{SCORE} --delay 3 --seed 4", "--seed has no effect without --bootstrap"),
+    (f"{SCORE} --errors 3 --json", "--errors has no effect with --json"),
+    (f"{SCORE} --period 5", "--period has no effect: all tables are in seconds"),
+    (f"{COLLAR} --metric F1@3", "--metric has no effect with --scoring collar"),
+    (f"{COLLAR} --bootstrap 9", "--bootstrap has no effect with --scoring collar"),
+    (f"{COLLAR} --event-free ignore", "--event-free ignore has no effect with --scoring collar"),
+    (f"{COMPARE} --period 5", "--period has no effect: all tables are in seconds"),
+    (f"{REPORT} --seed 4 --bootstrap 0", "--seed has no effect with --bootstrap 0"),
+    (f"{REPORT} --period 4", "--period has no effect: all tables are in seconds"),
+    (f"{REPORT} --trust-pickle", "--trust-pickle has no effect without the run directory"),
+    (f"{REPORT} --pattern *.csv", "--pattern has no effect without --recordings or --dataset"),
+    ("report . --tolerance 3", "--tolerance has no effect on a report of a project or study"),
+    (f"{REVIEW} --threshold 0.9", "--threshold has no effect without --densities or --detections"),
+    (f"{REVIEW} --margin 0.1", "--margin has no effect without --densities or --detections"),
+    (f"{REVIEW} --format csv", "--format has no effect without --recordings or --dataset"),
+    ("explore --recordings r.csv --to bids", "--to has no effect without --out"),
+    ("explore --recordings r.csv --out a.csv --port 1", "--port has no effect with --out"),
+    ("explore --recordings r.csv --code 1=a", "--code has no effect without --events"),
+    ("explore --recordings r.csv --threshold 0.4", "--threshold has no effect without --densities"),
+    (f"{PEAKS} --interval s=onset,offset", "--interval has no effect without --pairs"),
+    ("inspect --events truth.csv --quick", "--quick has no effect without recordings"),
+    ("inspect r.csv --code 1=a", "--code has no effect without --events"),
+    ("inspect r.csv --option a=1", "--option has no effect without --dataset"),
+    ("inspect r.csv --dataset mitdb --period 5", "--period has no effect with --dataset"),
+    ("inspect r.csv --threads 2", "--threads has no effect with one worker process"),
+    ("prepare r.csv --out store --option a=1", "--option has no effect without --dataset"),
+    ("prepare . --out store --dataset mitdb --period 5", "--period has no effect with --dataset"),
+    ("prepare r.csv --out store --address host", "--address.* has no effect with the backend loky"),
+    ("live model.bdl --save-every 3", "--save-every has no effect without --state"),
+    (
+        "live model.bdl --source lsl:x --line-format csv",
+        "--line-format has no effect with --source",
+    ),
+    ("detect model.bdl r.csv --out o.csv --resample", "--resample has no effect with the rec"),
+    ("detect model.bdl r.csv --out o.csv --all --unpaired", "--unpaired has no effect with"),
+    ("figures --out figures --data .", "--data has no effect without run directories"),
+    ("study list --verbose --json", "--verbose has no effect with --json"),
+    ("study table run --to csv --json", "--to has no effect with --json"),
+]
+
+
+@pytest.fixture(autouse=True)
+def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("truth.csv").write_text("recording,event,time\na,onset,10\na,offset,20\n")
+    Path("other.csv").write_text("recording,event,time\na,onset,11\na,offset,20\n")
+    Path("found.csv").write_text("recording,event,time,score\na,onset,11,0.9\na,offset,25,0.8\n")
+    Path("r.csv").write_text("time,x\n" + "".join(f"{i},{i % 7}\n" for i in range(60)))
+    values = np.zeros((60, 2), np.float32)
+    values[10, 0] = values[20, 1] = 0.9
+    write_densities("densities", [Density("a", values, ("onset", "offset"), 1.0, 1, 60)])
+
+
+@pytest.mark.parametrize(("words", "message"), NO_EFFECT)
+def test_an_option_without_effect_is_an_error(words: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        call(*words.split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"{SCORE} --bootstrap 9 --seed 4 --metric F1@3 --level 0.9 --cluster recording",
+        f"{COLLAR} --event-free count",
+        f"{SCORE} --unit steps --period 5",
+        f"{REPORT} --seed 4 --bootstrap 9",
+        f"{REVIEW} --reach 20",
+        f"{REVIEW} --detections found.csv --threshold 0.9 --margin 0.1",
+        f"{PEAKS} --interval s=onset,offset --pairs pairs.csv",
+        "decode densities --out out.csv --decoder {kind:\u00a0peaks,alternate:\u00a0true} "
+        "--interval s=onset,offset",
+        "inspect r.csv --events truth.csv --threads 1 --jobs 2 --interval s=onset,offset",
+    ],
+)
+def test_an_option_with_an_effect_is_accepted(words: str) -> None:
+    call(*(word.replace("\u00a0", " ") for word in words.split(" ")))
