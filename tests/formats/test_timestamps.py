@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from bdl.column_values import ColumnPlace
 from bdl.errors import InputError
+from bdl.formats import timestamps
 from bdl.formats.timestamps import parse_times
 
 PLACE = ColumnPlace("a.csv", "t")
@@ -46,6 +47,59 @@ def test_agrees_with_the_standard_library(rows: list[tuple[datetime, int]]) -> N
     assert times.tolist() == exact * 2
     assert offsets is not None
     assert offsets.tolist() == east * 2
+
+
+LOCAL = ["2018-08-14T15:30:00", "2018-08-14T23:59:59", "2018-08-15T00:00:00"]
+ZONED = ["2018-08-14T15:30:00.5Z", "2018-08-14T15:30:09.5Z", "2018-08-14T15:30:09.25Z"]
+pieces = st.tuples(moments, st.integers(0, 5), st.integers(1, 9), st.integers(0, 40_000))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(pieces, min_size=1, max_size=5), st.booleans())
+def test_runs_of_days_are_parsed_as_single_times(
+    rows: list[tuple[datetime, int, int, int]], whole_seconds: bool
+) -> None:
+    times = [
+        (at.replace(microsecond=0 if whole_seconds else at.microsecond), form, count, step)
+        for at, form, count, step in rows
+    ]
+    texts = [
+        spell(at + timedelta(seconds=i * step), form)
+        for at, form, count, step in times
+        for i in range(count)
+    ]
+    array = pa.array(["skipped", *texts])[1:]
+    single = [parse_times(pa.array([text]), PLACE) for text in texts]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(timestamps, "_LONG", 1)
+        patch.setattr(timestamps, "_LEAST_RUN", 1)
+        at, offsets, local = parse_times(array, PLACE)
+    assert at.tolist() == [part.item() for part, _, _ in single]
+    assert offsets is not None
+    assert offsets.tolist() == [part.item() for _, part, _ in single if part is not None]
+    assert not local
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["2018-08-14T15:30:00", "2018-08-14T23:59:59", "2018-08-15T00:00:00"])
+    ),
+    st.text(alphabet="0123456789-:.TZ ", max_size=21),
+)
+def test_an_invalid_time_in_a_long_column_is_named_by_its_row(texts: list[str], odd: str) -> None:
+    array = pa.array([*texts, odd, *texts])
+    outcomes = []
+    for long in (1, 1 << 30):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(timestamps, "_LONG", long)
+            patch.setattr(timestamps, "_LEAST_RUN", 1)
+            try:
+                at, offsets, local = parse_times(array, PLACE)
+                outcomes.append(f"{at.tolist()} {offsets} {local}")
+            except InputError as error:
+                outcomes.append(str(error))
+    assert outcomes[0] == outcomes[1]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,9 @@ Common local forms are rewritten as ISO 8601 first: ``15.01.2024 9:05``, ``1/15/
 ``2024/01/15 09:05``, ``15-Jan-2024 9:05``, ``Jan 15, 2024 9:05``, two-digit years, and decimals
 after a comma or a colon. Numbers before a dot or dash are day first; before a slash, a number above
 12 shows which is the day, or the user says it.
+
+In long columns most texts differ from the text before in the time of day only. Of such a run Arrow
+parses the first text, and compiled code counts the seconds from there to the others.
 """
 
 from __future__ import annotations
@@ -18,15 +21,20 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from bdl.arrays import Longs
-from bdl.arrow import to_numpy
+from bdl.arrays import Ints, Longs
+from bdl.arrow import from_numpy, to_numpy
 from bdl.column_names import TIME_UNITS
 from bdl.column_values import ColumnPlace, decoded, first_invalid, first_null, is_text, numbers
+from bdl.compiled import compiled
 from bdl.errors import InputError
 from bdl.formats.time_zones import NANO
 
 DateOrder = Literal["day-first", "month-first"]
+ParsedTimes = tuple[Longs, Longs | None, bool]  # as `parse_times` returns them
+_LONG = 4096  # rows from which it pays to load compiled code
+_LEAST_RUN = 64  # mean length of runs in rows, below which Arrow parses all texts as fast
 _ZONED, _LOCAL = pa.timestamp("ns", "UTC"), pa.timestamp("ns")
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?")
 _OFFSET = r"(?:Z|[+-]\d\d(?::?\d\d)?)$"
@@ -88,7 +96,7 @@ def joined_texts(columns: Sequence[pa.Array]) -> pa.Array:
 
 def parse_times(
     array: pa.Array, place: ColumnPlace, unit: str | None = None, order: DateOrder | None = None
-) -> tuple[Longs, Longs | None, bool]:
+) -> ParsedTimes:
     """Nanoseconds since 1970, UTC offsets in seconds if texts have them, and whether it is local.
 
     Parameters
@@ -106,8 +114,6 @@ def parse_times(
     >>> parse_times(pa.array([0.5, 2.0]), ColumnPlace("a", "t"), "ms")
     (array([ 500000, 2000000]), None, False)
     """
-    import pyarrow.compute as pc
-
     array = decoded(array)
     if pa.types.is_timestamp(array.type):
         times = _nanoseconds(array.cast(pa.int64()), place, array.type.unit)
@@ -119,12 +125,20 @@ def parse_times(
     array = array.cast(pa.string())
     if array.null_count:
         raise place.error(first_null(array), _EXPECTED, None)
+    by_runs = _parse_runs(array, place) if len(array) >= _LONG and _is_iso(array) else None
+    return by_runs or _parse_texts(array, place, order)
+
+
+def _parse_texts(array: pa.Array, place: ColumnPlace, order: DateOrder | None) -> ParsedTimes:
+    """As `parse_times`, each text by Arrow."""
+    import pyarrow.compute as pc
+
     texts, added = (array, 0) if _is_iso(array) else _rewrite(array, place, order)
     # The first text shows the kind: Arrow describes every text of the wrong kind, which takes time.
     kind, other = (_ZONED, _LOCAL) if first_invalid(texts[:1], _ZONED) else (_LOCAL, _ZONED)
     expected, cause = _EXPECTED, _CAUSE
     try:
-        times = to_numpy(texts.cast(kind).cast(pa.int64()))
+        times: Longs = to_numpy(texts.cast(kind).cast(pa.int64()))
         if kind == _LOCAL:
             return times + added, None, True
         # Where all texts end alike, the first shows their UTC offset.
@@ -143,6 +157,70 @@ def parse_times(
         elif re.match(r"\s*\d{1,2}:\d\d", array[row].as_py()):
             cause = "which column has the date (--date NAME; --column date=NAME of events)?"
     raise place.error(row, expected, array[row].as_py(), cause)
+
+
+def _parse_runs(array: pa.Array, place: ColumnPlace) -> ParsedTimes | None:
+    """As `parse_times`, only the first text of each run by Arrow.
+
+    None if runs are short, or a text is invalid.
+    """
+    _, ends, data = array.buffers()
+    ends = np.frombuffer(ends, np.int32)[array.offset :][: len(array) + 1]
+    seconds = np.empty(len(array), np.int64)
+    firsts = np.empty(len(array) // _LEAST_RUN, np.int64)
+    count = _find_runs(np.frombuffer(data, np.uint8), ends, firsts, seconds)
+    if count > len(firsts):
+        return None
+    firsts = firsts[:count]
+    try:
+        times, offsets, local = _parse_texts(array.take(from_numpy(firsts)), place, None)
+    except InputError:
+        return None
+    rows = np.diff(firsts, append=len(array))
+    times = np.repeat(times, rows) + seconds * NANO
+    return times, None if offsets is None else np.repeat(offsets, rows), local
+
+
+@compiled
+def _find_runs(text: NDArray[np.uint8], ends: Ints, firsts: Longs, seconds: Longs) -> int:
+    """Fill in the first row of each run, and the seconds of each row after that of its run.
+
+    Returns the number of runs; one more than there is room for ends the search.
+    """
+    runs, before, width, first_of_day = 0, np.uint64(0), 0, -1
+    for row in range(len(seconds)):
+        start = np.uint64(ends[row])  # unsigned: no test for negative places
+        size = ends[row + 1] - ends[row]
+        of_day = _seconds_of_day(text, start) if size >= 19 else -1
+        differs = np.uint8(of_day < 0 or first_of_day < 0 or size != width)
+        if differs == 0:
+            for i in range(np.uint64(11)):
+                differs |= text[start + i] ^ text[before + i]
+            for i in range(np.uint64(19), np.uint64(size)):
+                differs |= text[start + i] ^ text[before + i]
+        if differs != 0:
+            if runs == len(firsts):
+                return runs + 1
+            firsts[runs] = row
+            runs += 1
+            before, width, first_of_day = start, size, of_day
+        seconds[row] = of_day - first_of_day
+    return runs
+
+
+@compiled
+def _seconds_of_day(text: NDArray[np.uint8], start: np.uint64) -> int:
+    """The time of day of an ISO text in seconds; -1 if it has none."""
+    seconds = 0
+    for place, largest, unit in (
+        (11, 2, 36000), (12, 9, 3600), (14, 5, 600), (15, 9, 60), (17, 5, 10), (18, 9, 1)
+    ):  # fmt: skip
+        digit = int(text[start + np.uint64(place)]) - 48
+        if digit < 0 or digit > largest:
+            return -1
+        seconds += unit * digit
+    colons = text[start + np.uint64(13)] == 58 and text[start + np.uint64(16)] == 58
+    return seconds if colons and seconds < 86400 else -1
 
 
 def _nanoseconds(array: pa.Array, place: ColumnPlace, unit: str) -> Longs:
