@@ -9,7 +9,7 @@ target="${OUTPUT_FOLDER:-/output}/$OUTPUT"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-bdl detect "${MODEL:-/model.onnx}" "$source" --out "$work/events.tsv" --format seizures --quiet "$@"
+bdl detect "${MODEL:-/model.onnx}" "$source" --out "$work/events.tsv" --to seizures --quiet "$@"
 
 # SzCORE makes the file beforehand, in a folder where we may not: only its content can be replaced.
 mkdir -p "$(dirname "$target")"

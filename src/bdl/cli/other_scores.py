@@ -199,8 +199,8 @@ def _events(
     checked = replace(setup, truth=relevant(setup.truth), rules={**rules, "event_free": "count"})
     matches = checked.score(relevant(detections), [1.0]).matches
     lowest, left_out = finite(threshold), matches.left_out.lines()
-    cutoff = "all detections" if lowest is None else f"detections of score {lowest:g} and more"
-    lines = [cutoff, *filter(None, [undetected_text(matches)])]
+    counted = "all detections" if lowest is None else f"detections of score {lowest:g} and more"
+    lines = [counted, *filter(None, [undetected_text(matches)])]
     lines += [f"left out: {line}" for line in left_out]
     plain = {"threshold": lowest, "undetected": [*matches.undetected], "left_out": left_out}
     scored = rules["recordings"]
