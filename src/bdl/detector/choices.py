@@ -27,7 +27,6 @@ from bdl.events import Events
 from bdl.intervals import IntervalType
 
 MARGIN = 0.005  # of mAP, by which a setting must be better than a simpler one
-MARGIN_SHARE = 0.1  # of what the simpler one lacks to 1, if that is less
 MOST_THRESHOLDS = 500
 
 
@@ -210,23 +209,9 @@ def choose_weights(
     for weights in candidates:
         means = [weighted_mean(densities, weights) for densities in members]
         tried.append((weights, held.mean_ap(means, decoder)))
-    return tried[clearly_best([score for _, score in tried])][0], tried
-
-
-def clearly_best(scores: Sequence[float]) -> int:
-    """Return the place of the best mAP, or 0 unless it is better than the first by a margin.
-
-    The margin is 0.005, or a tenth of what the first lacks to 1 if that is less: near 1 a small
-    difference is a large share of the errors.
-
-    Examples
-    --------
-    >>> clearly_best([0.85, 0.854]), clearly_best([0.988, 0.992])
-    (0, 1)
-    """
-    best = int(np.argmax(scores))
-    margin = min(MARGIN, MARGIN_SHARE * (1 - scores[0]))
-    return best if scores[best] > scores[0] + margin else 0
+    best = max(tried, key=lambda trial: trial[1])
+    chosen = best if best[1] > tried[0][1] + MARGIN else tried[0]
+    return chosen[0], tried
 
 
 def with_weights(encoder: Encoder, weights: Sequence[float]) -> Encoder:

@@ -12,13 +12,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median_low
 
+import numpy as np
+
 from bdl.density import Density
 from bdl.detector.application import member_densities
 from bdl.detector.choices import (
+    MARGIN,
     Choices,
     HeldOut,
     choose_weights,
-    clearly_best,
     weighted_mean,
     with_weights,
 )
@@ -181,7 +183,8 @@ def _choose_kernel(
         assert trial.decoder is not None
         scores.append(on_part.mean_ap(mean, trial.decoder))
         trials.append((fitted, members))
-    chosen = clearly_best(scores)
+    highest = int(np.argmax(scores))
+    chosen = highest if scores[highest] > scores[0] + MARGIN else 0
     score_by_kernel = {
         getattr(objective, "kernel", objective).kind: score
         for objective, score in zip(candidates, scores, strict=True)
