@@ -25,7 +25,6 @@ from bench.accuracy.reported_f1 import ReportedF1
 FIRST = (
     "best",
     "fast",
-    "fast-of-a-fifth",
     "paper",
     "segmentation",
     "segmentation-of-a-fifth",
