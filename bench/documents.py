@@ -2,6 +2,7 @@
 
     python -m bench.documents tutorial   # run the tutorial, put what it prints below each command
     python -m bench.documents readme     # run the demonstration, put its table into the README
+    python -m bench.documents accuracy   # put the tables of kept runs into README and results
 
 Figures of trained models may differ on another processor; they stay within the printed intervals.
 """
@@ -11,13 +12,20 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from bench.accuracy.tables import tables
+
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"```bash\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
+# A comment with a command, and everything up to the caption of the table that it prints.
+KEPT_TABLE = re.compile(
+    r"(<!-- python -m bench\.accuracy\.tables ([^>]*) -->\n)\n?(?:\|[^\n]*\n)*(?:\nFolds [^\n]*\n)?"
+)
 COLUMNS = ("system", "mAP", "AP at 60 s", "F1", "median error", "mAP of Default minus")
 
 
@@ -81,5 +89,18 @@ def readme() -> None:
     print("\n".join(rows))
 
 
+def accuracy() -> None:
+    """Replace the tables below each comment with a command of `bench.accuracy.tables`."""
+    for page in (ROOT / "docs/results.md", ROOT / "README.md"):
+
+        def replaced(block: re.Match[str]) -> str:
+            text = "\n".join(text for _, text in tables(shlex.split(block.group(2))))
+            return f"{block.group(1)}\n{text}"
+
+        text, count = KEPT_TABLE.subn(replaced, page.read_text("utf-8"))
+        page.write_text(text, "utf-8")
+        print(f"{page.name}: {count} tables")
+
+
 if __name__ == "__main__":
-    {"tutorial": tutorial, "readme": readme}[sys.argv[1]]()
+    {"tutorial": tutorial, "readme": readme, "accuracy": accuracy}[sys.argv[1]]()

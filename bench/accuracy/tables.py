@@ -11,7 +11,8 @@ mean of the mAPs of single folds is therefore reported as well.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from bdl import Events
 from bdl.evaluation import BootstrapResult, Matches, Metric, bootstrap
 from bench.accuracy.kept import KEPT, Truth, read_run, read_truth, run_file
 from bench.accuracy.reported_f1 import ReportedF1
+from bench.accuracy.tasks import TASKS
 
 FIRST = (
     "best",
@@ -50,34 +52,79 @@ class RowMatches:
 
 def main() -> None:
     """Print the tables."""
+    for heading, text in tables(sys.argv[1:]):
+        print(f"### {heading}\n\n{text}", flush=True)
+
+
+def tables(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the name of each data set and its table, for arguments of the command line."""
     parser = argparse.ArgumentParser(description="Tables of accuracy from kept runs.")
     parser.add_argument("tasks", nargs="*")
     parser.add_argument("--out", type=Path, default=KEPT)
     parser.add_argument("--rows", nargs="+")
     parser.add_argument("--reference", default="best")
     parser.add_argument("--replicates", type=int, default=1000)
-    args = parser.parse_args()
-    tasks = args.tasks or sorted(file.parent.name for file in args.out.glob("*/truth.parquet"))
+    parser.add_argument(
+        "--summary", action="store_true", help="one table of all data sets: the reference and a row"
+    )
+    args = parser.parse_args(arguments)
+    tasks = args.tasks or [task for task in TASKS if (args.out / task / "truth.parquet").exists()]
+    if args.summary:
+        yield "summary", summary(args.out, tasks, args.rows, args.reference, args.replicates)
+        return
     for task in tasks:
-        print(f"### {task}\n")
-        print(table(args.out / task, args.rows, args.reference, args.replicates), flush=True)
+        yield task, table(args.out / task, args.rows, args.reference, args.replicates)
 
 
-def table(folder: Path, rows: Sequence[str] | None, reference: str, replicates: int) -> str:
-    """One table with its caption; the reference row comes first where there is one."""
+def summary(
+    out: Path, tasks: Sequence[str], rows: Sequence[str], reference: str, replicates: int
+) -> str:
+    """One line per data set: the reference row beside another one."""
+    (other,) = (row for row in rows if row != reference)
+    lines = [
+        f"| data | tolerances | mAP | {other} | difference | F1 at threshold | {other} | seeds |",
+        "|---|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for task in tasks:
+        truth, folds, matches = read_rows(out / task, rows, reference)
+        columns = measured(truth, matches, groups_of(truth, folds), replicates)
+        tolerances = [f"{tolerance:g}" for tolerance in sorted(truth.scoring.tolerances)]
+        within = " to ".join(dict.fromkeys((tolerances[0], tolerances[-1])))
+        f1 = next(name for name in columns if name.startswith("F1 at threshold"))
+        mean_ap, f1s = ([columns[name].systems[row].value for row in rows] for name in ("mAP", f1))
+        cells = [TASKS[task].title, f"{within} s", *(f"{value:.3f}" for value in mean_ap)]
+        cells += [difference(columns["mAP"], other), *(f"{value:.3f}" for value in f1s)]
+        lines.append("| " + " | ".join([*cells, str(len(matches[reference].ranked))]) + " |")
+    return "\n".join([*lines, ""])
+
+
+def groups_of(truth: Truth, folds: Sequence[int]) -> dict[str, str]:
+    """The groups of the recordings of some folds."""
+    return {id: truth.groups[id] for fold in folds for id in truth.folds[fold]}
+
+
+def read_rows(
+    folder: Path, rows: Sequence[str] | None, reference: str
+) -> tuple[Truth, list[int], dict[str, RowMatches]]:
+    """The truth of a data set, the folds that all rows have, and their matches by row."""
     truth, runs = read_truth(folder), kept_runs(folder)
     names = sorted(name for name in runs if rows is None or name in rows)
     names.sort(key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
     if not names:
-        return "Nothing was run.\n"
+        raise SystemExit(f"{folder}: nothing was run")
     folds = sorted(set.intersection(*(most_folds(runs[name]) for name in names)))
     if not folds:
-        return f"No fold was run with all of {', '.join(names)}.\n"
-    reference = reference if reference in names else names[0]
+        raise SystemExit(f"{folder}: no fold was run with all of {', '.join(names)}")
     names.sort(key=lambda name: name != reference)
-    matches = {name: read_row(folder, truth, name, runs[name], folds) for name in names}
-    ids = [id for fold in folds for id in truth.folds[fold]]
-    columns = measured(truth, matches, {id: truth.groups[id] for id in ids}, replicates)
+    return truth, folds, {name: read_row(folder, truth, name, runs[name], folds) for name in names}
+
+
+def table(folder: Path, rows: Sequence[str] | None, reference: str, replicates: int) -> str:
+    """One table with its caption; the reference row comes first where there is one."""
+    truth, folds, matches = read_rows(folder, rows, reference)
+    names, reference = [*matches], next(iter(matches))
+    groups_by_id = groups_of(truth, folds)
+    columns = measured(truth, matches, groups_by_id, replicates)
     compared = [name for name, result in columns.items() if len(result.replicates) > 1]
     differences = [f"{reference} minus row, {name}" for name in compared]
     head = ["row", *columns, "mAP, mean of folds", *differences, "CPU s per fold", "seeds"]
@@ -89,10 +136,11 @@ def table(folder: Path, rows: Sequence[str] | None, reference: str, replicates: 
         cells += [difference(columns[column], name) for column in compared]
         cells += [f"{row.cpu:.0f}", str(len(row.ranked))]
         lines.append("| " + " | ".join([name, *cells]) + " |")
-    groups = len({truth.groups[id] for id in ids})
+    groups = len({*groups_by_id.values()})
     caption = (
-        f"Folds {', '.join(map(str, folds))} of {len(truth.folds)}: {len(ids)} recordings of "
-        f"{groups} groups. Tolerances {', '.join(f'{t:g}' for t in truth.scoring.tolerances)} s. "
+        f"Folds {', '.join(map(str, folds))} of {len(truth.folds)}: {len(groups_by_id)} recordings "
+        f"of {groups} groups. "
+        f"Tolerances {', '.join(f'{t:g}' for t in truth.scoring.tolerances)} s. "
         f"Differences with 95 % intervals of a paired bootstrap over groups, models held fixed."
     )
     return "\n".join([*lines, "", caption, ""])

@@ -23,6 +23,8 @@ class Task:
     ----------
     dataset, options
         Name and options of the data set.
+    title
+        What it is, for readers.
     tolerances
         Matching tolerances in seconds; None for those of the data set.
     operating
@@ -30,6 +32,7 @@ class Task:
     """
 
     dataset: str
+    title: str
     options: Mapping[str, Any] = field(default_factory=dict)
     tolerances: tuple[float, ...] | None = None
     operating: tuple[float, ...] = ()
@@ -52,9 +55,18 @@ class Task:
 
 
 TASKS = {
-    "hapt-walking": Task("hapt", {"task": "walking"}, HAPT_TOLERANCES),
-    "hapt-transitions": Task("hapt", {"task": "transitions"}, HAPT_TOLERANCES),
-    "mitdb-beats": Task("mitdb", {"task": "beats"}, operating=(0.15, 0.05)),
-    "fraud": Task("fraud"),
-    "sleep": Task("sleep"),
+    "hapt-walking": Task(
+        "hapt",
+        "walking bouts, 22 people with a smartphone",
+        {"task": "walking"},
+        HAPT_TOLERANCES,
+    ),
+    "hapt-transitions": Task(
+        "hapt", "postural transitions of the same people", {"task": "transitions"}, HAPT_TOLERANCES
+    ),
+    "sleep": Task("sleep", "simulated nights, 40 recordings"),
+    "fraud": Task("fraud", "card fraud, 80 series"),
+    "mitdb-beats": Task(
+        "mitdb", "heart beats, 22 records", {"task": "beats"}, operating=(0.15, 0.05)
+    ),
 }
