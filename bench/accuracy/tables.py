@@ -26,10 +26,11 @@ from bench.accuracy.tasks import TASKS
 
 FIRST = (
     "best",
+    "best-by-quarters",
     "fast",
+    "fast-by-quarters",
     "paper",
     "segmentation",
-    "segmentation-of-a-fifth",
     "boosting",
     "peaks",
     "xqrs",
