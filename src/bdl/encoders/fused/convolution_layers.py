@@ -51,14 +51,13 @@ class _Convolution(Function):
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:
         x, weight = ctx.saved_tensors
-        kernel, bins = weight.shape[2], x.shape[1]
+        kernel = weight.shape[2]
         grad = grad.contiguous()
         dx = None
         if ctx.needs_input_grad[0]:
             dx = multiply(_windows(grad, kernel), weight.flip(2).permute(2, 0, 1).flatten(0, 1))
-        padded = _padded(x, kernel)
-        taps = [outer_sum(grad, padded[:, k : k + bins]) for k in range(kernel)]
-        return dx, torch.stack(taps, dim=2), column_sum(grad)
+        taps = outer_sum(grad, _windows(x, kernel)).view(-1, kernel, x.shape[2])
+        return dx, taps.transpose(1, 2), column_sum(grad)
 
 
 def _padded(x: Tensor, kernel: int) -> Tensor:

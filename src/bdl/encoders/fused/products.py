@@ -26,7 +26,7 @@ from bdl.encoders.fused.llvm import lanes_for
 from bdl.encoders.fused.setting import allowed
 
 SEGMENT = 2048  # rows whose sum one job adds up: a constant, independent of the threads
-INNER = 1024  # terms of a product that are added up at once
+INNER = 1024  # most terms of a product that are added up at once
 COLUMNS = 128  # columns of a sum of outer products per job
 
 
@@ -101,12 +101,13 @@ def _row_product(
     start: Tensor,
     out: int,
 ) -> None:
-    """One job of products, in blocks of ``INNER`` terms, for which the matrix fits the cache."""
+    """One job of products, in blocks of terms for which the matrix fits the cache."""
     kernel, size = kernels.row_product(real_of(like)), like.element_size()
     panel = kernels.panel_columns(real_of(like))
     before = (address(start), 0)
-    for first in range(0, inner, INNER):
-        terms = min(INNER, inner - first)
+    block = -(-inner // -(-inner // INNER))  # blocks of equal length: a short one would be slow
+    for first in range(0, inner, block):
+        terms = min(block, inner - first)
         from_a, from_b = a[0] + first * size, b + first * panel * size
         kernel(rows, terms, panels, from_a, a[1], from_b, b_panel, *before, out, panels * panel)
         before = (out, panels * panel)  # continues where the previous block ended

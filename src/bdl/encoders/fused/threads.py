@@ -64,38 +64,26 @@ def suited(operations: int) -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def shares(jobs: Sequence[Job], threads: int) -> list[list[Callable[[], object]]]:
-    """Jobs split among threads: the largest first, each to the thread with the least to do.
-
-    Examples
-    --------
-    >>> [len(share) for share in shares([(3, print), (1, print), (1, print), (1, print)], 2)]
-    [1, 3]
-    """
-    loads = [0] * min(threads, len(jobs))
-    split: list[list[Callable[[], object]]] = [[] for _ in loads]
-    for operations, work in sorted(jobs, key=lambda job: -job[0]):
-        thread = loads.index(min(loads))
-        loads[thread] += operations
-        split[thread].append(work)
-    return split
-
-
 def run(jobs: Sequence[Job]) -> None:
-    """Do all jobs, in as many threads as torch may use and the work is worth."""
+    """Do all jobs, in as many threads as torch may use and the work is worth.
+
+    Every thread takes the largest job that is left, so that one that wakes up late does less.
+    """
     worth = min(torch.get_num_threads(), sum(operations for operations, _ in jobs) // LEAST)
-    if worth < 2 or len(jobs) < 2:
-        _all([work for _, work in jobs])
-        return
-    first, *others = shares(jobs, worth)
-    waiting = [_pool(os.cpu_count() or 1).submit(_all, share) for share in others]
-    _all(first)
-    for future in waiting:
-        future.result()
+    queue = iter([work for _, work in sorted(jobs, key=lambda job: -job[0])])
+    helpers = min(worth, len(jobs)) - 1
+    waiting = [_pool(os.cpu_count() or 1).submit(_do_all, queue) for _ in range(helpers)]
+    try:
+        _do_all(queue)
+    finally:  # the tensors must live until nobody writes to them
+        for future in waiting:
+            if not future.cancel():
+                future.result()
 
 
-def _all(share: Sequence[Callable[[], object]]) -> None:
-    for work in share:
+def _do_all(queue: Iterator[Callable[[], object]]) -> None:
+    """Do jobs until none is left; threads may share the queue, whose next job one of them gets."""
+    for work in queue:
         work()
 
 
