@@ -75,7 +75,7 @@ def test_the_threshold_has_the_highest_f1():
 
 def test_a_table_comes_from_kept_files(benchmark, tmp_path):
     parts = group_folds(benchmark.recordings, folds=2, seed=0)
-    write_truth(tmp_path, Task("spikes", operating=(0.4,)), benchmark, parts)
+    write_truth(tmp_path, Task("spikes", "spikes", operating=(0.4,)), benchmark, parts)
     assert read_truth(tmp_path).scoring == SCORING
     rng = np.random.default_rng(0)
     for name, miss in (("best", 0.0), ("peaks", 0.5)):
@@ -99,14 +99,14 @@ def test_a_kept_truth_of_other_folds_is_refused(benchmark, tmp_path):
     for folds in (2, 2, 4):
         parts = group_folds(benchmark.recordings, folds=folds, seed=0)
         if folds == 2:
-            write_truth(tmp_path, Task("spikes"), benchmark, parts)
+            write_truth(tmp_path, Task("spikes", "spikes"), benchmark, parts)
     with pytest.raises(SystemExit, match="other folds"):
-        write_truth(tmp_path, Task("spikes"), benchmark, parts)
+        write_truth(tmp_path, Task("spikes", "spikes"), benchmark, parts)
 
 
 @pytest.mark.parametrize("name", ["paper", "segmentation", "fast", "best", *ablation_rows()])
 def test_every_row_has_valid_settings(benchmark, name):
     pytest.importorskip("torch")
-    detector = find_row(name).detector(Task("spikes"), benchmark, seed=3)
+    detector = find_row(name).detector(Task("spikes", "spikes"), benchmark, seed=3)
     assert detector.settings.training.seed == 3
     assert detector.settings.tolerances == SCORING.tolerances

@@ -95,13 +95,13 @@ def test_a_stream_of_the_lab_streaming_layer(folder: Path) -> None:
         part = values[first : first + 10].tolist()
         outlet.push_chunk(part, begun + first + len(part) - 1)
         time.sleep(0.01)
-    known = len(before_the_end(expected))
+    known = before_the_end(expected)  # the last samples may be on their way when it is stopped
     try:
-        wait_for(lambda: len(detections(folder / "out.ndjson")) >= known, 15)
+        wait_for(lambda: len(detections(folder / "out.ndjson")) >= len(known), 15)
     finally:
         os.kill(child, signal.SIGTERM)
     assert finished(child) == 0, (folder / "errors.txt").read_text()
-    assert detections(folder / "out.ndjson") == expected
+    assert detections(folder / "out.ndjson")[: len(known)] == known
 
 
 def test_sources_are_named_by_their_scheme() -> None:
