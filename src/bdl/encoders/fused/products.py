@@ -28,6 +28,8 @@ from bdl.encoders.fused.setting import allowed
 SEGMENT = 2048  # rows whose sum one job adds up: a constant, independent of the threads
 INNER = 1024  # most terms of a product that are added up at once
 COLUMNS = 128  # columns of a sum of outer products per job
+WIDE = 1 << 14  # columns of a column sum per job
+JOBS = 16  # jobs of a product per thread: none waits long for another's last one
 
 
 def real_of(x: Tensor) -> str:
@@ -78,7 +80,7 @@ def multiply(a: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor:
     packed = matrix.reshape(inner, panels, panel).transpose(0, 1).contiguous()
     start = a.new_zeros(panels * panel) if bias is None else bias.contiguous()
     out = a.new_empty(groups, rows, panels * panel)
-    job_rows = max(96, -(-groups * rows // (4 * torch.get_num_threads())))
+    job_rows = max(96, -(-groups * rows // (JOBS * torch.get_num_threads())))
     jobs = []
     for group, first, count in pieces_of(groups, rows, job_rows):
         from_a, to = (address(a, group, first), a.stride(1)), address(out, group, first)
@@ -151,9 +153,11 @@ def column_sum(x: Tensor) -> Tensor:
     sums = x.new_zeros(len(pieces), columns)
     jobs = []
     for i, (group, first, count) in enumerate(pieces):
-        place = address(x, group, first)
-        work = partial(kernel, count, columns // lanes, place, x.stride(1), address(sums, i))
-        jobs.append((count * columns, work))
+        for begin in range(0, columns, WIDE):
+            vectors = min(WIDE, columns - begin) // lanes
+            place, to = address(x, group, first, begin), address(sums, i, begin)
+            work = partial(kernel, count, vectors, place, x.stride(1), to)
+            jobs.append((count * vectors * lanes, work))
     threads.run(jobs)
     return total_of(sums)
 
