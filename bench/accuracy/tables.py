@@ -82,6 +82,7 @@ def summary(
 ) -> str:
     """One line per data set: the reference row beside another one."""
     (other,) = (row for row in rows if row != reference)
+    rows = reference, other
     lines = [
         f"| data | tolerances | mAP | {other} | difference | F1 at threshold | {other} | seeds |",
         "|---|---|---:|---:|---:|---:|---:|---:|",

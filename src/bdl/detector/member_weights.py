@@ -84,14 +84,16 @@ def choose_weights(encoder: Ensemble, recordings: Sequence[HeldOutBins]) -> tupl
     kinds = [member.kind for member in encoder.members]
     names = encoder.member_kinds
     bounded = recordings[0].members[0].bounded
-    parts = [_likelihood_terms(recording, kinds, bounded) for recording in recordings]
+    parts, mass = list[tuple[Floats, Floats]](), np.zeros(len(names))
+    for recording in recordings:
+        densities, target = _likelihood_terms(recording, kinds, bounded)
+        mass += densities.sum(axis=1)
+        # The Poisson likelihood: log densities at events, less the total mass.
+        used = slice(None) if bounded else target > 0
+        parts.append((densities[:, used], target[used]))
     events = sum(float(target.sum()) for _, target in parts)
     if not events:
         return encoder.shares
-    # The Poisson likelihood: log densities at events, less the total mass.
-    mass = np.sum([densities.sum(axis=1) for densities, _ in parts], axis=0)
-    if not bounded:
-        parts = [(densities[:, target > 0], target[target > 0]) for densities, target in parts]
 
     def loss(shares: Floats) -> tuple[float, Floats]:
         value, slope = (0.0, np.zeros(len(names))) if bounded else (float(shares @ mass), mass)
