@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,18 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bdl import Detector, Events, Recording, Recordings
+from bdl.decoding import ExpectedAP
 from bdl.density import Density
 from bdl.detector import cross_fitting
 from bdl.detector.application import member_densities
-from bdl.detector.choices import best_threshold
+from bdl.detector.choices import HeldOut, best_threshold, choose_weights, with_weights
 from bdl.detector.holdouts import holdouts
-from bdl.detector.member_weights import HeldOutBins, choose_weights, with_weights
-from bdl.encoders import Encoder, Ensemble, Recurrent, Trees
+from bdl.encoders import Ensemble, Recurrent, Trees
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation import match
 from bdl.kernels import Kernel
 from learning import quick, spikes
-from naive.member_weights import naive_loss
 
 TREES = Trees(trees=20, leaves=4, widths=(1, 2, 4), least_rows=5)
 PAIR = Ensemble(members=(Recurrent(width=4, blocks=1), TREES))
@@ -85,78 +83,29 @@ def test_the_model_is_the_one_trained_on_everything_with_what_was_chosen():
 
 
 def density(id, values):
-    column = values.astype(np.float32)[:, None]
-    return Density(id, column, ("x",), 1.0, stride=1, samples=len(values))
+    return Density(id, values.astype(np.float32)[:, None], ("x",), 1.0, stride=1, samples=100)
 
 
 @pytest.mark.parametrize("useful", [0, 1])
 def test_members_that_do_not_help_are_left_out(useful):
     rng = np.random.default_rng(0)
-    bins = []
+    members, times = [], {}
     for id in "abcdef":
         true = np.zeros(100)
-        true[rng.choice(np.arange(5, 95, 10), 3, replace=False)] = 1.0
-        members = [density(id, 0.9 * true), density(id, rng.permutation(true) * 4)]
+        true[rng.choice(np.arange(5, 95, 10), 3, replace=False)] = 0.9
+        members.append([density(id, true), density(id, rng.permutation(true) * 4)])
+        times[id] = np.flatnonzero(true).astype(float)
         if useful:
-            members.reverse()
-        bins.append(HeldOutBins(members, true.astype(np.float32)[:, None]))
-    weights = choose_weights(PAIR, bins)
+            members[-1].reverse()
+    truth = Events.of(np.repeat([*times], 3), "x", np.concatenate([*times.values()]))
+    held = HeldOut(truth, (1.5,), ("x",), (), "ignore", 0.0)
+    weights, tried = choose_weights(members, PAIR, ExpectedAP(tolerances=(1.5,)), held)
     assert weights[useful] == 1.0
-    assert with_weights(PAIR, weights).members == (PAIR.members[useful],)
-    same = [replace(each, members=[each.members[useful]] * 2) for each in bins]
-    assert choose_weights(PAIR, same) == (0.5, 0.5)
-
-
-def test_members_of_one_kind_share_its_weight():
-    encoder = Encoder.parse("three-grus-and-trees")
-    true = np.zeros(50)
-    true[[10, 30]] = 1.0
-    good, bad = density("a", 0.01 + 0.5 * true), density("a", np.full(50, 0.04))
-    bins = [HeldOutBins([good, good, good, bad], true.astype(np.float32)[:, None])]
-    assert choose_weights(encoder, bins) == (1 / 3, 1 / 3, 1 / 3, 0.0)
-    nothing = [HeldOutBins([good, good, good, bad], np.zeros((50, 1), np.float32))]
-    assert choose_weights(encoder, nothing) == encoder.shares == (1 / 3, 1 / 3, 1 / 3, 1.0)
-
-
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    recordings=st.integers(1, 3),
-    bounded=st.booleans(),
-    masked=st.booleans(),
-)
-@settings(max_examples=300, deadline=None)
-def test_no_weights_on_a_grid_have_a_higher_likelihood(seed, recordings, bounded, masked):
-    rng = np.random.default_rng(seed)
-    bins = []
-    for _ in range(recordings):
-        true = (rng.random(60) < rng.choice([0.0, 0.1, 0.5])).astype(np.float32)
-        guesses = [
-            np.clip(rng.random(60) * rng.choice([0.01, 0.5, 1.0]) + share * true, 0, 0.99)
-            for share in rng.choice([0.0, 0.3, 0.9], 2)
-        ]
-        members = [replace(density("a", guess), bounded=bounded) for guess in guesses]
-        counted = rng.random(60) < 0.7 if masked else None
-        bins.append(HeldOutBins(members, true[:, None], counted))
-    weights = choose_weights(PAIR, bins)
-    if weights == (1.0, 1.0):  # no event at all
-        return
-    assert sum(weights) == pytest.approx(1)
-    shares = np.arange(101) / 100
-    losses = [naive_loss(bins, (1 - share, share), bounded=bounded) for share in shares]
-    best = shares[int(np.argmin(losses))]
-    if 0 in weights:  # shares below 0.05 are left out
-        left_out = best if weights[1] == 0 else 1 - best
-        assert left_out <= 0.05 or np.ptp(losses) < 1e-6
-    else:
-        flat = losses[round(100 * weights[1])] < min(losses) + 1e-6 * (1 + abs(min(losses)))
-        assert abs(weights[1] - best) < 0.011 or flat
-
-
-def test_weights_that_are_given_are_kept():
-    encoder = PAIR.replace(weights=(3.0, 1.0))
-    detector = fitted({"folds": 2, "refit": True}, encoder)
-    assert detector.model_.settings.encoder.weights == (3.0, 1.0)
-    assert detector.model_.choices.weights == ()
+    assert dict(tried)[weights] == 1.0 > tried[0][1]
+    chosen = with_weights(PAIR, weights)
+    assert chosen.members == (PAIR.members[useful],)
+    same = [[each[useful]] * 2 for each in members]
+    assert choose_weights(same, PAIR, ExpectedAP(tolerances=(1.5,)), held)[0] == (0.5, 0.5)
 
 
 def test_the_kernel_with_the_best_score_is_used():

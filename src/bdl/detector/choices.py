@@ -6,10 +6,12 @@ few held-out recordings, small differences are noise.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from bdl import decoding
@@ -17,6 +19,8 @@ from bdl.config import Value
 from bdl.decoding import Calibration, Decoder, Grid
 from bdl.decoding.peaks import PeakGrid
 from bdl.density import Density
+from bdl.encoders import Encoder
+from bdl.encoders.ensemble import Ensemble
 from bdl.evaluation import Matches, Regions, match
 from bdl.evaluation.matching import EventFree
 from bdl.events import Events
@@ -36,8 +40,7 @@ class Choices(Value):
     kernels
         Event mAP of each kernel that was tried, by name.
     weights
-        Weights of the members, each with its event mAP: those of the settings, then those that
-        were chosen by the likelihood of the held-out events.
+        Weights of the members that were tried, each with its event mAP; the first are equal ones.
     decoders
         Best event mAP of each kind of decoder.
     rescoring
@@ -145,6 +148,85 @@ class HeldOut:
             )
             for grid in grids
         ]
+
+
+def weighted_mean(members: Sequence[Density], weights: Sequence[float]) -> Density:
+    """Return the weighted mean of densities of one recording.
+
+    Examples
+    --------
+    >>> ones = Density("a", np.ones((2, 1), np.float32), ("beat",), 1.0, stride=1, samples=2)
+    >>> zeros = replace(ones, values=np.zeros((2, 1), np.float32))
+    >>> weighted_mean([ones, zeros], [3.0, 1.0]).values.ravel().tolist()
+    [0.75, 0.75]
+    """
+    total = np.zeros(members[0].values.shape)
+    for density, weight in zip(members, weights, strict=True):
+        total += weight / sum(weights) * density.values
+    values: NDArray[np.float32] = total.astype(np.float32)
+    return replace(members[0], values=values)
+
+
+def _weight_candidates(kinds: Sequence[str]) -> Iterator[tuple[float, ...]]:
+    """Yield weights of members to try: equal by kind, then unequal, then without some kinds.
+
+    Examples
+    --------
+    >>> [*_weight_candidates(["recurrent", "recurrent", "trees"])][:3]
+    [(0.25, 0.25, 0.5), (0.375, 0.375, 0.25), (0.125, 0.125, 0.75)]
+    """
+    names = list(dict.fromkeys(kinds))
+    shares = [dict.fromkeys(names, 1 / len(names))]
+    if len(names) == 2:
+        shares += [{names[0]: share, names[1]: 1 - share} for share in (0.75, 0.25)]
+    for count in range(len(names) - 1, 0, -1):
+        shares += [dict.fromkeys(subset, 1 / count) for subset in combinations(names, count)]
+    for share in shares:
+        yield tuple(share.get(kind, 0.0) / kinds.count(kind) for kind in kinds)
+
+
+def choose_weights(
+    members: Sequence[Sequence[Density]], encoder: Encoder, decoder: Decoder, held: HeldOut
+) -> tuple[tuple[float, ...], list[tuple[tuple[float, ...], float]]]:
+    """Return the weights of the members with the best event mAP, and all that were tried.
+
+    Parameters
+    ----------
+    members
+        Densities of all members, for each held-out recording.
+    encoder
+        The ensemble, or any other encoder, which has weight 1.
+    decoder
+        Decoder of the comparison.
+    held
+        What the choice is made on.
+    """
+    if not isinstance(encoder, Ensemble):
+        return (1.0,), []
+    candidates = [] if encoder.weights is None else [encoder.weights]
+    candidates += [*_weight_candidates([member.kind for member in encoder.members])]
+    tried = []
+    for weights in candidates:
+        means = [weighted_mean(densities, weights) for densities in members]
+        tried.append((weights, held.mean_ap(means, decoder)))
+    best = max(tried, key=lambda trial: trial[1])
+    chosen = best if best[1] > tried[0][1] + MARGIN else tried[0]
+    return chosen[0], tried
+
+
+def with_weights(encoder: Encoder, weights: Sequence[float]) -> Encoder:
+    """Return an ensemble with these weights, without members of weight 0.
+
+    Examples
+    --------
+    >>> with_weights(Encoder.parse("gru-and-trees"), (0.0, 1.0)).members[0].kind
+    'trees'
+    """
+    if not isinstance(encoder, Ensemble):
+        return encoder
+    pairs = [(m, w) for m, w in zip(encoder.members, weights, strict=True) if w > 0]
+    members, positive = zip(*pairs, strict=True)
+    return encoder.replace(members=members, weights=positive)
 
 
 def best_threshold(matches: Matches) -> tuple[float, float]:

@@ -20,23 +20,18 @@ from bdl.detector.choices import (
     MARGIN,
     Choices,
     HeldOut,
-)
-from bdl.detector.detector_settings import DetectorSettings
-from bdl.detector.held_out_detections import HeldOutDetections
-from bdl.detector.mean_model import mean_model, with_common_inputs
-from bdl.detector.member_weights import (
-    HeldOutBins,
     choose_weights,
     weighted_mean,
     with_weights,
 )
+from bdl.detector.detector_settings import DetectorSettings
+from bdl.detector.held_out_detections import HeldOutDetections
+from bdl.detector.mean_model import mean_model, with_common_inputs
 from bdl.detector.model_training import FittedModel, Reporting, TrainingData, train_model
 from bdl.detector.operating_curve import OperatingCurve
 from bdl.detector.second_stage import train_second_stage
 from bdl.encoders.ensemble import Ensemble
 from bdl.encoders.networks.ensemble import EnsembleEncoder
-from bdl.labels import label
-from bdl.targets import Crop
 
 Part = tuple[TrainingData, TrainingData]  # to train on, and held out
 PartFit = tuple[FittedModel, list[list[Density]]]  # by member, for each held-out recording
@@ -80,7 +75,11 @@ def cross_fit(
     fits = [fitted for fitted, _ in part_fits]
     members = [densities for _, held_out in part_fits for densities in held_out]
     assert settings.decoder is not None
-    weights, tried = _choose_weights(settings, parts, part_fits, held)
+    weights, tried = (
+        choose_weights(members, settings.encoder, settings.decoder, held)
+        if settings.selection.weights
+        else (settings.encoder.shares, [])
+    )
     densities = [weighted_mean(by_member, weights) for by_member in members]
     calibrations = [] if fixed_decoder else held.calibrate(densities)
     ranking = max(calibrations, key=lambda calibration: calibration.score, default=None)
@@ -122,7 +121,7 @@ def cross_fit(
     point = point.replace(curve=OperatingCurve.of(matches, including=[point.threshold]))
     fitted = fits[0]
     if refit:
-        final = settings.replace(encoder=with_weights(settings.encoder, weights)).without_unused()
+        final = settings.replace(encoder=with_weights(settings.encoder, weights))
         epoch = median_low(part_fit.model.epoch for part_fit in fits)
         fitted = train_model(final.stopping_at(epoch), data, reporting.inside("all"))
     elif len(fits) > 1:
@@ -157,33 +156,6 @@ def _fit_part(settings: DetectorSettings, part: Part, reporting: Reporting, alon
     return fitted, [
         member_densities(fitted.module, fitted.model, recording) for recording in others.recordings
     ]
-
-
-def _choose_weights(
-    settings: DetectorSettings, parts: Sequence[Part], part_fits: Sequence[PartFit], held: HeldOut
-) -> tuple[tuple[float, ...], list[tuple[tuple[float, ...], float]]]:
-    """Weights of the members, and the event mAP with those of the settings and with these."""
-    encoder = settings.encoder
-    if not isinstance(encoder, Ensemble) or encoder.weights or len(encoder.member_kinds) == 1:
-        return encoder.shares, []
-    if not settings.selection.weights:
-        return encoder.shares, []
-    bins = list[HeldOutBins]()
-    for (_, others), (fitted, held_out) in zip(parts, part_fits, strict=True):
-        infos = others.recordings.infos
-        labels = label(others.events, infos, types=others.types, intervals=others.intervals)
-        objective = fitted.model.objective.at(1.0)
-        stride = fitted.model.features.bin_samples
-        for info, members in zip(infos, held_out, strict=True):
-            target = objective.target(labels[info.id], Crop(0, info.samples, stride))
-            bins.append(HeldOutBins(members, target, labels[info.id].annotated_bins(stride)))
-    chosen = choose_weights(encoder, bins)
-    assert settings.decoder is not None
-    tried = []
-    for weights in (encoder.shares, chosen):
-        means = [weighted_mean(by_member, weights) for _, by in part_fits for by_member in by]
-        tried.append((weights, held.mean_ap(means, settings.decoder)))
-    return chosen, tried
 
 
 def _choose_kernel(

@@ -144,15 +144,10 @@ class DetectorSettings(Value):
     def _checked(self, fields: Mapping[str, Any]) -> Self:
         """Return a copy without what a preset has set and the encoder does not use."""
         self.check_given(fields)
-        return self if isinstance(fields.get("training"), Training) else self.without_unused()
-
-    def without_unused(self) -> Self:
-        """Return a copy in which settings of the training that the encoder does not use are unset.
-
-        An ensemble from which members were left out may need fewer than were given.
-        """
         unused = self._unused_training()
-        return self.replace(training=self.training.replace(**unused)) if unused else self
+        if not unused or isinstance(fields.get("training"), Training):
+            return self
+        return self.replace(training=self.training.replace(**unused))
 
     @property
     def is_complete(self) -> bool:

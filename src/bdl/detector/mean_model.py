@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from torch import nn
 
+from bdl.detector.choices import with_weights
 from bdl.detector.detector_settings import DetectorSettings
-from bdl.detector.member_weights import with_weights
 from bdl.detector.model_training import FittedModel, TrainingData, untrained_model
 from bdl.encoders.ensemble import Ensemble
 from bdl.encoders.networks.ensemble import EnsembleEncoder
@@ -69,7 +69,7 @@ def mean_model(
     encoder = with_weights(
         Ensemble(members=settings.encoder.parts * len(fits)), [*weights] * len(fits)
     )
-    model, _ = untrained_model(settings.replace(encoder=encoder).without_unused(), data)
+    model, _ = untrained_model(settings.replace(encoder=encoder), data)
     first = fits[0].model
     model = model.replace(window=first.window, tile=first.tile, epoch=first.epoch)
     built = model.build()

@@ -32,9 +32,8 @@ class Selection(Value):
         that were trained on the others of each part, which costs one training less and takes as
         many times as long to apply as there are parts.
     weights
-        Whether to choose the weights of the members of an ensemble without given weights, by kind
-        of encoder and by the likelihood of the held-out events; see
-        `bdl.detector.member_weights`. Kinds that do not help are left out.
+        Whether to choose the weights of the members of an ensemble, by kind of encoder. Members
+        that do not help are left out.
     calibrated
         Whether scores of detections are calibrated on the held-out recordings, so that a score is
         the expected share of the tolerances at which a detection hits an event; see

@@ -30,8 +30,7 @@ class Ensemble(Encoder):
     members
         Encoders: values or names of `bdl.encoders`. The same one may occur several times.
     weights
-        Weight of each member in the mean. None for weights that are chosen on held-out recordings;
-        without any, all kinds of encoders have the same weight, shared by the members of a kind.
+        Weight of each member in the mean; none for equal weights.
 
     Examples
     --------
@@ -47,7 +46,10 @@ class Ensemble(Encoder):
     def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:
         return {
             "gru-and-trees": {"members": ("gru", "trees")},
-            "three-grus-and-trees": {"members": ("gru", "gru", "gru", "trees")},
+            "three-grus-and-trees": {
+                "members": ("gru", "gru", "gru", "trees"),
+                "weights": (1.0, 1.0, 1.0, 2.0),
+            },
         }
 
     @model_validator(mode="after")
@@ -64,13 +66,7 @@ class Ensemble(Encoder):
 
     @property
     def shares(self) -> tuple[float, ...]:
-        kinds = [member.kind for member in self.members]
-        return self.weights or tuple(1 / kinds.count(kind) for kind in kinds)
-
-    @property
-    def member_kinds(self) -> tuple[str, ...]:
-        """The different kinds of the members, in order."""
-        return tuple(dict.fromkeys(member.kind for member in self.members))
+        return self.weights or (1.0,) * len(self.members)
 
     @property
     def distinct(self) -> Self:
@@ -79,7 +75,7 @@ class Ensemble(Encoder):
         Examples
         --------
         >>> Encoder.parse("three-grus-and-trees").distinct.weights
-        (1.0, 1.0)
+        (3.0, 2.0)
         """
         totals = dict.fromkeys(self.members, 0.0)
         for member, weight in zip(self.members, self.shares, strict=True):
