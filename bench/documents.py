@@ -24,7 +24,8 @@ ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"```bash\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 # A comment with a command, and everything up to the caption of the table that it prints.
 KEPT_TABLE = re.compile(
-    r"(<!-- python -m bench\.accuracy\.tables ([^>]*) -->\n)\n?(?:\|[^\n]*\n)*(?:\nFolds [^\n]*\n)?"
+    r"(<!-- python -m bench\.accuracy\.tables ([^>]*) -->\n)"
+    r"\n?(?:\|[^\n]*\n)*(?:\nFolds [^\n]*\n)?\n*"
 )
 COLUMNS = ("system", "mAP", "AP at 60 s", "F1", "median error", "mAP of Default minus")
 
@@ -95,7 +96,7 @@ def accuracy() -> None:
 
         def replaced(block: re.Match[str]) -> str:
             text = "\n".join(text for _, text in tables(shlex.split(block.group(2))))
-            return f"{block.group(1)}\n{text}"
+            return f"{block.group(1)}\n{text.strip()}\n\n"
 
         text, count = KEPT_TABLE.subn(replaced, page.read_text("utf-8"))
         page.write_text(text, "utf-8")
