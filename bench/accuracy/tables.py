@@ -26,9 +26,7 @@ from bench.accuracy.tasks import TASKS
 
 FIRST = (
     "best",
-    "best-by-quarters",
     "fast",
-    "fast-by-quarters",
     "paper",
     "segmentation",
     "boosting",
