@@ -1,4 +1,4 @@
-"""Convolutions and batch norms over bins whose results do not depend on the number of threads.
+"""Convolutions over bins whose results do not depend on the number of threads.
 
 They have the parameters of torch's modules and its results up to rounding, but take and return
 tensors of shape (batch, bins, channels). On the CPU their sums over bins and channels are computed
@@ -13,7 +13,6 @@ import torch
 from torch import Tensor, nn
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
-from torch.nn import functional as F
 
 from bdl.encoders.fused.products import column_sum, multiply, outer_sum, supported
 
@@ -60,16 +59,14 @@ class _Convolution(Function):
         return dx, taps.transpose(1, 2), column_sum(grad)
 
 
-def _padded(x: Tensor, kernel: int) -> Tensor:
-    """With zeros for half a kernel at both ends."""
-    half = kernel // 2
-    return F.pad(x, (0, 0, half, half)).contiguous() if half else x.contiguous()
-
-
 def _windows(x: Tensor, kernel: int) -> Tensor:
     """(batch, bins, channels) → (batch, bins, kernel · channels), a view of the padded tensor."""
-    batch, bins, channels = x.shape
-    padded = _padded(x, kernel)
+    (batch, bins, channels), half = x.shape, kernel // 2
+    padded = x.contiguous()
+    if half:  # `pad` would fill the whole tensor first
+        padded = x.new_empty(batch, half + bins + half, channels)
+        padded[:, :half] = padded[:, half + bins :] = 0.0
+        padded[:, half : half + bins] = x
     return padded.as_strided((batch, bins, kernel * channels), (padded.stride(0), channels, 1))
 
 
@@ -117,75 +114,8 @@ class _Depthwise(Function):
         return dx, torch.stack(sums), sum_rows(grad)
 
 
-class BatchNorm(nn.BatchNorm1d):
-    """torch.nn.BatchNorm1d whose statistics are those of the valid bins.
-
-    Takes and returns (batch, bins, channels); ``valid`` is (batch, bins) bool, or None if all are.
-
-    >>> norm = BatchNorm(1)
-    >>> x = torch.tensor([[[1.0], [3.0], [99.0]]])
-    >>> norm(x, torch.tensor([[True, True, False]])).detach().round(decimals=2).flatten().tolist()
-    [-1.0, 1.0, 0.0]
-    """
-
-    def forward(self, input: Tensor, valid: Tensor | None = None) -> Tensor:
-        assert self.running_mean is not None
-        assert self.running_var is not None
-        bins = input.shape[0] * input.shape[1] if valid is None else int(valid.sum())
-        if not self.training or bins < 2:  # one bin has no variance: the running one serves
-            scale = self.weight * torch.rsqrt(self.running_var + self.eps)
-            return torch.addcmul(self.bias - self.running_mean * scale, input, scale)
-        apply: Any = _BatchNorm.apply
-        result: tuple[Tensor, Tensor, Tensor] = apply(
-            input, valid, bins, self.weight, self.bias, self.eps
-        )
-        out, mean, variance = result
-        with torch.no_grad():
-            share = 0.1 if self.momentum is None else self.momentum
-            self.running_mean.lerp_(mean, share)
-            self.running_var.lerp_(variance * (bins / (bins - 1)), share)
-            if self.num_batches_tracked is not None:
-                self.num_batches_tracked += 1
-        return out
-
-
-class _BatchNorm(Function):
-    @staticmethod
-    def forward(
-        ctx: Any,
-        x: Tensor,
-        valid: Tensor | None,
-        bins: int,
-        weight: Tensor,
-        bias: Tensor,
-        eps: float,
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        mean = sum_rows(_masked(x, valid)) / bins
-        normal = _masked(x - mean, valid)
-        variance = sum_rows(normal.square()) / bins
-        scale = torch.rsqrt(variance + eps)
-        normal.mul_(scale)
-        ctx.save_for_backward(normal, valid, weight * scale)
-        ctx.bins = bins
-        ctx.mark_non_differentiable(mean, variance)
-        return torch.addcmul(bias, normal, weight), mean, variance
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: Tensor, *_: Any) -> Any:
-        normal, valid, scale = ctx.saved_tensors
-        grad = _masked(grad, valid)
-        dbias, dweight = sum_rows(grad), sum_rows(grad * normal)
-        inner = torch.addcmul(grad, normal, dweight / -ctx.bins).sub_(dbias / ctx.bins)
-        return _masked(inner.mul_(scale), valid), None, None, dweight, dbias, None
-
-
 def sum_rows(x: Tensor) -> Tensor:
     """Sum of (batch, bins, channels) over batch and bins."""
     if supported(x):
         return column_sum(x if x.stride(2) == 1 else x.contiguous())
     return x.sum((0, 1))
-
-
-def _masked(x: Tensor, valid: Tensor | None) -> Tensor:
-    return x if valid is None else x.masked_fill(~valid[..., None], 0.0)

@@ -1,13 +1,14 @@
-"""The backward kernel of a layer norm, and a row's sum that is the same at every vector width."""
+"""Kernels of layer and batch norms, and a row's sum that is the same at every vector width."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from llvmlite import ir
 
-from bdl.encoders.fused.llvm import Code, MachineCode, cached_kernel, lanes_for
+from bdl.encoders.fused.functions import at_least
+from bdl.encoders.fused.llvm import Code, MachineCode, accumulators, cached_kernel, lanes_for
 
 GROUP = 16  # columns that are added up side by side; all vectors divide it
 
@@ -76,3 +77,117 @@ def row_sum(code: Code, vectors: Sequence[Any]) -> Any:
         total = code.add(total, code.lanes_of(total, range(half, half + code.lanes)))
         half //= 2
     return code.lanes_of(total, [0] * code.lanes)
+
+
+@cached_kernel
+def batch_norm_squares(real: str, lanes: int) -> MachineCode:
+    """Adds to ``squares`` the sum over rows of keep · (x - mean)².
+
+    In this and the next three, rows are contiguous and have ``vectors`` vectors; ``keep`` has 0 or
+    1 per row, statistics have a number per column; y = keep · max(0, (x - mean) · scale + bias).
+    """
+    arguments = ("rows", "vectors", "x*", "keep*", "mean*", "squares*")
+    code = Code("batch_norm_squares", arguments, real, lanes)
+
+    def term(row: Any, column: Any) -> tuple[Any, ...]:
+        centred = _centred(code, row, column)
+        return (code.mul(code.mul(centred, centred), code.splat(code["keep"], row)),)
+
+    _sum_rows(code, ("squares",), term)
+    return code.compile()
+
+
+@cached_kernel
+def batch_norm_forward(real: str, lanes: int) -> MachineCode:
+    """Writes y."""
+    arguments = ("rows", "vectors", "x*", "keep*", "y*", "mean*", "scale*", "bias*")
+    code = Code("batch_norm_forward", arguments, real, lanes)
+
+    def write(row: Any, column: Any) -> None:
+        y = at_least(code, _scaled(code, _centred(code, row, column), column), 0.0)
+        code.store(code.mul(y, code.splat(code["keep"], row)), code["y"], _row(code, row), column)
+
+    _each_vector(code, write)
+    return code.compile()
+
+
+@cached_kernel
+def batch_norm_sums(real: str, lanes: int) -> MachineCode:
+    """Adds to ``plain`` and ``product`` the sums over rows of p and p · (x - mean).
+
+    p is ``grad`` where y is above 0, and 0 elsewhere.
+    """
+    arguments = ("rows", "vectors", "x*", "keep*", "grad*", "mean*", "scale*", "bias*")
+    code = Code("batch_norm_sums", (*arguments, "plain*", "product*"), real, lanes)
+
+    def term(row: Any, column: Any) -> tuple[Any, ...]:
+        centred = _centred(code, row, column)
+        passed = _passed(code, centred, row, column)
+        return passed, code.mul(passed, centred)
+
+    _sum_rows(code, ("plain", "product"), term)
+    return code.compile()
+
+
+@cached_kernel
+def batch_norm_backward(real: str, lanes: int) -> MachineCode:
+    """Writes dx = keep · scale · (p - plain - (x - mean) · product), p as in `batch_norm_sums`."""
+    arguments = ("rows", "vectors", "x*", "keep*", "grad*", "dx*", "mean*", "scale*", "bias*")
+    code = Code("batch_norm_backward", (*arguments, "plain*", "product*"), real, lanes)
+
+    def write(row: Any, column: Any) -> None:
+        centred = _centred(code, row, column)
+        inner = code.sub(_passed(code, centred, row, column), code.load(code["plain"], column))
+        inner = code.sub(inner, code.mul(centred, code.load(code["product"], column)))
+        inner = code.mul(inner, code.load(code["scale"], column))
+        dx = code.mul(inner, code.splat(code["keep"], row))
+        code.store(dx, code["dx"], _row(code, row), column)
+
+    _each_vector(code, write)
+    return code.compile()
+
+
+def _row(code: Code, row: Any) -> Any:
+    return code.times(code.times(row, code["vectors"]), code.lanes)
+
+
+def _centred(code: Code, row: Any, column: Any) -> Any:
+    return code.sub(code.load(code["x"], _row(code, row), column), code.load(code["mean"], column))
+
+
+def _scaled(code: Code, centred: Any, column: Any) -> Any:
+    return code.fma(centred, code.load(code["scale"], column), code.load(code["bias"], column))
+
+
+def _passed(code: Code, centred: Any, row: Any, column: Any) -> Any:
+    """The gradient that passes the ReLU."""
+    zero, grad = code.constant(0.0), code.load(code["grad"], _row(code, row), column)
+    above = code.builder.fcmp_ordered(">", _scaled(code, centred, column), zero)
+    return code.mul(code.builder.select(above, grad, zero), code.splat(code["keep"], row))
+
+
+def _each_vector(code: Code, write: Callable[[Any, Any], None]) -> None:
+    def one_row(row: Any) -> None:
+        code.each(code["vectors"], lambda vector: write(row, code.times(vector, code.lanes)))
+
+    code.each(code["rows"], one_row)
+
+
+def _sum_rows(
+    code: Code, outputs: Sequence[str], term: Callable[[Any, Any], Sequence[Any]]
+) -> None:
+    """Add ``term(row, column)`` of all rows to the outputs, as many columns at once as fit."""
+
+    def tile(first: Any, size: int) -> None:
+        columns = [code.times(code.plus(first, i), code.lanes) for i in range(size)]
+        places = [(code[name], column) for column in columns for name in outputs]
+
+        def add_up(row: Any, sums: list[Any]) -> list[Any]:
+            terms = [number for column in columns for number in term(row, column)]
+            return [code.add(total, number) for total, number in zip(sums, terms, strict=True)]
+
+        sums = code.loop(code["rows"], [code.load(*place) for place in places], add_up)
+        for total, place in zip(sums, places, strict=True):
+            code.store(total, *place)
+
+    code.tiles(code["vectors"], (accumulators() // 3, 2, 1), tile)

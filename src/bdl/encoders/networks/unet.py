@@ -20,7 +20,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from bdl.encoders.fused.convolution_layers import BatchNorm, Conv1d
+from bdl.encoders.fused.batch_norm import BatchNormReLU
+from bdl.encoders.fused.convolution_layers import Conv1d
 from bdl.encoders.fused.dense_layers import Linear, linear
 from bdl.encoders.fused.products import supported
 from bdl.encoders.networks.module import EncoderModule, valid_of
@@ -33,16 +34,14 @@ class DoubleConv(nn.Module):
     def __init__(self, inputs: int, outputs: int, kernel: int) -> None:
         super().__init__()
         self.conv1 = Conv1d(inputs, outputs, kernel)
-        self.norm1 = BatchNorm(outputs)
+        self.norm1 = BatchNormReLU(outputs)
         self.conv2 = Conv1d(outputs, outputs, kernel)
-        self.norm2 = BatchNorm(outputs)
+        self.norm2 = BatchNormReLU(outputs)
 
     def forward(self, x: Tensor, valid: Tensor | None) -> Tensor:
-        for conv, norm in ((self.conv1, self.norm1), (self.conv2, self.norm2)):
-            x = F.relu(norm(conv(x), valid), inplace=True)
-            if valid is not None:
-                x = x * valid[..., None]
-        return x
+        x = self.norm1(self.conv1(x), valid)
+        normal: Tensor = self.norm2(self.conv2(x), valid)
+        return normal
 
 
 class ChannelAttention(nn.MultiheadAttention):
