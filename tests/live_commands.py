@@ -21,6 +21,8 @@ import pytest
 
 from bdl import Detector
 from bdl.encoders import Recurrent
+from bdl.live.output_file import OutputFile
+from bdl.live.session import LiveSession
 from learning import bouts, quick
 
 SAMPLES = 1200
@@ -118,6 +120,15 @@ def begin(folder: Path, source: str, *options: object, out: str = "out.ndjson") 
 
 def detections(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def samples_in(state: Path, model: Path) -> int:
+    """How many samples the state file of a session has seen."""
+    if not state.exists():
+        return 0
+    with open(os.devnull, "wb") as nothing:
+        output = OutputFile(nothing.fileno())
+        return LiveSession(Detector.load(model), "live", output, state=state).stream.samples
 
 
 @contextmanager
