@@ -78,7 +78,7 @@ class CausalDepthwise(nn.Conv1d):
 
     >>> x = torch.randn(2, 9, 3)
     >>> module = CausalDepthwise(3, 4)
-    >>> torchs = F.conv1d(x.transpose(1, 2), module.weight, module.bias, groups=3).transpose(1, 2)
+    >>> torchs = nn.functional.conv1d(x.mT, module.weight, module.bias, groups=3).mT
     >>> torch.allclose(module(x), torchs, atol=1e-6)
     True
     """

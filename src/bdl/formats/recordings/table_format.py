@@ -15,11 +15,11 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from bdl.errors import ConfigError, InputError
+from bdl.formats.date_forms import DateOrder
 from bdl.formats.files import existing
 from bdl.formats.recordings.recording_format import GroupPattern, RecordingFormat
 from bdl.formats.sample_clock import Duplicates
 from bdl.formats.table_file import TableFile
-from bdl.formats.timestamps import DateOrder
 from bdl.recording import Recordings
 
 
