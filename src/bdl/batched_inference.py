@@ -60,7 +60,7 @@ def densities(
     tile: int = WHOLE,
     tilings: int = 1,
 ) -> list[Singles]:
-    """Densities of several recordings, such as one of the `batches`, each as `density` gives it.
+    """Densities of a batch of `inference_batches`, each as `density` gives it.
 
     Examples
     --------

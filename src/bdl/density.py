@@ -101,6 +101,11 @@ class Density(Tabular):
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the columns of the table: time in seconds, then one per type."""
+        if "time" in self.types:
+            raise InputError(
+                f"density of recording {self.recording!r}: the event type 'time' has the name of "
+                "the column of times; rename the type to make a table"
+            )
         return {"time": self.times, **dict(zip(self.types, self.values.T, strict=True))}
 
     def plot(self, events: Events | None = None) -> Any:
@@ -134,11 +139,13 @@ class Density(Tabular):
         )
         return figure
 
-    def _repr_html_(self) -> str:
-        caption = (
-            f"Density of {escape(self.recording)}: {len(self.values):,} bins of "
-            f"{self.stride * self.period:g} s"
+    def __repr__(self) -> str:
+        return (
+            f"Density of {self.recording}: {len(self.values):,} bins of "
+            f"{self.stride * self.period:g} s, types {', '.join(self.types)}"
         )
+
+    def _repr_html_(self) -> str:
         total = "expected events" if self.kind == "events" else "bins inside"
         columns: dict[str, Any] = {
             "type": self.types,
@@ -147,7 +154,7 @@ class Density(Tabular):
         }
         if len(self.values):
             columns["at (s)"] = self.times[self.values.argmax(axis=0)]
-        return f"<p>{caption}</p>{html_table(columns)}"
+        return f"<p>{escape(repr(self))}</p>{html_table(columns)}"
 
 
 def _highest(values: Singles, group: int) -> Longs:

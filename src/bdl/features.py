@@ -28,11 +28,11 @@ class Features(Value):
     Parameters
     ----------
     stride
-        Samples per bin; none is chosen for the data when a detector is fitted.
+        Samples per bin; by default chosen from the data when a detector is fitted.
     statistics
         Which of mean, max, min and std, in the order of the columns.
     calendar
-        Whether local hour and weekday are given as categories; none is chosen for the data.
+        Whether local hour and weekday are inputs, as categories; by default chosen from the data.
     scaling
         How channels are scaled: a value or a name of `bdl.scaling` (automatic, none, ...).
     missing

@@ -109,7 +109,8 @@ def propose(recordings: Recordings, events: Events, tolerances: Sequence[float] 
         ),
         stride=Proposed(
             stride,
-            f"{stride} samples are {duration_text(stride * period)}, within half the finest "
+            f"{stride} {'sample is' if stride == 1 else 'samples are'} "
+            f"{duration_text(stride * period)}, within half the finest "
             f"tolerance of {duration_text(finest)}, and two {commonest!r} events rarely share a "
             "bin",
         ),

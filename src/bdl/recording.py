@@ -190,6 +190,10 @@ class Recordings(Tabular):
         """Group of each recording; a recording without one is its own group."""
         return {info.id: info.group or info.id for info in self.infos}
 
+    def __repr__(self) -> str:
+        hours = sum(info.duration for info in self.infos) / 3600
+        return f"Recordings: {len(self.infos):,} of {hours:.2f} h in all ({some(self.ids, most=4)})"
+
     def columns(self) -> dict[str, Any]:
         """The columns of the table by name: one row per recording, its period in seconds."""
         return {

@@ -89,8 +89,8 @@ def test_values_outside_the_choices_are_refused():
 
 def test_help_comes_from_the_docstring_and_shows_the_default():
     result, _ = run(Recipe, "--help")
-    assert "Passes over the data. Default: 20." in result.output
-    assert "Largest norm, or none. Default: 0.1." in result.output
+    assert "Passes over the data. [default: 20]" in result.output
+    assert "Largest norm, or none. [default: 0.1]" in result.output
 
 
 def test_fields_can_be_left_out():

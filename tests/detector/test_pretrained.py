@@ -28,7 +28,7 @@ def test_a_model_tells_its_training_and_its_score_on_unseen_groups(name: str):
     for value in origin["unseen"]["scores"].values():
         assert 0 < value["low"] <= value["value"] <= value["high"] <= 1
     text = call("show", name)
-    assert "never seen" in text
+    assert "held out" in text
     assert origin["licence"] in text
 
 

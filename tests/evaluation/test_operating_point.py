@@ -72,4 +72,4 @@ def test_the_command_counts_at_a_threshold(tmp_path) -> None:
     expected = operating_points(match(truth, found, TOLERANCES), 0.5)
     assert at["threshold"] == 0.5
     assert at["all"]["8"] == expected["all"][8.0].to_dict()
-    assert "detections of score 0.5 and more" in call("score", *arguments)
+    assert "detections with score >= 0.5" in call("score", *arguments)

@@ -122,7 +122,7 @@ def test_options_of_the_command_line_include_those_of_all_formats(folder: Path) 
     assert result.exit_code == 0, result.output
     assert received == [{"rate": 2.0, "channels": ["x"]}]
     shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
-    assert "Samples per second. (Only toy.) Default: 1.0." in shown
+    assert "Samples per second. (Only toy.) [default: 1.0]" in shown
 
 
 def test_an_entry_point_brings_a_format_to_the_command_line(folder: Path) -> None:

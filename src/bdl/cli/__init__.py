@@ -42,7 +42,7 @@ COMMANDS = {
     "score": ("Score a table of detections against annotated events.", "scoring"),
     "compare": ("Compare systems on the same recordings, with paired intervals.", "scoring"),
     "report": ("Write a report: one HTML page that works offline.", "report"),
-    "curve": ("Score over the number of labelled recordings: would more labels help?", "curve"),
+    "curve": ("Score by number of labelled recordings: would more labels help?", "curve"),
     "explore": ("Look at recordings, correct labels, work through a review queue.", "labels"),
     "review": ("List doubtful labels, the most likely errors first.", "labels"),
     "figures": ("Draw the figures of the paper as SVG, PDF and PNG files.", "figures"),
@@ -192,7 +192,7 @@ def _exit(message: str) -> None:
 
 
 def _announce() -> None:
-    print("compiling functions for this machine, once; takes some seconds", file=sys.stderr)
+    print("compiling functions (first use only; takes a few seconds)", file=sys.stderr)
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:

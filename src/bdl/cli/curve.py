@@ -32,7 +32,7 @@ def curve(
         list[int] | None,
         Option(
             parser=COUNT,
-            help="Number of labelled recordings; may be repeated. Default: 1, 2, 4, ...",
+            help="Number of labelled recordings; may be repeated. [default: 1, 2, 4, ...]",
         ),
     ] = None,
     held_out: Annotated[
@@ -48,7 +48,7 @@ def curve(
     source_options: TrainingOptions,
     detector: dict[str, Any],
 ) -> None:
-    """Score over the number of labelled recordings: would more labels help?
+    """Score by number of labelled recordings: would more labels help?
 
     Each model is scored in the same held-out recordings, with confidence intervals.
     """

@@ -67,7 +67,7 @@ def decode(
     ] = None,
     max_duration: Annotated[
         float | None,
-        Option(parser=DURATION, help="Longest interval of --pairs in seconds; default any."),
+        Option(parser=DURATION, help="Longest interval of --pairs in seconds. [default: any]"),
     ] = None,
     min_gap: Annotated[
         float | None,

@@ -52,7 +52,7 @@ def detect(
     to: Annotated[
         str | None,
         Option(
-            help=f"Format to write: {', '.join(written_formats())}. Default: bdl, our table.",
+            help=f"Format to write: {', '.join(written_formats())}. [default: bdl, our table]",
             autocompletion=written_formats,
         ),
     ] = None,

@@ -26,7 +26,7 @@ DETECTOR_OPTIONS = NestedFields(
     },
 )
 PresetOption = Annotated[
-    PresetName | None, Option(help="Preset that the other options change. Default: fast.")
+    PresetName | None, Option(help="Preset that the other options change. [default: fast]")
 ]
 
 

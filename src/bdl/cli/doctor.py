@@ -56,7 +56,7 @@ def doctor(
             megabytes = [f"{size / 1e6:,.1f}" for size in with_total.values()]
             lines += text_table({"library": [*with_total], "MB": megabytes})
         lines += [f"advice: {advice}" for advice in report.advice]
-        lines += [f"problem: {text}" for text in report.problems] or ["nothing is broken"]
+        lines += [f"problem: {text}" for text in report.problems] or ["no problems found"]
         out.print("\n".join(lines))
     if report.problems:
         raise Exit(1)

@@ -37,7 +37,7 @@ def evaluate(
     ] = None,
     seed: Annotated[int, Option(parser=SEED, help="Seed of the folds and of the models.")] = 0,
     target: Annotated[
-        str | None, Option("--out", help="Run directory. Default: evaluation, in the project.")
+        str | None, Option("--out", help="Run directory. [default: evaluation, in the project]")
     ] = None,
     preset: PresetOption = None,
     bootstrap: Replicates = 1000,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import Parameter, signature
@@ -46,8 +47,8 @@ class Fields:
         kinds = self._kinds()
         names = dict.fromkeys(name for kind in kinds.values() for name in kind.model_fields)
         hidden = self.without if "" in kinds else (*self.without, "kind")
-        found = [self._parameter(name, kinds) for name in names if name not in hidden]
-        return {parameter.name: parameter for parameter in found}
+        parameters = [self._parameter(name, kinds) for name in names if name not in hidden]
+        return {parameter.name: parameter for parameter in parameters}
 
     def _parameter(self, name: str, kinds: dict[str, type[Value]]) -> Parameter:
         """The option of a field that some of the kinds have."""
@@ -57,14 +58,16 @@ class Fields:
         shared: Any = types[0] if all(other == types[0] for other in types) else object
         option_name = self.names.get(name, name)
         plain = singular(option_name) if get_origin(shared) is list else option_name
-        plain = plain.replace("_", "-")
-        flag = f"--{plain}/--no-{plain}" if shared is bool else f"--{plain}"
+        flag = _flag(plain)
+        if shared is bool:
+            flag += f"/{_flag('no_' + plain)}"
         help = next(filter(None, (field_help(kind).get(name) for kind in owners.values())), "")
+        help = re.sub(r"``(\w+)``", lambda word: self._flag_of(word[1], owners) or word[0], help)
         if len(owners) < len(kinds):
             help += f" (Only {', '.join(owners)}.)"
         defaults = {shown_default(field) for field in fields}
         if len(defaults) == 1 and (default := defaults.pop()):
-            help += f" Default: {default}."
+            help += f" [default: {default}]"
         numbers = {*map(number_type, fields, types)}
         number = numbers.pop() if len(numbers) == 1 else None
         option = Option(
@@ -75,6 +78,11 @@ class Fields:
         )
         annotation = Annotated[shared | None, option]
         return Parameter(option_name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+    def _flag_of(self, name: str, kinds: Mapping[str, type[Value]]) -> str | None:
+        """The flag of a field of these kinds; None if they have no option of that name."""
+        known = any(name in kind.model_fields for kind in kinds.values())
+        return _flag(self.names.get(name, name)) if known and name not in self.without else None
 
     def __call__(self, **options: Any) -> dict[str, Any]:
         """The values that were given on the command line, by field."""
@@ -87,9 +95,12 @@ class Fields:
         for kind in self._kinds().values():
             for name in values.keys() & kind.model_fields.keys():
                 if is_mapping(kind.model_fields[name]) and isinstance(values[name], list):
-                    flag = f"--{singular(name).replace('_', '-')}"
-                    values[name] = parse_pairs(values[name], flag)
+                    values[name] = parse_pairs(values[name], _flag(singular(name)))
         return values
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def inspect(
             parser=parse_yaml_option,
             metavar="VALUE",
             help="Stretches of bad data to look for, such as '{flat: 60, clipped: 0.1, "
-            "repeated: 1, non_wear: {}}' in seconds. Default: all kinds.",
+            "repeated: 1, non_wear: {}}' in seconds. [default: all kinds]",
         ),
     ] = None,
     quick: Annotated[bool, Option("--quick", help="Do not read the values.")] = False,

@@ -50,7 +50,7 @@ def review(
         float | None,
         Option(
             parser=TOLERANCE,
-            help="Seconds within which both may mean the same event. Default: 5 tolerances.",
+            help="Largest distance from a label to its detection (s). [default: 5 tolerances]",
         ),
     ] = None,
     threshold: ScoreThreshold = 0.5,
@@ -58,7 +58,7 @@ def review(
         float | None,
         Option(
             parser=DURATION,
-            help="Scores this much below --threshold, or less, are uncertain. Default: a fifth.",
+            help="Scores this much below --threshold, or less, are uncertain. [default: a fifth]",
         ),
     ] = None,
     json: Json = False,
@@ -104,16 +104,17 @@ def explore(
     tolerance: Annotated[
         float | None,
         Option(
-            parser=TOLERANCE, help="Seconds within which labels and model agree. Default: proposed."
+            parser=TOLERANCE,
+            help="Seconds within which labels and model agree. [default: proposed]",
         ),
     ] = None,
     threshold: ScoreThreshold = 0.5,
     interval: Intervals = None,
     journal: Annotated[
-        Path | None, Option(help="File of the edits. Default: in the folder of the labels.")
+        Path | None, Option(help="File of the edits. [default: in the folder of the labels]")
     ] = None,
     index: Annotated[
-        Path | None, Option(help="Folder of the tiles. Default: in the folder of the recordings.")
+        Path | None, Option(help="Folder of the tiles. [default: in the folder of the recordings]")
     ] = None,
     target: Annotated[
         Path | None,
@@ -170,7 +171,7 @@ def explore(
         def announce(address: str) -> None:
             print(address, flush=True)
             err.notes((*data.notes, *session.labels.journal.notes))
-            err.print("Ctrl+C ends it; every edit is saved at once.")
+            err.print("Press Ctrl+C to stop; every edit is saved immediately.")
 
         serve(session, port=port, browser=browser, announce=announce)
 

@@ -130,7 +130,7 @@ def serve(
 
     def announce(address: str, token: str) -> None:
         print(address, token, sep="\n", flush=True)
-        err.print("Ctrl+C ends it.")
+        err.print("Press Ctrl+C to stop.")
 
     run(
         detector,

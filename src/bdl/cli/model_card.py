@@ -24,7 +24,7 @@ def show(
 ) -> None:
     """Show what a model detects, how well, and what its scores mean.
 
-    The reliability table has the share of held-out detections with such scores that were right.
+    The reliability table gives, by score, the share of held-out detections that were correct.
     """
     from bdl.detector.modelfile import read_model
 
@@ -96,7 +96,7 @@ def _origin(provenance: dict[str, Any] | None) -> list[tuple[str, str]]:
     if unseen is not None:
         rows.append(
             (
-                "never seen",
+                "held out",
                 f"{unseen['recordings']} recordings of {len(unseen['groups'])} groups: "
                 f"{', '.join(unseen['groups'])}",
             )
@@ -152,7 +152,7 @@ def _text(card: dict[str, Any]) -> str:
     rows += _origin(card["provenance"])
     validated = card["cross_validation"]
     if validated is None:
-        rows.append(("cross-validated", "not known; bdl evaluate measures it"))
+        rows.append(("cross-validated", "unknown; run bdl evaluate to measure it"))
     else:
         rows.append(
             (
@@ -167,7 +167,7 @@ def _text(card: dict[str, Any]) -> str:
         rows += _scores(validated["chosen"])
     point = card["operating_point"]
     if point is not None:
-        rows.append(("threshold", f"{point['threshold']:.4g}, with the best F1 when held out:"))
+        rows.append(("threshold", f"{point['threshold']:.4g}, best F1 on held-out recordings:"))
         rows += [
             (f"  {name.removeprefix('held_out_').replace('_', ' ')}", f"{value:.3f}")
             for name, value in point.items()

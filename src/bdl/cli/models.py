@@ -32,13 +32,14 @@ def fit(
     project: Annotated[Path | None, PROJECT] = None,
     *,
     out: Annotated[
-        Path | None, Option(help="Model file to write. Default: model.safetensors, in the project.")
+        Path | None,
+        Option(help="Model file to write. [default: model.safetensors, in the project]"),
     ] = None,
     evaluation: Annotated[
         Path | None,
         Option(
-            help="Run directory of `bdl evaluate`; the model file gets its score. Default: "
-            "evaluation, in the project."
+            help="Run directory of `bdl evaluate`; the model file gets its score. "
+            "[default: evaluation, in the project]"
         ),
     ] = None,
     preset: PresetOption = None,
@@ -53,7 +54,9 @@ def fit(
     log: Annotated[
         Path | None, Option(help="Folder for logs and checkpoints, kept afterwards.")
     ] = None,
-    tensorboard: Annotated[bool, Option(help="Log for TensorBoard to --log.")] = False,
+    tensorboard: Annotated[
+        bool, Option("--tensorboard", help="Log for TensorBoard to --log.")
+    ] = False,
     quiet: Quiet = False,
     json: Json = False,
     source_options: TrainingOptions,
@@ -64,7 +67,7 @@ def fit(
     After an interruption the same command resumes. The model remembers how the recordings were
     read, and the score of `bdl evaluate` if the project has one with the same data and settings.
     Objective, encoder, decoder and scaling are a name, or a mapping such as
-    '{kind: peaks, threshold: 0.5}'. What is not given is chosen for the data.
+    '{kind: peaks, threshold: 0.5}'. Settings that are not given are chosen from the data.
     """
     from bdl import Detector
     from bdl.formats.addresses import address_of

@@ -42,7 +42,7 @@ TrustPickle = Annotated[
 Strict = Annotated[
     bool, Option("--strict", help="Stop at the first recording that cannot be read.")
 ]
-Quiet = Annotated[bool, Option(help="No progress display.")]
+Quiet = Annotated[bool, Option("--quiet", help="No progress display.")]
 Json = Annotated[bool, Option("--json", help="One JSON object on standard output.")]
 TableOut = Annotated[Path | None, Option("--out", help="Table to write.")]
 ScoreThreshold = Annotated[float, Option(parser=SCORE, help="Score from which a detection counts.")]

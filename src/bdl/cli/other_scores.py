@@ -145,7 +145,7 @@ def screening_scores(
                 rows.append(row)
     lines = [f"sensitivity at false alarms per day; {EVENT_FREE[matches.event_free]}"]
     lines += filter(None, [undetected_text(matches)])
-    heads = ("type", "tolerance", "false/day", "sensitivity", "at score")
+    heads = ("type", "tolerance", "false/day", "sensitivity", "threshold")
     columns = {head: [row[place] for row in rows] for place, head in enumerate(heads)}
     table = text_table(columns, width=console.width())
     header = {"event_free": matches.event_free, "undetected": [*matches.undetected]}
@@ -199,7 +199,7 @@ def _events(
     checked = replace(setup, truth=relevant(setup.truth), rules={**rules, "event_free": "count"})
     matches = checked.score(relevant(detections), [1.0]).matches
     lowest, left_out = finite(threshold), matches.left_out.lines()
-    counted = "all detections" if lowest is None else f"detections of score {lowest:g} and more"
+    counted = "all detections" if lowest is None else f"detections with score >= {lowest:g}"
     lines = [counted, *filter(None, [undetected_text(matches)])]
     lines += [f"left out: {line}" for line in left_out]
     plain = {"threshold": lowest, "undetected": [*matches.undetected], "left_out": left_out}

@@ -75,7 +75,7 @@ def new(
     out.notes(() if json else notes)
     proposal = propose(opened, table)
     lines = [
-        "# Proposed from the data; change what you know better.",
+        "# Proposed from the data; edit any setting for which you know a better value.",
         _line("recordings", str(Path(recordings).resolve())),
         _line("events", str(Path(events).resolve())),
     ]

@@ -66,7 +66,7 @@ class Rules:
         Path | None,
         Option(
             help="Table of the scored recordings: recording and, where known, duration (s), group, "
-            "fold. Durations give false alarms per 24 hours."
+            "fold. Durations give false alarms per day."
         ),
     ] = None
     regions: Annotated[

@@ -34,14 +34,18 @@ def score(
     other: OtherScoring,
     errors: Annotated[
         float | None,
-        Option("--errors", parser=TOLERANCE, help="Tolerance of the error table [the widest]."),
+        Option(
+            "--errors",
+            parser=TOLERANCE,
+            help="Tolerance of the error table. [default: the widest]",
+        ),
     ] = None,
     threshold: Annotated[
         float | None,
         Option(
             "--threshold",
             parser=SCORE,
-            help="Also count detections with at least this score, in the error table as well.",
+            help="Also report the counts and errors of detections with at least this score.",
         ),
     ] = None,
     delay: Annotated[

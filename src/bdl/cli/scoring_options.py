@@ -27,7 +27,7 @@ class Draws:
 
     cluster: Annotated[
         Literal["recording", "group"],
-        Option(help="What replicates draw; the table of --recordings has the groups."),
+        Option(help="What the bootstrap resamples; groups come from the table of --recordings."),
     ] = "recording"
     metric: Annotated[
         str,
@@ -102,11 +102,16 @@ class OtherScoring:
     ] = None
     match_window: Annotated[
         float | None,
-        Option(parser=DURATION, help="AAMI: seconds between a beat and its detection [0.15]."),
+        Option(
+            parser=DURATION,
+            help="AAMI: seconds between a beat and its detection. [default: 0.15]",
+        ),
     ] = None
     learning_period: Annotated[
         float | None,
-        Option(parser=DURATION, help="AAMI: seconds at the start that do not count [300]."),
+        Option(
+            parser=DURATION, help="AAMI: seconds at the start that do not count. [default: 300]"
+        ),
     ] = None
 
     def kind_with(self, delay: list[float] | None) -> str:

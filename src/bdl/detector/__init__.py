@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bdl.detector.detector_settings import DetectorSettings
+from bdl.detector.selection import Selection
 
 if TYPE_CHECKING:
     from bdl.detector.estimator import Detector
     from bdl.detector.exported import ExportedDetector
 
-__all__ = ["Detector", "DetectorSettings", "load"]
+__all__ = ["Detector", "DetectorSettings", "Selection", "load"]
 
 
 def load(path: str | Path) -> Detector | ExportedDetector:
@@ -47,3 +48,7 @@ def __getattr__(name: str) -> Any:
 
         return Detector
     raise AttributeError(f"module 'bdl.detector' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -39,22 +39,22 @@ class DetectorSettings(Value):
     features
         Input features per bin; see `bdl.features.Features`.
     window
-        Seconds per training window; none is chosen for the data.
+        Seconds per training window; by default chosen from the data.
     decoder
-        How a density becomes detections: a value or a name of `bdl.decoding`; none is chosen on
+        How a density becomes detections: a value or a name of `bdl.decoding`; by default chosen on
         held-out recordings.
     tolerances
         Matching tolerances in seconds, for every choice and for kernels without a width of their
-        own; none are chosen for the data.
+        own; by default chosen from the data.
     training
         Optimizer, budget and device; see `bdl.training.Training`.
     selection
         What is chosen on held-out recordings; see `bdl.detector.Selection`.
     lag
-        Seconds by which answers may be late, for detectors on streams: none reads whole recordings,
-        0 nothing later than a bin itself; see `bdl.detector.forward`.
+        Seconds by which detections may be late, on streams; by default whole recordings are read,
+        0 uses nothing later than the bin itself; see `bdl.detector.forward`.
     tile
-        Largest number of bins for inference at once; none for the encoder's own.
+        Largest number of bins for inference at once; by default that of the encoder.
     tilings
         Number of ways in which long recordings are cut into tiles; densities are averaged.
 

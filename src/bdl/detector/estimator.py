@@ -67,12 +67,12 @@ class Detector(ModulePrediction, NestedParameters):
     features
         Input features per bin; see `bdl.features.Features`.
     window
-        Seconds per training window; None is chosen for the data.
+        Seconds per training window; by default chosen from the data.
     decoder
-        A value or a name of `bdl.decoding`; None is chosen on held-out recordings.
+        A value or a name of `bdl.decoding`; by default chosen on held-out recordings.
     tolerances
         Matching tolerances in seconds, for every choice and for kernels without a width of their
-        own (the finest tolerance); none are chosen for the data.
+        own (the finest tolerance); by default chosen from the data.
     training
         Optimizer, budget and device; see `bdl.training.Training`.
     selection

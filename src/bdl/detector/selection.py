@@ -26,7 +26,7 @@ class Selection(Value):
         Parts into which the groups are divided, each held out once. 1 holds out one part only, of
         the size ``share``; 0 holds out and chooses nothing.
     share
-        Share of groups that is held out if ``folds`` is 1.
+        Share of the groups that is held out if there is one selection fold.
     refit
         Whether to train again on all recordings; without it the detector is the mean of those
         that were trained on the others of each part, which costs one training less and takes as

@@ -151,7 +151,7 @@ class BootstrapResult(Tabular):
         plot: Figure = figure
         return plot
 
-    __str__ = text
+    __repr__ = text
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""

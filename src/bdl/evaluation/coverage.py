@@ -108,7 +108,7 @@ def warn_of_undetected(systems: Mapping[str, Sequence[Matches]], rules: ScoringR
         advice = (
             "If they were not processed, leave them out: --undetected ignore "
             '(in Python undetected="ignore"), or --recordings TABLE with those that were. '
-            "If they were, --undetected count says so."
+            "If they were, give --undetected count."
         )
         warnings.warn("\n".join([*sentences, advice]), CoverageWarning, stacklevel=3)
 

@@ -42,7 +42,7 @@ class Screening(Tabular):
     false_alarms_per_day: Floats
 
     def sensitivity_at(self, false_alarms_per_day: float) -> float:
-        """Highest sensitivity at no more than this many false alarms per 24 hours.
+        """Highest sensitivity at no more than this many false alarms per day.
 
         Examples
         --------
@@ -77,7 +77,7 @@ class BestThreshold(NamedTuple):
 
 
 def screening(matches: Matches, type: str, tolerance: float) -> Screening:
-    """Sensitivity and false alarms per 24 hours over the threshold, for one type and tolerance.
+    """Sensitivity and false alarms per day over the threshold, for one type and tolerance.
 
     Parameters
     ----------

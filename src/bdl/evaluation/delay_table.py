@@ -41,7 +41,7 @@ class DelayTable(Tabular):
     delays
         Allowed delays in seconds.
     values
-        Estimates by name: ``median`` and ``95 %`` of the delay of hits, ``AP`` at any and at each
+        Estimates by name: ``median`` and ``p95`` of the delay of hits, ``AP`` at any and at each
         allowed delay, and sensitivity at false alarms per day and an allowed delay.
     """
 
@@ -76,14 +76,14 @@ class DelayTable(Tabular):
             "type": [event for event, _ in self.rows],
             "tolerance": [number(tolerance) for _, tolerance in self.rows],
             **{
-                name: [estimate.text(1 if name in ("median", "95 %") else 3) for estimate in column]
+                name: [estimate.text(1 if name in ("median", "p95") else 3) for estimate in column]
                 for name, column in self.values.items()
             },
         }
         head = "delay of hits in seconds, and scores of detections that are issued in time"
         return "\n".join([head, *text_table(cells, width=width)])
 
-    __str__ = text
+    __repr__ = text
 
 
 def delay_table(
@@ -126,7 +126,7 @@ def delay_table(
         common: dict[str, Any] = {"type": event, "tolerance": tolerance}
         by_name: dict[str, Metric] = {
             "median": Delay(statistic="median", **common),
-            "95 %": Delay(statistic="p95", **common),
+            "p95": Delay(statistic="p95", **common),
             "AP": AveragePrecision(**common),
         }
         for delay in delays:

@@ -105,7 +105,7 @@ class ErrorTable(Tabular):
             "type": [name for name, _, _ in rows],
             "kind": [kind for _, kind, _ in rows],
             "count": [f"{count:,}" for _, _, count in rows],
-            "half of them in, and the worst recordings": [
+            "half of them in; recordings with most": [
                 self._where(name, kind) if count else "" for name, kind, count in rows
             ],
         }
@@ -132,7 +132,7 @@ class ErrorTable(Tabular):
         figure.update_layout(barmode="group", title=f"tolerance {self.tolerance:g}")
         return figure
 
-    __str__ = text
+    __repr__ = text
 
 
 def error_table(

@@ -48,7 +48,7 @@ class Score(Tabular):
     Parameters
     ----------
     matches
-        What everything is read from.
+        Matches from which all scores are computed.
     """
 
     matches: Matches
@@ -97,7 +97,7 @@ class Score(Tabular):
         }
 
     def false_alarms_per_day(self) -> dict[str, dict[str, float | None]] | None:
-        """False alarms per 24 hours at the best-F1 threshold; None without durations."""
+        """False alarms per day at the best-F1 threshold; None without durations."""
         matches = self.matches
         if matches.durations is None:
             return None
@@ -190,9 +190,9 @@ class Score(Tabular):
         scores = {
             "AP": [number_text(value) for value in columns["AP"]],
             "best F1": [number_text(value) for value in columns["F1"]],
-            "at score": [number_text(value, ".4g") for value in columns["threshold"]],
+            "threshold": [number_text(value, ".4g") for value in columns["threshold"]],
         }
-        errors = {"bias": "bias", "median": "median", "95 %": "p95"}
+        errors = {"bias": "bias", "median": "median", "p95": "p95"}
         table = {
             "type": columns["event"],
             "tolerance": [number(tolerance) for tolerance in columns["tolerance"]],
@@ -201,7 +201,7 @@ class Score(Tabular):
         }
         return "\n".join([*lines, *text_table(table, width=width)])
 
-    __str__ = text
+    __repr__ = text
 
     def _repr_html_(self) -> str:
         head = f"mAP {number_text(self.mean_average_precision)}, mF1 {self.mean_f1:.4f}"
@@ -215,7 +215,7 @@ def score(
     tolerances: Sequence[float],
     **rules: Unpack[ScoringRules],
 ) -> Score:
-    """Match and score.
+    """Score detections against annotated events.
 
     Parameters
     ----------

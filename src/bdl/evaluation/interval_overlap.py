@@ -54,7 +54,7 @@ class Overlap(Tally[float]):
 
     @property
     def false_positives_per_day(self) -> float:
-        """False positives per 24 hours of recording."""
+        """False positives per day of recording."""
         return self.false / (self.seconds / 86400)
 
     def to_dict(self) -> dict[str, float | None]:

@@ -35,7 +35,7 @@ class CountsAtThreshold(Tally[float]):
 
     @property
     def false_alarms_per_day(self) -> float:
-        """False alarms per 24 hours, NaN where durations are unknown."""
+        """False alarms per day, NaN where durations are unknown."""
         return ratio(float(self.alarms), self.days or 0.0)
 
     def to_dict(self) -> dict[str, float | None]:
@@ -110,7 +110,7 @@ class OperatingPoints(Tabular):
         counted = (
             "all detections, which have no scores"
             if self.threshold is None
-            else f"detections of score {self.threshold:g} and more"
+            else f"detections with score >= {self.threshold:g}"
         )
         columns = {
             "type": [name for name, _, _ in rows],
@@ -134,7 +134,7 @@ class OperatingPoints(Tabular):
             lines.append(f"false/day of all counts an interval ({ends}) once")
         return "\n".join(lines)
 
-    __str__ = text
+    __repr__ = text
 
 
 def operating_points(matches: Matches, threshold: float | None) -> OperatingPoints:

@@ -21,7 +21,7 @@ def score_plot(matches: Matches) -> Figure:
     tolerances = np.array(matches.tolerances)[order]
     middle = float(tolerances[len(tolerances) // 2])
     figure = subplots.make_subplots(
-        rows=1, cols=2, subplot_titles=("AP over tolerance", f"tolerance {middle:g}")
+        rows=1, cols=2, subplot_titles=("AP by tolerance", f"tolerance {middle:g}")
     )
     table = matches.average_precision()
     for j, name in enumerate(matches.types):

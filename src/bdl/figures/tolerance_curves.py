@@ -74,7 +74,7 @@ def _curves(axes: Axes, curves: Sequence[RowCurve], colours: Mapping[str, str]) 
     axes.grid(axis="y")
     axes.set_xlabel(f"tolerance ({unit})")
     axes.set_ylabel("AP")
-    panel(axes, "A", "AP over tolerance")
+    panel(axes, "A", "AP by tolerance")
 
 
 def _bars(axes: Axes, curves: Sequence[RowCurve], colours: Mapping[str, str]) -> None:

@@ -102,12 +102,12 @@ def _plotly() -> str:
 
 CAPTIONS = {
     "ap": (
-        "AP over tolerance",
+        "AP by tolerance",
         "Average precision at each matching tolerance; the band is the {bounds}.",
     ),
     "pr": ("Precision and recall", "One point per threshold, at the middle tolerance."),
     "alarms": (
-        "Sensitivity over false alarms",
+        "Sensitivity versus false alarms",
         "Highest share of detected events with at most this many false alarms per day, at the "
         "middle tolerance; the left edge is no false alarm.",
     ),

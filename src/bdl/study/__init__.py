@@ -48,3 +48,7 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module 'bdl.study' has no attribute {name!r}")
     return getattr(import_module(f"bdl.study.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -67,7 +67,7 @@ class Training(Value):
         Epochs, counted from 1, after which weights are kept and, with validation recordings,
         scored. The last epoch is always one of them.
     checkpoints
-        Number of such epochs, spread evenly over the training, instead of ``checkpoint_epochs``.
+        Number of checkpoint epochs, spread evenly over the training, instead of a list of them.
     stop_after
         Epoch after which training ends early, with the learning rates of all epochs: its weights
         are those that a full training has there. None trains to the end.

@@ -12,7 +12,7 @@ from bdl.evaluation.tally import Tallies, ratio
 
 
 class FalseAlarmRate(MetricAtThreshold):
-    """False alarms per day: detections of at least a given score that are not hits, per 24 hours.
+    """False alarms per day: detections of at least a given score that are not hits.
 
     Name: ``false_alarms_per_day@60>=0.5``. The matches need ``durations``. With all types together,
     the two ends of an interval are one alarm (`bdl.evaluation.alarms`).

@@ -27,7 +27,7 @@ class ScreeningSensitivity(Metric):
     type
         One event type. None takes the mean over all types.
     false_alarms_per_day
-        Largest rate, per 24 hours of scored recording; needs durations.
+        Largest rate, per day of scored recording; needs durations.
 
     Examples
     --------

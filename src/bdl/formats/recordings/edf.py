@@ -43,7 +43,7 @@ class EdfRecordings(RecordingFormat):
         Name of a signal, in the order given; all by default. A 10-20 electrode has one name
         however files write it: Fp1 is also EEG FP1-REF.
     aliases
-        Name in place of a label, LABEL=NAME, where files name one signal differently.
+        Name to use for a label, LABEL=NAME, if files label the same signal differently.
     channel_units
         Unit of a channel, CHANNEL=UNIT, where the file names none or a wrong one.
     period

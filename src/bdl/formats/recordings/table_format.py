@@ -31,8 +31,8 @@ class TableFormat(RecordingFormat):
     recording
         Column of recording ids in a long table.
     channels
-        A column of values, in the order given; all columns that are nothing else, and hold no
-        text, by default. A unit in brackets may be left out: ``x`` finds the column ``x [mg]``.
+        A column of values, in the order given; by default all columns without another role or
+        text. A unit in brackets may be left out: ``x`` finds the column ``x [mg]``.
     channel_units
         Unit of a channel, CHANNEL=UNIT, such as ``x=mg``; by default that in the column's name.
     sample
@@ -56,8 +56,8 @@ class TableFormat(RecordingFormat):
     period
         Seconds between two samples; inferred from the times by default.
     zone
-        Zone of times without UTC offset: an IANA name such as ``Europe/Berlin``, followed over
-        changes of its clocks; or the offset of a clock that is never set, such as ``+01:00``.
+        Zone of times without UTC offset: an IANA name such as ``Europe/Berlin``, with its
+        clock changes, or a fixed offset such as ``+01:00`` for a clock that is never changed.
     group
         Column of groups (subjects), constant within a recording.
     group_pattern
@@ -66,7 +66,7 @@ class TableFormat(RecordingFormat):
         Put irregular samples on a regular clock (NaN where samples are missing); otherwise
         they are an error.
     duplicates
-        What counts of rows with one time: ``error``, or the ``first``, ``last`` or ``mean``.
+        Row to use of several at one time: ``error``, or the ``first``, ``last`` or ``mean``.
     """
 
     recording: str | None = None

@@ -35,7 +35,7 @@ class WfdbRecordings(RecordingFormat):
     channels
         Name of a signal, in the order given; all by default.
     aliases
-        Name in place of a label, LABEL=NAME, where files name one signal differently.
+        Name to use for a label, LABEL=NAME, if files label the same signal differently.
     channel_units
         Unit of a channel, CHANNEL=UNIT, where the file names none or a wrong one.
     zone
