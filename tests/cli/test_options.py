@@ -40,7 +40,7 @@ class Recipe(Value):
 
 def run(group, *arguments):
     received = []
-    app = typer.Typer()
+    app = typer.Typer(rich_markup_mode="markdown")  # as in bdl.cli
 
     @app.command()
     @takes(recipe=group)

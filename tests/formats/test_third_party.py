@@ -111,7 +111,7 @@ def test_options_of_a_conversion_belong_to_one_of_its_formats(folder: Path) -> N
 
 def test_options_of_the_command_line_include_those_of_all_formats(folder: Path) -> None:
     received: list[dict[str, Any]] = []
-    app = typer.Typer()
+    app = typer.Typer(rich_markup_mode="markdown")  # as in bdl.cli
 
     @app.command()
     @takes(options=Fields(RecordingFormat))
