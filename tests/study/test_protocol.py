@@ -103,7 +103,9 @@ def test_rows_that_are_called_causal_use_causal_decoders():
             stages = {cell.stage for cell in line.cells if cell is not None}
             if "(causal)" in line.name or "(lookahead)" in line.name:
                 decoders = [protocol.decoders[stage] for stage in stages]
-                assert all(decoder.causal == ("(causal)" in line.name) for decoder in decoders)
+                for decoder in decoders:
+                    causal = decoder.keep == "earlier" and decoder.looks_ahead is None
+                    assert causal == ("(causal)" in line.name)
 
 
 @pytest.mark.parametrize("name", STUDIES)
