@@ -15,6 +15,7 @@ from bdl.study.scale import scale_of, shrink
 from bdl.study.table_formats import layouts
 
 STAGES = {"tuned", "default", "valid", "selection", "cross-fitted"}
+PEAKS = {"kind": "peaks"}
 STUDIES = [
     "sleep-objectives",
     "sleep-architectures",
@@ -149,6 +150,14 @@ def test_the_hash_covers_what_changes_a_figure_and_nothing_else(nested: Protocol
         ({"data": {"kind": "sleep", "task": "x"}}, "has no option 'task'"),
         ({"decoders": {"a": {"kind": "peeks"}}}, "decoders.a"),
         ({"grid": "peeks"}, "grid"),
+        ({"regime": "nest"}, "regime: 'nested' or 'validation' expected, got 'nest'"),
+        ({"decoders": {"tuned": PEAKS}}, "decoders: stages need distinct names, and 'tuned' is"),
+        ({"decoders": {"cross-fitted": PEAKS}}, "'cross-fitted' is one of those of every study"),
+        ({"rescored": {"default": [1.0]}}, "rescored: stages need distinct names, and 'default'"),
+        ({"rescored": {"selection": [1.0]}}, "'selection' is one of those of every study"),
+        ({"rescored": {"raw": [1.0]}, "decoders": {"raw": PEAKS}}, "'raw' is one of decoders"),
+        ({"alternatives": [PEAKS], "decoders": {"peaks": PEAKS}}, "'peaks' is one of alternatives"),
+        ({"alternatives": [PEAKS, PEAKS]}, "'peaks' is one of alternatives"),
     ],
 )
 def test_a_wrong_protocol_is_refused_by_key(nested: Protocol, change: dict, message: str):

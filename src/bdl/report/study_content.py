@@ -123,8 +123,8 @@ def _difference(study: StudyReader, first: str, row: str) -> Estimate | None:
 
 def _curves(study: StudyReader, row: str) -> dict[str, EpochCurve]:
     """Training curves of a row, by the quantity's name."""
-    outputs = study.outputs.rows[row]
-    quantities = {"loss": outputs.loss, f"{study.protocol.selection_part} mAP": outputs.score}
+    outputs, part = study.outputs.rows[row], study.protocol.regime.selection_part
+    quantities = {"loss": outputs.loss, f"{part} mAP": outputs.score}
     return {
         name: ([float(epoch) for epoch in means.epochs], list(means.values))
         for name, means in quantities.items()
@@ -137,8 +137,8 @@ def _training(protocol: Protocol, systems: Sequence[System]) -> str:
     if not any(system.history for system in systems):
         return "No training curves: the study was run before they were recorded."
     return (
-        f"Loss, and {protocol.selection_part} mAP of each checkpoint, at the selected learning "
-        "rate. Means over folds and seeds; at each epoch over the models that reached it."
+        f"Loss, and {protocol.regime.selection_part} mAP of each checkpoint, at the selected "
+        "learning rate. Means over folds and seeds; at each epoch over the models that reached it."
     )
 
 
@@ -151,7 +151,7 @@ def _provenance(study: StudyReader) -> dict[str, str]:
     seed_stages = sorted({(row.seed, row.stage) for row in study.outputs.rows.values()})
     return {
         "study": protocol.title or protocol.name,
-        "regime": protocol.regime,
+        "regime": protocol.regime.name,
         "detections shown": "; ".join(
             f"seed {seed}, decoder {stage}" for seed, stage in seed_stages
         ),
@@ -178,7 +178,7 @@ def _text(protocol: Protocol) -> str:
 def _note(protocol: Protocol, rows: Sequence[str]) -> list[str]:
     """Sentences on the data of the choices, and on the seed whose detections are shown."""
     sentences = []
-    if protocol.regime == "validation":
+    if not protocol.regime.held_out:
         sentences += ["Checkpoints and decoders were chosen on the recordings that are reported."]
     if any(len(protocol.seeds_of(protocol.row(name))) > 1 for name in rows):
         sentences.append(
@@ -192,10 +192,11 @@ def _seeds(protocol: Protocol) -> str:
     """All seeds of a protocol, by what they determine."""
     split = protocol.split.model_dump()
     final = sorted({seed for row in protocol.rows for seed in protocol.seeds_of(row)})
+    held_out = protocol.regime.held_out
     seeds = {
         "split": split.get("seed"),
-        "calibration": split.get("calibration_seed") if protocol.regime == "nested" else None,
-        "selection": protocol.selection_seed if protocol.regime == "nested" else None,
+        "calibration": split.get("calibration_seed") if held_out else None,
+        "selection": protocol.selection_seed if held_out else None,
         "models": ", ".join(map(str, final)),
         "bootstrap": protocol.bootstrap.seed,
     }

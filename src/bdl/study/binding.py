@@ -144,11 +144,10 @@ def _bound(run: RunDirectory, name: str, content: dict[str, Any]) -> Any:
 
 def _check_labels(protocol: Protocol, folds: Sequence[Fold], benchmark: Benchmark) -> None:
     """Raise an error for a fold without events to train or select on; test labels stay sealed."""
-    nested = protocol.regime == "nested"
     for number, fold in enumerate(folds):
-        selection = fold.calibration if nested else fold.test
+        selection = protocol.regime.selection_ids(fold)
         vault = LabelVault(benchmark, [*fold.train, *selection])
-        parts = [(protocol.selection_part, selection)] if selection else []
+        parts = [(protocol.regime.selection_part, selection)] if selection else []
         for part, ids in (("training", fold.train), *parts):
             labels = vault.labels(ids)
             for event in benchmark.settings.types:
