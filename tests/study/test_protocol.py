@@ -129,6 +129,13 @@ def test_the_hash_covers_what_changes_a_figure_and_nothing_else(nested: Protocol
         assert changed.digest() != nested.digest()
 
 
+def test_the_method_of_a_row_changes_no_hash():
+    protocol = catalogue.load("hapt-lag")
+    renamed = protocol.replace(rows=tuple(row.replace(method="x") for row in protocol.rows))
+    assert renamed.digest() == protocol.digest()
+    assert {row.method for row in protocol.rows} == {"BDL-Hard", "BDL-Gaussian", "Segmentation CE"}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -144,6 +151,10 @@ def test_the_hash_covers_what_changes_a_figure_and_nothing_else(nested: Protocol
         ({"learning_rates": [-1.0]}, "learning_rates"),
         ({"differences": [["a", "b"]]}, "a difference names the row"),
         ({"seeds": [1, 1]}, "seeds must be distinct"),
+        (
+            {"rows": [{"name": "a", "objective": "bdl-hard", "method": "b"}], "differences": []},
+            "the method of a row has no effect",
+        ),
         ({"training": {"learning_rate": 0.1}}, "give learning_rates"),
         ({"training": {"seed": 3}}, "give seeds"),
         ({"settings": {"strides": 3}}, "settings has no key 'strides'"),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import yaml
 
 from bdl.evaluation import Estimate
 from bdl.evaluation.metrics.metric import number
+from bdl.objectives import Objective
 from bdl.report.content import Content, EpochCurve, SeedSpread, System
 from bdl.runs.digest import digest
 from bdl.study.protocol import Protocol
@@ -85,26 +85,24 @@ def _over_seeds(study: StudyReader, row: str) -> dict[str, Estimate]:
     return spreads if "mAP" in spreads else {}
 
 
-def _lags(rows: Sequence[Row]) -> dict[str, tuple[str, float | None]]:
-    """Method and lag of each row; rows that differ only in their lag have the same method.
+def _lags(rows: Sequence[Row]) -> dict[str, tuple[str, float]]:
+    """Method and lag of each row, infinite for whole recordings; empty if no row has a lag.
 
-    The method is the common beginning of the names of its rows. Empty if no row has a lag.
+    A curve has one score per lag: rows of equal method and lag have their own names.
     """
     if all(row.lag is None for row in rows):
         return {}
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        # A row with a lag has another encoder and decoder.
-        fields = row.model_dump_json(exclude={"name", "lag", "encoder", "decoder"})
-        groups.setdefault(fields, []).append(row)
-    methods: dict[str, tuple[str, float | None]] = {}
-    for group in groups.values():
-        columns = zip(*(row.name.split() for row in group), strict=False)
-        words = [column[0] for column in takewhile(lambda words: len({*words}) == 1, columns)]
-        name = " ".join(words).removesuffix("lag").rstrip(" ,;:(-") or group[0].objective.kind
-        for row in group:
-            methods[row.name] = name, math.inf if row.lag is None else row.lag
-    return methods
+    lags = [(_method(row), math.inf if row.lag is None else row.lag) for row in rows]
+    return {
+        row.name: (method if lags.count((method, lag)) == 1 else row.name, lag)
+        for row, (method, lag) in zip(rows, lags, strict=True)
+    }
+
+
+def _method(row: Row) -> str:
+    """The method of a row, by default its objective: the name, or the value if it has none."""
+    names = (name for name in Objective.names() if Objective.parse(name) == row.objective)
+    return row.method or next(names, repr(row.objective))
 
 
 def _difference(study: StudyReader, first: str, row: str) -> Estimate | None:

@@ -13,7 +13,7 @@ are summarised. There are two regimes:
   say so and add a cross-fitted score, for which the decoder of each fold is selected on the others.
 
 Times are in seconds, strides in samples. Unknown keys are errors. The hash leaves out what
-changes no result: name, title, notes and table layouts.
+changes no result: name, title, notes, table layouts and the methods of rows.
 """
 
 from __future__ import annotations
@@ -162,6 +162,8 @@ class Protocol(Value):
         for name in (name for pair in self.differences for name in pair):
             if name not in names:
                 raise ValueError(f"a difference names the row {name!r}; rows are {names}")
+        if any(row.method for row in self.rows) and all(row.lag is None for row in self.rows):
+            raise ValueError("the method of a row has no effect in a study without a lag")
         if len(set(self.seeds)) != len(self.seeds):
             raise ValueError(f"seeds must be distinct, got {self.seeds}")
         if self.calibrates and isinstance(self.split, Folds) and not self.split.calibration:
@@ -224,7 +226,8 @@ class Protocol(Value):
 
     def content(self) -> dict[str, Any]:
         """Everything that can change a result, as plain data."""
-        return self.model_dump(mode="json", exclude={"name", "title", "notes", "paper"})
+        names = dict.fromkeys(("name", "title", "notes", "paper"), True)
+        return self.model_dump(mode="json", exclude={**names, "rows": {"__all__": {"method"}}})
 
     def digest(self) -> str:
         """SHA-256 of the content."""
