@@ -2,8 +2,8 @@
 
 An event is placed at its nearest sample (`bdl.sampling`); events outside ``[0, samples)`` are
 counted and left out. Onsets and offsets are paired by the rule ``adjacent`` of `bdl.pairing` (an
-onset directly followed by an offset); any other endpoint is unpaired, counted, and still an event.
-Pairing uses times in seconds, before anything is rounded or left out.
+onset directly followed by an offset); any other endpoint is still an event. Pairing uses times in
+seconds, before anything is rounded or left out.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ class Labels:
     # For each interval type, (n, 2) samples ``[onset, offset)`` inside the recording.
     intervals: tuple[Samples, ...] = ()
     outside: int = 0  # number of events outside the recording, over all types
-    unpaired: int = 0  # number of endpoints that belong to no interval, over all interval types
     # For each event type, the index of the type at the other end of its interval; None for a type
     # without intervals. Empty if no type has any.
     partners: tuple[int | None, ...] = ()
@@ -138,21 +137,15 @@ def label(
             samples[(samples >= 0) & (samples < info.samples) & _within(samples, annotated)]
             for samples in placed
         ]
-        pairs, unpaired = [], 0
-        for interval in intervals:
-            spans = paired.of_recording(info.id, interval.name)
-            pairs.append(_clip(spans, info))
-            ends = len(times(interval.onset)) + len(times(interval.offset))
-            unpaired += ends - 2 * len(spans)
+        spans = [paired.of_recording(info.id, interval.name) for interval in intervals]
         outside = sum(map(len, placed)) - sum(map(len, inside))
         labels[info.id] = Labels(
             info.id,
             info.period,
             info.samples,
             tuple(inside),
-            tuple(pairs),
+            tuple(_clip(pairs, info) for pairs in spans),
             outside,
-            unpaired,
             partners,
             annotated,
         )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bdl.errors import BdlError, ConfigError, InputError
 from bdl.events import Events
-from bdl.formats import check_events, read_events, write_events
+from bdl.formats import inspect, read_events, write_events
 from bdl.formats.events import EventFormat
 from bdl.intervals import IntervalType
 from bdl.recording import Recording, Recordings
@@ -195,14 +195,15 @@ def test_what_a_format_cannot_keep_is_refused(tmp_path: Path) -> None:
     assert not [*tmp_path.rglob("*.tsv")]
 
 
-def test_events_are_checked_against_their_recordings() -> None:
+def test_an_event_is_outside_by_its_nearest_sample() -> None:
     ten = Recordings.of([Recording.of(np.zeros(10), id="a", period=0.5)])
-    check_events(Events.of("a", "x", [0.0, 4.5, 4.7, -0.2]), ten)
-    for time in (4.75, 5.0, -0.3):
-        with pytest.raises(InputError, match="outside recording 'a'"):
-            check_events(Events.of("a", "x", [time]), ten)
-    with pytest.raises(InputError, match=r"unknown recording.*'b'"):
-        check_events(Events.of("b", "x", [1.0]), ten)
+    for time, outside in ((0.0, 0), (4.5, 0), (4.7, 0), (-0.2, 0), (4.75, 1), (5.0, 1), (-0.3, 1)):
+        summary = inspect(ten, Events.of("a", "x", [time])).events
+        assert summary is not None
+        assert summary.outside == outside, time
+    other = inspect(ten, Events.of("b", "x", [99.0])).events
+    assert other is not None
+    assert (other.unknown_recordings, other.outside) == (["b"], 0)
 
 
 def test_only_our_error_comes_from_an_unknown_format(tmp_path: Path) -> None:

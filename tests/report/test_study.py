@@ -52,12 +52,13 @@ def protocol(regime: str) -> Protocol:
 
 
 def lags() -> Protocol:
-    """One objective at two lags and offline."""
+    """One objective at two lags and offline, under names that have nothing in common."""
     forward = {**GRU, "bidirectional": False}
+    method: dict[str, Any] = {"method": "Density", "objective": "bdl-hard"}
     rows = (
-        Row(name="Density, lag 0 s", objective="bdl-hard", encoder=forward, lag=0),
-        Row(name="Density, lag 600 s", objective="bdl-hard", encoder=forward, lag=600),
-        Row(name="Density, offline", objective="bdl-hard", encoder=GRU),
+        Row(name="at once", encoder=forward, lag=0, **method),
+        Row(name="BDL lag 600", encoder=forward, lag=600, **method),
+        Row(name="whole", encoder=GRU, **method),
     )
     return protocol("validation").replace(rows=rows, seeds=(7,))
 
@@ -132,15 +133,30 @@ def test_nested_curves_are_those_of_the_final_models(
 
 
 @pytest.mark.slow
-def test_rows_that_differ_in_their_lag_are_one_curve(
+def test_rows_of_a_method_are_one_curve_over_the_lag(
     run_of: RunOf, tmp_path: Path, embedded: Embedded
 ) -> None:
-    figures = embedded(page_of(run_of("lags"), tmp_path / "r.html"))["figures"]
-    [curve] = figures["lag"]["data"]
-    assert curve["name"] == "Density"
-    assert len(curve["y"]) == 3
-    assert figures["lag"]["layout"]["xaxis"]["ticktext"] == ["0", "600", "offline"]
+    run = Path(shutil.copytree(run_of("lags"), tmp_path / "run"))
+
+    def lag_curves(**changes: Any) -> dict[str, list[str]]:
+        """The lags of each curve by its name, of a run whose second row is changed."""
+        bound = RunDirectory(run).get_json("protocol.json")
+        bound["protocol"]["rows"][1].update(changes)
+        RunDirectory(run).put_json("protocol.json", bound)
+        figure = embedded(page_of(run, tmp_path / "r.html"))["figures"]["lag"]
+        texts = figure["layout"]["xaxis"]["ticktext"]
+        return {c["name"]: [texts[int(place)] for place in c["x"]] for c in figure["data"]}
+
+    figures = embedded(page_of(run, tmp_path / "r.html"))["figures"]
     assert len(figures["alarms"]["data"]) == 6  # three rows, onsets and wakeups
+    assert lag_curves() == {"Density": ["0", "600", "offline"]}
+    # Without a method, as in runs of earlier versions, it is the objective.
+    assert lag_curves(method="") == {"Density": ["0", "offline"], "bdl": ["600"]}
+    other = {"kind": "bdl", "kernel": {"kind": "gaussian", "sigma": 30.0}}
+    assert [*lag_curves(objective=other).values()] == [["0", "offline"], ["600"]]
+    # No score is hidden by another of the same method and lag.
+    same = lag_curves(method="Density", lag=0)
+    assert same == {"at once": ["0"], "BDL lag 600": ["0"], "Density": ["offline"]}
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from bdl.study.scale import scale_of, shrink
 from bdl.study.table_formats import layouts
 
 STAGES = {"tuned", "default", "valid", "selection", "cross-fitted"}
+PEAKS = {"kind": "peaks"}
 STUDIES = [
     "sleep-objectives",
     "sleep-architectures",
@@ -103,7 +104,9 @@ def test_rows_that_are_called_causal_use_causal_decoders():
             stages = {cell.stage for cell in line.cells if cell is not None}
             if "(causal)" in line.name or "(lookahead)" in line.name:
                 decoders = [protocol.decoders[stage] for stage in stages]
-                assert all(decoder.causal == ("(causal)" in line.name) for decoder in decoders)
+                for decoder in decoders:
+                    causal = decoder.keep == "earlier" and decoder.looks_ahead is None
+                    assert causal == ("(causal)" in line.name)
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -126,6 +129,13 @@ def test_the_hash_covers_what_changes_a_figure_and_nothing_else(nested: Protocol
         assert changed.digest() != nested.digest()
 
 
+def test_the_method_of_a_row_changes_no_hash():
+    protocol = catalogue.load("hapt-lag")
+    renamed = protocol.replace(rows=tuple(row.replace(method="x") for row in protocol.rows))
+    assert renamed.digest() == protocol.digest()
+    assert {row.method for row in protocol.rows} == {"BDL-Hard", "BDL-Gaussian", "Segmentation CE"}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -141,12 +151,24 @@ def test_the_hash_covers_what_changes_a_figure_and_nothing_else(nested: Protocol
         ({"learning_rates": [-1.0]}, "learning_rates"),
         ({"differences": [["a", "b"]]}, "a difference names the row"),
         ({"seeds": [1, 1]}, "seeds must be distinct"),
+        (
+            {"rows": [{"name": "a", "objective": "bdl-hard", "method": "b"}], "differences": []},
+            "the method of a row has no effect",
+        ),
         ({"training": {"learning_rate": 0.1}}, "give learning_rates"),
         ({"training": {"seed": 3}}, "give seeds"),
         ({"settings": {"strides": 3}}, "settings has no key 'strides'"),
         ({"data": {"kind": "sleep", "task": "x"}}, "has no option 'task'"),
         ({"decoders": {"a": {"kind": "peeks"}}}, "decoders.a"),
         ({"grid": "peeks"}, "grid"),
+        ({"regime": "nest"}, "regime: 'nested' or 'validation' expected, got 'nest'"),
+        ({"decoders": {"tuned": PEAKS}}, "decoders: stages need distinct names, and 'tuned' is"),
+        ({"decoders": {"cross-fitted": PEAKS}}, "'cross-fitted' is one of those of every study"),
+        ({"rescored": {"default": [1.0]}}, "rescored: stages need distinct names, and 'default'"),
+        ({"rescored": {"selection": [1.0]}}, "'selection' is one of those of every study"),
+        ({"rescored": {"raw": [1.0]}, "decoders": {"raw": PEAKS}}, "'raw' is one of decoders"),
+        ({"alternatives": [PEAKS], "decoders": {"peaks": PEAKS}}, "'peaks' is one of alternatives"),
+        ({"alternatives": [PEAKS, PEAKS]}, "'peaks' is one of alternatives"),
     ],
 )
 def test_a_wrong_protocol_is_refused_by_key(nested: Protocol, change: dict, message: str):

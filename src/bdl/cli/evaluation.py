@@ -113,9 +113,10 @@ def summary(protocol: Protocol, benchmark: Benchmark, results: Results) -> dict[
 
 def _thresholds(results: Results, row: str) -> list[float]:
     """Return the thresholds of a row, each chosen outside the test part of its fold."""
+    from bdl.study.stages import SELECTION
+
     by_fold = [
-        results.values(row, "selection", "threshold", seed=None, fold=fold)
-        for fold in results.folds
+        results.values(row, SELECTION, "threshold", seed=None, fold=fold) for fold in results.folds
     ]
     return [value for values in by_fold for value in values.values()]
 
@@ -131,8 +132,8 @@ def _size(protocol: Protocol, benchmark: Benchmark) -> dict[str, Any]:
 
 def _text(protocol: Protocol, benchmark: Benchmark, results: Results) -> str:
     """Return the scores as text of at most 80 columns, with one line per score."""
-    from bdl.study.detector_rows import OPERATING_POINT
     from bdl.study.own_data import reported
+    from bdl.study.stages import OPERATING_POINT, TUNED
 
     size, tolerances = _size(protocol, benchmark), benchmark.settings.tolerances
     names = [row.name for row in protocol.rows]
@@ -154,7 +155,7 @@ def _text(protocol: Protocol, benchmark: Benchmark, results: Results) -> str:
                 lines.append((words, [e.text(digits) if e else "–" for e in estimates]))
         blocks += [f"{words:<24}  " + "".join(f"{t:<26}" for t in texts) for words, texts in lines]
     for difference in results.differences:
-        if (difference.metric, difference.stage) == ("mAP", "tuned"):
+        if (difference.metric, difference.stage) == ("mAP", TUNED):
             words = f"mAP of {difference.row} minus {difference.minus}"
             blocks.append(f"{words:<34} {difference.estimate.text(3)}")
     blocks += [f"failed: {text}" for text in results.failed]

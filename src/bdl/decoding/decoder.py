@@ -59,11 +59,6 @@ class Decoder(Variant):
         return self
 
     @property
-    def causal(self) -> bool:
-        """Whether appending samples can never change an earlier detection."""
-        return False
-
-    @property
     def looks_ahead(self) -> str | None:
         """Why a detection may have to wait for the end of the recording; None if it never does.
 

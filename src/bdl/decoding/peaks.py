@@ -96,12 +96,6 @@ class Peaks(Decoder):
         return None if tolerances else cls(separation=separation)
 
     @property
-    def causal(self) -> bool:
-        looks_ahead = self.smooth > 0 and self.smoothing == "centred"
-        keeps_higher = self.separation > 0 and self.keep == "higher"
-        return not (looks_ahead or keeps_higher or self.alternate or self.refine != "none")
-
-    @property
     def looks_ahead(self) -> str | None:
         if self.smooth > 0 and self.smoothing == "centred":
             return "centred smoothing reads later bins"

@@ -25,6 +25,8 @@ from bdl.evaluation.counts import Counts, count_events
 from bdl.events import Events
 
 _LEAST = 1e-6  # a density that sums to less than this says nothing about a count
+_FOLDS = 5
+_PENALTY = 1.0  # of b and c
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +53,6 @@ def adapt(
     truth: Events,
     *,
     groups: Mapping[str, str] | None = None,
-    folds: int = 5,
-    strength: float = 1.0,
 ) -> Adaptation:
     """Fit and apply the adapter, each group by models that have not seen it.
 
@@ -71,22 +71,15 @@ def adapt(
     listed = [*densities]
     counts = count_events(listed, truth)
     group = group_codes(counts.recordings, groups)
-    parts = min(folds, int(group.max()) + 1)
-    if folds < 2 or parts < 2:
-        raise ConfigError(
-            f"cross-fitting needs at least two folds and two groups, got {folds} folds and "
-            f"{int(group.max()) + 1} groups"
-        )
-    if not strength >= 0:
-        raise ConfigError(f"the penalty must not be negative, got {strength}")
+    folds = min(_FOLDS, int(group.max()) + 1)
+    if folds < 2:
+        raise ConfigError("cross-fitting needs at least two groups of recordings, got one")
     duration = np.array([density.samples * density.period for density in listed])
     factors = np.ones_like(counts.predicted)
     for j in range(len(counts.types)):
         predicted = np.maximum(counts.predicted[:, j], _LEAST)
         features = np.log(np.stack([predicted, duration], axis=1))
-        factors[:, j] = _cross_fit(
-            features, predicted, counts.observed[:, j], group, parts, strength
-        )
+        factors[:, j] = _cross_fit(features, predicted, counts.observed[:, j], group, folds)
     after = replace(counts, predicted=counts.predicted * factors)
     return Adaptation(counts, after, factors)
 
@@ -100,12 +93,7 @@ def _places(names: tuple[str, ...], among: tuple[str, ...]) -> Longs:
 
 
 def _cross_fit(
-    features: Floats,
-    predicted: Floats,
-    observed: Floats,
-    group: Longs,
-    folds: int,
-    strength: float,
+    features: Floats, predicted: Floats, observed: Floats, group: Longs, folds: int
 ) -> Floats:
     regressor = require("sklearn.linear_model", "train").PoissonRegressor  # slow to import
     split = require("sklearn.model_selection", "train").GroupKFold(folds).split
@@ -119,7 +107,7 @@ def _cross_fit(
             factor[test] = 0.0  # nothing was ever observed: the best count is 0
             continue
         # A known factor in a Poisson mean: model the rate per unit, weighted by the units.
-        model = regressor(alpha=strength, max_iter=1000)
+        model = regressor(alpha=_PENALTY, max_iter=1000)
         rate = observed[train] / predicted[train]
         model.fit(scaled[train], rate, sample_weight=predicted[train])
         factor[test] = model.predict(scaled[test])

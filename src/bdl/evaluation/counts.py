@@ -9,14 +9,14 @@ nothing was observed.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from bdl.arrays import Floats
 from bdl.density import Density
-from bdl.errors import ConfigError, InputError
+from bdl.errors import InputError
 from bdl.events import Events
 from bdl.frames import Tabular
 from bdl.sampling import nearest_sample
@@ -67,20 +67,6 @@ class Counts(Tabular):
             "predicted": self.predicted.ravel(),
             "observed": self.observed.ravel(),
         }
-
-    def of(self, type: str) -> Counts:
-        """The counts of one event type."""
-        if type not in self.types:
-            raise ConfigError(f"event type {type!r} is not among {self.types}")
-        j = [self.types.index(type)]
-        return replace(
-            self, types=(type,), predicted=self.predicted[:, j], observed=self.observed[:, j]
-        )
-
-    def to_dict(self) -> dict[str, float | None]:
-        """The three errors as plain data."""
-        ratio = None if np.isnan(self.ratio) else self.ratio
-        return {"MAE": self.mae, "relative_MAE": self.relative_mae, "ratio": ratio}
 
 
 def count_events(densities: Iterable[Density], truth: Events) -> Counts:

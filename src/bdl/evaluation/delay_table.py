@@ -38,8 +38,6 @@ class DelayTable(Tabular):
     ----------
     rows
         Event type and tolerance of each row.
-    delays
-        Allowed delays in seconds.
     values
         Estimates by name: ``median`` and ``p95`` of the delay of hits, ``AP`` at any and at each
         allowed delay, and sensitivity at false alarms per day and an allowed delay.
@@ -48,7 +46,6 @@ class DelayTable(Tabular):
     drawing = Drawing("tolerance", "AP", by=("event",))
 
     rows: tuple[tuple[str, float], ...]
-    delays: tuple[float, ...]
     values: dict[str, tuple[Estimate, ...]]
 
     def columns(self) -> dict[str, Any]:
@@ -157,4 +154,4 @@ def delay_table(
         for name, metric in metrics(event, tolerance).items():
             values.setdefault(name, []).append(estimate(metric))
     kept = {name: tuple(column) for name, column in values.items()}
-    return DelayTable(rows, tuple(delays), kept)
+    return DelayTable(rows, kept)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -23,8 +22,6 @@ from bdl.events import Events
 from bdl.intervals import Intervals, IntervalType
 from bdl.pairing import pair
 from bdl.sampling import nearest_sample
-
-StateMetric = Literal["F1", "IoU", "Brier"]
 
 
 @dataclass(frozen=True)
@@ -84,12 +81,8 @@ def choose(
     truth: Events,
     interval: IntervalType,
     candidates: Sequence[Reconstruction],
-    *,
-    metric: StateMetric = "F1",
 ) -> ChosenReconstruction:
-    """The best of several reconstructions on calibration recordings; the first of equals.
-
-    F1 and IoU are best if high, Brier's score if low.
+    """The reconstruction with the highest F1 on calibration recordings; the first of equals.
 
     Examples
     --------
@@ -104,9 +97,7 @@ def choose(
     if not candidates:
         raise ConfigError("no reconstructions to choose from")
     scores = _scores(densities, truth, interval, candidates)
-    values = [score.to_dict()[metric] for score in scores]
-    signed = [-np.inf if v is None else (-v if metric == "Brier" else v) for v in values]
-    best = int(np.argmax(signed))
+    best = int(np.argmax([-np.inf if np.isnan(score.f1) else score.f1 for score in scores]))
     return ChosenReconstruction(candidates[best], scores[best])
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from bdl.arrays import Floats
 from bdl.study.cell_values import cell_value
 from bdl.study.paper_tables import TableCell
+from bdl.study.stages import TUNED
 from bdl.study.study_reader import StudyReader
 
 
@@ -35,7 +36,7 @@ class ScorePair:
 
 def curves_of(study: StudyReader) -> list[RowCurve]:
     """AP over tolerance of every row, tuned, in the order of the rows."""
-    curves = {curve.row: curve for curve in study.results.curves if curve.stage == "tuned"}
+    curves = {curve.row: curve for curve in study.results.curves if curve.stage == TUNED}
     return [
         RowCurve(
             row.name,

@@ -6,7 +6,6 @@
   channels=("anglez", "enmo"))``.
 - `read_events` and `write_events` read and write events in any format of `bdl.formats.events`.
 - `read_annotated` reads the spans of recordings that are annotated.
-- `check_events` refuses events of unknown recordings, or outside their recording.
 - `inspect` summarises recordings and events.
 - `prepare` and `open_store` write and open a prepared store.
 - `atomic` and `safe_name` write files whole or not at all.
@@ -19,7 +18,6 @@ from __future__ import annotations
 
 from bdl.formats.atomic_files import atomic
 from bdl.formats.event_files import read_annotated, read_events, write_events
-from bdl.formats.event_recordings import check_events
 from bdl.formats.files import safe_name
 from bdl.formats.inspect import inspect
 from bdl.formats.recording_files import read_recordings
@@ -28,7 +26,6 @@ from bdl.formats.store_writing import prepare
 
 __all__ = [
     "atomic",
-    "check_events",
     "inspect",
     "open_store",
     "prepare",

@@ -1,4 +1,4 @@
-"""Events and the recordings they belong to: checks, and the recording of each row of a table."""
+"""Events and the recordings they belong to: which are outside, and the recording of each row."""
 
 from __future__ import annotations
 
@@ -17,45 +17,6 @@ from bdl.formats.event_clock import is_wall_clock
 from bdl.frames import Codes, merge
 from bdl.recording import Recordings
 from bdl.sampling import nearest_sample
-
-
-def check_events(events: Events, recordings: Recordings, source: str = "events") -> None:
-    """Raise an error if an event names an unknown recording or is outside its recording.
-
-    Parameters
-    ----------
-    events
-        The events.
-    recordings
-        The recordings that they belong to.
-    source
-        Where the events come from, for messages.
-
-    Examples
-    --------
-    >>> from bdl.recording import Recording
-    >>> ten = Recordings.of([Recording.of(np.zeros(10), id="a", period=1.0)])
-    >>> check_events(Events.of("a", "beat", [10.5]), ten)
-    Traceback (most recent call last):
-    bdl.errors.InputError: events: row 0: 'beat' at 10.5 s is outside recording 'a'
-    """
-    used = [events.recordings[code] for code in np.unique(events.recording_code)]
-    unknown = [name for name in used if name not in recordings]
-    if unknown:
-        raise InputError(
-            f"{source}: events name {len(unknown)} unknown recording(s), first {unknown[0]!r}; "
-            f"there are {len(recordings)} ({some(recordings.ids)}); do the ids "
-            "differ by a suffix?"
-        )
-    is_outside = outside(events, recordings)
-    if is_outside.any():
-        row = int(np.argmax(is_outside))
-        id = events.recordings[events.recording_code[row]]
-        raise InputError(
-            f"{source}: row {row}: {events.types[events.type_code[row]]!r} at {events.time[row]} s "
-            f"is outside recording {id!r} (0 to {recordings.info(id).duration:g} s); "
-            f"{int(is_outside.sum())} such rows"
-        )
 
 
 def outside(events: Events, recordings: Recordings) -> NDArray[np.bool_]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import yaml
 
 from bdl.evaluation import Estimate
 from bdl.evaluation.metrics.metric import number
+from bdl.objectives import Objective
 from bdl.report.content import Content, EpochCurve, SeedSpread, System
 from bdl.runs.digest import digest
 from bdl.study.protocol import Protocol
@@ -85,26 +85,24 @@ def _over_seeds(study: StudyReader, row: str) -> dict[str, Estimate]:
     return spreads if "mAP" in spreads else {}
 
 
-def _lags(rows: Sequence[Row]) -> dict[str, tuple[str, float | None]]:
-    """Method and lag of each row; rows that differ only in their lag have the same method.
+def _lags(rows: Sequence[Row]) -> dict[str, tuple[str, float]]:
+    """Method and lag of each row, infinite for whole recordings; empty if no row has a lag.
 
-    The method is the common beginning of the names of its rows. Empty if no row has a lag.
+    A curve has one score per lag: rows of equal method and lag have their own names.
     """
     if all(row.lag is None for row in rows):
         return {}
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        # A row with a lag has another encoder and decoder.
-        fields = row.model_dump_json(exclude={"name", "lag", "encoder", "decoder"})
-        groups.setdefault(fields, []).append(row)
-    methods: dict[str, tuple[str, float | None]] = {}
-    for group in groups.values():
-        columns = zip(*(row.name.split() for row in group), strict=False)
-        words = [column[0] for column in takewhile(lambda words: len({*words}) == 1, columns)]
-        name = " ".join(words).removesuffix("lag").rstrip(" ,;:(-") or group[0].objective.kind
-        for row in group:
-            methods[row.name] = name, math.inf if row.lag is None else row.lag
-    return methods
+    lags = [(_method(row), math.inf if row.lag is None else row.lag) for row in rows]
+    return {
+        row.name: (method if lags.count((method, lag)) == 1 else row.name, lag)
+        for row, (method, lag) in zip(rows, lags, strict=True)
+    }
+
+
+def _method(row: Row) -> str:
+    """The method of a row, by default its objective: the name, or the value if it has none."""
+    names = (name for name in Objective.names() if Objective.parse(name) == row.objective)
+    return row.method or next(names, repr(row.objective))
 
 
 def _difference(study: StudyReader, first: str, row: str) -> Estimate | None:
@@ -123,8 +121,8 @@ def _difference(study: StudyReader, first: str, row: str) -> Estimate | None:
 
 def _curves(study: StudyReader, row: str) -> dict[str, EpochCurve]:
     """Training curves of a row, by the quantity's name."""
-    outputs = study.outputs.rows[row]
-    quantities = {"loss": outputs.loss, f"{study.protocol.selection_part} mAP": outputs.score}
+    outputs, part = study.outputs.rows[row], study.protocol.regime.selection_part
+    quantities = {"loss": outputs.loss, f"{part} mAP": outputs.score}
     return {
         name: ([float(epoch) for epoch in means.epochs], list(means.values))
         for name, means in quantities.items()
@@ -137,8 +135,8 @@ def _training(protocol: Protocol, systems: Sequence[System]) -> str:
     if not any(system.history for system in systems):
         return "No training curves: the study was run before they were recorded."
     return (
-        f"Loss, and {protocol.selection_part} mAP of each checkpoint, at the selected learning "
-        "rate. Means over folds and seeds; at each epoch over the models that reached it."
+        f"Loss, and {protocol.regime.selection_part} mAP of each checkpoint, at the selected "
+        "learning rate. Means over folds and seeds; at each epoch over the models that reached it."
     )
 
 
@@ -151,7 +149,7 @@ def _provenance(study: StudyReader) -> dict[str, str]:
     seed_stages = sorted({(row.seed, row.stage) for row in study.outputs.rows.values()})
     return {
         "study": protocol.title or protocol.name,
-        "regime": protocol.regime,
+        "regime": protocol.regime.name,
         "detections shown": "; ".join(
             f"seed {seed}, decoder {stage}" for seed, stage in seed_stages
         ),
@@ -178,7 +176,7 @@ def _text(protocol: Protocol) -> str:
 def _note(protocol: Protocol, rows: Sequence[str]) -> list[str]:
     """Sentences on the data of the choices, and on the seed whose detections are shown."""
     sentences = []
-    if protocol.regime == "validation":
+    if not protocol.regime.held_out:
         sentences += ["Checkpoints and decoders were chosen on the recordings that are reported."]
     if any(len(protocol.seeds_of(protocol.row(name))) > 1 for name in rows):
         sentences.append(
@@ -192,10 +190,11 @@ def _seeds(protocol: Protocol) -> str:
     """All seeds of a protocol, by what they determine."""
     split = protocol.split.model_dump()
     final = sorted({seed for row in protocol.rows for seed in protocol.seeds_of(row)})
+    held_out = protocol.regime.held_out
     seeds = {
         "split": split.get("seed"),
-        "calibration": split.get("calibration_seed") if protocol.regime == "nested" else None,
-        "selection": protocol.selection_seed if protocol.regime == "nested" else None,
+        "calibration": split.get("calibration_seed") if held_out else None,
+        "selection": protocol.selection_seed if held_out else None,
         "models": ", ".join(map(str, final)),
         "bootstrap": protocol.bootstrap.seed,
     }

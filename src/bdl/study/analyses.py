@@ -22,6 +22,7 @@ from bdl.evaluation.reconstruction import Reconstruction
 from bdl.evaluation.states import StateScore, choose, states
 from bdl.events import Events
 from bdl.study.results import ScoreRecord
+from bdl.study.stages import ADAPTED, TUNED
 
 DensityFolds = Sequence[Sequence[Density]]
 
@@ -82,7 +83,7 @@ def count_records(
     )
     records = [
         ScoreRecord(row, stage, f"count {name}", plain(value), seed)
-        for stage, counts in (("tuned", adaptation.before), ("adapted", adaptation.after))
+        for stage, counts in ((TUNED, adaptation.before), (ADAPTED, adaptation.after))
         for name, value in (
             ("MAE", counts.mae),
             ("relative MAE", counts.relative_mae),
@@ -90,4 +91,4 @@ def count_records(
         )
     ]
     value = plain(adapted.mean_average_precision())
-    return [*records, ScoreRecord(row, "adapted", "mAP", value, seed)]
+    return [*records, ScoreRecord(row, ADAPTED, "mAP", value, seed)]

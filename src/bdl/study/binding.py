@@ -23,7 +23,7 @@ from bdl.runs.run_reader import RunReader
 from bdl.study.data_source import DataSource
 from bdl.study.fingerprint import DataFingerprint
 from bdl.study.label_vault import LabelVault
-from bdl.study.protocol import Protocol
+from bdl.study.protocol import Protocol, parse_protocol
 from bdl.study.splits import Fold
 from bdl.workers import Workers
 
@@ -35,8 +35,9 @@ def bind_protocol(run: RunDirectory, protocol: Protocol) -> None:
     content = {"digest": protocol.digest(), "protocol": protocol.model_dump(mode="json")}
     bound = _bound(run, "protocol.json", content)
     if bound["digest"] != protocol.digest():
-        old, new = bound["protocol"], protocol.content()
-        keys = [key for key in new if old.get(key) != new[key]] or ["its version"]
+        old = parse_protocol(bound["protocol"], f"{run.url}/protocol.json").content()
+        new = protocol.content()
+        keys = [key for key in new if old[key] != new[key]] or ["its version"]
         raise StudyError(
             f"{run.url}: holds a study of another protocol (differs in {', '.join(keys)}); "
             "give a changed protocol another --out"
@@ -144,11 +145,10 @@ def _bound(run: RunDirectory, name: str, content: dict[str, Any]) -> Any:
 
 def _check_labels(protocol: Protocol, folds: Sequence[Fold], benchmark: Benchmark) -> None:
     """Raise an error for a fold without events to train or select on; test labels stay sealed."""
-    nested = protocol.regime == "nested"
     for number, fold in enumerate(folds):
-        selection = fold.calibration if nested else fold.test
+        selection = protocol.regime.selection_ids(fold)
         vault = LabelVault(benchmark, [*fold.train, *selection])
-        parts = [(protocol.selection_part, selection)] if selection else []
+        parts = [(protocol.regime.selection_part, selection)] if selection else []
         for part, ids in (("training", fold.train), *parts):
             labels = vault.labels(ids)
             for event in benchmark.settings.types:

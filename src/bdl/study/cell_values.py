@@ -9,6 +9,7 @@ import numpy as np
 
 from bdl.study.paper_tables import TableCell
 from bdl.study.results import Results
+from bdl.study.stages import SELECTION
 
 # How values of some metrics are written; the others have a fixed number of digits.
 FORMATS = {"learning rate": "{:.0e}", "epoch": "{:g}"}
@@ -85,10 +86,10 @@ def cell_value(results: Results, cell: TableCell) -> CellValue:
 def _values(results: Results, cell: TableCell, row: str, fold: int | None) -> SeedValues:
     """Values or paired differences of a row by seed."""
     by_seed = results.values(row, cell.stage, cell.metric, seed=cell.seed, fold=fold)
-    if cell.stage == "selection" and not by_seed:
+    if cell.stage == SELECTION and not by_seed:
         # What was selected belongs to a fold; without one the cell is the mean over folds.
         folds = [
-            results.values(row, "selection", cell.metric, seed=None, fold=number)
+            results.values(row, SELECTION, cell.metric, seed=None, fold=number)
             for number in results.folds
         ]
         value = mean(value for values in folds for value in values.values())

@@ -48,7 +48,7 @@ def summary(protocol: Protocol) -> dict[str, Any]:
         "title": protocol.title,
         "data": protocol.data.kind,
         "needs": protocol.data.requires or protocol.data.kind,
-        "regime": protocol.regime,
+        "regime": protocol.regime.name,
         "rows": len(protocol.rows),
         "trainings": training_count(protocol),
         "core_hours": round(core_hours(protocol), 2),
@@ -65,4 +65,4 @@ def _trainings(protocol: Protocol, row: Row) -> int:
         trainings = settings.selection.folds + trials + settings.selection.refit
         return folds * len(protocol.seeds_of(row)) * max(trainings, 1)
     rates, seeds = len(protocol.rates_of(row)), len(protocol.seeds_of(row))
-    return folds * (rates + seeds if protocol.regime == "nested" else rates * seeds)
+    return folds * protocol.regime.trainings(rates=rates, seeds=seeds)

@@ -24,6 +24,7 @@ from bdl.density import Density
 from bdl.errors import InputError
 from bdl.evaluation import Regions, match
 from bdl.events import Events
+from bdl.study.stages import DEFAULT, TUNED
 
 
 class DecoderStages(Value):
@@ -70,8 +71,8 @@ class DecoderStages(Value):
             return best_decoder(densities, truth, grid, benchmark, tolerances)[0]
 
         return {
-            "tuned": self.fixed or tuned or best(self._grid(benchmark, first)),
-            "default": best(self._searched(untuned_grid(benchmark, first))),
+            TUNED: self.fixed or tuned or best(self._grid(benchmark, first)),
+            DEFAULT: best(self._searched(untuned_grid(benchmark, first))),
             **{
                 grid.kind: best(self._searched(grid))
                 for grid in self.alternatives

@@ -20,10 +20,9 @@ from bdl.study.model_fits import FitResult, fitted_detector, losses, model_file
 from bdl.study.protocol import Row
 from bdl.study.results import ScoreRecord
 from bdl.study.row_models import RowModel
+from bdl.study.stages import OPERATING_POINT, SELECTION, TUNED
 from bdl.study.steps import RowRun, StepData, StudyStep
 from bdl.study.study_plan import StudyPlan
-
-RANKING, OPERATING_POINT = "tuned", "operating point"  # stages of a row with a preset
 
 
 class DetectorStep(StudyStep):
@@ -42,7 +41,7 @@ class DetectorStep(StudyStep):
         model = detector.model_
         point = model.operating_point
         densities: list[Density] = []
-        stages: dict[str, list[tuple[str, ByType]]] = {RANKING: []}
+        stages: dict[str, list[tuple[str, ByType]]] = {TUNED: []}
         if point is not None:
             stages[OPERATING_POINT] = []
         points = (None,) if point is None else (None, point)
@@ -56,7 +55,7 @@ class DetectorStep(StudyStep):
         result = FitResult(
             epoch=model.epoch,
             score=None if model.choices is None else model.choices.score,
-            decoders={RANKING: model.decoder},
+            decoders={TUNED: model.decoder},
             losses=losses(detector),
             chosen=model.model_dump(
                 mode="json", include={"settings", "operating_point", "choices"}
@@ -97,7 +96,7 @@ def detector_choices(
                 "threshold": None if point is None else point["threshold"],
             }
             records += [
-                ScoreRecord(row_run.row, "selection", metric, value, None, fold)
+                ScoreRecord(row_run.row, SELECTION, metric, value, None, fold)
                 for metric, value in values.items()
             ]
     return frozen, records

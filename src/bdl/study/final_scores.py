@@ -31,7 +31,9 @@ from bdl.runs.step_files import common_stages, read_step_densities, read_step_de
 from bdl.study.analyses import count_records, state_records
 from bdl.study.label_vault import LabelVault
 from bdl.study.protocol import BootstrapSettings
+from bdl.study.regimes import RegimeField
 from bdl.study.results import Results, RowDifference, RowEstimate, ScoreRecord, ToleranceCurve
+from bdl.study.stages import TUNED
 from bdl.study.steps import RowRun, StepData, StudyStep
 from bdl.study.study_plan import StudyPlan
 
@@ -45,7 +47,7 @@ class ScoreStep(StudyStep):
     runs: tuple[RowRun, ...]
     test: StepData  # all test recordings, with their labels
     folds: tuple[tuple[str, ...], ...]  # ids of the test recordings of each fold
-    regime: Literal["nested", "validation"]
+    regime: RegimeField
     metrics: tuple[Metric, ...]
     differences: tuple[tuple[str, str], ...]
     bootstrap: BootstrapSettings
@@ -159,10 +161,10 @@ class ScoreStep(StudyStep):
             row, seed = row_run.row, row_run.seed
             folds = [read_step_densities(run, [step]) for step in row_run.densities]
             if "states" in self.analyses and benchmark.intervals:
-                cross_fitted = self.regime == "nested"
+                cross_fitted = self.regime.held_out
                 yield from state_records(row, seed, folds, benchmark, cross_fitted=cross_fitted)
             if "counts" in self.analyses and folds[0][0].kind == "events":
-                detections = read_step_detections(run, row_run.detections, "tuned")
+                detections = read_step_detections(run, row_run.detections, TUNED)
                 yield from count_records(row, seed, folds, detections, benchmark)
 
 

@@ -12,10 +12,10 @@ from bdl.detector.presets import PresetName
 from bdl.errors import StudyError
 from bdl.formats.data_files import DataFiles
 from bdl.runs.file_stamps import file_stamps
-from bdl.study.detector_rows import OPERATING_POINT
 from bdl.study.fingerprint import DataFingerprint
 from bdl.study.own_data import reported
 from bdl.study.protocol import Row
+from bdl.study.stages import OPERATING_POINT
 from bdl.study.study_reader import StudyReader
 
 

@@ -33,8 +33,9 @@ from bdl.study.model_fits import (
 )
 from bdl.study.protocol import Row
 from bdl.study.results import ScoreRecord
+from bdl.study.stages import SELECTION
 from bdl.study.steps import RowRun, StepData, StudyStep
-from bdl.study.study_plan import Regime, RunSteps, StudyPlan, TrainedRows
+from bdl.study.study_plan import Procedure, RunSteps, StudyPlan, TrainedRows
 
 
 class SelectStep(StudyStep):
@@ -92,8 +93,8 @@ class SelectedModel(Value):
     decoders: dict[str, Decoder]
 
 
-class Nested(Regime):
-    """The nested regime."""
+class Nested(Procedure):
+    """The procedure of the nested regime."""
 
     def first_steps(self, plan: StudyPlan) -> Mapping[tuple[str, int], Sequence[StudyStep]]:
         """One step per learning rate, or per seed of a preset, by row and fold."""
@@ -167,7 +168,7 @@ class Nested(Regime):
             run_steps("training final models", training)
         runs, failures = _trained_runs(run, finals)
         records = [
-            ScoreRecord(model.row, "selection", metric, value, None, model.fold)
+            ScoreRecord(model.row, SELECTION, metric, value, None, model.fold)
             for model in models
             for metric, value in (
                 ("learning rate", model.learning_rate),

@@ -18,9 +18,9 @@ from bdl.errors import ConfigError
 from bdl.evaluation.metrics.metric import number
 from bdl.objectives import Objective
 from bdl.study.data_source import DataSource
-from bdl.study.detector_rows import OPERATING_POINT, RANKING
 from bdl.study.protocol import BootstrapSettings, Protocol, Row
 from bdl.study.splits import Folds
+from bdl.study.stages import OPERATING_POINT, TUNED
 
 
 def project_protocol(
@@ -113,7 +113,7 @@ def reported(tolerances: Sequence[float]) -> list[tuple[str, str, str]]:
     chosen = {"F1": "F1", "sensitivity": "sensitivity", "precision": "precision"}
     chosen["false_alarms_per_day"] = "false alarms per day"
     return [
-        *((metric, RANKING, words) for metric, words in ranked),
+        *((metric, TUNED, words) for metric, words in ranked),
         *((f"{metric}@{widest}>=0", OPERATING_POINT, words) for metric, words in chosen.items()),
     ]
 

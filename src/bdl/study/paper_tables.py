@@ -14,6 +14,7 @@ from typing import Literal
 from pydantic import field_validator
 
 from bdl.config import Value
+from bdl.study.stages import TUNED
 
 # Deviations from the paper that several presets share, by the name that their notes use.
 COMMON_NOTES = {
@@ -66,7 +67,7 @@ class TableCell(Value):
     minus: str | None = None
     over: str | None = None
     metric: str = "mAP"
-    stage: str = "tuned"
+    stage: str = TUNED
     seed: int | None = None
     fold: int | None = None
     folds: Literal["mean", "lowest", "highest", "positive"] | None = None

@@ -13,7 +13,7 @@ are summarised. There are two regimes:
   say so and add a cross-fitted score, for which the decoder of each fold is selected on the others.
 
 Times are in seconds, strides in samples. Unknown keys are errors. The hash leaves out what
-changes no result: name, title, notes and table layouts.
+changes no result: name, title, notes, table layouts and the methods of rows.
 """
 
 from __future__ import annotations
@@ -29,9 +29,11 @@ from bdl.decoding import Decoder, Grid
 from bdl.evaluation.metrics import Metric
 from bdl.runs.digest import digest
 from bdl.study.paper_tables import Paper
+from bdl.study.regimes import NESTED, RegimeField
 from bdl.study.row import LearningRates, Seeds
 from bdl.study.row import Row as Row  # a protocol is written with its rows
 from bdl.study.splits import Fold, Folds, Holdout, Split, Unit, make_split
+from bdl.study.stages import RESERVED
 from bdl.training import Training
 
 # Fields of `Training` that the study sets for each training, and the key that determines them.
@@ -118,7 +120,7 @@ class Protocol(Value):
     >>> Protocol(
     ...     name="mine", data="hapt", split=Folds(folds=3, seed=0, calibration=0.2),
     ...     rows=(Row(name="BDL", objective="bdl-hard"),),
-    ... ).regime
+    ... ).regime.name
     'nested'
     """
 
@@ -126,7 +128,7 @@ class Protocol(Value):
     title: str = ""
     data: Dataset
     settings: dict[str, Any] = Field(default_factory=dict)
-    regime: Literal["nested", "validation"] = "nested"
+    regime: RegimeField = NESTED
     split: Split
     rows: tuple[Row, ...] = Field(min_length=1)
     training: Training = Field({"checkpoint_epochs": (5, 10, 15, 20)}, validate_default=True)
@@ -160,14 +162,16 @@ class Protocol(Value):
         for name in (name for pair in self.differences for name in pair):
             if name not in names:
                 raise ValueError(f"a difference names the row {name!r}; rows are {names}")
+        if any(row.method for row in self.rows) and all(row.lag is None for row in self.rows):
+            raise ValueError("the method of a row has no effect in a study without a lag")
         if len(set(self.seeds)) != len(self.seeds):
             raise ValueError(f"seeds must be distinct, got {self.seeds}")
         if self.calibrates and isinstance(self.split, Folds) and not self.split.calibration:
             raise ValueError("a nested study needs split.calibration, the share for selection")
         presets = [row.name for row in self.rows if row.preset]
-        if presets and self.regime == "validation":
+        if presets and not self.regime.held_out:
             raise ValueError(f"row {presets[0]!r}: a preset needs the regime nested")
-        if self.regime == "validation" and isinstance(self.split, Holdout):
+        if isinstance(self.split, Holdout) and not self.regime.held_out:
             raise ValueError("a study in the validation regime needs folds")
         for key in self.settings:
             if key not in Settings.model_fields:
@@ -176,6 +180,21 @@ class Protocol(Value):
         for field, key in _SET_BY_STUDY.items():
             if getattr(self.training, field) != Training.model_fields[field].default:
                 raise ValueError(f"training.{field} has no effect in a study; give {key}")
+        return self
+
+    @model_validator(mode="after")
+    def _distinct_stages(self) -> Self:
+        """Refuse a stage that would overwrite another one."""
+        taken = dict.fromkeys(RESERVED, "those of every study")
+        grids = [grid.kind for grid in self.alternatives]
+        named = {"alternatives": grids, "decoders": self.decoders, "rescored": self.rescored}
+        for key, names in named.items():
+            for name in names:
+                if name in taken:
+                    raise ValueError(
+                        f"{key}: stages need distinct names, and {name!r} is one of {taken[name]}"
+                    )
+                taken[name] = key
         return self
 
     @property
@@ -187,16 +206,11 @@ class Protocol(Value):
     @property
     def calibrates(self) -> bool:
         """Whether calibration recordings are needed: for rows that make no choices of their own."""
-        return self.regime == "nested" and any(row.preset is None for row in self.rows)
+        return self.regime.held_out and any(row.preset is None for row in self.rows)
 
     def make_folds(self, groups: Mapping[str, str]) -> tuple[Fold, ...]:
         """The folds of recordings, given the group of each."""
         return make_split(self.split, groups, calibrate=self.calibrates)
-
-    @property
-    def selection_part(self) -> str:
-        """Name of the recordings on which checkpoints are selected."""
-        return "calibration" if self.regime == "nested" else "validation"
 
     def row(self, name: str) -> Row:
         """The row of that name."""
@@ -212,7 +226,8 @@ class Protocol(Value):
 
     def content(self) -> dict[str, Any]:
         """Everything that can change a result, as plain data."""
-        return self.model_dump(mode="json", exclude={"name", "title", "notes", "paper"})
+        names = dict.fromkeys(("name", "title", "notes", "paper"), True)
+        return self.model_dump(mode="json", exclude={**names, "rows": {"__all__": {"method"}}})
 
     def digest(self) -> str:
         """SHA-256 of the content."""

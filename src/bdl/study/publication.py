@@ -17,6 +17,7 @@ from bdl.runs.seal import sealed
 from bdl.runs.step_files import common_stages
 from bdl.study.model_fits import FitResult
 from bdl.study.results import Results
+from bdl.study.stages import TUNED
 from bdl.study.study_outputs import EpochMeans, RowOutputs, StudyOutputs
 from bdl.study.study_plan import StudyPlan, TrainedRows
 from bdl.study.table_formats import written
@@ -73,7 +74,7 @@ def study_outputs(run: RunReader, plan: StudyPlan, trained: TrainedRows, data: s
         selections = [FitResult(**run.result(step)) for step in trained.checkpoints.get(row, ())]
         rows[row] = RowOutputs(
             seed=row_run.seed,
-            stage="tuned" if "tuned" in stages else stages[0],
+            stage=TUNED if TUNED in stages else stages[0],
             detections=row_run.detections,
             densities=row_run.densities,
             loss=EpochMeans.of(dict(enumerate(fit.losses, start=1)) for fit in fits),

@@ -37,6 +37,9 @@ class Row(Value):
         Samples per output bin; None for that of the data set.
     lag
         Seconds by which answers may be late, with a forward encoder; None reads whole recordings.
+    method
+        Name that rows share which differ only in their lag, for figures over the lag; empty for
+        that of the objective.
     batch, learning_rates, seeds
         As in the protocol; None takes them from it.
     decoder
@@ -59,6 +62,7 @@ class Row(Value):
     encoder: Encoder = Field("gru", validate_default=True)
     stride: PositiveInt | None = None
     lag: NonNegativeFloat | None = None
+    method: str = ""
     batch: PositiveInt | None = None
     learning_rates: LearningRates | None = None
     seeds: Seeds | None = None

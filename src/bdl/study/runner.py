@@ -25,16 +25,17 @@ from bdl.study.final_scores import ScoreStep
 from bdl.study.nested import Nested
 from bdl.study.protocol import Protocol
 from bdl.study.publication import joined_results, publication
+from bdl.study.regimes import NESTED, VALIDATION, Regime
 from bdl.study.results import Results
 from bdl.study.row_models import RowModel
 from bdl.study.step_worker import StepWorker
 from bdl.study.steps import StudyStep
-from bdl.study.study_plan import Regime, RunSteps, StudyPlan
+from bdl.study.study_plan import Procedure, RunSteps, StudyPlan
 from bdl.study.validation import Validation
 from bdl.workers import WorkerDeath, Workers, run_all
 
 ReportProgress = Callable[[str, int, int], None]
-REGIMES: dict[str, Regime] = {"nested": Nested(), "validation": Validation()}
+PROCEDURES: dict[Regime, Procedure] = {NESTED: Nested(), VALIDATION: Validation()}
 
 
 def run_study(
@@ -89,7 +90,7 @@ def run_study(
         process = {"host": platform.node(), "process": os.getpid()}
         run.note("started", **process, workers=workers.model_dump(mode="json"))
         run_steps = _step_runner(run, source, workers, report)
-        trained = REGIMES[protocol.regime].train(run, plan, run_steps)
+        trained = PROCEDURES[protocol.regime].train(run, plan, run_steps)
         score = ScoreStep.of(plan, trained.runs)
         scores = _score(run, score, benchmark, report)
         binding.bind_data(run, benchmark, source)  # an error if the data changed meanwhile

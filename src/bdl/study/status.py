@@ -14,7 +14,7 @@ from typing import Any
 
 from bdl.study.model_fits import FitResult
 from bdl.study.results import Results
-from bdl.study.runner import REGIMES
+from bdl.study.runner import PROCEDURES
 from bdl.study.study_plan import StudyPlan
 from bdl.study.study_reader import StudyReader
 
@@ -52,7 +52,7 @@ def status_of(url: str) -> StudyStatus:
     plan = StudyPlan.stored(study)
     if plan is None:
         return StudyStatus(protocol.name, {}, {}, None, {}, results, ledger)
-    total = {**REGIMES[protocol.regime].step_counts(plan), "score": 1}
+    total = {**PROCEDURES[protocol.regime].step_counts(plan), "score": 1}
     seconds: dict[str, dict[str, float]] = {}
     for entry in ledger:
         if entry["event"] == "step":
@@ -90,7 +90,7 @@ def _seconds_left(
 
 def _live(study: StudyReader, plan: StudyPlan) -> dict[str, list[float | None]]:
     """Best calibration or validation score so far, by row and fold."""
-    steps = REGIMES[plan.protocol.regime].first_steps(plan)
+    steps = PROCEDURES[plan.protocol.regime].first_steps(plan)
     live: dict[str, list[float | None]] = {}
     for row in plan.protocol.rows:
         live[row.name] = []

@@ -106,8 +106,8 @@ class TrainedRows:
     failed: tuple[str, ...]
 
 
-class Regime(ABC):
-    """How models and decoders are selected: which steps a study has, and in which order."""
+class Procedure(ABC):
+    """The steps of a study under a regime, and their order."""
 
     @abstractmethod
     def first_steps(self, plan: StudyPlan) -> Mapping[tuple[str, int], Sequence[StudyStep]]:

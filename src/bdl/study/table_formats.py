@@ -124,7 +124,7 @@ def fill(table: PaperTable, results: Results) -> FilledTable:
 
 def notes_of(protocol: Protocol, results: Results) -> list[str]:
     """Notes below a table: the regime, details that the paper does not give, what failed."""
-    development = [DEVELOPMENT] if protocol.regime == "validation" else []
+    development = [] if protocol.regime.held_out else [DEVELOPMENT]
     failed = [f"Failed: {text}." for text in results.failed]
     notes = [protocol.notes] if protocol.notes else []
     return [*development, *protocol.paper.notes, *notes, *failed]

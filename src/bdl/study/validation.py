@@ -23,8 +23,9 @@ from bdl.study.label_vault import LabelVault
 from bdl.study.model_fits import ModelFit, model_file, select_rate
 from bdl.study.protocol import Row
 from bdl.study.results import ScoreRecord
+from bdl.study.stages import CROSS_FITTED, VALID
 from bdl.study.steps import RowRun, StepData, StudyStep
-from bdl.study.study_plan import Regime, RunSteps, StudyPlan, TrainedRows
+from bdl.study.study_plan import Procedure, RunSteps, StudyPlan, TrainedRows
 
 
 class ValidateStep(StudyStep):
@@ -81,7 +82,7 @@ class TuneStep(StudyStep):
             others = [density for j, fold in enumerate(folds) if j != number for density in fold]
             labels = vault.labels([density.recording for density in others])
             cross_fitted.append(self.stages.tune(others, labels, benchmark)[0])
-        detections["cross-fitted"] = Events.concat(
+        detections[CROSS_FITTED] = Events.concat(
             decode(fold, decoder, benchmark.intervals)
             for fold, decoder in zip(folds, cross_fitted, strict=True)
         )
@@ -90,8 +91,8 @@ class TuneStep(StudyStep):
         return StepOutput(result.model_dump(mode="json"), files)
 
 
-class Validation(Regime):
-    """The validation regime."""
+class Validation(Procedure):
+    """The procedure of the validation regime."""
 
     def first_steps(self, plan: StudyPlan) -> Mapping[tuple[str, int], Sequence[ValidateStep]]:
         """One step per seed and learning rate, by row and fold."""
@@ -135,7 +136,7 @@ class Validation(Regime):
             scores = [fit.score for fit in fits if fit.score is not None]
             pooled = [(None, sum(scores) / len(scores)), *enumerate(scores)]
             records += [
-                ScoreRecord(row.name, "valid", "mAP", score, seed, fold) for fold, score in pooled
+                ScoreRecord(row.name, VALID, "mAP", score, seed, fold) for fold, score in pooled
             ]
         tuning = [step for *_, step in tunes]
         run_steps("choosing decoders", tuning)

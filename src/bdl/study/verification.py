@@ -26,7 +26,7 @@ from bdl.study.final_scores import ScoreStep
 from bdl.study.publication import CHAIN, joined_results, publication
 from bdl.study.results import Results
 from bdl.study.row_models import RowModel
-from bdl.study.runner import REGIMES
+from bdl.study.runner import PROCEDURES
 from bdl.study.steps import StudyStep
 from bdl.study.study_plan import StudyPlan
 from bdl.study.study_reader import UNFINISHED, StudyReader
@@ -106,7 +106,7 @@ def verify_study(url: str, *, data: Path | None = None, trust: bool = False) -> 
             if run.done(step.id) is None:
                 raise StudyError(f"{study.url}: {UNFINISHED} (step {step.name} is not done)")
 
-    trained = REGIMES[protocol.regime].train(run, plan, all_done)
+    trained = PROCEDURES[protocol.regime].train(run, plan, all_done)
     score = ScoreStep.of(plan, trained.runs)
     if {step.folder for step in (*trained.steps, score.id)} != {step.folder for step in files}:
         raise study.damage(CHAIN, "it names other steps than the protocol has")

@@ -29,8 +29,8 @@ class WallClock:
     Examples
     --------
     >>> clock = WallClock(datetime(2018, 3, 10, 12, 0))
-    >>> clock.changes[0], clock.samples(np.array([DAY * 17601 + 8 * 3600.0])).tolist()
-    ((10080, -14400), [13680.0])
+    >>> clock.samples(np.array([DAY * 17601 + 8 * 3600.0])).tolist()
+    [13680.0]
     >>> clock.stamps(10079, 2).to_pylist()
     ['2018-03-11T01:59:55-0500', '2018-03-11T03:00:00-0400']
     """
@@ -50,11 +50,6 @@ class WallClock:
         start, changes, _ = start_in_zone(self.start, ZONE, PERIOD, samples)
         assert start is not None
         return self.local_start - round(start.timestamp()), changes
-
-    @property
-    def changes(self) -> OffsetChanges:
-        """``(sample, seconds east of UTC)`` of every change after sample 0."""
-        return self._in_zone[1]
 
     def samples(self, local: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sample (real-valued) at which the local clock shows the given seconds.
