@@ -21,7 +21,6 @@ from bdl import Detector, Events, Recordings
 from bdl.datasets import Benchmark
 from bdl.detector import DetectorSettings
 from bdl.detector.selection import Selection
-from bdl.evaluation import match
 from bdl.formats import read_events, write_events
 
 
@@ -139,14 +138,8 @@ def in_memory(dataset: Benchmark) -> Benchmark:
 def scores(dataset: Benchmark, detections: Sequence[Events], parts: Sequence[Part]) -> list[float]:
     """mAP, mF1, then AP at each tolerance averaged over types, of all test parts pooled."""
     ids = [id for part in parts for id in part.test]
-    matches = match(
-        dataset.events.select(recordings=ids),
-        Events.concat(detections),
-        dataset.settings.tolerances,
-        types=dataset.settings.types,
-        event_free=dataset.settings.event_free,
-        recordings=ids,
-    )
+    truth = dataset.events.select(recordings=ids)
+    matches = dataset.match(truth, Events.concat(detections), ids)
     precision = np.nanmean(matches.average_precision(), axis=0)
     return [matches.mean_average_precision(), matches.mean_f1(), *precision.tolist()]
 

@@ -95,6 +95,8 @@ def run(
         truth=benchmark.events.select(recordings=test.ids),
         systems=tuple(systems),
         tolerances=benchmark.settings.tolerances,
+        types=benchmark.settings.types,
+        event_free=benchmark.settings.event_free,
         recordings=test,
         provenance=_provenance(settings),
         seed=seed,

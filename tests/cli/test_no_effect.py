@@ -38,6 +38,7 @@ NO_EFFECT = [
     (f"{REPORT} --trust-pickle", "--trust-pickle has no effect without the run directory"),
     (f"{REPORT} --pattern *.csv", "--pattern has no effect without --recordings or --dataset"),
     ("report . --tolerance 3", "--tolerance has no effect on a report of a project or study"),
+    ("report . --bootstrap 5", "--bootstrap has no effect on a report of a project or study"),
     (f"{REVIEW} --threshold 0.9", "--threshold has no effect without --densities or --detections"),
     (f"{REVIEW} --margin 0.1", "--margin has no effect without --densities or --detections"),
     (f"{REVIEW} --format csv", "--format has no effect without --recordings or --dataset"),

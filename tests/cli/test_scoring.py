@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
+from bdl.datasets import Fraud
 from bdl.errors import BdlError, CoverageWarning
+from bdl.formats import write_events
 from calling import call, call_json
 
 TRUTH = [("a", "onset", 100), ("a", "wakeup", 500), ("b", "onset", 200), ("b", "wakeup", 900)]
@@ -502,6 +506,19 @@ def test_systems_are_compared_in_pairs_or_with_a_baseline(
     bare.write_text("series_id,event,step\na,onset,100\nb,onset,200\n")
     unscored = ("compare", "--truth", truth, *BOTH, "--detections", bare, "--detections", found)
     assert call_json(*unscored, "--metric", "mF1", "--bootstrap", 9)["bootstrap"]["systems"]
+
+
+def test_a_report_on_a_data_set_scores_by_its_rules(tmp_path: Path) -> None:
+    Fraud().simulate(tmp_path / "fraud", recordings=4)
+    benchmark = Fraud().load(tmp_path / "fraud")
+    found = tmp_path / "found.csv"
+    write_events(replace(benchmark.events, score=np.ones(len(benchmark.events))), found)
+    words = ("report", found, "--dataset", "fraud", "--data", tmp_path / "fraud")
+    page = ("--bootstrap", 0, "--out", tmp_path / "page.html")
+    for more, rule in (((), "counted as false alarms"), (("--event-free", "ignore"), "ignored")):
+        call(*words, *more, *page)
+        expected = f"Detections in recordings without events are {rule}"
+        assert expected in (tmp_path / "page.html").read_text()
 
 
 def test_tables_speak_of_events(tables: tuple[Path, Path]) -> None:

@@ -115,7 +115,7 @@ def from_project_to_answer(project: Path, new: object, *words: object) -> pl.Dat
     low, high = told["rows"]["fast"]["tuned"]["mAP"]["interval"]
     assert 0 <= low <= high <= 1
     page = project / "report.html"
-    call("report", project / "evaluation", "--out", page, "--bootstrap", 0)
+    call("report", project / "evaluation", "--out", page)
     assert page.stat().st_size > 1_000_000
     assert "cross-validated" in call_json("fit", project, *QUICK, "--quiet")
     found = project / "found.csv"

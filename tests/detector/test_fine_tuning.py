@@ -11,7 +11,9 @@ import torch
 
 from bdl import Detector, Events, Recording, Recordings, write_events
 from bdl.errors import ConfigError, InputError
+from bdl.evaluation import Regions, match
 from bdl.formats import prepare
+from bdl.report.before_after import before_and_after
 from calling import call
 
 
@@ -93,6 +95,20 @@ def test_other_data_are_refused(model: Detector) -> None:
         model.fine_tune(*data(1, channels=2))
     with pytest.raises(ConfigError, match="fit"):
         Detector().fine_tune(recordings, events)
+
+
+def test_the_page_scores_only_annotated_spans(model: Detector) -> None:
+    recordings, events = data(3, count=5)
+    spans = {id: [(0.0, 300.0)] for id in recordings.ids}
+    found = model.detect(recordings)
+    [expected, whole] = [
+        match(events, found, (10.0,), types=("spike",), recordings=recordings.ids, regions=regions)
+        for regions in (Regions.of(spans), None)
+    ]
+    content = before_and_after(model, model, recordings.annotate(spans), events)
+    for matches in content.matches:
+        np.testing.assert_array_equal(matches.average_precision(), expected.average_precision())
+        assert matches.truths.sum() == expected.truths.sum() < whole.truths.sum()
 
 
 def test_the_command_writes_a_model_and_a_page(tmp_path: Path, model: Detector) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from bdl.density import Density
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation.adapter import adapt
 from bdl.evaluation.counts import count_events
+from bdl.evaluation.regions import Regions
 from bdl.events import Events
 
 
@@ -33,6 +36,29 @@ def test_sums_are_held_against_visible_events() -> None:
     assert counts.mae == pytest.approx((2 + 1 + 0.5 + 0) / 4, abs=1e-5)
     assert counts.relative_mae == pytest.approx((2 + 0.5 + 0.5 + 0) / 4, abs=1e-5)
     assert counts.ratio == pytest.approx(3.5 / 2, abs=1e-5)
+
+
+def test_only_what_is_in_annotated_spans_counts() -> None:
+    densities, truth, groups = simulated(2.0)
+    regions = Regions.of({name: [(0.0, 300.0), (600.0, 800.0)] for name in groups})
+    inside = (truth.time < 300) | ((truth.time >= 600) & (truth.time < 800))
+    part = Events.of(truth.recording[inside], "off", truth.time[inside])
+    zeroed = [
+        replace(
+            each,
+            values=np.where(
+                ((each.times < 300) | ((each.times >= 600) & (each.times < 800)))[:, None],
+                each.values,
+                np.float32(0),
+            ),
+        )
+        for each in densities
+    ]
+    counts, naive = count_events(densities, truth, regions=regions), count_events(zeroed, part)
+    assert counts.observed.tolist() == naive.observed.tolist()
+    np.testing.assert_allclose(counts.predicted, naive.predicted)
+    factors = adapt(densities, truth, groups=groups, regions=regions).factors
+    np.testing.assert_allclose(factors, adapt(zeroed, part, groups=groups).factors, rtol=1e-4)
 
 
 def simulated(factor: float, groups: int = 8) -> tuple[list[Density], Events, dict[str, str]]:

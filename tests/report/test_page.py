@@ -17,6 +17,7 @@ from bdl import Events, Recording, Recordings
 from bdl.errors import InputError
 from bdl.evaluation.curves import screening
 from bdl.report import Content, System, render, write_report
+from bdl.report.summary import summarise
 
 HOSTILE = "</script><img src=x onerror=alert(1)><!--<script>\"'&${title}"
 VOID = {"meta", "link", "input", "br", "img"}
@@ -104,6 +105,40 @@ def test_false_alarms_and_lags_are_those_of_the_evaluation(
     curve = screening(content.matches[0], content.matches[0].types[0], content.middle)
     for alarms, sensitivity in zip(trace["x"], trace["y"], strict=True):
         assert curve.sensitivity_at(alarms) == sensitivity
+
+
+def test_nothing_on_the_page_is_from_outside_the_annotated_spans(
+    make_content: Callable[..., Content], embedded: Callable[[str], Any]
+) -> None:
+    whole = make_content(days=2.0, replicates=0)
+    assert whole.recordings is not None
+    spans = {id: [(0.0, 50000.0), (100000.0, 130000.0)] for id in whole.recordings.ids}
+    content = replace(whole, recordings=whole.recordings.annotate(spans))
+    data = embedded(render(content))
+    assert data["days"] == pytest.approx(4 * 80000 / 86400)
+    time = whole.truth.time
+    inside = (time < 50000) | ((time >= 100000) & (time < 130000))
+    counts = data["figures"]["counts"]["data"][0]
+    assert sum(counts["x"]) == inside.sum() < len(time)
+    density = whole.systems[0].densities["rec00"]
+    seen = (density.times < 50000) | ((density.times >= 100000) & (density.times < 130000))
+    assert counts["y"][:2] == pytest.approx(density.values[seen].sum(axis=0).tolist())
+    errors = sum(data["figures"]["timing"]["data"][0]["y"])
+    assert errors == sum(len(content.matches[0].hits(name, 900.0)[0]) for name in whole.truth.types)
+
+
+def test_without_two_clusters_there_is_no_interval(make_content: Callable[..., Content]) -> None:
+    content = make_content(recordings=2)
+    assert content.recordings is not None
+    one_group = Recordings.of(
+        [replace(each, info=replace(each.info, group="g")) for each in content.recordings]
+    )
+    row, other = summarise(replace(content, recordings=one_group))
+    assert not row.ap["mAP"].has_interval
+    assert other.difference is None
+    row, other = summarise(replace(content, recordings=one_group, by="recording"))
+    assert row.ap["mAP"].has_interval
+    assert other.difference is not None
 
 
 def test_a_system_that_detects_nothing(embedded: Callable[[str], Any]) -> None:

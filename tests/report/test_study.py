@@ -80,7 +80,7 @@ def run_of(tmp_path_factory: pytest.TempPathFactory) -> RunOf:
 
 def page_of(run: Path, out: Path) -> str:
     """The page that ``bdl report`` writes of a run."""
-    done = CliRunner().invoke(app, ["report", str(run), "--out", str(out), "--bootstrap", "10"])
+    done = CliRunner().invoke(app, ["report", str(run), "--out", str(out)])
     assert done.exit_code == 0, done.output
     return out.read_text("utf-8")
 
@@ -262,7 +262,6 @@ def test_a_run_directory_on_another_file_system_is_read(run_of: RunOf, tmp_path:
     memory = fsspec.filesystem("memory")
     memory.put(str(here), "/nested", recursive=True)
     url = "memory://nested"
-    arguments = ["report", url, "--out", str(tmp_path / "there.html"), "--bootstrap", "10"]
-    done = CliRunner().invoke(app, arguments)
+    done = CliRunner().invoke(app, ["report", url, "--out", str(tmp_path / "there.html")])
     assert done.exit_code == 0, done.output
     assert (tmp_path / "there.html").read_text() == page_of(here, tmp_path / "here.html")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,11 @@ import yaml
 
 from bdl.datasets import Tables
 from bdl.errors import BdlError, ConfigError, InputError
-from bdl.evaluation import Regions, match
+from bdl.evaluation import Regions, bootstrap, match
+from bdl.evaluation.counts import count_events
 from bdl.formats import read_annotated
+from bdl.report.study_content import study_content
+from bdl.report.summary import summarise
 from bdl.study import verify_study
 from bdl.study.own_data import project_protocol
 from bdl.study.protocol import BootstrapSettings, Protocol, Row
@@ -64,6 +68,33 @@ def test_one_command_gives_every_score_with_its_interval(
     text = call("evaluate", project, *FEW, "--baseline", "segmentation")
     assert max(map(len, text.splitlines())) <= 80
     assert "sensitivity" in text
+
+
+def test_the_report_has_the_scores_of_the_evaluation(
+    evaluated: tuple[Path, dict[str, Any]],
+) -> None:
+    project, told = evaluated
+    content = study_content(project / "evaluation")
+    unknown = tuple(replace(system, scores={}, difference=None) for system in content.systems)
+    # As stored, and computed again, as for an earlier run directory without intervals.
+    for each in (content, replace(content, systems=unknown)):
+        summaries = summarise(each)
+        for row in summaries:
+            scores = told["rows"][row.name]["tuned"]
+            for metric in ("mAP", "AP@8", "AP@20"):
+                assert row.ap[metric].to_dict() == scores[metric]
+            assert row.best_f1 == scores["mF1"]["value"]
+        difference = summaries[1].difference
+        assert difference is not None
+        [expected] = [pair for pair in told["differences"] if pair["metric"] == "mAP"]
+        assert difference.value == expected["value"]
+        assert [difference.low, difference.high] == expected["interval"]
+    page = project / "report.html"
+    call("report", project, "--out", page)
+    value, (low, high) = told["rows"]["fast"]["tuned"]["mAP"].values()
+    shown = f'<td>{value:.3f} <span class="range">[{low:.3f}, {high:.3f}]</span></td>'
+    assert shown in page.read_text()
+    assert "20 bootstrap replicates over 3 groups, seed 0" in page.read_text()
 
 
 def test_a_finished_evaluation_is_verified_with_its_data(
@@ -159,6 +190,11 @@ def test_nothing_is_scored_outside_the_annotated_spans(tmp_path: Path) -> None:
     value = told["rows"]["fast"]["tuned"]["mAP"]["value"]
     assert value == pytest.approx(scores[0])
     assert value != pytest.approx(scores[1])
+    content = study_content(project / "evaluation")
+    assert content.matches[0].mean_average_precision() == pytest.approx(value)
+    [summary] = summarise(content)
+    assert summary.ap["mAP"].to_dict() == told["rows"]["fast"]["tuned"]["mAP"]
+    assert content.days == pytest.approx(sum(200 + 20 * i for i in range(6)) / 86400)
 
 
 def test_hapt_as_plain_tables_scores_as_the_data_set_does(
@@ -211,14 +247,18 @@ def test_hapt_as_plain_tables_scores_as_the_data_set_does(
 
 def test_every_protocol_runs_on_own_tables(tmp_path: Path) -> None:
     write_project(tmp_path)
+    names = sorted(file.stem for file in (tmp_path / "signals").glob("*.csv"))
+    spans = "\n".join(f"{name},0,{250 + 20 * i}" for i, name in enumerate(names))
+    (tmp_path / "annotated.csv").write_text(f"recording,start,end\n{spans}\n")
     protocol = Protocol(
         name="mixed",
         data={
             "kind": "tables", "recordings": "signals", "tolerances": (8.0, 20.0),
-            "layout": {"period": 1.0},
+            "annotated": "annotated.csv",
+            "layout": {"period": 1.0, "group_pattern": "^(g[0-9])"},
         },
         settings={"window": 200.0},
-        split=Folds(folds=3, seed=0, calibration=0.3),
+        split=Folds(by="recording", folds=3, seed=0, calibration=0.3),
         rows=(
             Row(name="Hard", objective="bdl-hard", encoder=QUICK["encoder"]),
             Row.of_preset("Fast", "fast", {"encoder": QUICK["encoder"]}),
@@ -226,15 +266,35 @@ def test_every_protocol_runs_on_own_tables(tmp_path: Path) -> None:
         training={"epochs": 9, "checkpoint_epochs": (9,)},
         seeds=(0,),
         differences=(("Fast", "Hard"),),
-        bootstrap=BootstrapSettings(replicates=20),
+        bootstrap=BootstrapSettings(replicates=20, seed=3),
+        analyses=("counts",),
     )  # fmt: skip
     small = shrink(protocol, Tables.scales["tiny"])
     results = run_study(small, tmp_path / "run", data=tmp_path, workers=Workers(threads=1))
     assert results.values("Hard", "tuned", "mAP", seed=0, fold=None)
     assert results.values("Fast", "tuned", "mAP", seed=0, fold=None)
     assert [difference.stage for difference in results.differences] == ["tuned", "tuned"]
-    names = {row.name: row.encoder.kind for row in small.rows}
-    assert names == {"Hard": "recurrent", "Fast": "recurrent"}
+    kinds = {row.name: row.encoder.kind for row in small.rows}
+    assert kinds == {"Hard": "recurrent", "Fast": "recurrent"}
+    content = study_content(tmp_path / "run", data=tmp_path)
+    summaries = summarise(content)
+    for summary, matches in zip(summaries, content.matches, strict=True):
+        assert summary.ap["mAP"] == results.estimate(summary.name, "tuned", "mAP")
+        # What the study has not stored is drawn as it draws: recordings, though there are groups.
+        replicates = small.bootstrap.replicates
+        drawn = bootstrap({"row": matches}, replicates=replicates, seed=3, metric="AP@8")
+        assert summary.ap["AP@8"] == drawn.systems["row"]
+    stored, shown = results.differences[0].estimate, summaries[1].difference
+    assert shown is not None  # Hard minus Fast, as Hard is the first row
+    assert (shown.value, shown.low, shown.high) == (-stored.value, -stored.high, -stored.low)
+    assert content.recordings is not None
+    regions = Regions.annotated(content.recordings.infos)
+    for system in content.systems:
+        counts = count_events(system.densities.values(), content.truth, regions=regions)
+        [ratio] = results.values(system.name, "tuned", "count ratio", seed=0, fold=None).values()
+        assert ratio == pytest.approx(counts.ratio)
+        whole = count_events(system.densities.values(), content.truth)
+        assert ratio != pytest.approx(whole.ratio)
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,11 @@ def fine_tuned(
         from bdl.report.before_after import before_and_after
 
         content = before_and_after(
-            before, after, recordings.select(held_out), events.select(recordings=held_out)
+            before,
+            after,
+            recordings.select(held_out),
+            events.select(recordings=held_out),
+            event_free=source.event_free,
         )
         scores = {
             system.name: matches.mean_average_precision()

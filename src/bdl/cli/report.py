@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bdl.report import System
 
 commands = Typer()
-OF_STUDIES = ("sources", "target", "data", "title", "bootstrap", "trust_pickle", "json")
+OF_STUDIES = ("sources", "target", "data", "title", "trust_pickle", "json")
 
 
 @commands.command(
@@ -83,7 +83,6 @@ def report(
             f"{sources[0]}/evaluation" if project else sources[0],
             data=signals.data,
             title=title,
-            replicates=bootstrap,
             trust=trust_pickle,
         )
         _print_path(write_report(study, target), json)
@@ -111,10 +110,13 @@ def report(
         signals = replace(signals, layout={**signals.layout, "period": period})
     if signals.dataset is not None or signals.recordings is not None:
         source = find_source(signals)
+        if "event_free" not in given_options(context):
+            event_free = source.event_free
+    types = None
     if truth is not None:
         annotated = read_events(truth, defaults={"period": period})
     elif source is not None and source.benchmark is not None:
-        annotated = source.events
+        annotated, types = source.events, source.types
     else:
         raise ConfigError("--truth is missing: the table of annotated events")
     if tolerance is None and source is not None and source.benchmark is not None:
@@ -127,6 +129,7 @@ def report(
         truth=annotated,
         systems=_systems(files, period, densities or [], history or []),
         tolerances=tuple(tolerance),
+        types=types,
         event_free=event_free,
         recordings=None if source is None else source.recordings,
         provenance={"truth": str(truth or signals.data), "detections": ", ".join(sources)},

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from bdl.config import Value
+from bdl.evaluation import Matches, match
 from bdl.evaluation.matching import EventFree
+from bdl.evaluation.scored_parts import scored_parts
 from bdl.events import Events
 from bdl.intervals import IntervalType
 from bdl.recording import Recordings
@@ -116,6 +119,35 @@ class Benchmark:
     settings: Settings
     notes: tuple[str, ...] = ()
     simulated: bool = False
+
+    def match(
+        self,
+        truth: Events,
+        detections: Events,
+        recordings: Iterable[str],
+        tolerances: Sequence[float] | None = None,
+    ) -> Matches:
+        """Match detections by the settings of the benchmark.
+
+        Parameters
+        ----------
+        truth
+            Annotated events, of which a step of a study sees only a part.
+        detections
+            Events with scores.
+        recordings
+            Ids of the recordings to score, each in its annotated spans.
+        tolerances
+            Matching tolerances in seconds; None for those of the settings.
+        """
+        return match(
+            truth,
+            detections,
+            self.settings.tolerances if tolerances is None else tolerances,
+            types=self.settings.types,
+            event_free=self.settings.event_free,
+            **scored_parts(self.recordings.select(recordings).infos),
+        )
 
     def __repr__(self) -> str:
         hours = sum(info.duration for info in self.recordings.infos) / 3600

@@ -17,6 +17,7 @@ from bdl.detector.model import Model
 from bdl.encoders.allocator import keep_buffers
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation.matching import EventFree
+from bdl.evaluation.scored_parts import scored_parts
 from bdl.events import Events
 from bdl.formats.polyphase import on_one_clock
 from bdl.recording import Recording, RecordingInfo, Recordings
@@ -149,7 +150,6 @@ def validator(
     if not len(truth):
         raise InputError("the validation part has no events of the trained types")
     features: list[Featured] = []
-    regions = evaluation.Regions.annotated(recordings.infos)
 
     def score(module: nn.Module) -> float:
         if not features:
@@ -164,8 +164,7 @@ def validator(
             model.tolerances,
             types=model.types,
             event_free=event_free,
-            recordings=recordings.ids,
-            regions=regions,
+            **scored_parts(recordings.infos),
         )
         return matches.mean_average_precision()
 

@@ -26,8 +26,8 @@ from bdl.detector.modelfile import check_size, read_model, split_weights
 from bdl.encoders import Encoder
 from bdl.encoders.custom import Custom
 from bdl.errors import ConfigError, InputError
-from bdl.evaluation import Regions
 from bdl.evaluation.matching import EventFree
+from bdl.evaluation.scored_parts import scored_parts
 from bdl.events import Events
 from bdl.formats.files import reading
 from bdl.intervals import IntervalType, likely_intervals
@@ -116,8 +116,7 @@ def fit_model(
     truth = Events.concat([held.events for _, held in parts]).select(types=chosen_types)
     if not len(truth):
         raise InputError("the validation part has no events of the trained types")
-    infos = [info for _, held_out in parts for info in held_out.recordings.infos]
-    regions = Regions.annotated(infos)
+    scored = scored_parts(info for _, held in parts for info in held.recordings.infos)
     context = HeldOut(
         truth,
         complete.tolerances,
@@ -125,8 +124,8 @@ def fit_model(
         intervals,
         event_free,
         separation,
-        regions,
-        durations=None if regions else {info.id: info.duration for info in infos},
+        scored["regions"],
+        scored["durations"],
         forward=complete.lag is not None,
     )
     fitted = cross_fit(

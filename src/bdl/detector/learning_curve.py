@@ -17,8 +17,9 @@ import numpy as np
 
 from bdl.detector.holdouts import holdouts
 from bdl.errors import ConfigError
-from bdl.evaluation import BootstrapResult, Estimate, Matches, Regions, bootstrap, match
+from bdl.evaluation import BootstrapResult, Estimate, Matches, bootstrap, match
 from bdl.evaluation.matching import EventFree
+from bdl.evaluation.scored_parts import scored_parts
 from bdl.events import Events
 from bdl.frames import Tabular
 from bdl.recording import Recordings
@@ -124,7 +125,6 @@ def learning_curve(
     chosen = _sizes(sizes, len(pool))
     test = recordings.select(held)
     truth = events.select(recordings=held)
-    regions = Regions.annotated(test.infos)
     matches: dict[int, list[Matches]] = {size: [] for size in chosen}
     for repeat in range(repeats):
         order = _order(recordings, pool, seed + repeat)
@@ -136,9 +136,8 @@ def learning_curve(
                 detector.detect(test),
                 tolerances,
                 event_free=event_free,
-                recordings=held,
-                regions=regions,
                 unknown="ignore",
+                **scored_parts(test.infos),
             )
             matches[size].append(scored)
     return LearningCurve(

@@ -22,6 +22,7 @@ from bdl.density import Density
 from bdl.errors import ConfigError, InputError, require
 from bdl.evaluation.bootstrapping import group_codes
 from bdl.evaluation.counts import Counts, count_events
+from bdl.evaluation.regions import Regions
 from bdl.events import Events
 
 _LEAST = 1e-6  # a density that sums to less than this says nothing about a count
@@ -53,8 +54,11 @@ def adapt(
     truth: Events,
     *,
     groups: Mapping[str, str] | None = None,
+    regions: Regions | None = None,
 ) -> Adaptation:
     """Fit and apply the adapter, each group by models that have not seen it.
+
+    With ``regions``, events are counted inside them only.
 
     Examples
     --------
@@ -69,12 +73,14 @@ def adapt(
     (2.0, 1.0)
     """
     listed = [*densities]
-    counts = count_events(listed, truth)
+    counts = count_events(listed, truth, regions=regions)
     group = group_codes(counts.recordings, groups)
     folds = min(_FOLDS, int(group.max()) + 1)
     if folds < 2:
         raise ConfigError("cross-fitting needs at least two groups of recordings, got one")
-    duration = np.array([density.samples * density.period for density in listed])
+    seconds = {density.recording: density.samples * density.period for density in listed}
+    seconds |= {} if regions is None else regions.durations
+    duration = np.array([seconds[name] for name in counts.recordings])
     factors = np.ones_like(counts.predicted)
     for j in range(len(counts.types)):
         predicted = np.maximum(counts.predicted[:, j], _LEAST)

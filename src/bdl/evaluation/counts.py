@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from bdl.arrays import Floats
+from bdl.arrays import Flags, Floats
 from bdl.density import Density
 from bdl.errors import InputError
+from bdl.evaluation.regions import Regions
 from bdl.events import Events
 from bdl.frames import Tabular
 from bdl.sampling import nearest_sample
@@ -69,11 +70,14 @@ class Counts(Tabular):
         }
 
 
-def count_events(densities: Iterable[Density], truth: Events) -> Counts:
+def count_events(
+    densities: Iterable[Density], truth: Events, *, regions: Regions | None = None
+) -> Counts:
     """Summed densities against the number of annotated events, per recording and type.
 
     An event outside its recording (by its nearest sample) is not counted, since no bin could hold
-    it. Only recordings with a density (of kind ``events``) are compared.
+    it. Only recordings with a density (of kind ``events``) are compared. With ``regions``, only
+    events and bins (by their centre) inside them count.
 
     Examples
     --------
@@ -98,8 +102,11 @@ def count_events(densities: Iterable[Density], truth: Events) -> Counts:
                 f"others {types}"
             )
         names.append(density.recording)
-        predicted.append(density.values.sum(axis=0, dtype=np.float64))
-        observed.append([float(_visible(truth, density, kind)) for kind in types])
+        values = density.values
+        if regions is not None:
+            values = values[_inside(regions, density, density.times)]
+        predicted.append(values.sum(axis=0, dtype=np.float64))
+        observed.append([float(_visible(truth, density, kind, regions)) for kind in types])
     if types is None:
         raise InputError("no densities to count in")
     if len(set(names)) != len(names):
@@ -107,6 +114,13 @@ def count_events(densities: Iterable[Density], truth: Events) -> Counts:
     return Counts(tuple(names), types, np.array(predicted), np.array(observed))
 
 
-def _visible(truth: Events, density: Density, kind: str) -> int:
-    sample = nearest_sample(truth.times(density.recording, kind), density.period)
+def _visible(truth: Events, density: Density, kind: str, regions: Regions | None) -> int:
+    times = truth.times(density.recording, kind)
+    if regions is not None:
+        times = times[_inside(regions, density, times)]
+    sample = nearest_sample(times, density.period)
     return int(((sample >= 0) & (sample < density.samples)).sum())
+
+
+def _inside(regions: Regions, density: Density, times: Floats) -> Flags:
+    return regions.holds((density.recording,), np.zeros(len(times), np.int32), times)

@@ -6,17 +6,19 @@ density curves and the calibration of counts, histories add the training curves.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bdl.density import Density
 from bdl.errors import ConfigError
-from bdl.evaluation import Estimate, Matches, match
+from bdl.evaluation import Estimate, Matcher, Matches
 from bdl.evaluation.matching import EventFree
+from bdl.evaluation.scored_parts import scored_parts
 from bdl.events import Events
 from bdl.recording import Recordings
 
@@ -59,11 +61,13 @@ class System:
         Densities by recording id, if available.
     history
         Training curves, (epochs, values) by quantity: ``loss``, and any score.
+    scores
+        Scores that are known, by name of the metric (``mAP``, ``AP@60``), shown instead of those
+        of the detections.
     seeds
-        Scores over several seeds by name of the metric (``mAP``, ``AP@60``), shown instead of those
-        of the detections; empty if there is one set of detections only.
+        Number of seeds that these scores are means over.
     difference
-        mAP of the first system minus that of this one over all seeds, if known.
+        mAP of the first system minus that of this one, if known.
     method, lag
         Of systems that differ in their lag: the name that they have in common, and the lag in
         seconds, infinite for a model that reads whole recordings. None where no lag is compared.
@@ -73,7 +77,8 @@ class System:
     detections: Events
     densities: Mapping[str, Density] = field(default_factory=dict)
     history: Mapping[str, EpochCurve] = field(default_factory=dict)
-    seeds: Mapping[str, Estimate] = field(default_factory=dict)
+    scores: Mapping[str, Estimate] = field(default_factory=dict)
+    seeds: int = 1
     difference: Estimate | None = None
     method: str = ""
     lag: float | None = None
@@ -93,10 +98,12 @@ class Content:
         At least one system; the summary describes the first.
     tolerances
         Matching tolerances in seconds, at most 31.
+    types
+        Scored event types; None for all in ``truth``.
     event_free
         Whether recordings without events count (see `bdl.evaluation.match`).
     recordings
-        Signals and durations.
+        Signals, durations, groups, and the annotated spans, outside of which nothing is scored.
     note
         A sentence below the heading, such as a limitation that readers must know.
     provenance
@@ -109,6 +116,8 @@ class Content:
         Seed of the bootstrap.
     replicates
         Bootstrap replicates; 0 leaves confidence intervals out.
+    by
+        What a replicate draws: groups of recordings as far as they are known, or recordings.
 
     Examples
     --------
@@ -122,6 +131,7 @@ class Content:
     truth: Events
     systems: tuple[System, ...]
     tolerances: tuple[float, ...]
+    types: tuple[str, ...] | None = None
     event_free: EventFree = "ignore"
     recordings: Recordings | None = None
     note: str = ""
@@ -130,6 +140,7 @@ class Content:
     training: str = ""
     seed: int = 0
     replicates: int = 1000
+    by: Literal["group", "recording"] = "group"
 
     def __post_init__(self) -> None:
         if not self.systems:
@@ -143,41 +154,32 @@ class Content:
     @cached_property
     def matches(self) -> tuple[Matches, ...]:
         """Matches of each system, in the order of ``systems``."""
-        scored: Collection[str] | None = None
-        durations: dict[str, float] | None = None
+        prepare = partial(
+            Matcher, self.truth, self.tolerances, types=self.types, event_free=self.event_free
+        )
         if self.recordings is not None:
-            scored = self.recordings.ids
-            durations = {info.id: info.duration for info in self.recordings.infos}
+            matcher = prepare(**scored_parts(self.recordings.infos))
         elif self.event_free == "count":
             tables = (self.truth, *(system.detections for system in self.systems))
-            scored = {name for table in tables for name in table.recordings}
-        return tuple(
-            match(
-                self.truth,
-                system.detections,
-                self.tolerances,
-                event_free=self.event_free,
-                recordings=scored,
-                durations=durations,
-            )
-            for system in self.systems
-        )
+            matcher = prepare(recordings={name for table in tables for name in table.recordings})
+        else:
+            matcher = prepare()
+        return tuple(matcher.match(system.detections) for system in self.systems)
 
     @property
     def bounds(self) -> str:
         """Name of the bounds of a score: a confidence interval or the spread over seeds."""
-        if not any(system.seeds for system in self.systems):
+        if all(system.seeds == 1 for system in self.systems):
             return "95 % confidence interval"
-        if all(system.seeds for system in self.systems):
+        if all(system.seeds > 1 for system in self.systems):
             return "standard deviation over seeds"
         return "standard deviation over seeds, or for a single seed the 95 % confidence interval"
 
     @property
     def days(self) -> float | None:
         """Scored days; None without recordings, whose durations are needed."""
-        if self.recordings is None:
-            return None
-        return sum(self.recordings.info(id).duration for id in self.matches[0].recordings) / 86400
+        matches = self.matches[0]
+        return None if matches.durations is None else float(matches.seconds.sum()) / 86400
 
     @property
     def hours(self) -> dict[str, float]:
@@ -192,9 +194,11 @@ class Content:
         return sorted(self.tolerances)[len(self.tolerances) // 2]
 
     @property
-    def groups(self) -> dict[str, str] | None:
-        """Group of each scored recording; None without recordings."""
-        return None if self.recordings is None else self.recordings.groups
+    def clusters(self) -> dict[str, str]:
+        """What a bootstrap replicate draws: by scored recording its group, or itself."""
+        drawn = None if self.by == "recording" else self.recordings
+        groups = {} if drawn is None else drawn.groups
+        return {id: groups.get(id, id) for id in self.matches[0].recordings}
 
 
 def hit_masks(matches: Matches) -> NDArray[np.uint32]:

@@ -19,7 +19,8 @@ import numpy as np
 from bdl import drawing
 from bdl.arrays import Floats
 from bdl.errors import require
-from bdl.evaluation import Estimate
+from bdl.evaluation import Estimate, Regions
+from bdl.evaluation.counts import count_events
 from bdl.evaluation.curves import screening
 from bdl.evaluation.metrics.metric import number
 from bdl.formats.atomic_files import atomic
@@ -215,16 +216,13 @@ def _columns(estimates: Sequence[Estimate]) -> tuple[Floats, Floats, Floats]:
 
 def _counts(content: Content) -> list[tuple[str, Floats, Floats]]:
     rows = []
-    for system in content.systems:
-        densities = [d for d in system.densities.values() if d.kind == "events"]
+    regions = None if content.recordings is None else Regions.annotated(content.recordings.infos)
+    for system, matches in zip(content.systems, content.matches, strict=True):
+        scored = [system.densities[id] for id in matches.recordings if id in system.densities]
+        densities = [density for density in scored if density.kind == "events"]
         if densities:
-            pairs = [
-                (len(content.truth.times(d.recording, name)), float(d.values[:, j].sum()))
-                for d in densities
-                for j, name in enumerate(d.types)
-            ]
-            observed, expected = np.array(pairs, dtype=float).T
-            rows.append((system.name, observed, expected))
+            counts = count_events(densities, content.truth, regions=regions)
+            rows.append((system.name, counts.observed.ravel(), counts.predicted.ravel()))
     return rows
 
 
@@ -264,7 +262,12 @@ def _training_section(content: Content, plots: str) -> str:
 
 
 def _provenance(content: Content) -> dict[str, str]:
-    intervals = f"{content.replicates} bootstrap replicates, seed {content.seed}"
+    clusters = content.clusters
+    drawn = len({*clusters.values()})
+    unit = "recordings" if drawn == len(clusters) else "groups"
+    intervals = (
+        f"{content.replicates} bootstrap replicates over {drawn} {unit}, seed {content.seed}"
+    )
     return {
         **content.provenance,
         "confidence intervals": intervals if content.replicates else "none",

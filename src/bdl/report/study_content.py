@@ -29,12 +29,12 @@ def study_content(
     *,
     data: Path | None = None,
     title: str | None = None,
-    replicates: int = 1000,
     trust: bool = False,
 ) -> Content:
     """Events and outputs of the test parts; one system per row.
 
-    Scores are means over seeds with their spread, detections and densities those of the first seed.
+    Scores are those of the study: means over seeds with their spread, or for a single seed with
+    their confidence intervals. Detections and densities are those of the first seed.
     """
     study = StudyReader(path)
     protocol, outputs = study.protocol, study.outputs
@@ -47,7 +47,7 @@ def study_content(
             study.detections(name),
             study.densities(name),
             _curves(study, name),
-            _over_seeds(study, name),
+            *_scores(study, name),
             _difference(study, rows[0], name),
             *lags.get(name, ("", None)),
         )
@@ -58,21 +58,26 @@ def study_content(
         truth=benchmark.events.select(recordings=outputs.test),
         systems=tuple(systems),
         tolerances=benchmark.settings.tolerances,
+        types=benchmark.settings.types,
         event_free=benchmark.settings.event_free,
         recordings=benchmark.recordings.select(outputs.test),
         note=" ".join([*filter(None, [study.results.data]), *_note(protocol, rows)]),
         provenance=_provenance(study),
         protocol=_text(protocol),
         training=_training(protocol, systems),
-        replicates=replicates,
+        seed=protocol.bootstrap.seed,
+        replicates=protocol.bootstrap.replicates,
+        by=protocol.bootstrap.by,
     )
 
 
-def _over_seeds(study: StudyReader, row: str) -> dict[str, Estimate]:
-    """Mean and spread over seeds of mAP, mF1 and AP at each tolerance; empty for a single seed."""
+def _scores(study: StudyReader, row: str) -> tuple[dict[str, Estimate], int]:
+    """Stored mAP, mF1 and AP at each tolerance, and the number of seeds that they are means of."""
     stage = study.outputs.rows[row].stage
-    if len(study.protocol.seeds_of(study.protocol.row(row))) < 2:
-        return {}
+    seeds = len(study.protocol.seeds_of(study.protocol.row(row)))
+    if seeds == 1:
+        estimates = study.results.estimates
+        return {e.metric: e.estimate for e in estimates if (e.row, e.stage) == (row, stage)}, 1
     spreads: dict[str, Estimate] = {}
     for metric in ("mAP", "mF1"):
         values = [*study.results.values(row, stage, metric, seed=None, fold=None).values()]
@@ -82,7 +87,7 @@ def _over_seeds(study: StudyReader, row: str) -> dict[str, Estimate]:
         if (curve.row, curve.stage) == (row, stage):
             for tolerance, mean, sd in zip(curve.tolerances, curve.mean, curve.sd, strict=True):
                 spreads[f"AP@{number(tolerance)}"] = SeedSpread.of(mean, sd)
-    return spreads if "mAP" in spreads else {}
+    return (spreads, seeds) if "mAP" in spreads else ({}, 1)
 
 
 def _lags(rows: Sequence[Row]) -> dict[str, tuple[str, float]]:
@@ -108,15 +113,14 @@ def _method(row: Row) -> str:
 def _difference(study: StudyReader, first: str, row: str) -> Estimate | None:
     """The paired difference of the first row and this one that the study has estimated."""
     stage = study.outputs.rows[row].stage
-    return next(
-        (
-            difference.estimate
-            for difference in study.results.differences
-            if (difference.row, difference.minus) == (first, row)
-            and (difference.stage, difference.metric) == (stage, "mAP")
-        ),
-        None,
-    )
+    for difference in study.results.differences:
+        if (difference.stage, difference.metric) == (stage, "mAP"):
+            estimate = difference.estimate
+            if (difference.row, difference.minus) == (first, row):
+                return estimate
+            if (difference.row, difference.minus) == (row, first):
+                return Estimate(-estimate.value, -estimate.high, -estimate.low)
+    return None
 
 
 def _curves(study: StudyReader, row: str) -> dict[str, EpochCurve]:

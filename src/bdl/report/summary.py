@@ -11,10 +11,10 @@ from html import escape
 
 import numpy as np
 
-from bdl.evaluation import Estimate, Matches, Metric, bootstrap
+from bdl.evaluation import BootstrapResult, Estimate, Matches, Metric, bootstrap
 from bdl.evaluation.metrics.metric import number
 from bdl.report import html_tables
-from bdl.report.content import Content, timing_errors
+from bdl.report.content import Content, System, timing_errors
 from bdl.text_tables import duration_text
 
 
@@ -48,10 +48,12 @@ def summarise(content: Content) -> list[SystemSummary]:
     strict = f"AP@{number(min(content.tolerances))}"
     rows = []
     for index, (system, matches) in enumerate(zip(content.systems, content.matches, strict=True)):
-        ap = system.seeds or _ap_estimates(content, matches)
+        ap = {**_ap_estimates(content, system, matches), **system.scores}
         difference = system.difference
-        if index > 0 and content.replicates > 0 and not system.seeds:
-            difference = _paired_difference(content, 0, index)
+        # The detections are those of one seed.
+        of_one_seed = content.systems[0].seeds == system.seeds == 1
+        if index > 0 and difference is None and of_one_seed:
+            difference = _paired_difference(content, index)
         rows.append(
             SystemSummary(
                 name=system.name,
@@ -126,36 +128,37 @@ def _count(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
-def _ap_estimates(content: Content, matches: Matches) -> dict[str, Estimate]:
-    """mAP, and AP at each tolerance, of one system, by name of the metric.
-
-    Without a bootstrap, or with a single recording, the bounds of the intervals are NaN.
-    """
-    metrics = ["mAP", *(f"AP@{number(tolerance)}" for tolerance in content.tolerances)]
-    if not content.replicates or len(matches.recordings) < 2:
-        return {metric: Estimate(Metric.parse(metric).value(matches)) for metric in metrics}
-    return {
-        metric: bootstrap(
-            {"system": matches},
-            clusters=content.groups,
-            replicates=content.replicates,
-            seed=content.seed,
-            metric=metric,
-        ).systems["system"]
-        for metric in metrics
-    }
+def _ap_estimates(content: Content, system: System, matches: Matches) -> dict[str, Estimate]:
+    """mAP, and AP at each tolerance, by name of the metric, as far as they are not known."""
+    metrics = {"mAP", *(f"AP@{number(tolerance)}" for tolerance in content.tolerances)}
+    estimates = {}
+    for metric in metrics - system.scores.keys():
+        result = _bootstrap(content, {"system": matches}, metric)
+        value = Metric.parse(metric).value(matches)
+        estimates[metric] = Estimate(value) if result is None else result.systems["system"]
+    return estimates
 
 
-def _paired_difference(content: Content, first: int, second: int) -> Estimate:
-    """mAP of one system minus that of another, on the same draws of recordings."""
-    result = bootstrap(
-        {"second": content.matches[second], "first": content.matches[first]},
-        clusters=content.groups,
+def _paired_difference(content: Content, index: int) -> Estimate | None:
+    """mAP of the first system minus that of another, on the same draws."""
+    systems = {"other": content.matches[index], "first": content.matches[0]}
+    result = _bootstrap(content, systems, "mAP")
+    return result.differences["first - other"] if result else None
+
+
+def _bootstrap(
+    content: Content, systems: Mapping[str, Matches], metric: str
+) -> BootstrapResult | None:
+    """The bootstrap of the report; None without replicates, or with a single cluster."""
+    if not content.replicates or len({*content.clusters.values()}) < 2:
+        return None
+    return bootstrap(
+        systems,
+        clusters=content.clusters,
         replicates=content.replicates,
         seed=content.seed,
-        metric="mAP",
+        metric=metric,
     )
-    return result.differences["first - second"]
 
 
 def estimate_html(estimate: Estimate) -> str:

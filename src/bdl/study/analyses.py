@@ -15,7 +15,7 @@ from dataclasses import astuple
 
 from bdl.datasets import Benchmark
 from bdl.density import Density
-from bdl.evaluation import match
+from bdl.evaluation import Regions
 from bdl.evaluation.adapter import adapt
 from bdl.evaluation.estimate import plain
 from bdl.evaluation.reconstruction import Reconstruction
@@ -72,15 +72,14 @@ def count_records(
         if settings.event_free == "count" or density.recording in labelled
     ]
     ids = [density.recording for density in densities]
-    adaptation = adapt(densities, truth, groups=benchmark.recordings.groups)
-    adapted = match(
+    adaptation = adapt(
+        densities,
         truth,
-        adaptation.rescale(detections.select(recordings=ids)),
-        settings.tolerances,
-        types=settings.types,
-        event_free=settings.event_free,
-        recordings=ids,
+        groups=benchmark.recordings.groups,
+        regions=Regions.annotated(benchmark.recordings.infos),
     )
+    rescaled = adaptation.rescale(detections.select(recordings=ids))
+    adapted = benchmark.match(truth, rescaled, ids)
     records = [
         ScoreRecord(row, stage, f"count {name}", plain(value), seed)
         for stage, counts in ((TUNED, adaptation.before), (ADAPTED, adaptation.after))

@@ -22,7 +22,7 @@ from bdl.datasets import Benchmark, Dataset
 from bdl.decoding import Decoder, Grid, GridSettings, calibrate, decode, paper_grid
 from bdl.density import Density
 from bdl.errors import InputError
-from bdl.evaluation import Regions, match
+from bdl.evaluation import Regions
 from bdl.events import Events
 from bdl.study.stages import DEFAULT, TUNED
 
@@ -45,15 +45,10 @@ class DecoderStages(Value):
         """The decoder of the stage ``tuned``, and its mAP, on recordings for selection."""
         if self.fixed is None:
             return best_decoder(densities, truth, self._grid(benchmark, densities[0]), benchmark)
-        settings = benchmark.settings
-        matches = match(
+        matches = benchmark.match(
             truth,
             decode(densities, self.fixed, benchmark.intervals),
-            settings.tolerances,
-            types=settings.types,
-            event_free=settings.event_free,
-            recordings=[density.recording for density in densities],
-            regions=Regions.annotated(benchmark.recordings.infos),
+            [density.recording for density in densities],
         )
         return self.fixed, matches.mean_average_precision()
 

@@ -15,15 +15,7 @@ import numpy as np
 
 from bdl.datasets import Benchmark
 from bdl.errors import StudyError
-from bdl.evaluation import (
-    BootstrapResult,
-    Estimate,
-    Matches,
-    Metric,
-    Regions,
-    bootstrap,
-    match,
-)
+from bdl.evaluation import BootstrapResult, Estimate, Matches, Metric, bootstrap
 from bdl.evaluation.estimate import plain
 from bdl.runs.run_reader import RunReader
 from bdl.runs.step import StepOutput
@@ -87,23 +79,15 @@ class ScoreStep(StudyStep):
 
     def _match(self, run: RunReader, benchmark: Benchmark) -> SeedMatches:
         """Matches of every row and stage, by seed."""
-        settings = benchmark.settings
         labels = LabelVault(benchmark, self.test.ids).labels(self.test.ids)
-        infos = benchmark.recordings.select(self.test.ids).infos
-        regions = Regions.annotated(infos)
-        durations = None if regions else {info.id: info.duration for info in infos}
         matches: SeedMatches = {}
         for row_run in self.runs:
             for stage in common_stages(run, row_run.detections):
-                matches.setdefault((row_run.row, stage), {})[row_run.seed] = match(
+                matches.setdefault((row_run.row, stage), {})[row_run.seed] = benchmark.match(
                     labels,
                     read_step_detections(run, row_run.detections, stage),
-                    self.rescored.get(stage, settings.tolerances),
-                    types=settings.types,
-                    event_free=settings.event_free,
-                    recordings=self.test.ids,
-                    durations=durations,
-                    regions=regions,
+                    self.test.ids,
+                    self.rescored.get(stage),
                 )
         return matches
 
