@@ -94,7 +94,8 @@ def test_the_threshold_that_is_asked_for_is_the_best_of_all(
     curve = OperatingCurve.of(drawn(seed))
     assert curve is not None
     rates, found = curve.false_alarms_per_day(), curve.sensitivity()
-    allowed = [t for t, rate in zip(curve.thresholds, rates, strict=True) if rate <= per_day]
+    most = per_day * (1 + 1e-9)
+    allowed = [t for t, rate in zip(curve.thresholds, rates, strict=True) if rate <= most]
     if allowed:
         assert curve.within_false_alarms(per_day) == min(allowed)
     else:

@@ -133,3 +133,13 @@ def false_alarms(rows: list[tuple[str, str, float, bool]], onset: str, offset: s
             alarm.append(ends.pop(0)[3])
         alarms.append(alarm)
     return sum(not any(alarm) for alarm in alarms)
+
+
+def sensitivity_within(rows: list[tuple[float, bool]], truths: int, alarms: int) -> float:
+    """Highest recall of the rows above any threshold that leaves at most so many false alarms."""
+    best = 0.0
+    for threshold, _ in rows:
+        kept = [hit for score, hit in rows if score >= threshold]
+        if kept.count(False) <= alarms:
+            best = max(best, kept.count(True) / truths)
+    return best

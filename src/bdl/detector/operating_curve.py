@@ -17,6 +17,7 @@ from bdl.config import Value
 from bdl.errors import ConfigError
 from bdl.evaluation import Matches
 from bdl.evaluation.alarms import false_alarms
+from bdl.evaluation.curves import is_allowed
 from bdl.evaluation.tally import Tallies, Tally
 from bdl.frames import Tabular
 from bdl.intervals import IntervalType
@@ -196,7 +197,7 @@ class OperatingCurve(Tabular, Value):
     def within_false_alarms(self, per_day: float, intervals: Sequence[IntervalType] = ()) -> float:
         """The lowest threshold with at most this many false alarms per day."""
         rates = self.false_alarms_per_day(intervals)
-        allowed = np.flatnonzero(rates <= per_day)
+        allowed = np.flatnonzero(is_allowed(rates, per_day))
         if not len(allowed):
             raise ConfigError(
                 f"--false-alarms-per-day {per_day:g}: the least at any threshold were "
