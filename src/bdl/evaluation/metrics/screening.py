@@ -45,11 +45,15 @@ class ScreeningSensitivity(Metric):
     tolerance: PositiveFloat
     false_alarms_per_day: NonNegativeFloat = 1.0
 
-    def replicates(self, matches: Matches, weights: Floats) -> Floats:
-        return self.values(matches, weights)  # late hits are not false alarms
+    @property
+    def needs_scores(self) -> bool:
+        return True
+
+    def timely(self, matches: Matches) -> Matches:
+        return matches  # late hits are not false alarms: `values` needs them
 
     def values(self, matches: Matches, weights: Floats) -> Floats:
-        timely = self.timely(matches)
+        timely = super().timely(matches)
         types = matches.types if self.type is None else (self.type,)
         table = np.full((len(types), len(weights)), np.nan)
         for number, name in enumerate(types):
