@@ -143,3 +143,16 @@ def sensitivity_within(rows: list[tuple[float, bool]], truths: int, alarms: int)
         if kept.count(False) <= alarms:
             best = max(best, kept.count(True) / truths)
     return best
+
+
+def largest_pairing(first: list[int], second: list[int], distance: int, inclusive: bool) -> int:
+    """Most pairs, by trying every partner of the first time and leaving it out."""
+    if not first:
+        return 0
+    best = largest_pairing(first[1:], second, distance, inclusive)
+    for j, time in enumerate(second):
+        apart = abs(first[0] - time)
+        if apart < distance or (inclusive and apart == distance):
+            rest = second[:j] + second[j + 1 :]
+            best = max(best, 1 + largest_pairing(first[1:], rest, distance, inclusive))
+    return best
