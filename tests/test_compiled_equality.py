@@ -15,11 +15,11 @@ from bdl.compiled import Compiled
 from bdl.decoding import Peaks
 from bdl.decoding.incremental_maxima import MaximaStream
 from bdl.evaluation import bootstrap
-from bdl.evaluation.assignment import _is_nearer
+from bdl.evaluation.largest_pairs import largest_pairs
 from bdl.evaluation.reconstruction import ExponentialRecursion
+from bdl.evaluation.rounding import is_nearer_compiled
 from bdl.pairing import pair
 from bdl.quality import Quality
-from bdl.review.agreement import pairs
 
 SLEEP = IntervalType("sleep", onset="onset", offset="wakeup")
 
@@ -96,8 +96,9 @@ def test_both_ways_give_the_same_bits(both_ways):
         density = random_density(rng)
         Peaks(separation=6.0, alternate=True).decode(density, (SLEEP,))
         ExponentialRecursion().probabilities(density, SLEEP)
-        _is_nearer(*rng.integers(0, 4, 3).astype(float))
-        pairs(*(np.sort(rng.integers(0, 60, 9)) / 2.0 for _ in range(2)), tolerance=2.0)
+        is_nearer_compiled(*rng.integers(0, 4, 3).astype(float))
+        sides = (np.sort(rng.integers(0, 60, 9)) / 2.0 for _ in range(2))
+        largest_pairs(*sides, 2.0, inclusive=seed % 2 == 0)
         stream = MaximaStream(width=2, distance=3, keep="earlier")
         stream.push(rng.integers(0, 5, 50) / 4.0, last=True)
         quality.of(random_recording(rng))

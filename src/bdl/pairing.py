@@ -114,13 +114,9 @@ def pair_rows(
     Rows are by recording and time; others are endpoints that belong to no interval. ``limits`` are
     the shortest and longest duration and the least gap of the rule ``best``.
     """
-    if kind.onset == kind.offset:
-        raise ConfigError(f"onset and offset of {kind.name!r} have one name: {kind.onset}")
-    rows, is_onset = _endpoints(events, kind, threshold)
+    rows, is_onset = endpoints(events, kind, threshold)
     if rule == "adjacent":
-        code = events.recording_code[rows]
-        first = np.flatnonzero(is_onset[:-1] & ~is_onset[1:] & (code[:-1] == code[1:]))
-        onsets, offsets = rows[first], rows[first + 1]
+        onsets, offsets = adjacent(events, rows, is_onset)
     elif rule == "in-order":
         onsets, offsets = rows[is_onset], rows[~is_onset]
         _check_counts(events, kind, onsets, offsets)
@@ -131,8 +127,12 @@ def pair_rows(
     return onsets, offsets, len(rows) - 2 * len(onsets)
 
 
-def _endpoints(events: Events, kind: IntervalType, threshold: float) -> tuple[Rows, Flags]:
+def endpoints(
+    events: Events, kind: IntervalType, threshold: float = -math.inf
+) -> tuple[Rows, Flags]:
     """Rows of both types by recording and time, offsets first, and which of them are onsets."""
+    if kind.onset == kind.offset:
+        raise ConfigError(f"onset and offset of {kind.name!r} have one name: {kind.onset}")
     names = np.array(events.types, dtype=object)
     side_of = np.where(names == kind.onset, 1, np.where(names == kind.offset, 0, -1))
     side = side_of[events.type_code] if len(names) else np.zeros(0, np.int64)
@@ -142,6 +142,13 @@ def _endpoints(events: Events, kind: IntervalType, threshold: float) -> tuple[Ro
     rows = np.flatnonzero(usable)
     rows = rows[np.lexsort((side[rows], events.time[rows], events.recording_code[rows]))]
     return rows, side[rows] == 1
+
+
+def adjacent(events: Events, rows: Rows, is_onset: Flags) -> tuple[Rows, Rows]:
+    """Rows of the onsets and offsets of the rule ``adjacent``, among some or all endpoints."""
+    code = events.recording_code[rows]
+    first = np.flatnonzero(is_onset[:-1] & ~is_onset[1:] & (code[:-1] == code[1:]))
+    return rows[first], rows[first + 1]
 
 
 def _check_counts(events: Events, kind: IntervalType, onsets: Rows, offsets: Rows) -> None:

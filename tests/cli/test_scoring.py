@@ -219,9 +219,16 @@ def test_detections_without_scores_are_counted_not_ranked(
     assert {(each["hits"], each["false"], each["missed"]) for each in point.values()} == {(1, 1, 1)}
     with pytest.raises(BdlError, match="--metric mF1"):
         call(*words, "--tolerance", 5, "--bootstrap", 10)
+    compared = ("compare", *words[1:], "--detections", f"b={plain}", "--tolerance", 5)
     with pytest.raises(BdlError, match="need a column 'score'"):
-        call("compare", "--truth", truth, "--column", "time=Moment", "--tolerance", 5,
-             "--detections", plain, "--detections", f"b={plain}")  # fmt: skip
+        call(*compared)
+    for metric in ("sensitivity@5>=0.5", "F1@5>=2", "median@5>=0.5", "screening@5"):
+        with pytest.raises(BdlError, match="need a column 'score'"):
+            call(*compared, "--metric", metric)
+        with pytest.raises(BdlError, match="add a column 'score'"):
+            call(*words, "--tolerance", 5, "--bootstrap", 10, "--metric", metric)
+    counted = call_json(*compared, "--metric", "F1@5")["bootstrap"]["systems"]
+    assert counted["b"]["value"] == 0.5
 
 
 def test_other_bad_input_is_told(tables: tuple[Path, Path], tmp_path: Path) -> None:

@@ -121,6 +121,31 @@ def test_the_value_is_that_of_weights_of_one(name: str) -> None:
     assert ones == pytest.approx([metric.value(matches)] * 3, abs=1e-14)
 
 
+class Ranking(Metric):
+    """A metric that ranks detections, as another package would define it."""
+
+    kind: str = "ranking"
+
+    @property
+    def needs_scores(self) -> bool:
+        return True
+
+    def values(self, matches, weights):
+        return weights.sum(axis=1)
+
+
+@pytest.mark.parametrize("name", ["mAP", "F1@5>=0.5", "delay@5>=0", "screening@5", "ranking"])
+def test_a_metric_that_reads_scores_refuses_detections_without(name: str) -> None:
+    truth, scored = tables()
+    plain = Events.of(scored.recording, scored.event, scored.time)
+    metric = Metric.parse(name)
+    assert metric.needs_scores
+    with pytest.raises(ConfigError, match="add a column 'score'"):
+        metric.value(match(truth, plain, [5.0]))
+    with pytest.raises(ConfigError, match="add a column 'score'"):
+        bootstrap({"plain": match(truth, plain, [5.0])}, metric=metric, replicates=5)
+
+
 def test_a_metric_from_outside_scores_bootstraps_and_calibrates() -> None:
     truth, detections = tables()
     result = score(truth, detections, [5.0, 9.0])

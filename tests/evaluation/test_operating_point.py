@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from bdl.evaluation import Metric, match, operating_points
+from bdl.evaluation.alarms import false_alarms
 from bdl.events import Events
 from bdl.formats import write_events
 from calling import call, call_json
 from naive import evaluation as naive
 
 TOLERANCES = (2.0, 8.0)
+THRESHOLDS = (-1.0, 0.3, 0.35, 0.9, 2.0)
 
 
 def tables(seed: int) -> tuple[Events, Events]:
@@ -31,7 +33,8 @@ def test_counts_are_those_of_matching_what_is_kept(seed: int) -> None:
     truth, found = tables(seed)
     kept = match(truth, found, TOLERANCES, durations=dict.fromkeys("abc", 43200.0))
     assert found.score is not None
-    for threshold in (-1.0, 0.3, 0.35, 0.9, 2.0):
+    at_all = {t: false_alarms(kept, THRESHOLDS, t).sum(axis=1).tolist() for t in TOLERANCES}
+    for place, threshold in enumerate(THRESHOLDS):
         rows = found.score >= threshold
         only = Events.of(
             found.recording[rows], found.event[rows], found.time[rows], found.score[rows]
@@ -54,7 +57,7 @@ def test_counts_are_those_of_matching_what_is_kept(seed: int) -> None:
                 for i in range(again.start[j], again.start[j + 1])
             ]
             alarms = naive.false_alarms(rows, "on", "off")
-            assert figures["false_alarms"] == alarms
+            assert figures["false_alarms"] == at_all[tolerance][place] == alarms
             assert figures["false_alarms_per_day"] == pytest.approx(
                 alarms / len(kept.recordings) * 2
             )

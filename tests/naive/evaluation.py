@@ -133,3 +133,26 @@ def false_alarms(rows: list[tuple[str, str, float, bool]], onset: str, offset: s
             alarm.append(ends.pop(0)[3])
         alarms.append(alarm)
     return sum(not any(alarm) for alarm in alarms)
+
+
+def sensitivity_within(rows: list[tuple[float, bool]], truths: int, alarms: int) -> float:
+    """Highest recall of the rows above any threshold that leaves at most so many false alarms."""
+    best = 0.0
+    for threshold, _ in rows:
+        kept = [hit for score, hit in rows if score >= threshold]
+        if kept.count(False) <= alarms:
+            best = max(best, kept.count(True) / truths)
+    return best
+
+
+def largest_pairing(first: list[int], second: list[int], distance: int, inclusive: bool) -> int:
+    """Most pairs, by trying every partner of the first time and leaving it out."""
+    if not first:
+        return 0
+    best = largest_pairing(first[1:], second, distance, inclusive)
+    for j, time in enumerate(second):
+        apart = abs(first[0] - time)
+        if apart < distance or (inclusive and apart == distance):
+            rest = second[:j] + second[j + 1 :]
+            best = max(best, 1 + largest_pairing(first[1:], rest, distance, inclusive))
+    return best

@@ -1,33 +1,28 @@
-"""Agreement of annotators, checked against mir_eval."""
+"""Agreement of annotators, and where they differ."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-import mir_eval.util
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from bdl import Events, write_events
+from bdl import Events, score, write_events
 from bdl.errors import ConfigError, InputError
 from bdl.review import agreement, disagreements
-from bdl.review.agreement import pairs
 from calling import call
 
-TIMES = st.lists(st.integers(0, 200), max_size=20).map(lambda v: np.sort(np.array(v, float) / 4))
 
-
-@settings(max_examples=200, deadline=None)
-@given(first=TIMES, second=TIMES, tolerance=st.sampled_from([0.3, 1.1, 5.1]))
-def test_as_many_pairs_as_possible(first: np.ndarray, second: np.ndarray, tolerance: float) -> None:
-    left, right = pairs(first, second, tolerance)
-    assert len(left) == len(mir_eval.util.match_events(first, second, tolerance))
-    assert (np.abs(first[left] - second[right]) < tolerance).all()
-    assert len({*left.tolist()}) == len({*right.tolist()}) == len(left)
-    assert len(pairs(second, first, tolerance)[0]) == len(left)
+def test_events_exactly_the_tolerance_apart_do_not_agree_as_in_scoring() -> None:
+    """Also where the times are decimal fractions, whose differences are rounded."""
+    times = np.arange(50) * 10 + np.arange(50) / 10
+    first, second = Events.of("a", "x", times), Events.of("a", "x", times + 0.3)
+    assert score(first, second, [0.3]).mean_f1 == 0.0
+    for tables in ({"A": first, "B": second}, {"A": second, "B": first}):
+        assert agreement(tables, [0.3, 0.31]).f1("A", "B") == {0.3: 0.0, 0.31: 1.0}
+    assert len(disagreements(first, second, tolerance=0.3)) == 50
+    assert len(disagreements(first, second, tolerance=0.31)) == 0
 
 
 def test_f1_and_differences_of_three_annotators() -> None:
@@ -61,6 +56,8 @@ def test_tables_without_a_common_recording_are_refused() -> None:
     one, other = Events.of("a", "x", [1.0]), Events.of("b", "x", [1.0])
     with pytest.raises(InputError, match="no recording is named in both"):
         agreement({"A": one, "B": other}, [1.0])
+    with pytest.raises(ConfigError, match="reach"):
+        disagreements(one, one, tolerance=1.0, reach=np.inf)
     with pytest.raises(ConfigError, match="two or more"):
         agreement({"A": one}, [1.0])
 

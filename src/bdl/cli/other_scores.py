@@ -132,12 +132,15 @@ def screening_scores(
     for name in matches.types:
         for tolerance in matches.tolerances:
             curve = screening(matches, name, tolerance)
-            values = {number(rate): curve.sensitivity_at(rate) for rate in rates}
+            values = {number(rate): finite(curve.sensitivity_at(rate)) for rate in rates}
             thresholds = {number(rate): curve.threshold_at(rate) for rate in rates}
             plain.setdefault(name, {})[number(tolerance)] = {
                 "sensitivity_at": values,
                 "threshold_at": {rate: finite(score) for rate, score in thresholds.items()},
-                **{column: array.tolist() for column, array in curve.columns().items()},
+                **{
+                    column: [finite(value) for value in array.tolist()]
+                    for column, array in curve.columns().items()
+                },
             }
             for rate, value in values.items():
                 score = number_text(finite(thresholds[rate]), ".4g")

@@ -153,9 +153,8 @@ class Setup:
             raise InputError(message) from error
         if scored and events.score is None:
             raise InputError(
-                f"{path}: detections need a column 'score' to be ranked by (--detection-column "
-                "score=NAME); without scores, use --metric mF1, or `bdl score`, which then "
-                "counts all of them"
+                f"{path}: detections need a column 'score' (--detection-column score=NAME); "
+                "without scores, use --metric mF1, or `bdl score`, which then counts all of them"
             )
         return events, unit
 

@@ -148,6 +148,7 @@ def compare(
     from bdl import evaluation
     from bdl.evaluation.coverage import undetected_text
     from bdl.evaluation.event_score import EVENT_FREE
+    from bdl.evaluation.metrics import Metric
 
     setup = Setup.of(truth, rules)
     paths = _by_system(detections)
@@ -156,10 +157,8 @@ def compare(
             "compare: at least two systems expected, each with --detections NAME=PATH; for one "
             "system use `bdl score`"
         )
-    ranks = draws.metric.removeprefix("m").startswith("AP")
-    tables = iter(
-        setup.detections([path for seeds in paths.values() for path in seeds], scored=ranks)
-    )
+    every = [path for seeds in paths.values() for path in seeds]
+    tables = iter(setup.detections(every, scored=Metric.parse(draws.metric).needs_scores))
     systems = {name: [next(tables) for _ in seeds] for name, seeds in paths.items()}
     arguments = draws.arguments(setup, bootstrap)
     result = evaluation.compare(

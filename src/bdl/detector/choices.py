@@ -101,6 +101,7 @@ class HeldOut:
             detections,
             self.tolerances,
             types=self.types,
+            intervals=self.intervals,
             event_free=self.event_free,
             recordings=recordings,
             regions=self.regions,

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from bdl.config import Value
 from bdl.errors import ConfigError
 from bdl.evaluation import Matches
-from bdl.evaluation.tally import Tally
+from bdl.evaluation.alarms import false_alarms
+from bdl.evaluation.curves import is_allowed
+from bdl.evaluation.tally import Tallies, Tally
 from bdl.frames import Tabular
 from bdl.intervals import IntervalType
 from bdl.table_plots import Drawing
@@ -101,6 +103,9 @@ class OperatingCurve(Tabular, Value):
         (thresholds, types) detections of at least that score.
     hits
         (thresholds, types, tolerances) those of them that are right.
+    alarms
+        (thresholds,) false alarms within the largest tolerance, where the two ends of an interval
+        are one (`bdl.evaluation.alarms`). None in files of older versions.
 
     Examples
     --------
@@ -109,7 +114,7 @@ class OperatingCurve(Tabular, Value):
     >>> detections = Events.of("a", "beat", [10.0, 15.0, 20.0], score=[0.9, 0.8, 0.7])
     >>> truth = Events.of("a", "beat", [10.0, 20.0])
     >>> curve = OperatingCurve.of(match(truth, detections, [1.0], durations={"a": 43200.0}))
-    >>> curve.sensitivity().tolist(), curve.false_alarms_per_day(()).tolist()
+    >>> curve.sensitivity().tolist(), curve.false_alarms_per_day().tolist()
     ([0.5, 0.5, 1.0], [0.0, 2.0, 2.0])
     """
 
@@ -123,6 +128,7 @@ class OperatingCurve(Tabular, Value):
     highest: float
     detections: tuple[tuple[int, ...], ...]
     hits: tuple[tuple[tuple[int, ...], ...], ...]
+    alarms: tuple[int, ...] | None = None
 
     @classmethod
     def of(cls, matches: Matches, *, including: Sequence[float] = ()) -> OperatingCurve | None:
@@ -135,17 +141,19 @@ class OperatingCurve(Tabular, Value):
             return None
         shares = np.linspace(0, 1, POINTS) ** 2
         places = np.unique((shares * (len(scores) - 1)).round().astype(np.int64))
-        thresholds = np.unique([*scores[places], *including])[::-1]
-        tallies = [matches.tally(threshold) for threshold in thresholds.tolist()]
+        thresholds = np.unique([*scores[places], *including])[::-1].tolist()
+        tallies = [matches.tally(threshold) for threshold in thresholds]
+        alarms = false_alarms(matches, thresholds, max(matches.tolerances)).sum(axis=1)
         return cls(
             types=matches.types,
             tolerances=matches.tolerances,
             days=float(matches.seconds.sum()) / 86400,
             truths=tuple(matches.truths.sum(axis=0).tolist()),
-            thresholds=tuple(thresholds.tolist()),
+            thresholds=tuple(thresholds),
             highest=float(scores[0]),
             detections=tuple(tuple(tally.detections[:, 0].tolist()) for tally in tallies),
             hits=tuple(tuple(map(tuple, tally.hits.tolist())) for tally in tallies),
+            alarms=tuple(alarms.tolist()),
         )
 
     def columns(self) -> dict[str, Any]:
@@ -159,16 +167,18 @@ class OperatingCurve(Tabular, Value):
 
     def sensitivity(self) -> NDArray[np.float64]:
         """Share of events found within the largest tolerance, mean over types: (thresholds,)."""
-        truths = np.array(self.truths, dtype=np.float64)
-        shares = self._widest_hits()[:, truths > 0] / truths[truths > 0]
-        return np.asarray(shares.mean(axis=1), dtype=np.float64)
+        recall = self._tally().recall[:, :, self._widest]
+        return np.asarray(recall.mean(axis=1), dtype=np.float64)
 
-    def false_alarms_per_day(self, intervals: Sequence[IntervalType]) -> NDArray[np.float64]:
+    def false_alarms_per_day(self, intervals: Sequence[IntervalType] = ()) -> NDArray[np.float64]:
         """False alarms per day within the largest tolerance: (thresholds,).
 
-        The ends of an interval count once: the end with more false alarms does.
+        Files of older versions have no ``alarms``. Of each of the given interval types, the end
+        with more false detections is then counted.
         """
-        false = np.array(self.detections) - self._widest_hits()
+        if self.alarms is not None:
+            return np.array(self.alarms) / self.days
+        false = np.array(self.detections) - np.array(self.hits)[:, :, self._widest]
         partner = {interval.offset: interval.onset for interval in intervals}
         total = np.zeros(len(false))
         for name in dict.fromkeys(partner.get(name, name) for name in self.types):
@@ -178,30 +188,22 @@ class OperatingCurve(Tabular, Value):
 
     def f1(self) -> NDArray[np.float64]:
         """F1, mean over tolerances and the types that have events: (thresholds,)."""
-        truths = np.array(self.truths)
-        has_events = truths > 0
-        tally = Tally(
-            np.array(self.hits)[:, has_events],
-            np.array(self.detections)[:, has_events, None],
-            truths[has_events][None, :, None],
-        )
-        return np.asarray(tally.f1.mean(axis=(1, 2)), dtype=np.float64)
+        return np.asarray(self._tally().f1.mean(axis=(1, 2)), dtype=np.float64)
 
     def place(self, threshold: float) -> int:
         """Place of the lowest kept threshold that is not below a given one."""
         return max(int(np.sum(np.array(self.thresholds) >= threshold)) - 1, 0)
 
-    def within_false_alarms(self, per_day: float, intervals: Sequence[IntervalType]) -> float:
-        """The lowest threshold from which on there are at most this many false alarms per day."""
+    def within_false_alarms(self, per_day: float, intervals: Sequence[IntervalType] = ()) -> float:
+        """The lowest threshold with at most this many false alarms per day."""
         rates = self.false_alarms_per_day(intervals)
-        over = np.flatnonzero(rates > per_day)
-        count = int(over[0]) if len(over) else len(rates)
-        if not count:
+        allowed = np.flatnonzero(is_allowed(rates, per_day))
+        if not len(allowed):
             raise ConfigError(
-                f"--false-alarms-per-day {per_day:g}: the highest threshold had {rates[0]:.3g} on "
-                "held-out recordings; allow at least as many"
+                f"--false-alarms-per-day {per_day:g}: the least at any threshold were "
+                f"{rates.min():.3g} on held-out recordings; allow at least as many"
             )
-        return self.thresholds[count - 1]
+        return self.thresholds[int(allowed[-1])]
 
     def reaching_sensitivity(self, share: float) -> float:
         """The highest threshold that found at least this share of the events."""
@@ -240,6 +242,17 @@ class OperatingCurve(Tabular, Value):
                 high, counted, right = low, int(totals[end]), hits[end]
         return Reliability(self.tolerances, tuple(bands))
 
-    def _widest_hits(self) -> NDArray[np.int64]:
-        """Hits within the largest tolerance: (thresholds, types)."""
-        return np.array(self.hits)[:, :, int(np.argmax(self.tolerances))]
+    @property
+    def _widest(self) -> int:
+        """Place of the largest tolerance."""
+        return int(np.argmax(self.tolerances))
+
+    def _tally(self) -> Tallies:
+        """Counts by (threshold, type with events, tolerance)."""
+        truths = np.array(self.truths)
+        has_events = truths > 0
+        return Tally(
+            np.array(self.hits)[:, has_events],
+            np.array(self.detections)[:, has_events, None],
+            truths[has_events][None, :, None],
+        )

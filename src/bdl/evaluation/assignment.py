@@ -17,7 +17,7 @@ import numpy as np
 
 from bdl.arrays import Floats, Ints, Longs
 from bdl.compiled import compiled
-from bdl.evaluation.rounding import is_nearer
+from bdl.evaluation.rounding import is_nearer_compiled
 
 
 def assign(
@@ -48,9 +48,6 @@ def assign(
         widest = float(within.max())
         _assign(*arrays, recordings, widest, count, row, truth)
     return count, row, truth
-
-
-_is_nearer = compiled(small_in_python=True)(is_nearer)
 
 
 @compiled(small_in_python=True)
@@ -95,17 +92,17 @@ def _assign(
             earlier = at - truth_time[low - 1] if low > first else np.inf
             later = truth_time[low] - at if low < last else np.inf
             least = min(earlier, later)
-            if not _is_nearer(least, widest, at):
+            if not is_nearer_compiled(least, widest, at):
                 continue
             closest, nearest = low - 1, earlier
-            if low == first or (low < last and _is_nearer(later, earlier, at)):
+            if low == first or (low < last and is_nearer_compiled(later, earlier, at)):
                 closest, nearest = low, later
             for k in range(len(tolerances)):
-                if not _is_nearer(least, tolerances[k], at):
+                if not is_nearer_compiled(least, tolerances[k], at):
                     continue
                 chosen = -1
                 # The nearest of all is free, as it mostly is.
-                if right[closest, k] == closest and _is_nearer(nearest, tolerances[k], at):
+                if right[closest, k] == closest and is_nearer_compiled(nearest, tolerances[k], at):
                     chosen = closest
                 else:
                     node = low
@@ -118,10 +115,10 @@ def _assign(
                         right[after, k] = right[right[after, k], k]
                         after = right[after, k]
                     near = tolerances[k]
-                    if before >= first and _is_nearer(at - truth_time[before], near, at):
+                    if before >= first and is_nearer_compiled(at - truth_time[before], near, at):
                         near = at - truth_time[before]
                         chosen = before
-                    if after < last and _is_nearer(truth_time[after] - at, near, at):
+                    if after < last and is_nearer_compiled(truth_time[after] - at, near, at):
                         chosen = after
                 if chosen >= 0:
                     left[chosen + 1, k] = chosen

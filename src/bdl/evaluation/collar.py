@@ -15,6 +15,7 @@ import numpy as np
 
 from bdl.arrays import Flags
 from bdl.errors import ConfigError
+from bdl.evaluation.largest_pairs import largest_pairs
 from bdl.evaluation.rounding import is_nearer
 from bdl.evaluation.tally import Tally
 from bdl.events import Events
@@ -42,7 +43,7 @@ def collar_f(
         hits = truths = detected = 0
         for recording in recordings:
             true, times = truth.times(recording, kind), detections.times(recording, kind)
-            hits += _largest_pairing(true.tolist(), times.tolist(), float(collar))
+            hits += len(largest_pairs(true, times, collar, inclusive=True)[0])
             truths += len(true)
             detected += len(times)
         tallies[kind] = Tally(hits, detected, truths)
@@ -76,21 +77,6 @@ def interval_collar_f(
         ends = ~is_nearer(allowed, np.abs(true[:, None, 1] - spans[None, :, 1]), spans[:, 1])
         hits += largest_matching(starts & ends)
     return Tally(hits, len(detections), len(truth))
-
-
-def _largest_pairing(true: list[float], detected: list[float], collar: float) -> int:
-    """Size of the largest pairing of two sorted lists: from left to right, whichever fits."""
-    i = j = hits = 0
-    while i < len(true) and j < len(detected):
-        if not is_nearer(collar, abs(true[i] - detected[j]), detected[j]):
-            hits += 1
-            i += 1
-            j += 1
-        elif detected[j] < true[i]:
-            j += 1
-        else:
-            i += 1
-    return hits
 
 
 def largest_matching(allowed: Flags) -> int:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bdl.arrays import Floats
+from bdl.arrays import Flags, Floats
+from bdl.evaluation.tally import ratio
 from bdl.frames import Tabular
 from bdl.table_plots import Drawing
 
@@ -50,8 +51,8 @@ class Screening(Tabular):
         >>> curve.sensitivity_at(1.0), curve.sensitivity_at(3.0)
         (0.5, 1.0)
         """
-        allowed = self.sensitivity[self.false_alarms_per_day <= false_alarms_per_day]
-        return float(allowed.max(initial=0.0))
+        rates = self.false_alarms_per_day
+        return float(highest_sensitivity(self.sensitivity, rates, false_alarms_per_day))
 
     def threshold_at(self, false_alarms_per_day: float) -> float:
         """Highest threshold that has this sensitivity; NaN where none is allowed.
@@ -62,11 +63,10 @@ class Screening(Tabular):
         >>> curve.threshold_at(1.0), curve.threshold_at(3.0)
         (0.9, 0.5)
         """
-        allowed = self.false_alarms_per_day <= false_alarms_per_day
-        if not allowed.any():
-            return float("nan")
-        best = allowed & (self.sensitivity == self.sensitivity[allowed].max())
-        return float(self.threshold[best].max())
+        best = is_allowed(self.false_alarms_per_day, false_alarms_per_day) & (
+            self.sensitivity == self.sensitivity_at(false_alarms_per_day)
+        )
+        return float(self.threshold[best].max()) if best.any() else float("nan")
 
 
 class BestThreshold(NamedTuple):
@@ -96,9 +96,44 @@ def screening(matches: Matches, type: str, tolerance: float) -> Screening:
     >>> screening(matches, "beat", 5.0).false_alarms_per_day.tolist()
     [0.0, 2.0, 2.0]
     """
-    days = float(matches.seconds.sum()) / 86400
-    threshold, tally = matches.tallies(type, tolerance)
-    return Screening(threshold, tally.recall, tally.false / days)
+    threshold, _ = matches.tallies(type, tolerance)
+    weights = np.ones((1, len(matches.recordings)))
+    [sensitivity], [rates] = screening_rates(matches, matches, type, tolerance, weights)
+    return Screening(threshold, sensitivity, rates)
+
+
+def screening_rates(
+    matches: Matches, timely: Matches, type: str, tolerance: float, weights: Floats
+) -> tuple[Floats, Floats]:
+    """Sensitivity and false alarms per day by (replicate, distinct score), highest score first.
+
+    ``weights`` (replicates, recordings) is how often each recording counts. Only the hits of
+    ``timely`` count for sensitivity; other hits are not false alarms either.
+    """
+    j = matches.type_index(type)
+    first, stop = int(matches.start[j]), int(matches.start[j + 1])
+    last = np.unique(matches.end[first:stop]) - first - 1  # of each distinct score
+    drawn = weights[:, matches.recording[first:stop]]
+    hit, false = np.zeros(stop - first), np.ones(stop - first)
+    hit[timely.hits(type, tolerance)[0] - first] = 1.0
+    false[matches.hits(type, tolerance)[0] - first] = 0.0
+    hits, alarms = (np.cumsum(drawn * rows, axis=1)[:, last] for rows in (hit, false))
+    truths, days = weights @ matches.truths[:, j], weights @ matches.seconds / 86400
+    return ratio(hits, truths[:, None]), ratio(alarms, days[:, None])
+
+
+def highest_sensitivity(sensitivity: Floats, rates: Floats, per_day: float) -> Floats:
+    """Highest sensitivity at allowed rates of false alarms, over the last axis."""
+    undefined = np.isnan(sensitivity)  # there are no events
+    counted = is_allowed(rates, per_day) | undefined
+    highest: Floats = np.where(counted, sensitivity, 0.0).max(axis=-1, initial=0.0)
+    return highest
+
+
+def is_allowed(rates: Floats, per_day: float) -> Flags:
+    """Whether rates of false alarms are at most so many per day, up to rounding."""
+    allowed: Flags = rates <= per_day * (1 + 1e-9)
+    return allowed
 
 
 def mean(table: Floats) -> float:

@@ -162,7 +162,7 @@ def operating_points(matches: Matches, threshold: float | None) -> OperatingPoin
     by_type = np.stack([tally.hits, tally.detections, tally.truths, tally.false])
     together = by_type.sum(axis=1, keepdims=True)
     for k, tolerance in enumerate(matches.tolerances):
-        together[3, 0, k] = false_alarms(matches, least, tolerance).sum()
+        together[3, 0, k] = false_alarms(matches, [least], tolerance).sum()
     hits, detections, truths, alarms = np.concatenate([by_type, together], axis=1).tolist()
     points = {
         name: {

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from bdl.compiled import compiled
+
 _LAST_PLACES = 4 * 2.0**-52
 
 
@@ -31,6 +33,9 @@ def is_nearer(distance: Any, other: Any, at: Any) -> Any:
     (False, True)
     """
     return distance < other - (1e-9 * other + _LAST_PLACES * abs(at))
+
+
+is_nearer_compiled = compiled(small_in_python=True)(is_nearer)
 
 
 def find_tolerance(tolerances: Sequence[float], tolerance: float) -> int | None:

@@ -6,7 +6,7 @@ the mean; median and 95 % error are quantiles of its absolute value, interpolate
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from bdl.arrays import Floats
 from bdl.evaluation.matches import Matches
 
 Statistic = Literal["bias", "median", "p95"]
+STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 QUANTILES = {"median": 0.5, "p95": 0.95}
 
 
@@ -48,7 +49,7 @@ def timing(matches: Matches, type: str, tolerance: float, *, threshold: float = 
     Timing(hits=2, bias=0.5, median=1.5, p95=1.95)
     """
     seconds = matches.hit_errors(*matches.hits(type, tolerance, threshold))
-    statistics = (error_statistic(seconds, name) for name in ("bias", "median", "p95"))
+    statistics = (error_statistic(seconds, name) for name in STATISTICS)
     return Timing(len(seconds), *statistics)
 
 

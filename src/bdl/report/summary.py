@@ -13,6 +13,7 @@ import numpy as np
 
 from bdl.evaluation import BootstrapResult, Estimate, Matches, Metric, bootstrap
 from bdl.evaluation.metrics.metric import number
+from bdl.evaluation.timing import error_statistic
 from bdl.report import html_tables
 from bdl.report.content import Content, System, timing_errors
 from bdl.text_tables import duration_text
@@ -120,8 +121,8 @@ def summary_section(content: Content, systems: Sequence[SystemSummary]) -> str:
 
 
 def _median_error(content: Content, matches: Matches) -> str:
-    errors = np.abs(timing_errors(matches, max(content.tolerances)))
-    return f"{np.median(errors):.3g} s" if len(errors) else "–"
+    median = error_statistic(timing_errors(matches, max(content.tolerances)), "median")
+    return "–" if np.isnan(median) else f"{median:.3g} s"
 
 
 def _count(count: int, noun: str) -> str:

@@ -1,7 +1,8 @@
 """Agreement of annotators: event F1 over tolerance, differences in time, and where they differ.
 
 The events of two tables are paired one to one within a recording and type, as many as possible with
-a distance strictly less than the tolerance. So the F1 of two tables does not depend on their order.
+a distance less than the tolerance, by the rule of rounding that all matching follows. So the F1 of
+two tables does not depend on their order.
 Recordings that only one of the tables names are left out: it is not known whether the other
 annotator saw them.
 """
@@ -15,17 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from bdl.arrays import Floats, Longs
-from bdl.compiled import compiled
+from bdl.arrays import Floats
 from bdl.errors import ConfigError, InputError
+from bdl.evaluation.largest_pairs import largest_pairs
 from bdl.evaluation.matching import check_tolerances
 from bdl.evaluation.tally import Tally
+from bdl.evaluation.timing import STATISTICS, error_statistic
 from bdl.events import Events
 from bdl.frames import Tabular
 from bdl.review.queue import Item, ReviewQueue
 from bdl.table_plots import Drawing
-
-Rows = Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ def agreement(tables: Mapping[str, Events], tolerances: Sequence[float]) -> Agre
     """
     if len(tables) < 2:
         raise ConfigError(f"agreement needs two or more tables, got {len(tables)}")
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name, other in combinations(tables, 2):
         first, second, types = _common(tables[name], tables[other], f"{name} and {other}")
         for tolerance in check_tolerances(tolerances):
@@ -94,7 +94,6 @@ def agreement(tables: Mapping[str, Events], tolerances: Sequence[float]) -> Agre
                 firsts, seconds, differences = zip(*chosen, strict=True)
                 difference = np.concatenate(differences)
                 tally = Tally(len(difference), sum(seconds), sum(firsts))
-                absolute = np.abs(difference)
                 rows.append(
                     {
                         "first": name,
@@ -105,9 +104,7 @@ def agreement(tables: Mapping[str, Events], tolerances: Sequence[float]) -> Agre
                         "events of second": int(tally.detections),
                         "pairs": int(tally.hits),
                         "F1": tally.f1,
-                        "bias": _statistic(difference, np.mean),
-                        "median": _statistic(absolute, np.median),
-                        "p95": _statistic(absolute, lambda values: np.quantile(values, 0.95)),
+                        **{name: error_statistic(difference, name) for name in STATISTICS},
                     }
                 )
     return Agreement(tuple(rows))
@@ -143,14 +140,16 @@ def disagreements(
     """
     [tolerance] = check_tolerances([tolerance])
     reach = 5 * tolerance if reach is None else reach
+    if not (np.isfinite(reach) and reach >= 0):
+        raise ConfigError(f"reach (--reach): seconds of 0 or more expected, got {reach:g}")
     first, second, types = _common(first, second, "the two annotators")
     items = []
     for recording in sorted({*first.recordings} & {*second.recordings}):
         for event in types:
             labels, others = (table.times(recording, event) for table in (first, second))
-            near = pairs(labels, others, tolerance)
+            near = largest_pairs(labels, others, tolerance, inclusive=False)
             labels, others = np.delete(labels, near[0]), np.delete(others, near[1])
-            left, right = pairs(labels, others, reach)
+            left, right = largest_pairs(labels, others, reach, inclusive=False)
             moved = zip(labels[left].tolist(), others[right].tolist(), strict=True)
             differing: list[tuple[str, float | None, float | None]] = [
                 *(("displaced", *ends) for ends in moved),
@@ -162,39 +161,6 @@ def disagreements(
                 for kind, label, other in differing
             ]
     return ReviewQueue.of(items)
-
-
-def pairs(first: Floats, second: Floats, tolerance: float) -> tuple[Rows, Rows]:
-    """As many pairs of two increasing sequences as possible, strictly nearer than the tolerance.
-
-    Examples
-    --------
-    >>> [rows.tolist() for rows in pairs(np.array([1.0, 2.0]), np.array([1.9, 2.9]), 1.0)]
-    [[0, 1], [0, 1]]
-    """
-    most = min(len(first), len(second))
-    left, right = np.empty(most, np.int64), np.empty(most, np.int64)
-    count = _pairs(np.asarray(first), np.asarray(second), float(tolerance), left, right)
-    return left[:count], right[:count]
-
-
-@compiled(small_in_python=True)
-def _pairs(first: Floats, second: Floats, tolerance: float, left: Rows, right: Rows) -> int:
-    """Pair the earliest of both sides if they are near, otherwise leave the earlier one out.
-
-    An exchange argument shows that no pairing has more pairs.
-    """
-    i = j = count = 0
-    while i < len(first) and j < len(second):
-        difference = second[j] - first[i]
-        if abs(difference) < tolerance:
-            left[count], right[count] = i, j
-            count, i, j = count + 1, i + 1, j + 1
-        elif difference > 0:
-            i += 1
-        else:
-            j += 1
-    return count
 
 
 def _common(first: Events, second: Events, what: str) -> tuple[Events, Events, list[str]]:
@@ -214,11 +180,7 @@ def _compare(
     differences, sizes = [np.zeros(0)], np.zeros(2, np.int64)
     for recording in {*first.recordings} & {*second.recordings}:
         first_times, second_times = (table.times(recording, event) for table in (first, second))
-        left, right = pairs(first_times, second_times, tolerance)
+        left, right = largest_pairs(first_times, second_times, tolerance, inclusive=False)
         differences.append(second_times[right] - first_times[left])
         sizes += (len(first_times), len(second_times))
     return int(sizes[0]), int(sizes[1]), np.concatenate(differences)
-
-
-def _statistic(values: Floats, function: Any) -> float:
-    return float(function(values)) if len(values) else float("nan")

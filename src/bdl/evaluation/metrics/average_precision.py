@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 from bdl.arrays import Floats
-from bdl.errors import ConfigError
 from bdl.evaluation import replicates
 from bdl.evaluation.matches import Matches
 from bdl.evaluation.metrics.metric import MeanMetric
@@ -28,10 +27,9 @@ class AveragePrecision(MeanMetric):
 
     kind: Literal["AP"] = "AP"
 
+    @property
+    def needs_scores(self) -> bool:
+        return True
+
     def values(self, matches: Matches, weights: Floats) -> Floats:
-        if not matches.ranked:
-            raise ConfigError(
-                f"{self.name} ranks detections by their scores, which these do not have: add a "
-                "column 'score', or name another metric, such as mF1 (--metric mF1)"
-            )
         return self.mean_of_types(replicates.average_precision(matches, weights), matches)

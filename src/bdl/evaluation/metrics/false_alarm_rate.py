@@ -35,5 +35,5 @@ class FalseAlarmRate(MetricAtThreshold):
     def rates(self, tally: Tallies, matches: Matches, weights: Floats) -> Floats:
         false = tally.false
         if self.type is None and matches.intervals:
-            false = weights @ false_alarms(matches, self.threshold, self.tolerance)
+            false = weights @ false_alarms(matches, [self.threshold], self.tolerance)[0]
         return ratio(false, weights @ matches.seconds / 86400)

@@ -73,6 +73,11 @@ class Metric(Variant):
 
     def replicates(self, matches: Matches, weights: Floats) -> Floats:
         """The metric of each replicate, of hits within the allowed delay; see `values`."""
+        if self.needs_scores and not matches.ranked:
+            raise ConfigError(
+                f"{self.name} reads the scores of detections, which these do not have: add a "
+                "column 'score', or name another metric, such as mF1 (--metric mF1)"
+            )
         return self.values(self.timely(matches), weights)
 
     def value(self, matches: Matches) -> float:
@@ -84,6 +89,14 @@ class Metric(Variant):
         if np.isnan(value):
             return -np.inf
         return value if self.higher_is_better else -value
+
+    @property
+    def needs_scores(self) -> bool:
+        """Whether the metric reads scores, which detections then must have.
+
+        By default it does where it has a threshold; a metric that ranks detections overrides this.
+        """
+        return getattr(self, "threshold", None) is not None
 
     @property
     def label(self) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import NonNegativeFloat, PositiveFloat
 
 from bdl.arrays import Floats
+from bdl.evaluation.curves import highest_sensitivity, screening_rates
 from bdl.evaluation.matches import Matches
 from bdl.evaluation.metrics.metric import Metric
 
@@ -44,32 +45,26 @@ class ScreeningSensitivity(Metric):
     tolerance: PositiveFloat
     false_alarms_per_day: NonNegativeFloat = 1.0
 
-    def replicates(self, matches: Matches, weights: Floats) -> Floats:
-        return self.values(matches, weights)  # late hits are not false alarms
+    @property
+    def needs_scores(self) -> bool:
+        return True
+
+    def timely(self, matches: Matches) -> Matches:
+        return matches  # late hits are not false alarms: `values` needs them
 
     def values(self, matches: Matches, weights: Floats) -> Floats:
-        timely = self.timely(matches)
+        timely = super().timely(matches)
         types = matches.types if self.type is None else (self.type,)
-        days = weights @ matches.seconds / 86400
         table = np.full((len(types), len(weights)), np.nan)
         for number, name in enumerate(types):
             j = matches.type_index(name)
-            first, stop = int(matches.start[j]), int(matches.start[j + 1])
-            false, hit = np.ones(stop - first), np.zeros(stop - first)
-            false[matches.hits(name, self.tolerance)[0] - first] = 0.0
-            hit[timely.hits(name, self.tolerance)[0] - first] = 1.0
-            ends = np.unique(matches.end[first:stop]) - first - 1  # last of each distinct score
-            truths = weights @ matches.truths[:, j]
-            step = max(1, BLOCK // max(stop - first, 1))
+            step = max(1, BLOCK // max(int(matches.start[j + 1] - matches.start[j]), 1))
             for begin in range(0, len(weights), step):
-                part = slice(begin, begin + step)
-                drawn = weights[part][:, matches.recording[first:stop]]
-                alarms = np.cumsum(drawn * false, axis=1)[:, ends]
-                hits = np.cumsum(drawn * hit, axis=1)[:, ends]
-                allowed = alarms <= self.false_alarms_per_day * days[part, None] * (1 + 1e-9)
-                most = np.where(allowed, hits, 0.0).max(axis=1, initial=0.0)
-                has_events = truths[part] > 0
-                table[number, part][has_events] = most[has_events] / truths[part][has_events]
+                part = weights[begin : begin + step]
+                rates = screening_rates(matches, timely, name, self.tolerance, part)
+                highest = highest_sensitivity(*rates, self.false_alarms_per_day)
+                has_events = part @ matches.truths[:, j] > 0
+                table[number, begin : begin + step] = np.where(has_events, highest, np.nan)
         known_types = ~np.isnan(table).all(axis=1)
         if not known_types.any():
             return np.full(len(weights), np.nan)

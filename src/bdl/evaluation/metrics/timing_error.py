@@ -8,7 +8,7 @@ from typing import Any, Literal
 from bdl.arrays import Floats, Ints
 from bdl.evaluation.matches import Matches
 from bdl.evaluation.metrics.hit_times import MetricOfHits
-from bdl.evaluation.timing import Statistic, error_statistic
+from bdl.evaluation.timing import STATISTICS, Statistic, error_statistic
 
 
 class TimingError(MetricOfHits):
@@ -32,7 +32,7 @@ class TimingError(MetricOfHits):
 
     @classmethod
     def shorthands(cls) -> Mapping[str, Mapping[str, Any]]:
-        return {name: {"statistic": name} for name in ("bias", "median", "p95")}
+        return {name: {"statistic": name} for name in STATISTICS}
 
     @property
     def label(self) -> str:
