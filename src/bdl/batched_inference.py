@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from bdl.arrays import Singles
 from bdl.binning import Binned
 from bdl.encoders.encoder import WHOLE
+from bdl.encoders.networks.module import capabilities
 from bdl.inference import batch_outputs, density, evaluating, linked
 
 TOGETHER = 1 << 13  # bins per batch of short recordings, with their padding
@@ -35,7 +36,7 @@ def inference_batches(
     >>> [*inference_batches([3000, 2000, TOGETHER, 10], module, int)]
     [(3000, 2000), (8192,), (10,)]
     """
-    limit = TOGETHER if getattr(module, "batchable", False) else 0
+    limit = TOGETHER if capabilities(module).batchable else 0
     batch: list[T] = []
     longest = 0
     for item in items:
@@ -73,7 +74,7 @@ def densities(
     >>> [values.shape for values in densities(module, short, outputs=2, link=torch.exp)]
     [(5, 2), (3, 2)]
     """
-    together = len(batch) > 1 and getattr(module, "batchable", False)
+    together = len(batch) > 1 and capabilities(module).batchable
     longest = max(map(len, batch), default=0)
     if not together or longest == 0 or longest > tile:
         options = {"outputs": outputs, "tile": tile, "tilings": tilings}

@@ -32,7 +32,7 @@ from bdl.binning import Binned
 from bdl.encoders.encoder import CARRIED, WHOLE
 from bdl.encoders.fused.elementwise import elementwise
 from bdl.encoders.fused.threads import suited
-from bdl.encoders.networks.module import carries_state
+from bdl.encoders.networks.module import capabilities
 from bdl.errors import ConfigError
 from bdl.windows import stitch, tile_shifts, tiles
 
@@ -60,9 +60,9 @@ def density(
     >>> density(module, long, outputs=2, link=torch.exp, tile=20, tilings=3).shape
     (90, 2)
     """
-    size: int = getattr(module, "fixed_bins", None) or tile
-    shifts = tile_shifts(len(binned), size=size, tilings=tilings)
-    if carries_state(module):
+    able = capabilities(module)
+    shifts = tile_shifts(len(binned), size=able.fixed_bins or tile, tilings=tilings)
+    if able.carries_state:
         shifts = [0]
     tiling = partial(logits, module, binned, outputs=outputs, tile=tile)
     total = reduce(add, (linked(module, tiling(shift=shift), link) for shift in shifts))
@@ -81,10 +81,11 @@ def logits(
         return np.zeros((0, outputs), dtype=np.float32)
     if tile < 2:
         raise ConfigError(f"tile: at least 2 bins expected, got {tile}")
+    able = capabilities(module)
     with evaluating(module, bins):
-        if carries_state(module):
+        if able.carries_state:
             return np.concatenate([*_carried(module, binned, outputs)])
-        size: int = getattr(module, "fixed_bins", None) or min(tile, bins)
+        size = able.fixed_bins or min(tile, bins)
         cover = tiles(bins, size=size, overlap=size // 2, shift=shift)
         parts = (
             (part, batch_outputs(module, [binned[part.first : part.stop]], size, outputs)[0])
@@ -112,7 +113,7 @@ def evaluating(module: nn.Module, bins: int) -> Iterator[None]:
 
 def linked(module: nn.Module, values: Singles, link: Callable[[Tensor], Tensor]) -> Singles:
     """Densities from the outputs of a module."""
-    if getattr(module, "gives_density", False):
+    if capabilities(module).gives_density:
         return values
     with torch.inference_mode():
         density: Singles = elementwise(link, torch.from_numpy(values)).numpy()
@@ -144,7 +145,8 @@ def batch_outputs(
     )
     inputs, hours, weekdays = tensors(module, values, hour, weekday)
     lengths = torch.tensor([len(binned) for binned in batch], device=inputs.device)
-    if carries_state(module):  # no output depends on later bins, so padding needs no mask
+    # No output of a causal module depends on later bins, so padding needs no mask.
+    if capabilities(module).carries_state:
         output, _ = module.step(inputs, module.initial_state(len(batch)), hours, weekdays)  # type: ignore[operator]
     else:
         padded = bool((lengths < bins).any())

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
-from torch import nn
 
 from bdl import Detector, Events, Recording, Recordings, inference
 from bdl.encoders import Encoder, Ensemble, Recurrent, Trees
+from bdl.encoders.networks.module import EncoderModule
 from bdl.errors import ConfigError
 from bdl.evaluation import match
 from bdl.training import Training
@@ -159,7 +159,7 @@ def test_an_encoder_of_somebody_else_may_train_itself():
         causal: bool = True
 
         def build(self, inputs, outputs, calendar):
-            return EventRate()
+            return EventRate(inputs)
 
         def train(self, module, task):
             result = task.start()
@@ -183,17 +183,17 @@ def test_an_encoder_of_somebody_else_may_train_itself():
     assert fitted.density(recordings["r0"]).values.sum() == pytest.approx(4)
 
 
-class EventRate(nn.Module):
+class EventRate(EncoderModule):
     """The same density in every bin."""
 
     gives_density = True
 
-    def __init__(self):
-        super().__init__()
+    def __init__(self, inputs):
+        super().__init__(inputs, calendar=False)
         self.register_buffer("rate", torch.zeros(1))
 
-    def forward(self, values, hour, weekday, mask):
-        return self.rate.expand(*values.shape[:2], 1)
+    def encode(self, x, lengths):
+        return self.rate.expand(*x.shape[:2], 1)
 
 
 def test_trees_and_recurrent_members_read_the_share_of_missing_samples():

@@ -63,7 +63,7 @@ def write_detections(
     from bdl.formats.event_files import parse_format, write_events
     from bdl.formats.format_options import option_names
 
-    types = _renamed(intervals, getattr(format, "intervals", None) or ())
+    types = _renamed(intervals, format.named_intervals)
     events = _ends(table, intervals) if table.intervals else detections
     if "period" in option_names(type(format)):
         events = _on_samples(events, recordings)
@@ -73,7 +73,7 @@ def write_detections(
     }
     renamed_format = parse_format(format, {"intervals": types if table.intervals else ()})
     write_events(events, out, format=renamed_format, recordings=recordings, defaults=defaults)
-    return hasattr(format, "drop_scores")
+    return not format.scored
 
 
 def _renamed(

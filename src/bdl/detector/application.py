@@ -119,10 +119,15 @@ def density_from(model: Model, info: RecordingInfo, outputs: NDArray[np.float32]
 
 def member_densities(module: nn.Module, model: Model, recording: Recording) -> list[Density]:
     """Return the density of a recording by each member of an ensemble, or by the only module."""
+    from bdl.encoders.networks.ensemble import members_of
+
     accepted = accept(recording, model, resample=False)
     features = [(accepted.info, features_of(accepted, model))]
-    members = getattr(module, "members", None) or [module]
-    return [density for member in members for _, density in densities_of(member, model, features)]
+    return [
+        density
+        for member in members_of(module)
+        for _, density in densities_of(member, model, features)
+    ]
 
 
 def describe(

@@ -16,7 +16,7 @@ from bdl.detector.choices import with_weights
 from bdl.detector.detector_settings import DetectorSettings
 from bdl.detector.model_training import FittedModel, TrainingData, untrained_model
 from bdl.encoders.ensemble import Ensemble
-from bdl.encoders.networks.ensemble import EnsembleEncoder
+from bdl.encoders.networks.ensemble import EnsembleEncoder, members_of
 from bdl.labels import label
 
 
@@ -64,7 +64,7 @@ def mean_model(
     """
     modules: list[nn.Module] = []
     for fitted in fits:
-        members = getattr(fitted.module, "members", [fitted.module])
+        members = members_of(fitted.module)
         modules += [module for module, w in zip(members, weights, strict=True) if w > 0]
     encoder = with_weights(
         Ensemble(members=settings.encoder.parts * len(fits)), [*weights] * len(fits)

@@ -140,17 +140,21 @@ class Model(Value):
 
     def build(self, encoder: Encoder | None = None) -> nn.Module:
         """Return a new module with random weights, of the model's or another encoder."""
+        from bdl.encoders.networks.ensemble import EnsembleEncoder
+        from bdl.encoders.networks.module import capabilities
+
         inputs = self.features.width(len(self.channels))
         chosen = (encoder or self.settings.encoder).complete(self.features.statistics)
         module = chosen.build(inputs, len(self.outputs), bool(self.features.calendar))
-        if self.settings.lag is not None and not hasattr(module, "step"):
+        if self.settings.lag is not None and not capabilities(module).carries_state:
             raise ConfigError(
-                f"lag: the encoder {chosen.kind!r} has no method step, by which it would run bin "
-                "by bin; give a recurrent encoder, causal trees, or a module with initial_state "
-                "and step"
+                f"lag: the module of the encoder {chosen.kind!r} cannot run bin by bin; give a "
+                "recurrent encoder, causal trees, or a module with causal = True and the methods "
+                "initial_state and step"
             )
-        if hasattr(module, "link"):
-            module.link = self.objective.density  # type: ignore[assignment]
+        for part in module.modules():  # a member of an ensemble may be an ensemble, too
+            if isinstance(part, EnsembleEncoder):
+                part.link = self.objective.density
         return module
 
 

@@ -13,9 +13,17 @@ from bdl.errors import ConfigError
 if TYPE_CHECKING:
     from torch import nn
 
+    from bdl.encoders.networks.module import Capabilities
+
 
 class Custom(Encoder):
     """A user's own torch module: a model file holds its weights, but not its code.
+
+    The module is called with values (batch, bins, inputs), hour, weekday and mask, and returns
+    logits (batch, bins, outputs). It may declare two attributes: ``causal = True`` if no output
+    depends on a later bin, and ``fixed_bins``, the only number of bins that it accepts. A causal
+    module with the methods ``initial_state(batch)`` and ``step(values, state, hour, weekday)``
+    runs tile by tile, and bin by bin in a stream.
 
     Parameters
     ----------
@@ -45,13 +53,21 @@ class Custom(Encoder):
 
     @property
     def causal(self) -> bool:
-        """The module's own attribute; False if it has none."""
-        return bool(getattr(self.module, "causal", False))
+        """What the module declares; False without one."""
+        return self._declared is not None and self._declared.causal
 
     @property
     def fixed_bins(self) -> int | None:
-        bins: int | None = getattr(self.module, "fixed_bins", None)
-        return bins
+        return None if self._declared is None else self._declared.fixed_bins
+
+    @property
+    def _declared(self) -> Capabilities | None:
+        """The capabilities of the module, if there is one."""
+        if self.module is None:
+            return None
+        from bdl.encoders.networks.module import capabilities
+
+        return capabilities(self.module)
 
     def build(self, inputs: int, outputs: int, calendar: bool) -> nn.Module:
         if self.module is None:

@@ -15,6 +15,7 @@ import torch
 from torch import nn
 
 from bdl.encoders.allocator import keep_buffers
+from bdl.encoders.networks.module import capabilities
 from bdl.errors import BdlError, InputError
 from bdl.training.batches import Batches
 from bdl.training.checkpointing import Checkpointing
@@ -33,7 +34,7 @@ def train(encoder: nn.Module, task: TrainingTask) -> TrainingResult:
     keep_buffers()
     training, length = task.training, task.length
     resume = task.claim()
-    fixed = getattr(encoder, "fixed_bins", None)
+    fixed = capabilities(encoder).fixed_bins
     batches = Batches(
         task.recordings,
         task.objective,

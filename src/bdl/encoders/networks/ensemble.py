@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 
 from bdl.encoders.fused.elementwise import elementwise
-from bdl.encoders.networks.module import Maybe, carries_state
+from bdl.encoders.networks.module import DeclaredModule, Maybe, capabilities
 
 
-class EnsembleEncoder(nn.Module):
+class EnsembleEncoder(DeclaredModule):
     """Module of `bdl.encoders.Ensemble`: the weighted mean of its members' densities.
 
     ``link`` turns logits of members into densities; `bdl.detector.model.Model.build` sets it to
@@ -29,7 +29,7 @@ class EnsembleEncoder(nn.Module):
         super().__init__()
         self.members = nn.ModuleList(members)
         # Members that all carry a state run tile by tile.
-        self.causal = all(map(carries_state, members))
+        self.causal = all(capabilities(member).carries_state for member in members)
         self.weights = [weight / sum(weights) for weight in weights]
         self.fixed_bins = fixed_bins
         self.link: Callable[[Tensor], Tensor] = torch.nn.functional.softplus
@@ -43,8 +43,7 @@ class EnsembleEncoder(nn.Module):
     @property
     def batchable(self) -> bool:
         """Whether the outputs of an item are the same, bit for bit, alone and in a padded batch."""
-        members = (getattr(member, "batchable", False) for member in self.members)
-        return not self.causal and all(members)
+        return not self.causal and all(capabilities(member).batchable for member in self.members)
 
     def initial_state(self, batch: int) -> tuple[Any, ...]:
         """State of each member before the first bin."""
@@ -63,8 +62,13 @@ class EnsembleEncoder(nn.Module):
 
     def _mean(self, outputs: Sequence[Tensor]) -> Tensor:
         densities = (
-            output if getattr(member, "gives_density", False) else elementwise(self.link, output)
+            output if capabilities(member).gives_density else elementwise(self.link, output)
             for member, output in zip(self.members, outputs, strict=True)
         )
         mean: Tensor = reduce(add, map(mul, self.weights, densities))
         return mean
+
+
+def members_of(module: nn.Module) -> Sequence[nn.Module]:
+    """Return the members of an ensemble, or any other module as the only one."""
+    return [*module.members] if isinstance(module, EnsembleEncoder) else [module]

@@ -11,6 +11,8 @@ to rounding.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from numbers import Integral
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -23,7 +25,21 @@ HOURS = 24
 CALENDAR_WIDTH = 4
 
 
-class EncoderModule(nn.Module, ABC):
+class DeclaredModule(nn.Module):
+    """Base of the modules of this package, which declare more than a user's own module does."""
+
+    causal: bool = False
+    #: Whether outputs are densities; otherwise they are logits, for the objective to interpret.
+    gives_density: bool = False
+    fixed_bins: int | None = None
+
+    @property
+    def batchable(self) -> bool:
+        """Whether the outputs of an item are the same, bit for bit, alone and in a padded batch."""
+        return False
+
+
+class EncoderModule(DeclaredModule, ABC):
     """Base of the package's modules: each defines ``encode``; a causal one, its state as well.
 
     Parameters
@@ -41,16 +57,6 @@ class EncoderModule(nn.Module, ABC):
     >>> module.features, module.causal, module.fixed_bins
     (16, False, None)
     """
-
-    causal: bool = False
-    #: Whether outputs are densities; otherwise they are logits, for the objective to interpret.
-    gives_density: bool = False
-    fixed_bins: int | None = None
-
-    @property
-    def batchable(self) -> bool:
-        """Whether the outputs of an item are the same, bit for bit, alone and in a padded batch."""
-        return False
 
     def __init__(self, inputs: int, calendar: bool) -> None:
         super().__init__()
@@ -116,9 +122,38 @@ class EncoderModule(nn.Module, ABC):
         return self.advance(self.embed(values, hour, weekday), state)
 
 
-def carries_state(module: nn.Module) -> bool:
-    """Whether a module runs tile by tile and carries its state."""
-    return getattr(module, "causal", False) and hasattr(module, "step")
+class Capabilities(NamedTuple):
+    """What a module can do, and what its outputs are."""
+
+    causal: bool
+    carries_state: bool  # causal, and runs tile by tile by its methods initial_state and step
+    fixed_bins: int | None
+    batchable: bool
+    gives_density: bool
+
+
+def capabilities(module: nn.Module) -> Capabilities:
+    """Return what a module can do.
+
+    A user's own module may declare ``causal = True``, with or without the methods ``initial_state``
+    and ``step``, and ``fixed_bins``. Under the same names it may also have layers or buffers, which
+    declare nothing.
+
+    Examples
+    --------
+    >>> capabilities(nn.Linear(2, 1)).causal
+    False
+    """
+    causal = getattr(module, "causal", None) is True
+    methods = (getattr(module, name, None) for name in ("initial_state", "step"))
+    bins = getattr(module, "fixed_bins", None)
+    return Capabilities(
+        causal=causal,
+        carries_state=causal and all(map(callable, methods)),
+        fixed_bins=int(bins) if isinstance(bins, Integral) else None,
+        batchable=isinstance(module, DeclaredModule) and module.batchable,
+        gives_density=isinstance(module, DeclaredModule) and module.gives_density,
+    )
 
 
 def lengths_of(mask: Tensor | None) -> Tensor | None:

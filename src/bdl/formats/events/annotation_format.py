@@ -57,6 +57,10 @@ class AnnotationFormat(EventFormat):
 
     intervals: IntervalTypes = None
 
+    @property
+    def named_intervals(self) -> Sequence[IntervalType]:
+        return self.intervals or ()
+
     @abstractmethod
     def annotations(self, path: Path) -> Iterable[Annotation]:
         """The rows of a file or folder."""

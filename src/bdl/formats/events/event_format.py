@@ -12,6 +12,7 @@ from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.formats.addresses import address_of
 from bdl.formats.files import safe_name
+from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 from bdl.registry import Variant
 
@@ -47,6 +48,13 @@ class EventFormat(Variant):
     suffixes: ClassVar[tuple[str, ...]] = ()
     unit: ClassVar[Literal["seconds", "steps"]] = "seconds"
     """Unit of the times in a file; steps are sample numbers."""
+    scored: ClassVar[bool] = True
+    """Whether a file keeps the scores of events."""
+
+    @property
+    def named_intervals(self) -> Sequence[IntervalType]:
+        """Interval types that the user names; none in a format without intervals."""
+        return ()
 
     def recognises(self, path: Path, columns: Sequence[str]) -> bool:
         """Whether a file or folder is of this format: by its suffix, or that of a file in it.
@@ -172,6 +180,7 @@ class UnscoredFormat(EventFormat):
         Write without scores, which the format does not have.
     """
 
+    scored: ClassVar[bool] = False
     drop_scores: bool = False
 
     def without_scores(self, events: Events, path: Path) -> Events:

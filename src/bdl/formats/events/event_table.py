@@ -91,6 +91,10 @@ class EventTable(EventFormat):
     date_order: DateOrder | None = None
     incomplete: Literal["error", "drop"] = "error"
 
+    @property
+    def named_intervals(self) -> Sequence[IntervalType]:
+        return self.intervals or ()
+
     @field_validator("columns")
     @classmethod
     def _check_columns(cls, columns: dict[str, str]) -> dict[str, str]:
