@@ -143,6 +143,7 @@ def test_the_hash_covers_what_changes_a_figure_and_nothing_else(nested: Protocol
         ({"seeds": [1, 1]}, "seeds must be distinct"),
         ({"training": {"learning_rate": 0.1}}, "give learning_rates"),
         ({"training": {"seed": 3}}, "give seeds"),
+        ({"training": {"budget": "10m"}}, "on another machine"),
         ({"settings": {"strides": 3}}, "settings has no key 'strides'"),
         ({"data": {"kind": "sleep", "task": "x"}}, "has no option 'task'"),
         ({"decoders": {"a": {"kind": "peeks"}}}, "decoders.a"),
