@@ -51,6 +51,12 @@ NO_EFFECT = [
     ("inspect r.csv --option a=1", "--option has no effect without --dataset"),
     ("inspect r.csv --dataset mitdb --period 5", "--period has no effect with --dataset"),
     ("inspect r.csv --threads 2", "--threads has no effect with one worker process"),
+    ("inspect r.csv --pattern *.zip", "--pattern .*no effect with r.csv; leave it out, or give"),
+    ("inspect ?.csv --pattern b*.csv", r"--pattern b\*.csv: chooses files of a folder, so it has"),
+    (
+        "fit --recordings ?.csv --pattern b*.csv --events truth.csv --out m.safetensors",
+        "--pattern .* no effect",
+    ),
     ("prepare r.csv --out store --option a=1", "--option has no effect without --dataset"),
     ("prepare . --out store --dataset mitdb --period 5", "--period has no effect with --dataset"),
     ("prepare r.csv --out store --address host", "--address.* has no effect with the backend loky"),
