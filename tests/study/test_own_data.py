@@ -272,6 +272,17 @@ def test_any_objective_decoder_or_preset_is_a_baseline(tmp_path: Path) -> None:
     assert rows["best"].preset == "best"
 
 
+def test_the_seed_of_the_project_is_that_of_its_evaluation(tmp_path: Path) -> None:
+    training = {**QUICK["training"], "seed": 7}
+    project = write_project(tmp_path, detector={**QUICK, "training": training})
+    with pytest.raises(ConfigError, match=r"seed 3 \(--seed\) contradicts the seed 7"):
+        call("evaluate", project, *FEW, "--seed", 3)
+    call("evaluate", project, *FEW, "--selection-folds", 0)
+    protocol = StudyReader(project / "evaluation").protocol
+    assert (protocol.seeds, protocol.split.seed) == ((7,), 7)
+    call("evaluate", project, *FEW, "--selection-folds", 0, "--seed", 7)
+
+
 def test_one_group_cannot_be_divided(tmp_path: Path) -> None:
     project = write_project(tmp_path, layout={"period": 1.0, "group_pattern": "^(g)"})
     with pytest.raises(ConfigError, match=r"of one group, 'g': .*--group-pattern"):
