@@ -198,6 +198,20 @@ def test_what_detect_refuses(
     assert not (tmp_path / "d.csv").exists()
 
 
+def test_the_pattern_of_a_model_is_for_folders(tmp_path: Path) -> None:
+    project = write_project(tmp_path, pattern="g[01]*.csv")
+    events = pl.read_csv(tmp_path / "events.csv")
+    events.filter(~pl.col("recording").str.starts_with("g2")).write_csv(tmp_path / "events.csv")
+    call("fit", project, "--quiet", "--selection-folds", 0, "--updates", 1)
+    words = ("detect", project / "model.safetensors", "--quiet", "--out", tmp_path / "d.csv")
+    signals = tmp_path / "signals"
+    assert call_json(*words, signals)["recordings"] == 4
+    assert call_json(*words, signals / "g2_r2.csv")["recordings"] == 1
+    assert call_json(*words, signals / "g2*.csv")["recordings"] == 2
+    with pytest.raises(ConfigError, match=r"--pattern .* no effect"):
+        call(*words, signals / "g2_r2.csv", "--pattern", "g0*.csv")
+
+
 def test_the_card_of_a_model_fits_a_terminal_and_tells_two_f1_apart() -> None:
     from bdl.cli.model_card import _text
 

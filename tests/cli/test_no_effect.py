@@ -47,11 +47,44 @@ NO_EFFECT = [
     ("explore --recordings r.csv --code 1=a", "--code has no effect without --events"),
     ("explore --recordings r.csv --threshold 0.4", "--threshold has no effect without --densities"),
     (f"{PEAKS} --interval s=onset,offset", "--interval has no effect without --pairs"),
+    (
+        "decode densities --out out.csv --decoder cal.json --interval s=onset,offset",
+        "--interval has no effect without --pairs: the decoder does not alternate",
+    ),
+    (
+        "decode spikes --out out.csv --decoder cal.json --interval sleep=onset,wakeup",
+        "--interval sleep: its end 'onset' is no event type of the densities, which have spike",
+    ),
+    (
+        "calibrate spikes spike.csv --out c.json --grid peaks --tolerance 9 --interval s=on,off",
+        "--interval s: its end 'on' is no event type of the densities",
+    ),
+    (
+        "calibrate densities truth.csv --out c.json --grid peaks --tolerance 9 "
+        "--interval s=onset,offset",
+        "--interval has no effect: the grid alternates no onsets",
+    ),
+    (
+        "score --truth spike.csv --detections spike.csv --tolerance 9 --interval s=on,off",
+        "--interval s: no table has events of its end 'off'; they have spike",
+    ),
+    (f"{SCORE} --interval s=onset,wakeup", "no table has events of its end 'wakeup'"),
+    (
+        "score --truth three.csv --detections found.csv --tolerance 9 --type spike "
+        "--unknown ignore --interval s=onset,offset",
+        "--interval s has no effect: neither of its ends is scored",
+    ),
     ("inspect --events truth.csv --quick", "--quick has no effect without recordings"),
     ("inspect r.csv --code 1=a", "--code has no effect without --events"),
     ("inspect r.csv --option a=1", "--option has no effect without --dataset"),
     ("inspect r.csv --dataset mitdb --period 5", "--period has no effect with --dataset"),
     ("inspect r.csv --threads 2", "--threads has no effect with one worker process"),
+    ("inspect r.csv --pattern *.zip", "--pattern .*no effect with r.csv; leave it out, or give"),
+    ("inspect ?.csv --pattern b*.csv", r"--pattern b\*.csv: chooses files of a folder, so it has"),
+    (
+        "fit --recordings ?.csv --pattern b*.csv --events truth.csv --out m.safetensors",
+        "--pattern .* no effect",
+    ),
     ("prepare r.csv --out store --option a=1", "--option has no effect without --dataset"),
     ("prepare . --out store --dataset mitdb --period 5", "--period has no effect with --dataset"),
     ("prepare r.csv --out store --address host", "--address.* has no effect with the backend loky"),
@@ -77,6 +110,11 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("r.csv").write_text("time,x\n" + "".join(f"{i},{i % 7}\n" for i in range(60)))
     values = np.zeros((60, 2), np.float32)
     values[10, 0] = values[20, 1] = 0.9
+    Path("spike.csv").write_text("recording,event,time\na,spike,10\n")
+    Path("three.csv").write_text("recording,event,time\na,onset,9\na,offset,19\na,spike,10\n")
+    Path("spans.csv").write_text("recording,event,start,end\na,s,10,20\n")
+    Path("cal.json").write_text('{"decoder": {"kind": "peaks"}}')
+    write_densities("spikes", [Density("a", values[:, :1], ("spike",), 1.0, 1, 60)])
     write_densities("densities", [Density("a", values, ("onset", "offset"), 1.0, 1, 60)])
 
 
@@ -96,6 +134,12 @@ def test_an_option_without_effect_is_an_error(words: str, message: str) -> None:
         f"{REVIEW} --reach 20",
         f"{REVIEW} --detections found.csv --threshold 0.9 --margin 0.1",
         f"{PEAKS} --interval s=onset,offset --pairs pairs.csv",
+        f"{SCORE} --interval s=onset,offset",
+        "calibrate densities truth.csv --out c.json --tolerance 9 --interval s=onset,offset",
+        "calibrate densities truth.csv --out c.json --tolerance 9 --interval s=onset,offset "
+        "--grid {kind:\u00a0peaks,alternations:\u00a0[false,true]}",
+        "calibrate densities spans.csv --out c.json --grid peaks --tolerance 9 "
+        "--interval s=onset,offset",
         "decode densities --out out.csv --decoder {kind:\u00a0peaks,alternate:\u00a0true} "
         "--interval s=onset,offset",
         "inspect r.csv --events truth.csv --threads 1 --jobs 2 --interval s=onset,offset",

@@ -9,11 +9,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from bdl import Events, Recording, Recordings, write_events
+from bdl import Detector, Events, Recording, Recordings, write_events
 from bdl.detector.learning_curve import learning_curve
 from bdl.errors import ConfigError
 from bdl.formats import prepare
 from calling import call
+from projects import QUICK, write_project
 
 
 def data(groups: int = 10) -> tuple[Recordings, Events]:
@@ -105,3 +106,28 @@ def test_the_command(tmp_path: Path) -> None:
     assert [row["recordings"] for row in told["curve"]] == [1, 4]
     assert told["held_out"] == 2
     assert pl.read_csv(tmp_path / "curve.csv").columns == ["recordings", "mAP", "low", "high"]
+
+
+@pytest.mark.parametrize(("folds", "rule"), [(3, "count"), (0, "ignore")])
+def test_models_of_the_command_are_fitted_as_those_of_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folds: int, rule: str
+) -> None:
+    training = {"updates": 1, "seed": 7}
+    detector = {**QUICK, "training": training, "selection": {"folds": folds}}
+    project = write_project(tmp_path, event_free="count", detector=detector)
+    fitted, seeds, fit = [], [], Detector.fit
+
+    def watched(self: Detector, *data: object, **options: object) -> Detector:
+        fitted.append(options.get("event_free"))
+        return fit(self, *data, **options)
+
+    monkeypatch.setattr(Detector, "fit", watched)
+    curve = learning_curve
+    monkeypatch.setattr(
+        "bdl.detector.learning_curve.learning_curve",
+        lambda *data, **options: seeds.append(options["seed"]) or curve(*data, **options),
+    )
+    call("curve", "--config", project / "bdl.yaml", "--size", 4, "--bootstrap", 10, "--quiet")
+    call("fit", project, "--quiet")
+    assert fitted == [rule, rule]
+    assert seeds == [7]

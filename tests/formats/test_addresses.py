@@ -49,6 +49,10 @@ def test_tables_and_stores_at_an_address(memory, tmp_path: Path):
     assert remote.ids == data.ids
     np.testing.assert_array_equal(remote["r2"].values, data["r2"].values)
     assert read_recordings("memory://nights/r[01].parquet").ids == ("r0", "r1")
+    assert read_recordings("memory://nights", pattern="r[01]*").ids == ("r0", "r1")
+    for place in ("memory://nights/r[01].parquet", "memory://nights/r2.parquet"):
+        with pytest.raises(ConfigError, match=r"--pattern .* no effect with memory:"):
+            read_recordings(place, pattern="r1*")
     store = prepare(remote, "memory://store")
     for recording in open_store("memory://store"):
         np.testing.assert_array_equal(recording.values, data[recording.id].values)

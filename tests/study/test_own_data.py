@@ -14,21 +14,24 @@ import polars as pl
 import pytest
 import yaml
 
-from bdl.datasets import Tables
+from bdl.datasets import Settings, Tables
+from bdl.detector import DetectorSettings
+from bdl.encoders import Encoder
 from bdl.errors import BdlError, ConfigError, InputError
 from bdl.evaluation import Regions, bootstrap, match
 from bdl.evaluation.counts import count_events
 from bdl.formats import read_annotated
 from bdl.report.study_content import study_content
 from bdl.report.summary import summarise
-from bdl.study import verify_study
+from bdl.study import catalogue, verify_study
 from bdl.study.own_data import project_protocol
-from bdl.study.protocol import BootstrapSettings, Protocol, Row
+from bdl.study.protocol import BootstrapSettings, Protocol, Row, parse_protocol
 from bdl.study.runner import run_study
 from bdl.study.scale import shrink
 from bdl.study.splits import Folds
 from bdl.study.status import status_of
 from bdl.study.study_reader import StudyReader
+from bdl.training import Training
 from bdl.workers import Workers
 from calling import call, call_json
 from projects import QUICK, write_project
@@ -329,6 +332,17 @@ def test_any_objective_decoder_or_preset_is_a_baseline(tmp_path: Path) -> None:
     assert rows["best"].preset == "best"
 
 
+def test_the_seed_of_the_project_is_that_of_its_evaluation(tmp_path: Path) -> None:
+    training = {**QUICK["training"], "seed": 7}
+    project = write_project(tmp_path, detector={**QUICK, "training": training})
+    with pytest.raises(ConfigError, match=r"seed 3 \(--seed\) contradicts the seed 7"):
+        call("evaluate", project, *FEW, "--seed", 3)
+    call("evaluate", project, *FEW, "--selection-folds", 0)
+    protocol = StudyReader(project / "evaluation").protocol
+    assert (protocol.seeds, protocol.split.seed) == ((7,), 7)
+    call("evaluate", project, *FEW, "--selection-folds", 0, "--seed", 7)
+
+
 def test_one_group_cannot_be_divided(tmp_path: Path) -> None:
     project = write_project(tmp_path, layout={"period": 1.0, "group_pattern": "^(g)"})
     with pytest.raises(ConfigError, match=r"of one group, 'g': .*--group-pattern"):
@@ -361,11 +375,100 @@ def test_events_of_unknown_recordings_are_refused(tmp_path: Path) -> None:
         ({"preset": "quick"}, "fast, best or paper expected"),
         ({"preset": "fast", "detector": {"strid": 4}}, "strid: unknown key"),
         ({}, "objective: a value expected, got none"),
+        (
+            {"preset": "fast", "encoder": "gru", "detector": {"encoder": "trees"}},
+            "encoder: given on the row and in its detector; keep one",
+        ),
+        (
+            {"preset": "fast", "objective": "bdl-hard", "detector": {"objective": "seg-ce"}},
+            "objective: given on the row and in its detector",
+        ),
+        ({"preset": "fast", "lag": 3.0, "detector": {"lag": 4.0}}, "lag: given on the row and"),
+        ({"preset": "fast", "lag": 3.0, "encoder": "gru"}, "reads later bins without a limit"),
     ],
 )
 def test_rows_that_contradict_themselves(row: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Row(**{"name": "a", **row})
+
+
+@pytest.mark.parametrize("preset", ["fast", "best", "paper"])
+def test_a_row_with_a_preset_keeps_its_lag(preset: str) -> None:
+    data = Settings(
+        types=("on",), tolerances=(8.0,), stride=2, window=50.0, reference_spacing=20.0, sigma=4.0,
+        separation=5.0,
+    )  # fmt: skip
+    for row in (
+        Row(name="a", preset=preset, lag=3.0),
+        Row(name="a", preset=preset, detector={"lag": 3.0}),
+    ):
+        stored = Row(**row.model_dump(mode="json"))
+        assert stored == row
+        settings = stored.detector_settings(data, Training())
+        assert settings.lag == 3.0
+        assert settings.encoder == DetectorSettings.preset(preset, lag=3.0).encoder
+        assert settings.encoder.causal
+
+
+def test_a_stored_row_of_a_preset_is_read_as_it_is() -> None:
+    row = Row(name="a", preset="fast", lag=3.0).model_dump(mode="json")
+    row["encoder"] = Encoder.parse("forward-gru").model_dump(mode="json")
+    row["detector"] = {"objective": "seg-ce"}
+    assert Row(**row).encoder.kind == "recurrent"
+
+
+ONLY_PRESETS = {
+    "name": "x",
+    "data": "hapt",
+    "split": {"kind": "folds", "folds": 2, "seed": 0},
+    "rows": [{"name": "Fast", "preset": "fast"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "unused"),
+    [
+        (
+            {"training": {"epochs": 7, "batch": 2, "clip": 9, "accelerator": "gpu"}},
+            "training.batch, training.clip, training.epochs",
+        ),
+        ({"training": {"augmentation": {"gain": 0.1}}}, "training.augmentation"),
+        ({"learning_rates": [0.1]}, "learning_rates"),
+        ({"window": 9.0, "selection_seed": 3}, "window, selection_seed"),
+        ({"grid": "peaks"}, "grid"),
+        (
+            {"split": {"kind": "folds", "folds": 2, "seed": 0, "calibration": 0.3}},
+            "split.calibration",
+        ),
+        (
+            {"split": {"kind": "holdout", "seed": 0, "calibration": 0.3, "calibration_seed": 1}},
+            "split.calibration",
+        ),
+    ],
+)
+def test_keys_that_no_preset_uses_are_refused(
+    tmp_path: Path, change: dict[str, Any], unused: str
+) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(yaml.safe_dump({**ONLY_PRESETS, **change}))
+    with pytest.raises(ConfigError, match=rf"{unused}: no effect, because every row has a preset"):
+        call("study", "run", file, "--out", tmp_path / "run")
+    mixed = [*ONLY_PRESETS["rows"], {"name": "Hard", "objective": "bdl-hard"}]
+    split = {"kind": "folds", "folds": 2, "seed": 0, "calibration": 0.2}
+    parse_protocol({**ONLY_PRESETS, "split": split, **change, "rows": mixed}, "mixed.yaml")
+
+
+def test_a_protocol_of_presets_has_the_device_and_what_it_extends(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    changes = {"rows": ONLY_PRESETS["rows"], "differences": [], "paper": {"tables": []}}
+    device = {"training": {"accelerator": "gpu"}}
+    file.write_text(yaml.safe_dump({"extends": "hapt-nested", **device, **changes}))
+    protocol = catalogue.load(file)
+    assert protocol.training.accelerator == "gpu"
+    assert protocol.split.seed == 20260718
+    assert protocol.learning_rates == Protocol.model_fields["learning_rates"].default
+    stored = {**protocol.model_dump(mode="json"), "window": 9.0}  # of a version that took it
+    assert parse_protocol(stored, "protocol.json").window == 9.0
 
 
 def test_a_preset_needs_the_nested_regime() -> None:

@@ -157,6 +157,7 @@ def test_the_method_of_a_row_changes_no_hash():
         ),
         ({"training": {"learning_rate": 0.1}}, "give learning_rates"),
         ({"training": {"seed": 3}}, "give seeds"),
+        ({"training": {"budget": "10m"}}, "on another machine"),
         ({"settings": {"strides": 3}}, "settings has no key 'strides'"),
         ({"data": {"kind": "sleep", "task": "x"}}, "has no option 'task'"),
         ({"decoders": {"a": {"kind": "peeks"}}}, "decoders.a"),

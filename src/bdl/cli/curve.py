@@ -61,6 +61,7 @@ def curve(
         check_table_output(target)
     source = find_training_source(source_options)
     training = detector.get("training", {})
+    seed = training.get("seed", 0)
     if from_ is not None:
         if [*detector] not in ([], ["training"]) or preset is not None:
             raise ConfigError("with --from, only settings of the training have an effect")
@@ -71,6 +72,7 @@ def curve(
             return start.fine_tune(recordings, labels, **training)
     else:
         settings = source.detector_settings(preset, detector)
+        seed = settings.training.seed
         # Chosen for all the data, so that every model is scored alike.
         proposal = None if settings.tolerances else propose(source.recordings, source.events)
         tolerances = settings.tolerances if proposal is None else tuple(proposal.tolerances.value)
@@ -80,7 +82,11 @@ def curve(
             if not quiet:
                 err.print(f"training on {len(recordings)} recordings")
             return Detector(**dict(settings)).fit(
-                recordings, labels, intervals=source.intervals, types=source.types
+                recordings,
+                labels,
+                intervals=source.intervals,
+                types=source.types,
+                event_free=source.event_free if settings.selection.folds else "ignore",
             )
 
     result = learning_curve(
@@ -93,7 +99,7 @@ def curve(
         repeats=repeats,
         event_free=source.event_free,
         replicates=bootstrap,
-        seed=training.get("seed", 0),
+        seed=seed,
     )
     if target is not None:
         write_table(result.to_frame("pyarrow"), target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from bdl.density import DensityKind
     from bdl.events import Events
     from bdl.formats.densities import DensityEntry
+    from bdl.intervals import IntervalType
 
 commands = Typer()
 
@@ -95,14 +97,14 @@ def decode(
     entries = read_manifest(densities).recordings
     kind: DensityKind = entries[0].kind if entries else "events"
     parsed = _parse_decoder(decoder, kind, tolerance or ())
-    # Whether a decoder that `bdl calibrate` has chosen alternates is known from its file alone.
-    chosen = decoder is not None and Path(decoder).is_file()
-    if intervals and pairs is None and kind == "events" and not (parsed.alternate or chosen):
+    _check_ends(intervals, entries)
+    if intervals and pairs is None and kind == "events" and not parsed.alternate:
         written = EventFormat.parse(to, "event format")
         if written.kind == "bdl" or "intervals" not in option_names(type(written)):
             raise ConfigError(
                 "--interval has no effect without --pairs: the decoder does not alternate onsets "
-                f"and offsets (alternate: true), and the format {written.kind} has no intervals"
+                f"and offsets (alternate: true), and the format {written.kind} has no intervals; "
+                "leave it out"
             )
     if threshold is not None:
         parsed = parsed.replace(threshold=threshold)
@@ -170,14 +172,17 @@ def calibrate(
         tried_grid = decoding.default_grid(
             kind, tolerances=tolerance, alternations=(False, True) if intervals else (False,)
         )
-    truth = formats.read_events(
-        events,
-        format=events_format,
-        period=period,
-        defaults={"intervals": intervals or None},
-        **event_options,
+    read = partial(
+        formats.read_events, events, format=events_format, period=period, **event_options
     )
+    truth = read(defaults={"intervals": intervals or None})
     _check_events(truth, events, entries)
+    _check_ends(intervals, entries)
+    if intervals and kind == "events" and not any(tried_grid.alternations) and truth == read():
+        raise ConfigError(
+            "--interval has no effect: the grid alternates no onsets and offsets (alternations: "
+            f"[false, true]), and {events} has no intervals that it names; leave it out"
+        )
     calibration = decoding.calibrate(
         console.track(read_densities(densities), "calibrating", len(entries)),
         truth,
@@ -195,6 +200,23 @@ def calibrate(
         show(calibration)
 
 
+def _check_ends(intervals: Sequence[IntervalType], entries: Sequence[DensityEntry]) -> None:
+    """Raise an error for an end of an interval that densities of events do not have."""
+    types = _event_types(entries)
+    for interval in intervals if types else ():
+        for end in (interval.onset, interval.offset):
+            if end not in types:
+                raise ConfigError(
+                    f"--interval {interval.name}: its end {end!r} is no event type of the "
+                    f"densities, which have {some(types)}"
+                )
+
+
+def _event_types(entries: Sequence[DensityEntry]) -> list[str]:
+    """Event types of densities, sorted; densities of states have names of intervals instead."""
+    return sorted({name for entry in entries if entry.kind == "events" for name in entry.types})
+
+
 def _check_events(truth: Events, path: Path, entries: Sequence[DensityEntry]) -> None:
     """Raise an error if no event is in a recording, and of a type, that was decoded."""
     ids = [entry.id for entry in entries]
@@ -205,8 +227,7 @@ def _check_events(truth: Events, path: Path, entries: Sequence[DensityEntry]) ->
             f"densities ({some(ids)}); its recordings are {some(truth.recordings)}: name the "
             "column that has them (--column recording=NAME)"
         )
-    # A density of states has the names of intervals instead.
-    types = sorted({name for entry in entries if entry.kind == "events" for name in entry.types})
+    types = _event_types(entries)
     if types and not {*inside.types} & {*types}:
         raise InputError(
             f"{path}: its event types {some(truth.types)} are none of the densities' "

@@ -64,6 +64,7 @@ def open_recordings(
     if source is None:
         recordings = find_source(options, config=config, invalid="skip").recordings
         return recordings if done is None else done.new(recordings)
+    from bdl.formats.addresses import is_folder
     from bdl.formats.polyphase import on_one_clock
     from bdl.formats.reading import Reading
     from bdl.training.preparation import same_period
@@ -71,9 +72,11 @@ def open_recordings(
     if flags:
         raise ConfigError(f"{flags[0]} has no effect with the recordings {source}")
     reading = model.reading or Reading()
+    # The pattern of the model chooses files of a folder, and has no effect with a file or a glob.
+    inherited = reading.pattern if is_folder(Path(source)) else None
     reading = reading.replace(
         format=options.format or reading.format,
-        pattern=options.pattern or reading.pattern,
+        pattern=options.pattern or inherited,
         layout={**reading.layout, **options.layout},
     )
     if done is None:

@@ -35,7 +35,13 @@ def evaluate(
             "peaks) or another preset (such as paper); may be repeated."
         ),
     ] = None,
-    seed: Annotated[int, Option(parser=SEED, help="Seed of the folds and of the models.")] = 0,
+    seed: Annotated[
+        int | None,
+        Option(
+            parser=SEED,
+            help="Seed of the folds and of the models. [default: training.seed of bdl.yaml, or 0]",
+        ),
+    ] = None,
     target: Annotated[
         str | None, Option("--out", help="Run directory. [default: evaluation, in the project]")
     ] = None,

@@ -7,8 +7,9 @@ only where units are mixed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Context, Option, Typer
 
@@ -17,7 +18,10 @@ from bdl.cli.numbers import DURATION, SCORE, TOLERANCE
 from bdl.cli.options import Bootstrap, Json, interval_types, refuse_options, takes
 from bdl.cli.score_tables import Rules, Setup
 from bdl.cli.scoring_options import DRAWS, HIT_TOLERANCES, Draws, OtherScoring, Truth
-from bdl.errors import ConfigError
+from bdl.errors import ConfigError, some
+
+if TYPE_CHECKING:
+    from bdl.intervals import IntervalType
 
 commands = Typer()
 
@@ -73,8 +77,10 @@ def score(
         refuse_options(context, DRAWS, "without --bootstrap")
     if as_json:
         refuse_options(context, ("errors",), "with --json, which has no error table")
-    setup = Setup.of(truth, rules, intervals=interval_types(other.interval))
+    intervals = interval_types(other.interval)
+    setup = Setup.of(truth, rules, intervals=intervals)
     [table] = setup.detections([detections], scored=False)
+    _check_ends(intervals, {*setup.truth.types, *table.types}, rules.types)
     if threshold is not None and table.score is None:
         raise ConfigError(f"--threshold has no effect: {detections} has no column 'score'")
     result = setup.score(table, _tolerances(tolerance))
@@ -181,6 +187,23 @@ def compare(
             for line in lines:
                 console.out.print(f"{name}: {line}")
     console.out.print(result.text(draws.cluster, console.width()))
+
+
+def _check_ends(
+    intervals: Sequence[IntervalType], known: set[str], scored: list[str] | None
+) -> None:
+    """Raise an error for intervals whose ends are no event types, or not scored."""
+    for interval in intervals:
+        ends = {interval.onset, interval.offset}
+        if unknown := sorted(ends - known):
+            raise ConfigError(
+                f"--interval {interval.name}: no table has events of its end {unknown[0]!r}; they "
+                f"have {some(sorted(known))}"
+            )
+        if scored and ends.isdisjoint(scored):
+            raise ConfigError(
+                f"--interval {interval.name} has no effect: neither of its ends is scored (--type)"
+            )
 
 
 def _tolerances(tolerance: list[float] | None) -> list[float]:

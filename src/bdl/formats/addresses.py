@@ -184,18 +184,30 @@ def listed(path: str | Path, suffixes: Iterable[str], pattern: str | None) -> li
     with access(path) as (fs, name):
         fs.invalidate_cache()
         if any(mark in name for mark in "*?["):
+            refuse_pattern(path, pattern)
             names = fs.glob(name)
         elif fs.isdir(name):
             entries = fs.glob(f"{name}/{pattern}") if pattern else fs.ls(name, detail=False)
             names = [entry for entry in entries if pattern or entry.lower().endswith(endings)]
         else:
             names = [name]
+            if fs.isfile(name):
+                refuse_pattern(path, pattern)
         files = [Path(fs.unstrip_protocol(entry)) for entry in names if fs.isfile(entry)]
     files = [file for file in files if not file.name.startswith(".")]
     if not files:
         expected = pattern or f"a suffix among {', '.join(endings)}"
         raise InputError(f"{address_of(path)}: no file there matches {expected} (--pattern)")
     return sorted(files)
+
+
+def refuse_pattern(path: str | Path, pattern: str | None) -> None:
+    """Raise an error for a pattern beside a path that is no folder."""
+    if pattern is not None:
+        raise ConfigError(
+            f"--pattern {pattern}: chooses files of a folder, so it has no effect with {path}; "
+            "leave it out, or give the folder"
+        )
 
 
 @contextmanager

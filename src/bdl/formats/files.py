@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bdl.errors import BdlError, ConfigError, InputError
-from bdl.formats.addresses import address_of, file_size, listed, version
+from bdl.formats.addresses import address_of, file_size, listed, refuse_pattern, version
 from bdl.formats.local_copies import fetch
 
 
@@ -133,8 +133,8 @@ def stored_size(path: Path) -> int:
 def matching(path: str | Path, suffixes: Iterable[str], pattern: str | None = None) -> list[Path]:
     """The files of a path, a folder or a glob, sorted by name.
 
-    The files of a folder have one of the suffixes, or match the pattern, which may hold ``**``.
-    Hidden files are left out.
+    The files of a folder have one of the suffixes, or match the pattern, which may hold ``**``;
+    a pattern with a file or a glob is an error. Hidden files are left out.
     """
     endings = tuple(suffixes)
     if address_of(path) is not None:
@@ -158,12 +158,14 @@ def matching(path: str | Path, suffixes: Iterable[str], pattern: str | None = No
                 "'**/*.parquet' for files below it (--pattern)"
             )
     elif glob.has_magic(str(path)) and not place.exists():
+        refuse_pattern(path, pattern)
         files = [Path(name) for name in glob.glob(str(path), recursive=True)]
         files = [file for file in files if file.is_file()]
         if not files:
             raise InputError(f"{path}: no file matches this pattern")
     else:
         files = [existing(place)]
+        refuse_pattern(path, pattern)
     return sorted(files)
 
 

@@ -1,7 +1,8 @@
 """The catalogue: every study of the paper as a preset, by name.
 
 A preset is a YAML file of this package. A file that ``extends`` a preset has its keys and
-replaces some. The path of a YAML file can be given instead of a name.
+replaces some; if all its rows are presets of the detector, keys that these do not use are left
+out. The path of a YAML file can be given instead of a name.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 from bdl.config import read_yaml
 from bdl.errors import ConfigError
+from bdl.study.preset_keys import without_unused
 from bdl.study.protocol import Protocol, parse_protocol
 
 
@@ -61,7 +63,8 @@ def _extended(data: dict[str, Any], path: Path, depth: int = 0) -> dict[str, Any
     if depth > 4 or str(base) not in names():
         raise ConfigError(f"{path}: extends: expected one of {', '.join(names())}, got {base!r}")
     parent = _folder() / f"{base}.yaml"
-    return {**_extended(read_yaml(parent), parent, depth + 1), **data}
+    inherited = _extended(read_yaml(parent), parent, depth + 1)
+    return {**without_unused(inherited, data.get("rows")), **data}
 
 
 def _folder() -> Path:

@@ -31,7 +31,7 @@ def project_protocol(
     detector: Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None,
     folds: int = 5,
-    seed: int = 0,
+    seed: int | None = None,
     baselines: Sequence[str] = (),
     replicates: int = 1000,
 ) -> tuple[Protocol, Benchmark]:
@@ -50,7 +50,7 @@ def project_protocol(
     folds
         Number of folds of groups.
     seed
-        Seed of the folds and of the models.
+        Seed of the folds and of the models; by default ``training.seed`` of the detector, or 0.
     baselines
         Rows to compare with: names of objectives and decoders, which differ from the detector in
         that setting, and other presets, with its tolerances, window and bins. ``segmentation``
@@ -76,6 +76,13 @@ def project_protocol(
         )
     tolerances = benchmark.settings.tolerances
     rows = [Row.of_preset(preset, preset, changes)]
+    configured = dict(changes.get("training", {})).get("seed")
+    if None not in (seed, configured) and seed != configured:
+        raise ConfigError(
+            f"the seed {seed} (--seed) contradicts the seed {configured} of the detector "
+            "(training.seed of bdl.yaml); give one of them"
+        )
+    chosen = seed if seed is not None else configured or 0
     for name in dict.fromkeys(baselines):
         rows.append(_baseline(name, preset, changes, benchmark))
     protocol = Protocol(
@@ -83,9 +90,9 @@ def project_protocol(
         title="Cross-validation on own data",
         data=data.replace(tolerances=tolerances),
         settings=source.settings,
-        split=Folds(by="group", folds=folds, seed=seed),
+        split=Folds(by="group", folds=folds, seed=chosen),
         rows=tuple(rows),
-        seeds=(seed,),
+        seeds=(chosen,),
         metrics=tuple(metric for metric, _, _ in reported(tolerances)),
         differences=tuple((preset, row.name) for row in rows[1:]),
         bootstrap=BootstrapSettings(by="group", replicates=replicates),

@@ -29,6 +29,7 @@ from bdl.decoding import Decoder, Grid
 from bdl.evaluation.metrics import Metric
 from bdl.runs.digest import digest
 from bdl.study.paper_tables import Paper
+from bdl.study.preset_keys import PUBLISHED, unused_by_presets
 from bdl.study.regimes import NESTED, RegimeField
 from bdl.study.row import LearningRates, Seeds
 from bdl.study.row import Row as Row  # a protocol is written with its rows
@@ -151,8 +152,22 @@ class Protocol(Value):
     @classmethod
     def _as_published(cls, training: Any) -> Any:
         """Train on the CPU and without augmentation unless the protocol sets them."""
-        published = {"accelerator": "cpu", "augmentation": {}}
-        return {**published, **training} if isinstance(training, dict) else training
+        return {**PUBLISHED, **training} if isinstance(training, dict) else training
+
+    @model_validator(mode="after")
+    def _effective(self) -> Self:
+        """Refuse keys that have no effect, if they were given; a stored protocol has all keys."""
+        if "budget" in self.training.given and self.training.budget is not None:
+            raise ValueError(
+                "training.budget gives other models on another machine, and the models of a study "
+                "are the same on all; give training.epochs"
+            )
+        if all(row.preset for row in self.rows) and (unused := unused_by_presets(self)):
+            raise ValueError(
+                f"{', '.join(unused)}: no effect, because every row has a preset, which makes its "
+                "own choices; leave it out, or set the detector of the rows"
+            )
+        return self
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -18,6 +18,7 @@ from bdl.training import Training
 
 LearningRates = Annotated[tuple[PositiveFloat, ...], Field(min_length=1)]
 Seeds = Annotated[tuple[int, ...], Field(min_length=1)]
+DEVICE = ("accelerator", "devices", "precision")  # fields of `Training` that every row uses
 
 
 class Row(Value):
@@ -36,7 +37,8 @@ class Row(Value):
     stride
         Samples per output bin; None for that of the data set.
     lag
-        Seconds by which answers may be late, with a forward encoder; None reads whole recordings.
+        Seconds by which detections may be late, with a forward encoder; None reads whole
+        recordings, or with a preset takes it from ``detector``.
     method
         Name that rows share which differ only in their lag, for figures over the lag; empty for
         that of the objective.
@@ -47,7 +49,8 @@ class Row(Value):
     preset
         Preset of the detector: fast, best or paper; see `bdl.detector.presets`.
     detector
-        Fields of `bdl.detector.DetectorSettings` in which the row differs from its preset.
+        Fields of `bdl.detector.DetectorSettings` in which the row differs from its preset, without
+        those that the row has itself.
 
     Examples
     --------
@@ -79,15 +82,24 @@ class Row(Value):
     @model_validator(mode="before")
     @classmethod
     def _completed(cls, fields: Any) -> Any:
-        """Set the encoder and the objective of a row without one by its preset or its lag."""
-        if not isinstance(fields, dict):
+        """Set the encoder and the objective of a row without one by its preset or its lag.
+
+        A copy and a row of a stored protocol have all fields, and are taken as they are.
+        """
+        if not isinstance(fields, dict) or cls.model_fields.keys() <= fields.keys():
             return fields
-        if fields.get("lag") is not None and "encoder" not in fields:
-            fields = {**fields, "encoder": "forward-gru"}
         if fields.get("preset") is None:
+            if fields.get("lag") is not None and "encoder" not in fields:
+                fields = {**fields, "encoder": "forward-gru"}
             return fields
-        settings = DetectorSettings.preset(fields["preset"], **(fields.get("detector") or {}))
-        return {"objective": settings.objective, "encoder": settings.encoder, **fields}
+        detector = fields.get("detector") or {}
+        own = {key: fields[key] for key in ("objective", "encoder", "lag") if key in fields}
+        if twice := [key for key in own if key in detector]:
+            raise ValueError(
+                f"{' and '.join(twice)}: given on the row and in its detector; keep one"
+            )
+        settings = DetectorSettings.preset(fields["preset"], **detector, **own)
+        return {**fields, "objective": settings.objective, "encoder": settings.encoder}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -109,9 +121,10 @@ class Row(Value):
         The device is that of ``training``, the training of the protocol.
         """
         assert self.preset is not None
-        parts = {"objective": self.objective, "encoder": self.encoder}
-        names = ("accelerator", "devices", "precision")
-        device = {name: getattr(training, name) for name in names if self.encoder.uses(name)}
+        parts: dict[str, Any] = {"objective": self.objective, "encoder": self.encoder}
+        if self.lag is not None:
+            parts["lag"] = self.lag
+        device = {name: getattr(training, name) for name in DEVICE if self.encoder.uses(name)}
         fields = merge({"training": device}, {**self.detector, **parts})
         settings = DetectorSettings.of(data, self.preset, **fields)
         return settings if self.detector.get("decoder") else settings.replace(decoder=None)

@@ -78,7 +78,7 @@ class BidsEvents(AnnotationFormat):
 
     def annotations(self, path: Path) -> Iterator[Annotation]:
         """The rows of a file, or of all ``*_events.tsv`` below a folder."""
-        for file in matching(path, (".tsv",), f"**/*{ENDING}"):
+        for file in matching(path, (".tsv",), f"**/*{ENDING}" if path.is_dir() else None):
             yield from _read(file)
 
     def write(self, events: Events, path: Path, recordings: Recordings | None = None) -> None:
