@@ -9,6 +9,7 @@ it.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -44,6 +45,22 @@ _NUMBERS = (  # day first becomes year first, all of two digits at least
 def is_iso(texts: pa.Array) -> bool:
     """Whether the first text that is there has the form of ISO 8601."""
     return all(_ISO.fullmatch(first) for first in texts.drop_null()[:1].to_pylist())
+
+
+def joined_texts(columns: Sequence[pa.Array]) -> pa.Array:
+    """A column of times, or columns of dates and times as one of text.
+
+    Examples
+    --------
+    >>> joined_texts([pa.array(["2024-01-15"]), pa.array(["09:05"])]).to_pylist()
+    ['2024-01-15 09:05']
+    """
+    if len(columns) == 1:
+        return columns[0]
+    import pyarrow.compute as pc
+
+    texts = [pc.utf8_trim_whitespace(decoded(column).cast(pa.string())) for column in columns]
+    return pc.binary_join_element_wise(*texts, pa.scalar(" "))
 
 
 def find_date_order(array: pa.Array, place: ColumnPlace) -> DateOrder | None:

@@ -12,7 +12,6 @@ parses the first text, and compiled code counts the seconds from there to the ot
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -54,22 +53,6 @@ def epoch_unit(array: pa.Array, unit: str | None) -> str | None:
             if 631152000 <= first * TIME_UNITS[possible] < 4102444800:  # years 1990 to 2100
                 return possible
     return None
-
-
-def joined_texts(columns: Sequence[pa.Array]) -> pa.Array:
-    """A column of times, or columns of dates and times as one of text.
-
-    Examples
-    --------
-    >>> joined_texts([pa.array(["2024-01-15"]), pa.array(["09:05"])]).to_pylist()
-    ['2024-01-15 09:05']
-    """
-    if len(columns) == 1:
-        return columns[0]
-    import pyarrow.compute as pc
-
-    texts = [pc.utf8_trim_whitespace(decoded(column).cast(pa.string())) for column in columns]
-    return pc.binary_join_element_wise(*texts, pa.scalar(" "))
 
 
 def parse_times(

@@ -24,7 +24,7 @@ from bdl.column_names import find_columns, guess_notes
 from bdl.column_values import ColumnPlace, numbers
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
-from bdl.formats.date_forms import DateOrder
+from bdl.formats.date_forms import DateOrder, joined_texts
 from bdl.formats.event_clock import (
     dates_of,
     duration_seconds,
@@ -39,7 +39,6 @@ from bdl.formats.events.annotation_format import Annotation, IntervalTypes, to_e
 from bdl.formats.events.event_format import EventFormat
 from bdl.formats.recordings.table_format import open_table
 from bdl.formats.table_writing import write_table
-from bdl.formats.timestamps import joined_texts
 from bdl.intervals import IntervalType
 from bdl.recording import Recordings
 
