@@ -33,18 +33,20 @@ Embedded = Callable[[str], dict[str, Any]]
 
 def protocol(regime: str) -> Protocol:
     """Two rows, two folds, two seeds; the second row's name sorts before the first's."""
+    calibration = {"calibration": 0.3, "calibration_seed": 5} if regime == "nested" else {}
+    selection = {"selection_seed": 6} if regime == "nested" else {}
     return Protocol(
         name=f"small-{regime}",
         data="sleep",
         regime=regime,
-        split=Folds(folds=2, seed=4, calibration=0.3, calibration_seed=5),
+        split=Folds(folds=2, seed=4, **calibration),
         rows=(
             Row(name="Density <b>", objective="bdl-hard", encoder=GRU, learning_rates=(3e-3, 0.1)),
             Row(name="Classes", objective="seg-ce", encoder=GRU),
         ),
         training=Training(epochs=3, checkpoint_epochs=(1, 3), batch=2, accelerator="cpu"),
         window=43200.0,
-        selection_seed=6,
+        **selection,
         seeds=(7, 8),
         metrics=("mAP",),
         bootstrap=BootstrapSettings(replicates=10, seed=9),

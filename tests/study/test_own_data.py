@@ -341,6 +341,14 @@ def test_the_seed_of_the_project_is_that_of_its_evaluation(tmp_path: Path) -> No
     protocol = StudyReader(project / "evaluation").protocol
     assert (protocol.seeds, protocol.split.seed) == ((7,), 7)
     call("evaluate", project, *FEW, "--selection-folds", 0, "--seed", 7)
+    assert protocol.rows[0].detector["training"] == QUICK["training"]
+
+
+def test_an_evaluation_has_no_budget(tmp_path: Path) -> None:
+    training = {**QUICK["training"], "updates": None, "budget": "10m"}
+    project = write_project(tmp_path, detector={**QUICK, "training": training})
+    with pytest.raises(ConfigError, match=r"budget \(--budget\): gives other models on another"):
+        call("evaluate", project, *FEW)
 
 
 def test_one_group_cannot_be_divided(tmp_path: Path) -> None:
@@ -385,6 +393,14 @@ def test_events_of_unknown_recordings_are_refused(tmp_path: Path) -> None:
         ),
         ({"preset": "fast", "lag": 3.0, "detector": {"lag": 4.0}}, "lag: given on the row and"),
         ({"preset": "fast", "lag": 3.0, "encoder": "gru"}, "reads later bins without a limit"),
+        (
+            {"preset": "fast", "detector": {"training": {"seed": 5}}},
+            "detector: training: seed: has no effect, because a study has its own; give seeds",
+        ),
+        (
+            {"preset": "fast", "detector": {"training": {"budget": 60}}},
+            "detector: training: budget: gives other models on another machine",
+        ),
     ],
 )
 def test_rows_that_contradict_themselves(row: dict[str, Any], message: str) -> None:
@@ -437,6 +453,10 @@ ONLY_PRESETS = {
         ({"window": 9.0, "selection_seed": 3}, "window, selection_seed"),
         ({"grid": "peaks"}, "grid"),
         (
+            {"settings": {"stride": 99, "scaling": "robust", "tolerances": [2.0]}},
+            "settings.stride, settings.scaling",
+        ),
+        (
             {"split": {"kind": "folds", "folds": 2, "seed": 0, "calibration": 0.3}},
             "split.calibration",
         ),
@@ -458,6 +478,12 @@ def test_keys_that_no_preset_uses_are_refused(
     parse_protocol({**ONLY_PRESETS, "split": split, **change, "rows": mixed}, "mixed.yaml")
 
 
+def test_the_preset_paper_takes_the_settings_of_the_data() -> None:
+    rows = [{"name": "Paper", "preset": "paper"}]
+    settings = {"settings": {"stride": 99}}
+    assert parse_protocol({**ONLY_PRESETS, "rows": rows, **settings}, "mine.yaml").settings
+
+
 def test_a_protocol_of_presets_has_the_device_and_what_it_extends(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     changes = {"rows": ONLY_PRESETS["rows"], "differences": [], "paper": {"tables": []}}
@@ -465,7 +491,8 @@ def test_a_protocol_of_presets_has_the_device_and_what_it_extends(tmp_path: Path
     file.write_text(yaml.safe_dump({"extends": "hapt-nested", **device, **changes}))
     protocol = catalogue.load(file)
     assert protocol.training.accelerator == "gpu"
-    assert protocol.split.seed == 20260718
+    assert (protocol.split.seed, protocol.split.calibration_seed) == (20260718, 0)
+    assert protocol.settings == {}
     assert protocol.learning_rates == Protocol.model_fields["learning_rates"].default
     stored = {**protocol.model_dump(mode="json"), "window": 9.0}  # of a version that took it
     assert parse_protocol(stored, "protocol.json").window == 9.0

@@ -23,8 +23,8 @@ from bdl.runs.step_files import common_stages, read_step_densities, read_step_de
 from bdl.study.analyses import count_records, state_records
 from bdl.study.label_vault import LabelVault
 from bdl.study.protocol import BootstrapSettings
-from bdl.study.regimes import RegimeField
 from bdl.study.results import Results, RowDifference, RowEstimate, ScoreRecord, ToleranceCurve
+from bdl.study.selection_regime import RegimeField
 from bdl.study.stages import TUNED
 from bdl.study.steps import RowRun, StepData, StudyStep
 from bdl.study.study_plan import StudyPlan

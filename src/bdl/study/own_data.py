@@ -75,8 +75,8 @@ def project_protocol(
             "--group-pattern of bdl new)?"
         )
     tolerances = benchmark.settings.tolerances
+    changes, configured = without_seed(changes)
     rows = [Row.of_preset(preset, preset, changes)]
-    configured = dict(changes.get("training", {})).get("seed")
     if None not in (seed, configured) and seed != configured:
         raise ConfigError(
             f"the seed {seed} (--seed) contradicts the seed {configured} of the detector "
@@ -98,6 +98,21 @@ def project_protocol(
         bootstrap=BootstrapSettings(by="group", replicates=replicates),
     )
     return protocol, benchmark
+
+
+def without_seed(detector: Mapping[str, Any]) -> tuple[dict[str, Any], int | None]:
+    """Settings of a detector without the seed of its training, which a study sets; and the seed.
+
+    Examples
+    --------
+    >>> without_seed({"window": 9.0, "training": {"updates": 5, "seed": 1}})
+    ({'window': 9.0, 'training': {'updates': 5}}, 1)
+    """
+    training = detector.get("training")
+    if not isinstance(training, Mapping):
+        return dict(detector), None
+    others = {name: value for name, value in training.items() if name != "seed"}
+    return {**detector, "training": others}, training.get("seed")
 
 
 def reported(tolerances: Sequence[float]) -> list[tuple[str, str, str]]:
