@@ -57,11 +57,11 @@ def known_score(
     _check_data(study, protocol.data, data, folder)
     scores: dict[str, CrossValidated] = {}
     chosen: dict[str, CrossValidated] = {}
-    names = {(metric, stage) for metric, stage, _ in reported(protocol.data.tolerances)}
+    names = {(score.metric.name, score.stage) for score in reported(protocol.data.tolerances)}
     for record in results.estimates:
         if record.row == row.name and (record.metric, record.stage) in names:
-            cross_validated = CrossValidated(value=record.value, low=record.low, high=record.high)
-            (chosen if record.stage == OPERATING_POINT else scores)[record.metric] = cross_validated
+            group = chosen if record.stage == OPERATING_POINT else scores
+            group[record.metric] = CrossValidated(**record.estimate.plain())
     groups = study.benchmark(folder).recordings.groups
     tested = study.outputs.test
     return CrossValidation(

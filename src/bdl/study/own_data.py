@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bdl.datasets import Benchmark
 from bdl.datasets.tables import Tables
 from bdl.decoding import Decoder
 from bdl.detector.presets import PRESETS, PresetName
 from bdl.errors import ConfigError
-from bdl.evaluation.metrics.metric import number
+from bdl.evaluation.metrics import (
+    F1,
+    AveragePrecision,
+    FalseAlarmRate,
+    Metric,
+    Precision,
+    Sensitivity,
+)
 from bdl.objectives import Objective
 from bdl.study.data_source import DataSource
 from bdl.study.protocol import BootstrapSettings, Protocol, Row
@@ -93,7 +100,7 @@ def project_protocol(
         split=Folds(by="group", folds=folds, seed=chosen),
         rows=tuple(rows),
         seeds=(chosen,),
-        metrics=tuple(metric for metric, _, _ in reported(tolerances)),
+        metrics=tuple(score.metric for score in reported(tolerances)),
         differences=tuple((preset, row.name) for row in rows[1:]),
         bootstrap=BootstrapSettings(by="group", replicates=replicates),
     )
@@ -115,8 +122,17 @@ def without_seed(detector: Mapping[str, Any]) -> tuple[dict[str, Any], int | Non
     return {**detector, "training": others}, training.get("seed")
 
 
-def reported(tolerances: Sequence[float]) -> list[tuple[str, str, str]]:
-    """Name, stage and description of each score of an evaluation.
+class ReportedScore(NamedTuple):
+    """A score of an evaluation: what is measured of which detections, and how it is shown."""
+
+    metric: Metric
+    stage: str
+    words: str
+    digits: int = 3
+
+
+def reported(tolerances: Sequence[float]) -> list[ReportedScore]:
+    """The scores of an evaluation, those of the ranking first.
 
     Rates at the operating point, whose threshold was chosen outside the test part of each fold, are
     those within the largest tolerance. The best F1 is reported there too, for comparison: its
@@ -124,19 +140,26 @@ def reported(tolerances: Sequence[float]) -> list[tuple[str, str, str]]:
 
     Examples
     --------
-    >>> [words for _, _, words in reported((60.0, 300.0))][:3]
+    >>> [score.words for score in reported((60.0, 300.0))][:3]
     ['mAP', 'AP within 60 s', 'AP within 300 s']
     """
-    widest = number(max(tolerances))
-    ranked = [("mAP", "mAP"), *((f"AP@{number(t)}", f"AP within {t:g} s") for t in tolerances)]
-    ranked.append(("mF1", "best F1"))
+    widest = max(tolerances)
+    scores = [ReportedScore(AveragePrecision(), TUNED, "mAP")]
+    for tolerance in tolerances:
+        words = f"AP within {tolerance:g} s"
+        scores.append(ReportedScore(AveragePrecision(tolerance=tolerance), TUNED, words))
+    scores.append(ReportedScore(F1(), TUNED, "best F1"))
     if len(tolerances) > 1:
-        ranked.append((f"F1@{widest}", f"best F1 within {max(tolerances):g} s"))
-    chosen = {"F1": "F1", "sensitivity": "sensitivity", "precision": "precision"}
-    chosen["false_alarms_per_day"] = "false alarms per day"
-    return [
-        *((metric, TUNED, words) for metric, words in ranked),
-        *((f"{metric}@{widest}>=0", OPERATING_POINT, words) for metric, words in chosen.items()),
+        scores.append(ReportedScore(F1(tolerance=widest), TUNED, f"best F1 within {widest:g} s"))
+    chosen: dict[str, tuple[type[Metric], int]] = {
+        "F1": (F1, 3),
+        "sensitivity": (Sensitivity, 3),
+        "precision": (Precision, 3),
+        "false alarms per day": (FalseAlarmRate, 1),
+    }
+    return scores + [
+        ReportedScore(metric(tolerance=widest, threshold=0.0), OPERATING_POINT, words, digits)
+        for words, (metric, digits) in chosen.items()
     ]
 
 
