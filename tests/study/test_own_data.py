@@ -17,13 +17,14 @@ import yaml
 from bdl.datasets import Settings, Tables
 from bdl.detector import DetectorSettings
 from bdl.encoders import Encoder
-from bdl.errors import BdlError, ConfigError, InputError
+from bdl.errors import BdlError, ConfigError, InputError, StudyError
 from bdl.evaluation import Regions, bootstrap, match
 from bdl.evaluation.counts import count_events
 from bdl.formats import read_annotated
 from bdl.report.study_content import study_content
 from bdl.report.summary import summarise
 from bdl.study import catalogue, verify_study
+from bdl.study.known_score import known_score
 from bdl.study.own_data import project_protocol
 from bdl.study.protocol import BootstrapSettings, Protocol, Row, parse_protocol
 from bdl.study.runner import run_study
@@ -342,6 +343,17 @@ def test_the_seed_of_the_project_is_that_of_its_evaluation(tmp_path: Path) -> No
     assert (protocol.seeds, protocol.split.seed) == ((7,), 7)
     call("evaluate", project, *FEW, "--selection-folds", 0, "--seed", 7)
     assert protocol.rows[0].detector["training"] == QUICK["training"]
+
+
+def test_the_score_of_a_detector_with_a_budget_is_not_known(
+    evaluated: tuple[Path, dict[str, Any]],
+) -> None:
+    project = evaluated[0]
+    with pytest.raises(StudyError, match="with other settings, without a budget"):
+        known_score(
+            project / "evaluation", Tables(recordings="../signals"), project, preset="fast",
+            detector={**QUICK, "training": {"batch": 4, "budget": "10m"}}, settings={},
+        )  # fmt: skip
 
 
 def test_an_evaluation_has_no_budget(tmp_path: Path) -> None:

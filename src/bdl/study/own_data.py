@@ -151,15 +151,13 @@ def reported(tolerances: Sequence[float]) -> list[ReportedScore]:
     scores.append(ReportedScore(F1(), TUNED, "best F1"))
     if len(tolerances) > 1:
         scores.append(ReportedScore(F1(tolerance=widest), TUNED, f"best F1 within {widest:g} s"))
-    chosen: dict[str, tuple[type[Metric], int]] = {
-        "F1": (F1, 3),
-        "sensitivity": (Sensitivity, 3),
-        "precision": (Precision, 3),
-        "false alarms per day": (FalseAlarmRate, 1),
-    }
-    return scores + [
-        ReportedScore(metric(tolerance=widest, threshold=0.0), OPERATING_POINT, words, digits)
-        for words, (metric, digits) in chosen.items()
+    at: dict[str, Any] = {"tolerance": widest, "threshold": 0.0}
+    return [
+        *scores,
+        ReportedScore(F1(**at), OPERATING_POINT, "F1"),
+        ReportedScore(Sensitivity(**at), OPERATING_POINT, "sensitivity"),
+        ReportedScore(Precision(**at), OPERATING_POINT, "precision"),
+        ReportedScore(FalseAlarmRate(**at), OPERATING_POINT, "false alarms per day", digits=1),
     ]
 
 
