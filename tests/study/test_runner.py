@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,9 +16,11 @@ from typer.testing import CliRunner
 from bdl.cli import app
 from bdl.errors import ConfigError, StudyError
 from bdl.runs.run_directory import RunDirectory
+from bdl.study import catalogue
 from bdl.study.protocol import Protocol
 from bdl.study.results import Results
 from bdl.study.runner import run_study
+from bdl.study.scale import scale_of
 from bdl.study.splits import Fold, ListedFolds
 from bdl.study.status import status_of
 from bdl.training import Training
@@ -168,6 +171,31 @@ def test_a_fold_without_events_to_choose_on_is_refused(
     protocol = nested.replace(split=ListedFolds(parts=(part,)))
     with pytest.raises(ConfigError, match="fold 0: no event 'onset' in the calibration part"):
         run_study(protocol, tmp_path / "run", data=folder, workers=ONE_THREAD)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"metrics": ("mAP", "AP@999")},
+            r"AP@999: the study has no tolerance of 999 s; it has 60, ",
+        ),
+        ({"metrics": ("AP@60:zzz",)}, r"no event type 'zzz'; its types are onset, wakeup"),
+    ],
+)
+def test_metrics_that_the_data_do_not_have_are_refused(
+    sleep: Path, nested: Protocol, tmp_path: Path, change: dict[str, Any], message: str
+):
+    with pytest.raises(ConfigError, match=message):
+        run_study(nested.replace(**change), tmp_path / "run", data=sleep, workers=ONE_THREAD)
+    assert not (tmp_path / "run/steps").exists()
+
+
+def test_states_need_intervals(nested: Protocol, tmp_path: Path):
+    scale = scale_of(catalogue.load("bowshock"), "tiny")
+    protocol = quick(nested, data="bowshock", analyses=("states",), metrics=("mAP",))
+    with pytest.raises(ConfigError, match="analyses: states: data set 'bowshock' has no interv"):
+        run_study(protocol, tmp_path / "run", scale=scale, workers=ONE_THREAD)
 
 
 def test_no_leak(sleep: Path, nested: Protocol, tmp_path: Path, contents: Contents):
