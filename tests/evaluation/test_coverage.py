@@ -75,7 +75,7 @@ def test_the_ends_of_intervals_are_event_types() -> None:
     with pytest.raises(ConfigError, match="'wakeup'; they have onset"):
         compare(TRUTH, {"a": FULL, "b": FULL}, [5.0], intervals=[sleep])
     both = Events.of("r00", ["onset", "wakeup"], [100.0, 200.0])
+    rest = Events.concat([both, Events.of("r00", "rest", [1.0])])
     with pytest.raises(ConfigError, match="neither of its ends is scored"):
-        rest = Events.concat([both, Events.of("r00", "rest", [1.0])])
         score(rest, FULL, [5.0], intervals=[sleep], types=["rest"], unknown="ignore")
     assert score(both, FULL, [5.0], intervals=[sleep], unknown="ignore").mean_f1 > 0

@@ -85,9 +85,11 @@ class Peaks(Decoder):
     refine: Refine = "none"
 
     @model_validator(mode="after")
-    def _refine_on_bins(self) -> Self:
+    def _used(self) -> Self:
         if self.refine != "none" and self.clock != "bins":
             raise ValueError("refine moves a peak within its bin: it needs clock='bins'")
+        if not self.separation:
+            self.refuse(("keep",), "without separation: no two peaks are too close")
         return self
 
     @classmethod
