@@ -101,6 +101,18 @@ NO_EFFECT = [
     ("detect model.bdl r.csv --out o.csv --resample", "--resample has no effect with the rec"),
     ("detect model.bdl r.csv --out o.csv --all --unpaired", "--unpaired has no effect with"),
     ("figures --out figures --data .", "--data has no effect without run directories"),
+    (
+        "audit . --dataset sleep --kernel {kind:\u00a0gaussian,sigma:\u00a05} --sigma 3",
+        "--sigma 3: --kernel has a sigma of 5; leave one out",
+    ),
+    (
+        "study run fraud --scale tiny --out run --verify",
+        r"verify \(--verify\) has no effect on a new run directory",
+    ),
+    (
+        "study run fraud --scale tiny --out run --trust-pickle",
+        "--trust-pickle has no effect: fraud data have no pickles",
+    ),
     ("study list --verbose --json", "--verbose has no effect with --json"),
     ("study table run --to csv --json", "--to has no effect with --json"),
 ]
@@ -129,7 +141,7 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("words", "message"), NO_EFFECT)
 def test_an_option_without_effect_is_an_error(words: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        call(*words.split())
+        call(*(word.replace("\u00a0", " ") for word in words.split(" ")))
 
 
 @pytest.mark.parametrize(
