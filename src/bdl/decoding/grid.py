@@ -75,6 +75,16 @@ class Grid(Variant):
         return None
 
     @classmethod
+    def added(
+        cls, tolerances: Sequence[float], separation: float, alternations: tuple[bool, ...]
+    ) -> Self | None:
+        """The grid that every fit tries beside the default one, or None for no such grid.
+
+        Arguments are those of `default_grid`.
+        """
+        return None
+
+    @classmethod
     def paper(cls, settings: GridSettings) -> Self | None:
         """The grid of the paper's studies, or None where they do not use the decoder."""
         return None

@@ -164,6 +164,20 @@ class PeakGrid(Grid):
     refine: Refine = "none"
 
     @classmethod
+    def added(
+        cls, tolerances: Sequence[float], separation: float, alternations: tuple[bool, ...]
+    ) -> Self | None:
+        """Peaks on the bin clock, smoothed by up to the finest tolerance."""
+        finest = min(tolerances)
+        return cls(
+            thresholds=(0.0,),
+            smooths=(0.0, finest / 2, finest),
+            separation=separation,
+            clock="bins",
+            alternations=alternations,
+        )
+
+    @classmethod
     def paper(cls, settings: GridSettings) -> Self | None:
         return cls(**settings.model_dump(exclude={"window"}))
 

@@ -18,7 +18,6 @@ from bdl.recording_batches import MOST
 from bdl.value_readers import ValueReader, Values
 from bdl.workers import WorkerDeath, Workers, run_all
 
-BIDS = "sub-*/**/*eeg.?df"  # recordings below a BIDS folder, also ieeg
 LEFT_OUT = "left out: "  # what the note of a file that could not be read begins with
 
 
@@ -66,8 +65,9 @@ def read_recordings(
     """
     place = known_path(path)
     kinds = RecordingFormat.kinds()
-    if pattern is None and format in (None, "edf") and _is_bids(place):
-        pattern = BIDS
+    if pattern is None and _is_bids(place):
+        named = kinds.values() if format is None else [RecordingFormat.parse(format)]
+        pattern = next((kind.in_bids for kind in named if kind.in_bids is not None), None)
     if format is not None:
         chosen = with_options(RecordingFormat.parse(format, "recording format"), options)
         if is_folder(place) and pattern is None and chosen.recognises(place):
