@@ -12,7 +12,9 @@ import pytest
 from bdl.errors import BdlError
 from bdl.events import Events
 from bdl.formats import open_store, read_events, write_events
+from bdl.formats.events import LabelStudioTasks
 from bdl.recording import Recording, Recordings
+from bdl.registry import field_help
 from calling import call, call_json
 from naive.ordering import in_order
 from recording_tables import write_tables
