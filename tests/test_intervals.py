@@ -161,8 +161,6 @@ def test_a_table_of_intervals_checks_its_columns() -> None:
         Intervals.of(["a", "b"], "rest", 1.0, 2.0)
 
 
-def test_interval_types_are_named_by_patterns() -> None:
+def test_the_ends_of_an_interval_type_have_its_name() -> None:
     plain = IntervalType.named("sleep")
     assert (plain.onset, plain.offset) == ("sleep:onset", "sleep:offset")
-    other = IntervalType.named("sleep", "{name} begins", "{name} ends")
-    assert (other.onset, other.offset) == ("sleep begins", "sleep ends")

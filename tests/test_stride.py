@@ -56,7 +56,7 @@ def test_largest_stride_is_the_largest():
 
 def test_no_stride_may_do():
     assert largest(period=1, spacing=1, probability=1e-6) == 0
-    (told,) = check(period=1, stride=1, spacing=1.0, probability=1e-6)
+    (told,) = check(period=1, stride=1, spacing=1.0)
     assert "1 samples or fewer come nearest" in told
 
 

@@ -158,6 +158,21 @@ class Value(BaseModel):
         every = written <= self.model_fields_set
         return frozenset() if every else frozenset(self.model_fields_set)
 
+    def refuse(self, names: Iterable[str], reason: str) -> None:
+        """Raise an error for a field that a user has given, and not its default, without effect.
+
+        Parameters
+        ----------
+        names
+            Fields that have no effect in this value.
+        reason
+            Why, for the message: "<field> has no effect <reason>".
+        """
+        for name in names:
+            default = type(self).model_fields[name].default
+            if name in self.given and getattr(self, name) != default:
+                raise ValueError(f"{name} has no effect {reason}")
+
     def replace(self, **changes: Any) -> Self:
         """A copy with some fields changed, validated again."""
         return type(self)(**{**dict(self), **changes})

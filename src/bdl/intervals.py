@@ -49,11 +49,9 @@ class IntervalType:
     offset: str
 
     @classmethod
-    def named(
-        cls, name: str, onset: str = "{name}:onset", offset: str = "{name}:offset"
-    ) -> IntervalType:
-        """The interval type whose event types are made from its name by two patterns."""
-        return cls(name, onset.format(name=name), offset.format(name=name))
+    def named(cls, name: str) -> IntervalType:
+        """The interval type whose event types are ``NAME:onset`` and ``NAME:offset``."""
+        return cls(name, f"{name}:onset", f"{name}:offset")
 
     @classmethod
     def parse(cls, text: str) -> IntervalType:

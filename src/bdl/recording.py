@@ -126,6 +126,8 @@ class Recordings(Tabular):
         values (samples, channels) of one recording.
     notes
         Messages for the user about how the recordings were opened.
+    left_out
+        Those of the notes that name a file or recording which could not be read and was left out.
 
     Examples
     --------
@@ -137,6 +139,7 @@ class Recordings(Tabular):
     infos: tuple[RecordingInfo, ...]
     reader: ValueReader | Callable[[RecordingInfo], Values] = field(repr=False)
     notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         index = {info.id: number for number, info in enumerate(self.infos)}
@@ -149,15 +152,7 @@ class Recordings(Tabular):
 
     @classmethod
     def of(cls, recordings: Iterable[Recording], *, files: Iterable[Path] = ()) -> Recordings:
-        """A collection of recordings that are in memory.
-
-        Parameters
-        ----------
-        recordings
-            The recordings.
-        files
-            The files that they come from, if any.
-        """
+        """A collection of recordings that are in memory, and of the files they come from."""
         listed = [*recordings]
         arrays = {recording.info.id: recording.values for recording in listed}
         return cls(tuple(r.info for r in listed), MemoryReader(arrays, tuple(files)))
@@ -178,6 +173,7 @@ class Recordings(Tabular):
             tuple(info for part in listed for info in part.infos),
             JoinedReader(readers),
             tuple(note for part in listed for note in part.notes),
+            tuple(note for part in listed for note in part.left_out),
         )
 
     @property
@@ -212,9 +208,7 @@ class Recordings(Tabular):
         return self.infos[index[id]]
 
     def chunks(self, id: str) -> Iterator[Values]:
-        """Values of one recording in order, some rows at a time.
-
-        A source that can be read piece by piece is; any other is read whole and sliced.
+        """Values of one recording in order, some rows at a time; some sources are read whole.
 
         Examples
         --------

@@ -164,7 +164,6 @@ def check(
     stride: int,
     tolerances: Sequence[float] = (),
     spacing: float | None = None,
-    probability: float = PROBABILITY,
 ) -> tuple[str, ...]:
     """Return warnings about a stride, one sentence each; empty if there are none.
 
@@ -176,8 +175,6 @@ def check(
         Matching tolerances in seconds; only the strictest matters.
     spacing
         Mean seconds between events of one type, or None if unknown.
-    probability
-        Collision probability above which there is a warning.
 
     Examples
     --------
@@ -204,12 +201,12 @@ def check(
             )
     if spacing is not None:
         chance = collision(width / spacing)
-        if chance > probability:
-            best = largest(period=period, spacing=spacing, probability=probability)
+        if chance > PROBABILITY:
+            best = largest(period=period, spacing=spacing, probability=PROBABILITY)
             warnings.append(
                 f"two events of one type share a bin of {stride} samples with probability "
                 f"{chance:.2g} at one event in {spacing:g} s; {max(best, 1)} samples or fewer "
-                f"{'keep' if best else 'come nearest to keeping'} it within {probability:g}"
+                f"{'keep' if best else 'come nearest to keeping'} it within {PROBABILITY:g}"
             )
     return tuple(warnings)
 

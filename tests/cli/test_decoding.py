@@ -100,6 +100,31 @@ def test_decoders_are_named_or_written_as_a_mapping(
     assert formats.read_events(out) == decode(saved[0], ExpectedAP(tolerances=(20.0,)))
 
 
+def test_detections_are_written_in_every_format(
+    tmp_path: Path, saved: tuple[list[Density], Events]
+) -> None:
+    words = ("decode", tmp_path / "densities", "--decoder", "{kind: peaks, threshold: 0.4}")
+    want = decode(saved[0], Peaks(threshold=0.4))
+    for kind, out in (
+        ("audacity", "labels"),
+        ("audacity", "labels.v2"),
+        ("bids", "bids"),
+        ("dcase", "found.tsv"),
+        ("kaggle", "kaggle.csv"),
+        ("label-studio", "tasks.json"),
+        ("wfdb", "wfdb"),
+    ):
+        call(*words, "--to", kind, "--out", tmp_path / out)
+        options = {"period": 1.0} if kind == "kaggle" else {}
+        found = formats.read_events(tmp_path / out, format=kind, **options)
+        for id in ("a", "b"):
+            for name in ("onset", "wakeup"):
+                times = want.times(id, name)
+                np.testing.assert_allclose(found.times(id, name), times, atol=0.5, err_msg=kind)
+    call(*words, "--to", "wfdb", "--extension", "det", "--out", tmp_path / "beats")
+    assert sorted(file.name for file in (tmp_path / "beats").iterdir()) == ["a.det", "b.det"]
+
+
 def test_grids_are_known_by_name(tmp_path: Path, saved: tuple[list[Density], Events]) -> None:
     for grid in ("expected-ap", "fraud", "{kind: peaks, smooths: [0, 5]}"):
         call(
@@ -127,6 +152,10 @@ def test_grids_are_known_by_name(tmp_path: Path, saved: tuple[list[Density], Eve
         ([*DECODE, "--decoder", "peaks", "--tolerance", "5"], "--tolerance has no effect"),
         ([*DECODE, "--tolerance", "5", "--min-gap", "3"], "--min-gap.*--pairs"),
         ([*CALIBRATE, "--tolerance", "5", "--metric", "mAPP"], "mF1"),
+        ([*DECODE, "--tolerance", "5", "--to", "bids", "--period", "2"], "unknown option period"),
+        ([*DECODE, "--tolerance", "5", "--period", "2"], "period: .* no effect without --to"),
+        ([*DECODE, "--tolerance", "5", "--to", "bids", "--extension", "x"], "unknown option ext"),
+        ([*DECODE[:3], "{}/x.txt", "--tolerance", "5"], "--out .*x.txt: a suffix among"),
     ],
 )
 def test_an_error_is_reported_and_nothing_is_written(

@@ -12,7 +12,9 @@ import pytest
 from bdl.errors import BdlError
 from bdl.events import Events
 from bdl.formats import open_store, read_events, write_events
+from bdl.formats.events import LabelStudioTasks
 from bdl.recording import Recording, Recordings
+from bdl.registry import field_help
 from calling import call, call_json
 from naive.ordering import in_order
 from recording_tables import write_tables
@@ -106,3 +108,11 @@ def test_a_bad_call_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", ["convert", "inspect", "prepare"])
 def test_help_has_an_example(command: str) -> None:
     assert f"bdl {command}" in " ".join(call(command, "--help").split())
+
+
+def test_each_option_of_a_format_has_its_own_help() -> None:
+    shown = " ".join(call("convert", "--help").replace("│", " ").split())
+    assert "(audacity, bids, edf, seizures, wfdb)" in shown
+    helps = field_help(LabelStudioTasks)
+    assert helps["from_name"] != helps["to_name"]
+    assert "model.safetensors" in call("live", "--help")

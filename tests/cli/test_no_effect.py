@@ -52,12 +52,12 @@ NO_EFFECT = [
         "--interval has no effect without --pairs: the decoder does not alternate",
     ),
     (
-        "decode spikes --out out.csv --decoder cal.json --interval sleep=onset,wakeup",
-        "--interval sleep: its end 'onset' is no event type of the densities, which have spike",
+        "decode spikes --out o.csv --decoder cal.json --interval sleep=onset,wakeup --pairs p.csv",
+        "interval 'sleep' .*: its end 'onset' is no event type of the densities, which have spike",
     ),
     (
-        "calibrate spikes spike.csv --out c.json --grid peaks --tolerance 9 --interval s=on,off",
-        "--interval s: its end 'on' is no event type of the densities",
+        "calibrate spikes spike.csv --out c.json --tolerance 9 --interval s=on,off",
+        "interval 's' .*: its end 'on' is no event type of the densities",
     ),
     (
         "calibrate densities truth.csv --out c.json --grid peaks --tolerance 9 "
@@ -66,13 +66,18 @@ NO_EFFECT = [
     ),
     (
         "score --truth spike.csv --detections spike.csv --tolerance 9 --interval s=on,off",
-        "--interval s: no table has events of its end 'off'; they have spike",
+        "interval 's' .*: no table has events of its end 'off'; they have spike",
     ),
     (f"{SCORE} --interval s=onset,wakeup", "no table has events of its end 'wakeup'"),
     (
         "score --truth three.csv --detections found.csv --tolerance 9 --type spike "
         "--unknown ignore --interval s=onset,offset",
-        "--interval s has no effect: neither of its ends is scored",
+        "interval 's' .* has no effect: neither of its ends is scored",
+    ),
+    (f"{SCORE} --interval s=onset,offset", "--interval has no effect without the durations"),
+    (
+        f"{SCORE} --delay 3 --false-alarms-per-day 2",
+        "--false-alarms-per-day has no effect without the durations .*--recordings",
     ),
     ("inspect --events truth.csv --quick", "--quick has no effect without recordings"),
     ("inspect r.csv --code 1=a", "--code has no effect without --events"),
@@ -96,6 +101,18 @@ NO_EFFECT = [
     ("detect model.bdl r.csv --out o.csv --resample", "--resample has no effect with the rec"),
     ("detect model.bdl r.csv --out o.csv --all --unpaired", "--unpaired has no effect with"),
     ("figures --out figures --data .", "--data has no effect without run directories"),
+    (
+        "audit . --dataset sleep --kernel {kind:\u00a0gaussian,sigma:\u00a05} --sigma 3",
+        "--sigma 3: --kernel has a sigma of 5; leave one out",
+    ),
+    (
+        "study run fraud --scale tiny --out run --verify",
+        r"verify \(--verify\) has no effect on a new run directory",
+    ),
+    (
+        "study run fraud --scale tiny --out run --trust-pickle",
+        "--trust-pickle has no effect: fraud data have no pickles",
+    ),
     ("study list --verbose --json", "--verbose has no effect with --json"),
     ("study table run --to csv --json", "--to has no effect with --json"),
 ]
@@ -106,10 +123,13 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("truth.csv").write_text("recording,event,time\na,onset,10\na,offset,20\n")
     Path("other.csv").write_text("recording,event,time\na,onset,11\na,offset,20\n")
-    Path("found.csv").write_text("recording,event,time,score\na,onset,11,0.9\na,offset,25,0.8\n")
+    Path("found.csv").write_text(
+        "recording,event,time,score,issued\na,onset,11,0.9,12\na,offset,25,0.8,26\n"
+    )
     Path("r.csv").write_text("time,x\n" + "".join(f"{i},{i % 7}\n" for i in range(60)))
     values = np.zeros((60, 2), np.float32)
     values[10, 0] = values[20, 1] = 0.9
+    Path("known.csv").write_text("recording,duration\na,3600\n")
     Path("spike.csv").write_text("recording,event,time\na,spike,10\n")
     Path("three.csv").write_text("recording,event,time\na,onset,9\na,offset,19\na,spike,10\n")
     Path("spans.csv").write_text("recording,event,start,end\na,s,10,20\n")
@@ -121,7 +141,7 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("words", "message"), NO_EFFECT)
 def test_an_option_without_effect_is_an_error(words: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        call(*words.split())
+        call(*(word.replace("\u00a0", " ") for word in words.split(" ")))
 
 
 @pytest.mark.parametrize(
@@ -134,7 +154,9 @@ def test_an_option_without_effect_is_an_error(words: str, message: str) -> None:
         f"{REVIEW} --reach 20",
         f"{REVIEW} --detections found.csv --threshold 0.9 --margin 0.1",
         f"{PEAKS} --interval s=onset,offset --pairs pairs.csv",
-        f"{SCORE} --interval s=onset,offset",
+        f"{SCORE} --interval s=onset,offset --recordings known.csv",
+        f"{SCORE} --delay 3 --false-alarms-per-day 2 --recordings known.csv",
+        "score --truth spans.csv --detections found.csv --tolerance 9 --interval s=onset,offset",
         "calibrate densities truth.csv --out c.json --tolerance 9 --interval s=onset,offset",
         "calibrate densities truth.csv --out c.json --tolerance 9 --interval s=onset,offset "
         "--grid {kind:\u00a0peaks,alternations:\u00a0[false,true]}",

@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bdl.decoding import Peaks
+from bdl.decoding import Peaks, calibrate, decode
 from bdl.decoding.alternation import best_alternation
 from bdl.decoding.candidates import Candidates
 from bdl.density import Density
 from bdl.errors import ConfigError
+from bdl.events import Events
 from bdl.intervals import IntervalType
 from naive import decoding as naive
 
 SLEEP = IntervalType("sleep", "onset", "wakeup")
+TRUTH = Events.of("a", "onset", [1.0])
 
 
 def draw(rng: np.random.Generator, most: int, span: int) -> list[tuple[int, int]]:
@@ -72,3 +74,7 @@ def test_alternation_needs_interval_types_that_are_decoded() -> None:
         Peaks(alternate=True).decode(density)
     with pytest.raises(ConfigError, match="'wakeup'"):
         Peaks(alternate=True).decode(density, (SLEEP,))
+    with pytest.raises(ConfigError, match="its end 'wakeup' is no event type of the densities"):
+        decode([density], "peaks", [SLEEP])
+    with pytest.raises(ConfigError, match="its end 'wakeup' is no event type of the densities"):
+        calibrate([density], TRUTH, "peaks", tolerances=[1.0], intervals=[SLEEP])

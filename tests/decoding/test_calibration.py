@@ -198,6 +198,35 @@ def test_impossible_grids_are_refused(wrong: Any) -> None:
         Grid.parse(wrong)
 
 
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"kind": "peaks", "keep": "earlier"}, "keep has no effect without separation"),
+        (
+            {"kind": "transitions", "scorer": "difference", "level": 0.3},
+            "level has no effect with the scorer 'difference'",
+        ),
+    ],
+)
+def test_parameters_without_effect_are_refused(settings: dict[str, Any], told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        Decoder.parse(settings)
+    kind = type(Decoder.parse(settings["kind"]))
+    every = {**dict(kind()), **settings}  # as the package writes them
+    assert kind(**every).model_dump() == every
+
+
+def test_levels_need_the_scorer_that_has_them() -> None:
+    with pytest.raises(ConfigError, match="levels has no effect with the scorers difference"):
+        TransitionGrid(scorers=("difference",), levels=(0.3, 0.5))
+    settings = TransitionGrid(windows=(9.0,), levels=(0.3, 0.4), smooths=(0.0, 2.0)).decoders(())
+    assert [(each.smooth, each.scorer, each.level) for each in settings] == [
+        (smooth, *rest)
+        for smooth in (0.0, 2.0)
+        for rest in (("threshold", 0.3), ("threshold", 0.4), ("difference", 0.5))
+    ]
+
+
 def test_unknown_decoders_and_parameters_are_refused() -> None:
     with pytest.raises(ConfigError, match="kind"):
         Decoder.parse({"threshold": 1.0})

@@ -12,6 +12,7 @@ from bdl import decoding, formats
 from bdl.decoding import Decoder, Grid, PeakGrid, Peaks, calibrate, decode
 from bdl.decoding.candidates import Candidates
 from bdl.density import Density
+from bdl.detector.choices import HeldOut
 from bdl.errors import ConfigError
 from bdl.events import Events
 from bdl.formats.densities import write_densities
@@ -65,6 +66,21 @@ def test_a_toy_grid_is_calibrated() -> None:
     chosen = calibrate([DENSITY], TRUTH, {"kind": "toy", "thresholds": 1}, tolerances=[0.5])
     assert chosen.decoder == Toy(count=2)
     assert [trial.decoder.count for trial in chosen.tried] == [1, 2]
+
+
+def test_a_grid_may_be_tried_in_every_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = HeldOut(TRUTH, (0.5, 2.0), ("beat",), (), "ignore", 0.3)
+    kinds = [calibration.decoder.kind for calibration in held.calibrate([DENSITY])]
+    assert kinds == ["expected-ap", "peaks"]
+    peaks = held.calibrate([DENSITY])[1].tried
+    assert {trial.decoder for trial in peaks} == {
+        Peaks(smooth=smooth, separation=0.3, clock="bins") for smooth in (0.0, 0.25, 0.5)
+    }
+    added = classmethod(lambda cls, tolerances, *_: cls(counts=(2,), thresholds=(min(tolerances),)))
+    monkeypatch.setattr(ToyGrid, "added", added)
+    chosen = held.calibrate([DENSITY])
+    assert [calibration.decoder.kind for calibration in chosen] == ["expected-ap", "peaks", "toy"]
+    assert chosen[2].decoder == Toy(count=2, threshold=0.5)
 
 
 def test_a_toy_decoder_works_on_the_command_line(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_transitions_equal_their_oracle(scorer: str, clock: str) -> None:
         step = stride if clock == "bins" else 1
         decoder = Transitions(
             scorer=scorer,
-            level=level,
+            **({"level": level} if scorer == "threshold" else {}),
             window=window * step,
             separation=distance * step,
             clock=clock,

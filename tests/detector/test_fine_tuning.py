@@ -97,6 +97,12 @@ def test_other_data_are_refused(model: Detector) -> None:
         Detector().fine_tune(recordings, events)
 
 
+def test_a_budget_of_a_whole_fit_is_refused(model: Detector) -> None:
+    with pytest.raises(ConfigError, match=r"budget 2s: .*--updates"):
+        model.fine_tune(*data(1), budget="2s")
+    assert model.fine_tune(*data(1), budget=None).history_[-1].steps == 2
+
+
 def test_the_page_scores_only_annotated_spans(model: Detector) -> None:
     recordings, events = data(3, count=5)
     spans = {id: [(0.0, 300.0)] for id in recordings.ids}

@@ -17,6 +17,7 @@ from bdl.detector import cross_fitting
 from bdl.detector.application import member_densities
 from bdl.detector.choices import HeldOut, best_threshold, choose_weights, with_weights
 from bdl.detector.holdouts import holdouts
+from bdl.detector.selection import Selection
 from bdl.encoders import Ensemble, Recurrent, Trees
 from bdl.errors import ConfigError, InputError
 from bdl.evaluation import match
@@ -453,3 +454,44 @@ def test_the_error_of_a_misplaced_argument_says_where_it_belongs():
         Detector(epochs=3)
     with pytest.raises(ConfigError, match="no argument 'nonsense'; its settings are objective"):
         Detector(nonsense=1)
+
+
+@pytest.mark.parametrize(
+    ("selection", "message"),
+    [
+        ({"folds": 3}, "folds: has no effect with validation recordings"),
+        ({"folds": 1, "share": 0.3}, "share: has no effect with validation recordings"),
+        ({"folds": 1, "refit": True}, "refit: has no effect with validation recordings"),
+        ({"rescoring": {}}, "leave out validation"),
+    ],
+)
+def test_how_recordings_are_held_out_has_no_effect_on_validation_recordings(selection, message):
+    recordings, events = spikes(4)
+    with pytest.raises(ConfigError, match=message):
+        Detector(**quick(selection=selection)).fit(recordings, events, validation=spikes(2, seed=5))
+
+
+def test_presets_and_copies_take_validation_recordings():
+    held = spikes(2, seed=5)
+    detector = Detector.preset("paper", training={"epochs": 2, "checkpoints": 1})
+    choices = detector.fit(*spikes(4), validation=held).model_.choices
+    assert choices is not None
+    assert choices.recordings == 2
+    copy = Detector(**quick(selection=Selection(folds=3).replace(refit=True)))
+    assert copy.fit(*spikes(4), validation=held).model_.choices.recordings == 2
+
+
+def test_an_encoder_of_one_kind_has_no_members_to_weight():
+    with pytest.raises(ConfigError, match="weights: has no effect with the encoder 'recurrent'"):
+        fitted({"folds": 2, "weights": True}, Recurrent(width=4, blocks=1))
+    same = Ensemble(members=(Recurrent(width=4, blocks=1), Recurrent(width=4, blocks=1)))
+    with pytest.raises(ConfigError, match="weights: has no effect with the encoder 'ensemble'"):
+        Detector.preset("fast", encoder=same, selection={"weights": True})
+    for encoder in (PAIR, same.replace(weights=(1.0, 2.0))):
+        Detector.preset("fast", encoder=encoder, selection={"weights": True})
+
+
+def test_alternation_without_intervals_is_refused_before_training():
+    detector = Detector(**quick(decoder={"kind": "peaks", "alternate": True}))
+    with pytest.raises(ConfigError, match="alternate: needs interval types"):
+        detector.fit(*spikes(4))

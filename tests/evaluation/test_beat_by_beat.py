@@ -44,8 +44,9 @@ def events(beats: list[Beat], name: str = "r") -> Events:
 def test_counts_are_those_of_the_naive_version(
     true: list[Beat], found: list[Beat], learning: int
 ) -> None:
-    result = beat_by_beat(events(true), events(found), learning=learning / RATE, recordings=["r"])
-    np.testing.assert_array_equal(result.counts[0], counts(true, found, WINDOW, learning))
+    result = beat_by_beat(events(true), events(found), learning=learning / RATE)
+    assert result.recordings in ((), ("r",))  # a recording without beats is not listed
+    np.testing.assert_array_equal(result.counts.sum(0), counts(true, found, WINDOW, learning))
 
 
 def test_a_case_by_hand() -> None:

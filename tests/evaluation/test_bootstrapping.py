@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bdl.errors import ConfigError, InputError
-from bdl.evaluation import Matches, bootstrap, match
+from bdl.evaluation import Matches, bootstrap, bootstrapping, match
 from bdl.evaluation.bootstrapping import weight_blocks
 from bdl.evaluation.metrics import F1, FalseAlarmRate, Precision, Sensitivity, TimingError
 from bdl.events import Events
@@ -39,9 +39,12 @@ def draw_clusters(size: int, *, replicates: int, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("block", [1, 7, 60, 10_000])
-def test_replicates_in_blocks_are_the_replicates_at_once(block: int):
+def test_replicates_in_blocks_are_the_replicates_at_once(
+    block: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(bootstrapping, "BLOCK", block)
     cluster_of = np.array([0, 1, 1, 2, 0, 3, 4])
-    parts = [*weight_blocks(cluster_of, replicates=37, seed=5, block=block)]
+    parts = [*weight_blocks(cluster_of, replicates=37, seed=5)]
     assert max(part.size for part in parts) <= max(block, 7)
     drawn = draw_clusters(5, replicates=37, seed=5)
     naive_weights = [[list(row).count(c) for c in cluster_of] for row in drawn]

@@ -9,6 +9,7 @@ import pytest
 from bdl.errors import ConfigError, CoverageWarning
 from bdl.evaluation import compare, score
 from bdl.events import Events
+from bdl.intervals import IntervalType
 
 NAMES = [f"r{i:02d}" for i in range(10)]
 TRUTH = Events.of(NAMES, "onset", [100.0] * 10)
@@ -65,3 +66,16 @@ def test_systems_are_compared_where_all_have_detections() -> None:
     assert unfair.differences["subset - full"].value == pytest.approx(-0.8)
     assert fair.differences["subset - full"].value == 0.0
     assert fair.clusters == 2
+
+
+def test_the_ends_of_intervals_are_event_types() -> None:
+    sleep = IntervalType("sleep", "onset", "wakeup")
+    with pytest.raises(ConfigError, match=r"'sleep' \(--interval\): no table has .*'wakeup'"):
+        score(TRUTH, FULL, [5.0], intervals=[sleep])
+    with pytest.raises(ConfigError, match="'wakeup'; they have onset"):
+        compare(TRUTH, {"a": FULL, "b": FULL}, [5.0], intervals=[sleep])
+    both = Events.of("r00", ["onset", "wakeup"], [100.0, 200.0])
+    rest = Events.concat([both, Events.of("r00", "rest", [1.0])])
+    with pytest.raises(ConfigError, match="neither of its ends is scored"):
+        score(rest, FULL, [5.0], intervals=[sleep], types=["rest"], unknown="ignore")
+    assert score(both, FULL, [5.0], intervals=[sleep], unknown="ignore").mean_f1 > 0

@@ -153,8 +153,7 @@ def test_errors_are_told_apart_and_located() -> None:
     assert table.worst("duplicate", type="x") == [("a", 1)]
     assert table.half_in("false") == 1
     assert "1 of 2: b (2)" in str(table)
-    with pytest.raises(ConfigError, match="reach"):
-        error_table(kept, 5.0, reach=1.0)
+    assert table.reach == 15.0
     with pytest.raises(ConfigError, match="kind"):
         table.worst("odd")
 

@@ -114,6 +114,7 @@ def test_a_recording_that_kills_its_worker_is_set_aside(tmp_path: Path):
     store = prepare(deadly, tmp_path / "s", workers=TWO, invalid="skip")
     assert store.ids == tuple(id for id in data.ids if id != "r005")
     assert "left out: recording 'r005': its worker died" in store.notes[0]
+    assert store.left_out == store.notes
     np.testing.assert_array_equal(store["r003"].values, data["r003"].values)
     # With a source that can be read, the same store is completed.
     assert prepare(data, tmp_path / "s", workers=TWO).ids == data.ids

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from bdl.errors import ConfigError, InputError
 from bdl.events import Events
-from bdl.formats import read_events, read_recordings
+from bdl.formats import prepare, read_events, read_recordings
 from bdl.formats.channel_names import channel_names, chosen_channels, common_name
 from bdl.formats.polyphase import on_one_clock
 from bdl.recording import Recording, Recordings
@@ -118,6 +119,12 @@ def test_one_odd_file_is_left_out_when_asked(tmp_path: Path) -> None:
     found = read_recordings(tmp_path, invalid="skip")
     assert found.ids == ("a",)
     assert found.notes[0].startswith("left out: ")
+    assert found.left_out == found.notes[:1]
+    store = prepare(found, tmp_path / "store")
+    assert store.left_out == found.left_out
+    assert store.select(["a"]).left_out == found.left_out
+    other = replace(found, notes=("left out: nothing, this is free text",), left_out=())
+    assert prepare(other, tmp_path / "other").left_out == ()
     (tmp_path / "a.edf").unlink()
     with pytest.raises(InputError, match=r"b\.edf"):
         read_recordings(tmp_path, invalid="skip")

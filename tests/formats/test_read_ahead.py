@@ -23,14 +23,14 @@ def test_order_errors_and_closing() -> None:
     seen = []
 
     def use() -> None:
-        for item in read_ahead(flow(50), depth=3):
+        for item in read_ahead(flow(50)):
             seen.append(item)
 
     with pytest.raises(ValueError, match="after the last"):
         use()
     assert seen == [*range(50)]
     closed.clear()
-    early = read_ahead(flow(10_000), depth=3)
+    early = read_ahead(flow(10_000))
     assert [next(early), next(early)] == [0, 1]
     before = threading.active_count()
     early.close()  # type: ignore[attr-defined]

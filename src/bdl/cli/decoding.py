@@ -11,6 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option, Typer
 
 from bdl.cli import console
+from bdl.cli.detection_formats import (
+    WRITING_OPTIONS,
+    detection_format,
+    sample_periods,
+    write_decoded,
+)
+from bdl.cli.event_conversion import written_formats
+from bdl.cli.generated_options import Fields
 from bdl.cli.numbers import DURATION, SCORE
 from bdl.cli.options import (
     TOLERANCES,
@@ -24,13 +32,13 @@ from bdl.cli.options import (
 )
 from bdl.cli.recording_options import EVENT_OPTIONS, EventsFormat
 from bdl.errors import ConfigError, InputError, some
+from bdl.formats.events import EventFormat
 
 if TYPE_CHECKING:
     from bdl.decoding import Calibration, Decoder, Grid
     from bdl.density import DensityKind
     from bdl.events import Events
     from bdl.formats.densities import DensityEntry
-    from bdl.intervals import IntervalType
 
 commands = Typer()
 
@@ -38,12 +46,21 @@ Densities = Annotated[
     Path, Argument(help="Folder of densities, as `bdl detect --densities` writes it.")
 ]
 Tolerances = Annotated[list[float] | None, TOLERANCES]
+# The command has an option --interval of its own, which serves the decoder as well.
+_WRITING = Fields(EventFormat, without=(*WRITING_OPTIONS.without, "intervals"))
 
 
 @commands.command()
+@takes(format_options=_WRITING)
 def decode(
     densities: Densities,
-    out: Annotated[Path, Option(help="Event table to write (.csv or .parquet).")],
+    out: Annotated[
+        Path,
+        Option(
+            help="Event table to write (.csv or .parquet); with --to its file, or a folder if it "
+            "has one file per recording."
+        ),
+    ],
     decoder: Annotated[
         str | None,
         Option(
@@ -57,7 +74,13 @@ def decode(
         float | None, Option(parser=SCORE, help="Lowest score, instead of the decoder's threshold.")
     ] = None,
     interval: Intervals = None,
-    to: Annotated[str, Option(help="Format of the event table.")] = "bdl",
+    to: Annotated[
+        str | None,
+        Option(
+            help=f"Format to write: {', '.join(written_formats())}. [default: bdl, our table]",
+            autocompletion=written_formats,
+        ),
+    ] = None,
     period: StepPeriod = None,
     pairs: Annotated[
         Path | None,
@@ -76,13 +99,13 @@ def decode(
         Option(parser=DURATION, help="Shortest gap between --pairs in seconds; default 0."),
     ] = None,
     as_json: Json = False,
+    *,
+    format_options: dict[str, Any],
 ) -> None:
     """Turn saved densities into ranked events."""
     from bdl import decoding, formats
     from bdl.formats.densities import read_densities, read_manifest
-    from bdl.formats.events import EventFormat
     from bdl.formats.format_options import option_names
-    from bdl.formats.outputs import check_output
     from bdl.formats.table_writing import check_table_output
 
     intervals = interval_types(interval)
@@ -91,29 +114,32 @@ def decode(
     if limits and pairs is None:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in limits)
         raise ConfigError(f"{flags}: limits of intervals have no effect without --pairs FILE")
-    check_output(out, folder=to == "bids" and not out.suffix)
+    given_period = {} if period is None else {"period": period}
+    event_format = detection_format(to, {**format_options, **given_period}, out)
+    if event_format is None:
+        check_table_output(out)
     if pairs is not None:
         check_table_output(pairs, flag="--pairs")
     entries = read_manifest(densities).recordings
+    periods = sample_periods(event_format, entries, period)
     kind: DensityKind = entries[0].kind if entries else "events"
     parsed = _parse_decoder(decoder, kind, tolerance or ())
-    _check_ends(intervals, entries)
-    if intervals and pairs is None and kind == "events" and not parsed.alternate:
-        written = EventFormat.parse(to, "event format")
-        if written.kind == "bdl" or "intervals" not in option_names(type(written)):
-            raise ConfigError(
-                "--interval has no effect without --pairs: the decoder does not alternate onsets "
-                f"and offsets (alternate: true), and the format {written.kind} has no intervals; "
-                "leave it out"
-            )
+    unused = intervals and pairs is None and kind == "events" and not parsed.alternate
+    if unused and (event_format is None or "intervals" not in option_names(type(event_format))):
+        raise ConfigError(
+            "--interval has no effect without --pairs: the decoder does not alternate onsets "
+            f"and offsets (alternate: true), and the format {to or 'bdl'} has no intervals; "
+            "leave it out"
+        )
     if threshold is not None:
         parsed = parsed.replace(threshold=threshold)
     detections = decoding.decode(
         console.track(read_densities(densities), "decoding", len(entries)), parsed, intervals
     )
-    formats.write_events(
-        detections, out, format=to, period=period, defaults={"intervals": intervals or None}
-    )
+    if event_format is None:
+        formats.write_events(detections, out)
+    elif write_decoded(event_format, detections, intervals, periods, out):
+        console.err.print(f"note: scores are left out, as format {event_format.kind} has none")
     if pairs is not None:
         from bdl.formats.table_writing import write_table
         from bdl.pairing import pair
@@ -177,7 +203,6 @@ def calibrate(
     )
     truth = read(defaults={"intervals": intervals or None})
     _check_events(truth, events, entries)
-    _check_ends(intervals, entries)
     if intervals and kind == "events" and not any(tried_grid.alternations) and truth == read():
         raise ConfigError(
             "--interval has no effect: the grid alternates no onsets and offsets (alternations: "
@@ -198,18 +223,6 @@ def calibrate(
         console.print_json(calibration.to_dict())
     else:
         show(calibration)
-
-
-def _check_ends(intervals: Sequence[IntervalType], entries: Sequence[DensityEntry]) -> None:
-    """Raise an error for an end of an interval that densities of events do not have."""
-    types = _event_types(entries)
-    for interval in intervals if types else ():
-        for end in (interval.onset, interval.offset):
-            if end not in types:
-                raise ConfigError(
-                    f"--interval {interval.name}: its end {end!r} is no event type of the "
-                    f"densities, which have {some(types)}"
-                )
 
 
 def _event_types(entries: Sequence[DensityEntry]) -> list[str]:

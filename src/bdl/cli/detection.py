@@ -118,7 +118,6 @@ def detect(
     from bdl.formats.addresses import address_of
     from bdl.formats.densities import write_densities
     from bdl.formats.outputs import check_output
-    from bdl.formats.recording_files import LEFT_OUT
     from bdl.formats.table_writing import check_table_output, write_partitions, write_table
     from bdl.units import in_units
 
@@ -153,7 +152,7 @@ def detect(
     pool = Workers(**workers)
     recordings = open_recordings(detector.model_, source, options, config, done, pool)
     converted = in_units(recordings, detector.model_.units_by_channel, "the model", strict=False)
-    notes = [note for note in converted.notes if not note.startswith(LEFT_OUT)]
+    notes = [note for note in converted.notes if note not in converted.left_out]
     err.notes(() if quiet or json else notes)
     stamps = {} if done is None else done.stamps(recordings)
     with progress(quiet=quiet) as report:
@@ -188,8 +187,7 @@ def detect(
         done.write({id: stamp for id, stamp in stamps.items() if id not in run.refused})
     if not run.refused:
         run.directory.remove()
-    left_out = [note for note in recordings.notes if note.startswith(LEFT_OUT)]
-    left_out += [f"{LEFT_OUT}{reason}" for reason in run.refused.values()]
+    left_out = [*recordings.left_out, *(f"left out: {why}" for why in run.refused.values())]
     summary = {
         "out": str(out),
         "recordings": len(run.detected),

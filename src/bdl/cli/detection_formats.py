@@ -1,4 +1,4 @@
-"""Event formats that ``bdl detect`` writes besides its own table."""
+"""Event formats that ``bdl detect`` and ``bdl decode`` write besides our own table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bdl.cli.generated_options import Fields
-from bdl.errors import ConfigError
+from bdl.errors import ConfigError, some
 from bdl.events import Events
 from bdl.formats.events import EventFormat
 from bdl.formats.recordings import RecordingFormat
@@ -20,10 +20,12 @@ from bdl.sampling import nearest_sample
 
 if TYPE_CHECKING:
     from bdl.cli.detection_table import DetectionTable
+    from bdl.formats.densities import DensityEntry
 
-_READING = ("columns", "codes", "incomplete", "labels")  # options that say how events are read
+# Options that say how events are read; scores are always left out where a format has none.
+_OTHER = ("columns", "codes", "incomplete", "labels", "drop_scores")
 _SHARED = {name for kind in RecordingFormat.kinds().values() for name in kind.model_fields}
-WRITING_OPTIONS = Fields(EventFormat, without=(*_READING, *_SHARED))
+WRITING_OPTIONS = Fields(EventFormat, without=(*_OTHER, *_SHARED))
 
 
 def detection_format(name: str | None, options: Mapping[str, Any], out: Path) -> EventFormat | None:
@@ -66,13 +68,50 @@ def write_detections(
     types = _renamed(intervals, format.named_intervals)
     events = _ends(table, intervals) if table.intervals else detections
     if "period" in option_names(type(format)):
-        events = _on_samples(events, recordings)
+        events = _on_samples(events, {info.id: info.period for info in recordings.infos})
     defaults = {
         "drop_scores": True,
         "period": next((info.period for info in recordings.infos), None),
     }
     renamed_format = parse_format(format, {"intervals": types if table.intervals else ()})
     write_events(events, out, format=renamed_format, recordings=recordings, defaults=defaults)
+    return not format.scored
+
+
+def sample_periods(
+    format: EventFormat | None, entries: Sequence[DensityEntry], period: float | None
+) -> dict[str, float]:
+    """Seconds per sample of each recording, for a format that counts samples; else nothing."""
+    from bdl.formats.format_options import option_names
+
+    if format is None or "period" not in option_names(type(format)):
+        return {}
+    periods = {entry.id: period or entry.period for entry in entries}
+    if len(differing := sorted({*periods.values()})) > 1:
+        raise ConfigError(
+            f"--to {format.kind}: the recordings differ in their seconds per sample "
+            f"({some(map(str, differing))}); give those of the written samples (--period)"
+        )
+    return periods
+
+
+def write_decoded(
+    format: EventFormat,
+    detections: Events,
+    intervals: Sequence[IntervalType],
+    periods: Mapping[str, float],
+    out: Path,
+) -> bool:
+    """Write detections of saved densities; return whether scores were dropped.
+
+    ``periods`` are those of `sample_periods`.
+    """
+    from bdl.formats.event_files import write_events
+
+    events = _on_samples(detections, periods) if periods else detections
+    period = next(iter(periods.values()), None)
+    defaults = {"drop_scores": True, "intervals": intervals or None, "period": period}
+    write_events(events, out, format=format, defaults=defaults)
     return not format.scored
 
 
@@ -92,10 +131,9 @@ def _renamed(
     return tuple(names.get((kind.onset, kind.offset), kind) for kind in intervals)
 
 
-def _on_samples(events: Events, recordings: Recordings) -> Events:
+def _on_samples(events: Events, periods: Mapping[str, float]) -> Events:
     """Events at the nearest samples of their recordings, for formats that count samples."""
-    periods = np.array([recordings.info(id).period for id in events.recordings])
-    period = periods[events.recording_code]
+    period = np.array([periods[id] for id in events.recordings])[events.recording_code]
     return replace(events, time=nearest_sample(events.time, period) * period)
 
 

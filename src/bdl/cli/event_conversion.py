@@ -24,11 +24,20 @@ def written_formats() -> list[str]:
     return [name for name, kind in EventFormat.kinds().items() if kind.writes()]
 
 
+def _folder_formats() -> str:
+    """Names of the event formats with one file per recording."""
+    formats = {name: EventFormat.parse(name) for name in EventFormat.kinds()}
+    return ", ".join(name for name, format in formats.items() if format.ending() is not None)
+
+
 @commands.command(epilog="Example: `bdl convert train_events.csv --out events.parquet --period 5`")
 @takes(options=Fields(EventFormat), layout=Fields(RecordingFormat, without=_SHARED))
 def convert(
     source: Annotated[
-        Path, Argument(help="Events: a file, or a folder (Audacity, BIDS, EDF, WFDB).")
+        Path,
+        Argument(
+            help=f"Events: a file, or a folder with one file per recording ({_folder_formats()})."
+        ),
     ],
     target: Annotated[
         Path,
@@ -59,9 +68,7 @@ def convert(
 ) -> None:
     """Translate events between formats.
 
-    Our own table and those of Kaggle, BIDS, seizures and DCASE, annotations of EDF+ and WFDB files,
-    tasks of Label Studio and label tracks of Audacity are read and written. Every file is written
-    whole or not at all.
+    Every file is written whole or not at all.
     """
     from bdl.formats import read_recordings
     from bdl.formats.event_files import convert_events

@@ -21,7 +21,7 @@ commands = Typer()
 
 
 @commands.command(
-    epilog="Example: `device | bdl live model.bdl --recording ward-3 --state ward-3.state`"
+    epilog="Example: `device | bdl live model.safetensors --recording ward-3 --state ward-3.state`"
 )
 def live(
     context: Context,

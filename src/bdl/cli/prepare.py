@@ -55,7 +55,6 @@ def prepare(
     from bdl import formats
     from bdl.formats.outputs import check_output
     from bdl.formats.polyphase import on_one_clock
-    from bdl.formats.recording_files import LEFT_OUT
 
     check_output(target, folder=True)
     reading = None
@@ -96,5 +95,5 @@ def prepare(
     else:
         err.notes(store.notes)
         out.print(f"{len(store):,} recordings, {samples:,} samples in {target}")
-    if any(note.startswith(LEFT_OUT) for note in store.notes):
+    if store.left_out:
         raise Exit(INCOMPLETE)

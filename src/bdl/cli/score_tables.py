@@ -107,6 +107,7 @@ class Setup:
         """Read everything but the detections; ``intervals`` are one false alarm each."""
         ends = ends or intervals
         events, table_unit = read(truth, parse_pairs(options.column or [], "--column"), ends)
+        console.err.notes(events.notes)
         unit = options.unit or table_unit
         rows = {} if options.recordings is None else _recording_rows(options.recordings)
         # The option --event-free implies that recordings without events may exist.
@@ -147,6 +148,7 @@ class Setup:
         """A table of detections and its unit."""
         try:
             events, unit = read(path, self.detection_columns, self.ends)
+            console.err.notes(events.notes)
             events = _with_ends_of(self.truth, events, path)
         except InputError as error:
             message = re.sub(r"--column\b", "--detection-column", str(error))
@@ -210,9 +212,7 @@ def read(
     format = recognise(path, {"columns": columns or None})
     # A period of one leaves steps as they are.
     defaults = {"period": 1.0, "incomplete": "drop", "intervals": intervals or None}
-    events = read_events(path, format=format, defaults=defaults)
-    console.err.notes(events.notes)
-    return events, format.unit
+    return read_events(path, format=format, defaults=defaults), format.unit
 
 
 def convert(events: Events, unit: str, target: str, period: float | None, path: Path) -> Events:

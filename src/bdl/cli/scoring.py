@@ -7,7 +7,7 @@ only where units are mixed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,10 +15,11 @@ from typer import Context, Option, Typer
 
 from bdl.cli import console
 from bdl.cli.numbers import DURATION, SCORE, TOLERANCE
+from bdl.cli.option_types import parse_pairs
 from bdl.cli.options import Bootstrap, Json, interval_types, refuse_options, takes
-from bdl.cli.score_tables import Rules, Setup
+from bdl.cli.score_tables import Rules, Setup, read
 from bdl.cli.scoring_options import DRAWS, HIT_TOLERANCES, Draws, OtherScoring, Truth
-from bdl.errors import ConfigError, some
+from bdl.errors import ConfigError
 
 if TYPE_CHECKING:
     from bdl.intervals import IntervalType
@@ -80,10 +81,12 @@ def score(
     intervals = interval_types(other.interval)
     setup = Setup.of(truth, rules, intervals=intervals)
     [table] = setup.detections([detections], scored=False)
-    _check_ends(intervals, {*setup.truth.types, *table.types}, rules.types)
     if threshold is not None and table.score is None:
         raise ConfigError(f"--threshold has no effect: {detections} has no column 'score'")
     result = setup.score(table, _tolerances(tolerance))
+    columns = parse_pairs(rules.column or [], "--column")
+    tables = [(truth, columns), (detections, setup.detection_columns)]
+    _check_durations(intervals, setup, tables, other)
     if errors is not None and find_tolerance(result.matches.tolerances, errors) is None:
         raise ConfigError(f"--errors {errors:g}: one of the tolerances expected (--tolerance)")
     points = estimates = delays = None
@@ -189,21 +192,32 @@ def compare(
     console.out.print(result.text(draws.cluster, console.width()))
 
 
-def _check_ends(
-    intervals: Sequence[IntervalType], known: set[str], scored: list[str] | None
+def _check_durations(
+    intervals: tuple[IntervalType, ...],
+    setup: Setup,
+    tables: Sequence[tuple[Path, Mapping[str, str]]],
+    other: OtherScoring,
 ) -> None:
-    """Raise an error for intervals whose ends are no event types, or not scored."""
-    for interval in intervals:
-        ends = {interval.onset, interval.offset}
-        if unknown := sorted(ends - known):
-            raise ConfigError(
-                f"--interval {interval.name}: no table has events of its end {unknown[0]!r}; they "
-                f"have {some(sorted(known))}"
-            )
-        if scored and ends.isdisjoint(scored):
-            raise ConfigError(
-                f"--interval {interval.name} has no effect: neither of its ends is scored (--type)"
-            )
+    """Raise an error for options of false alarms per day where durations are not known.
+
+    ``tables`` are paths with the columns that the user names.
+    """
+    if setup.rules["durations"]:
+        return
+    if other.false_alarms:
+        raise ConfigError(
+            "--false-alarms-per-day has no effect without the durations of the recordings: "
+            "--recordings TABLE with a column 'duration'"
+        )
+    # In tables of intervals the option also names the two ends.
+    if intervals and all(
+        read(path, columns, intervals) == read(path, columns, ()) for path, columns in tables
+    ):
+        raise ConfigError(
+            "--interval has no effect without the durations of the recordings (--recordings TABLE "
+            "with a column 'duration'), as it is for false alarms per day, and no table has "
+            "intervals whose ends it names"
+        )
 
 
 def _tolerances(tolerance: list[float] | None) -> list[float]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Context, Option, Typer
 
 from bdl.cli import console
 from bdl.cli.dataset_options import DatasetOptions
 from bdl.cli.options import Json, MovedData, TrustPickle, parse_options, refuse_options, takes
+from bdl.errors import ConfigError
 from bdl.workers import Workers
+
+if TYPE_CHECKING:
+    from bdl.datasets import Dataset
 
 commands = Typer()
 study = Typer(
@@ -88,6 +92,8 @@ def run(
     protocol = catalogue.load(name)
     if option:
         protocol = protocol.replace(data=protocol.data.replace(**parse_options(option)))
+    if trust_pickle:
+        _check_trust(protocol.data)
     size = None
     if scale != "full":
         size = scale_of(protocol, scale)
@@ -108,6 +114,16 @@ def run(
         return
     console.out.print(written(protocol, results)["md"])
     console.err.print(f"results, tables and figures: {out}")
+
+
+def _check_trust(data: Dataset) -> None:
+    """Raise an error if nothing in the data can run code."""
+    from bdl.datasets import Dataset
+
+    if type(data).trusted is Dataset.trusted:
+        raise ConfigError(
+            f"--trust-pickle has no effect: {data.kind} data have no pickles; leave it out"
+        )
 
 
 @study.command()
@@ -168,8 +184,11 @@ def verify(
     """
     from dataclasses import asdict
 
+    from bdl.study.study_reader import StudyReader
     from bdl.study.verification import verify_study
 
+    if trust_pickle:
+        _check_trust(StudyReader(run).protocol.data)
     verified = verify_study(run, data=data, trust=trust_pickle)
     if as_json:
         console.print_json(asdict(verified))

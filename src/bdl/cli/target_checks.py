@@ -12,6 +12,7 @@ from bdl.cli import console
 from bdl.cli.dataset_options import DATASET_HELP, DatasetOptions, dataset_names, named_dataset
 from bdl.cli.numbers import COUNT, SECONDS, SHARE
 from bdl.cli.options import TOLERANCES, Json, parse_variant
+from bdl.errors import ConfigError
 
 commands = Typer()
 
@@ -43,6 +44,8 @@ def audit(
 
     parsed = parse_variant(Kernel, kernel, "--kernel")  # type: ignore[type-abstract]
     if sigma is not None:  # an error for a kernel without a width
+        if (own := dict(parsed).get("sigma")) is not None:
+            raise ConfigError(f"--sigma {sigma:g}: --kernel has a sigma of {own:g}; leave one out")
         parsed = Kernel.parse({**parsed.model_dump(), "sigma": sigma}, "--sigma")
     benchmark = named_dataset(dataset, option).load(folder)
     settings = benchmark.settings

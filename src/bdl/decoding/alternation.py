@@ -13,7 +13,8 @@ import numpy as np
 
 from bdl.arrays import AnyFloats, Flags
 from bdl.compiled import compiled
-from bdl.decoding.candidates import ByType, Candidates, check_intervals
+from bdl.decoding.candidates import ByType, Candidates
+from bdl.errors import ConfigError
 from bdl.intervals import IntervalType
 
 
@@ -25,7 +26,8 @@ def best_alternation(onsets: Candidates, offsets: Candidates) -> tuple[Candidate
 
 def alternate(candidates: ByType, intervals: tuple[IntervalType, ...]) -> ByType:
     """Alternation within every interval type; event types that belong to none are not changed."""
-    check_intervals(intervals, candidates)
+    if not intervals:
+        raise ConfigError("alternation needs interval types, to know which event types alternate")
     alternating = dict(candidates)
     for interval in intervals:
         alternating[interval.onset], alternating[interval.offset] = best_alternation(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bdl.density import Density
-from bdl.errors import ConfigError, InputError
+from bdl.errors import ConfigError, InputError, some
 from bdl.events import Events
 from bdl.intervals import IntervalType
 
@@ -107,14 +107,12 @@ def unique(densities: Iterable[Density]) -> Iterator[Density]:
 
 
 def check_intervals(intervals: tuple[IntervalType, ...], types: Iterable[str]) -> None:
-    """Raise an error where alternation lacks interval types or one of their event types."""
-    if not intervals:
-        raise ConfigError("alternation needs interval types, to know which event types alternate")
+    """Raise an error if an end of an interval is none of the event types."""
     known = set(types)
     for interval in intervals:
         for event in (interval.onset, interval.offset):
             if event not in known:
                 raise ConfigError(
-                    f"alternation: interval {interval.name!r} has the event type {event!r}, which "
-                    f"is not decoded; decoded are {', '.join(sorted(known))}"
+                    f"interval {interval.name!r} (--interval): its end {event!r} is no event type "
+                    f"of the densities, which have {some(sorted(known))}"
                 )

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 from pydantic import NonNegativeFloat
 
 from bdl.decoding.alternation import alternate
-from bdl.decoding.candidates import ByType, above, to_events, unique
+from bdl.decoding.candidates import ByType, above, check_intervals, to_events, unique
 from bdl.decoding.incremental import BinClock, IncrementalDecoder
 from bdl.decoding.incremental_rows import DecoderRows, SeparateRows, SingleRow
 from bdl.density import Density, DensityKind
@@ -135,8 +135,8 @@ def concerned_intervals(
 ) -> tuple[IntervalType, ...]:
     """The interval types that concern a density.
 
-    For event densities these are all. The columns of a state density are named after interval
-    types: here it is the type of each column, in order.
+    For event densities these are all, with ends among their event types. The columns of a state
+    density are named after interval types: here it is the type of each column, in order.
 
     Examples
     --------
@@ -147,6 +147,7 @@ def concerned_intervals(
     ['run']
     """
     if density.kind == "events":
+        check_intervals(intervals, density.types)
         return intervals
     return of_outputs(density.types, intervals, f"recording {density.recording!r}")
 

@@ -10,7 +10,7 @@ A grid has the ``kind`` of its decoder.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Annotated, Any, ClassVar, Self
 
@@ -75,6 +75,16 @@ class Grid(Variant):
         return None
 
     @classmethod
+    def added(
+        cls, tolerances: Sequence[float], separation: float, alternations: tuple[bool, ...]
+    ) -> Self | None:
+        """The grid that every fit tries beside the default one, or None for no such grid.
+
+        Arguments are those of `default_grid`.
+        """
+        return None
+
+    @classmethod
     def paper(cls, settings: GridSettings) -> Self | None:
         """The grid of the paper's studies, or None where they do not use the decoder."""
         return None
@@ -92,11 +102,14 @@ class Grid(Variant):
         }
         lowest = 0.0 if isinstance(self.thresholds, int) else min(self.thresholds)
         return [
-            self.decoder(
-                **shared, threshold=lowest, **dict(zip(self.axes.values(), values, strict=True))
-            ).complete(tolerances)
-            for values in product(*(getattr(self, name) for name in self.axes))
+            self.decoder(**shared, threshold=lowest, **setting).complete(tolerances)
+            for setting in self.varied()
         ]
+
+    def varied(self) -> Iterator[dict[str, Any]]:
+        """The parameters of each decoder that differ within the grid, in order."""
+        for values in product(*(getattr(self, name) for name in self.axes)):
+            yield dict(zip(self.axes.values(), values, strict=True))
 
     def threshold_values(self, highest: float) -> list[float]:
         """The thresholds, increasing; ``highest`` is the largest value that a score can have."""

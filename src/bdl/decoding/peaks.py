@@ -85,9 +85,11 @@ class Peaks(Decoder):
     refine: Refine = "none"
 
     @model_validator(mode="after")
-    def _refine_on_bins(self) -> Self:
+    def _used(self) -> Self:
         if self.refine != "none" and self.clock != "bins":
             raise ValueError("refine moves a peak within its bin: it needs clock='bins'")
+        if not self.separation:
+            self.refuse(("keep",), "without separation: no two peaks are too close")
         return self
 
     @classmethod
@@ -160,6 +162,20 @@ class PeakGrid(Grid):
     keep: Keep = "higher"
     clock: Clock = "samples"
     refine: Refine = "none"
+
+    @classmethod
+    def added(
+        cls, tolerances: Sequence[float], separation: float, alternations: tuple[bool, ...]
+    ) -> Self | None:
+        """Peaks on the bin clock, smoothed by up to the finest tolerance."""
+        finest = min(tolerances)
+        return cls(
+            thresholds=(0.0,),
+            smooths=(0.0, finest / 2, finest),
+            separation=separation,
+            clock="bins",
+            alternations=alternations,
+        )
 
     @classmethod
     def paper(cls, settings: GridSettings) -> Self | None:

@@ -22,12 +22,12 @@ scores and flat tops, are exact.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, PositiveFloat
+from pydantic import Field, PositiveFloat, model_validator
 
 from bdl.arrays import Floats
 from bdl.config import Seconds
@@ -88,6 +88,12 @@ class Transitions(Decoder):
     smoothing: Side = "centred"
     separation: Seconds = 0.0
     clock: Clock = "samples"
+
+    @model_validator(mode="after")
+    def _used(self) -> Self:
+        if self.scorer != "threshold":
+            self.refuse(("level",), f"with the scorer {self.scorer!r}")
+        return self
 
     @classmethod
     def default(cls, tolerances: Sequence[float], separation: float = 0.0) -> Self | None:
@@ -174,6 +180,12 @@ class TransitionGrid(Grid):
     separation: Seconds = 0.0
     clock: Clock = "samples"
 
+    @model_validator(mode="after")
+    def _used(self) -> Self:
+        if "threshold" not in self.scorers:
+            self.refuse(("levels",), f"with the scorers {', '.join(self.scorers)}")
+        return self
+
     @classmethod
     def default(
         cls, tolerances: Sequence[float], separation: float, alternations: tuple[bool, ...]
@@ -187,14 +199,15 @@ class TransitionGrid(Grid):
         return cls(windows=(settings.window,), **settings.model_dump(exclude={"window"}))
 
     def decoders(self, tolerances: Sequence[float]) -> list[Any]:
-        """The decoders of the grid; the scorer ``difference`` has no level to vary."""
-        single = Transitions.model_fields["level"].default
-        return [
-            *dict.fromkeys(
-                decoder if decoder.scorer == "threshold" else decoder.replace(level=single)
-                for decoder in super().decoders(tolerances)
-            )
-        ]
+        """The decoders of the grid, each once."""
+        return [*dict.fromkeys(super().decoders(tolerances))]
+
+    def varied(self) -> Iterator[dict[str, Any]]:
+        """The scorer ``difference`` has no level to vary."""
+        for setting in super().varied():
+            if setting["scorer"] != "threshold":
+                del setting["level"]
+            yield setting
 
     def candidates(
         self, density: Density, decoders: Sequence[Any], intervals: tuple[IntervalType, ...]

@@ -17,7 +17,6 @@ from pydantic import Field
 from bdl import decoding
 from bdl.config import Value
 from bdl.decoding import Calibration, Decoder, Grid
-from bdl.decoding.peaks import PeakGrid
 from bdl.density import Density
 from bdl.encoders import Encoder
 from bdl.encoders.ensemble import Ensemble
@@ -115,28 +114,18 @@ class HeldOut:
         return matches.mean_average_precision()
 
     def calibrate(self, densities: Sequence[Density]) -> list[Calibration]:
-        """Calibrate each kind of decoder for these densities, the default first."""
+        """Calibrate the default decoder for these densities, then those that grids add."""
         alternations = (False, True) if self.intervals else (False,)
         kind = densities[0].kind
-        grids: list[Grid] = [
-            decoding.default_grid(
-                kind,
-                tolerances=self.tolerances,
-                separation=self.separation,
-                alternations=alternations,
-            )
-        ]
-        if kind == "events":
-            finest = min(self.tolerances)
-            grids.append(
-                PeakGrid(
-                    thresholds=(0.0,),
-                    smooths=(0.0, finest / 2, finest),
-                    separation=self.separation,
-                    clock="bins",
-                    alternations=alternations,
-                )
-            )
+        default = decoding.default_grid(
+            kind,
+            tolerances=self.tolerances,
+            separation=self.separation,
+            alternations=alternations,
+        )
+        variants = [grid for grid in Grid.kinds().values() if grid.decoder.reads == kind]
+        added = [grid.added(self.tolerances, self.separation, alternations) for grid in variants]
+        grids = [default, *(grid for grid in added if grid is not None)]
         return [
             decoding.calibrate(
                 densities,

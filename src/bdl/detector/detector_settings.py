@@ -124,6 +124,13 @@ class DetectorSettings(Value):
                     f"selection: {name}: has no effect without folds, which hold recordings out "
                     "to choose on; leave it out"
                 )
+        kinds = {member.kind for member in self.encoder.parts}
+        unequal = isinstance(self.encoder, Ensemble) and self.encoder.weights is not None
+        if "weights" in selection and self.selection.weights and len(kinds) == 1 and not unequal:
+            raise ConfigError(
+                f"selection: weights: has no effect with the encoder {self.encoder.kind!r}, which "
+                "has no members of several kinds to weight; leave it out"
+            )
 
     def _unused_training(self) -> dict[str, Any]:
         """Fields of the training without effect that differ from their defaults, with these."""

@@ -196,8 +196,8 @@ class Detector(ModulePrediction, NestedParameters):
         events
             Annotations of these recordings.
         validation
-            Recordings and events on which everything is chosen, instead of parts of the training
-            recordings; the detector is then trained once, on all training recordings.
+            Recordings and events on which everything is chosen; the detector is then trained once,
+            on all training recordings, and ``folds`` and the like are errors.
         intervals
             Interval types: which event types are onset and offset of what. None takes pairs of
             types whose names say so, such as sleep:onset and sleep:offset.

@@ -12,7 +12,7 @@ from typing import Any
 
 from bdl.detector.model import Model
 from bdl.detector.model_training import FittedModel, Reporting, provenance_of
-from bdl.errors import InputError
+from bdl.errors import ConfigError, InputError
 from bdl.events import Events
 from bdl.recording import Recordings
 from bdl.sampling import bin_count
@@ -104,8 +104,13 @@ def shorter_training(model: Model, **changes: Any) -> Training:
     **changes
         Fields of `bdl.training.Training` that differ.
     """
+    if changes.get("budget") is not None:
+        raise ConfigError(
+            f"budget {changes['budget']}: a budget is measured for a whole fit; say how long to "
+            "fine-tune by updates or epochs (--updates or --epochs)"
+        )
     first = model.settings.training
-    steps: dict[str, Any] = {"epochs": None, "updates": None, "budget": None}
+    steps: dict[str, Any] = {"epochs": None, "updates": None}
     if first.epochs is not None:
         steps["epochs"] = max(1, round(STEPS * first.epochs))
         rate = first.learning_rate or 0.003
@@ -113,7 +118,7 @@ def shorter_training(model: Model, **changes: Any) -> Training:
         before = first.updates or UPDATES
         steps["updates"] = max(1, round(STEPS * before))
         rate = first.peak_rate(before)
-    if {"epochs", "updates", "budget"} & changes.keys():
+    if steps.keys() & changes.keys():
         steps = dict.fromkeys(steps)
     unset = {"checkpoint_epochs": (), "checkpoints": None, "stop_after": None}
     return first.replace(**{**unset, "learning_rate": RATE * rate, **steps, **changes})

@@ -23,6 +23,7 @@ from bdl.detector.detector_settings import DetectorSettings
 from bdl.detector.holdouts import holdouts
 from bdl.detector.model_training import FittedModel, Reporting, TrainingData, train_model
 from bdl.detector.modelfile import check_size, read_model, split_weights
+from bdl.detector.selection import SHARE, Selection
 from bdl.encoders import Encoder
 from bdl.encoders.custom import Custom
 from bdl.errors import ConfigError, InputError
@@ -57,6 +58,8 @@ def fit_model(
     selection = settings.selection
     if event_free != "ignore" and validation is None and not selection.folds:
         raise ConfigError("event_free has no effect without validation recordings")
+    if validation is not None:
+        _check_selection(selection)
     preparation.check_recordings(recordings)
     converted = in_units(recordings, common_units(recordings), "another recording")
     for note in converted.notes[len(recordings.notes) :]:
@@ -71,6 +74,11 @@ def fit_model(
     if intervals is None:
         names = types if types is not None else [events.types[i] for i in {*events.type_code}]
         intervals = likely_intervals(sorted(names))
+    if settings.decoder is not None and settings.decoder.alternate and not intervals:
+        raise ConfigError(
+            "decoder: alternate: needs interval types, to know which event types alternate "
+            "(intervals: in bdl.yaml, or intervals=)"
+        )
     chosen_types = preparation.choose_types(events, intervals, types)
     data = TrainingData(recordings, events, chosen_types, intervals, event_free)
     complete, separation = complete_settings(settings, data)
@@ -92,8 +100,6 @@ def fit_model(
         raise ConfigError("choices on held-out recordings need tolerances in seconds")
     parts: list[tuple[TrainingData, TrainingData]]
     if validation is not None:
-        if selection.rescoring is not None:
-            raise ConfigError("rescoring is trained across folds: leave out validation")
         held = preparation.events_of(validation[1], validation[0], unknown="ignore")
         others = TrainingData(validation[0], held, chosen_types, intervals, event_free)
         parts = [(data, others)]
@@ -138,6 +144,24 @@ def fit_model(
         fixed_decoder=settings.decoder is not None,
     )
     return _finished(fitted, settings, data)
+
+
+def _check_selection(selection: Selection) -> None:
+    """Raise an error for what parts of the training recordings do, where others are given."""
+    if selection.rescoring is not None:
+        raise ConfigError("rescoring is trained across folds: leave out validation")
+    # The preset "paper" has one fold, the size of which is the default.
+    without_effect = {
+        "folds": selection.folds > 1,
+        "share": selection.share != SHARE,
+        "refit": selection.refit,
+    }
+    for name, is_set in without_effect.items():
+        if is_set and name in selection.given:
+            raise ConfigError(
+                f"selection: {name}: has no effect with validation recordings, on which "
+                "everything is chosen; leave it out"
+            )
 
 
 def _trained_once(

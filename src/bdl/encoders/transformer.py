@@ -67,6 +67,8 @@ class Transformer(Encoder):
             )
         if self.context is not None and not self.causal:
             raise ValueError("context is for a causal encoder: set causal as well")
+        if not self.local_convolution:
+            self.refuse(("kernel",), "without local_convolution")
         return self
 
     @classmethod

@@ -52,6 +52,8 @@ class UNet(Encoder):
             raise ValueError(f"kernel must be odd, got {self.kernel}")
         if not 1 <= min(self.channels) <= max(self.channels) <= WIDEST:
             raise ValueError(f"channels must be from 1 to {WIDEST}, got {self.channels}")
+        if not self.attention:
+            self.refuse(("heads", "bins"), "without attention")
         if self.attention and self.bins % (4 * self.heads):
             raise ValueError(
                 f"bins must be a multiple of 4 × heads = {4 * self.heads}, got {self.bins}"

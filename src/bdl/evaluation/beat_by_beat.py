@@ -15,7 +15,7 @@ recordings in which they are defined.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -159,7 +159,6 @@ def beat_by_beat(
     window: float = WINDOW,
     learning: float = LEARNING,
     beats: Mapping[str, str] | None = None,
-    recordings: Iterable[str] | None = None,
 ) -> BeatByBeat:
     """Compare heart beats by ANSI/AAMI EC57; see `bdl.evaluation.beat_by_beat`.
 
@@ -173,8 +172,6 @@ def beat_by_beat(
         Seconds from the start of each recording that do not count.
     beats
         Symbol of event types that are not symbols themselves, such as ``{"beat": "N"}``.
-    recordings
-        The recordings; by default all that have a beat.
 
     Examples
     --------
@@ -188,9 +185,7 @@ def beat_by_beat(
             raise ConfigError(f"{name}: seconds from 0 on expected, got {value}")
     true = _Beats.of(as_events(truth, "table of annotated events"), beats)
     detected_beats = _Beats.of(as_events(detections, "table of detections"), beats)
-    names = tuple(
-        sorted({*true.times, *detected_beats.times} if recordings is None else {*recordings})
-    )
+    names = tuple(sorted({*true.times, *detected_beats.times}))
     counts = np.zeros((len(names), 6, 6), dtype=np.int64)
     for count, name in zip(counts, names, strict=True):
         times, classes = true.times.get(name, []), true.classes.get(name, [])

@@ -22,6 +22,8 @@ from bdl.evaluation.matches import Matches
 from bdl.evaluation.metrics import Metric
 from bdl.evaluation.multiplicity import differences
 
+BLOCK = 1 << 23
+
 
 def bootstrap(
     systems: Mapping[str, Matches | Sequence[Matches]],
@@ -148,15 +150,15 @@ def group_codes(
 
 
 def weight_blocks(
-    cluster_of: NDArray[np.integer], *, replicates: int, seed: int, block: int = 1 << 23
+    cluster_of: NDArray[np.integer], *, replicates: int, seed: int
 ) -> Iterator[Floats]:
     """How often each recording is drawn, (replicates, recordings) for some replicates at a time.
 
-    ``block`` weights or draws at most are held at a time, so that memory does not grow with the
-    number of replicates; the draws are the same for any block.
+    ``BLOCK`` weights or draws at most are held at a time, so that memory does not grow with the
+    number of replicates; the draws are the same for any number.
     """
     size, rng = int(cluster_of.max()) + 1, np.random.default_rng(seed)
-    step = max(1, block // len(cluster_of))
+    step = max(1, BLOCK // len(cluster_of))
     for first in range(0, replicates, step):
         rows = min(step, replicates - first)
         flat = rng.integers(0, size, (rows, size)) + np.arange(rows)[:, None] * size

@@ -42,6 +42,8 @@ def matching_rules(
     truth: Events, tables: Iterable[Events], rules: ScoringRules
 ) -> tuple[MatchingRules, frozenset[str]]:
     """The rules of matching, and the recordings that they leave out as undetected."""
+    every = [*tables]
+    _check_intervals(rules, [truth, *every])
     others: dict[str, Any] = {**rules}
     undetected = others.pop("undetected", None)
     if undetected not in (None, "count", "ignore"):
@@ -51,7 +53,7 @@ def matching_rules(
     listed = others.get("recordings")
     scored = set(truth.recordings if listed is None else listed)
     with_truths = scored & _used(truth)
-    lost = frozenset().union(*(with_truths - _used(table) for table in tables))
+    lost = frozenset().union(*(with_truths - _used(table) for table in every))
     if with_truths and lost == with_truths:
         raise ConfigError(
             'undetected="ignore" (--undetected ignore) leaves nothing: every recording with events '
@@ -111,6 +113,24 @@ def warn_of_undetected(systems: Mapping[str, Sequence[Matches]], rules: ScoringR
             "If they were, give --undetected count."
         )
         warnings.warn("\n".join([*sentences, advice]), CoverageWarning, stacklevel=3)
+
+
+def _check_intervals(rules: ScoringRules, tables: Sequence[Events]) -> None:
+    """Raise an error for interval types whose ends no table has, or of which neither is scored."""
+    scored = rules.get("types") or ()
+    known = {*scored}.union(*(table.types for table in tables))
+    for interval in rules.get("intervals") or ():
+        ends = {interval.onset, interval.offset}
+        if unknown := sorted(ends - known):
+            raise ConfigError(
+                f"interval {interval.name!r} (--interval): no table has events of its end "
+                f"{unknown[0]!r}; they have {some(sorted(known))}"
+            )
+        if scored and ends.isdisjoint(scored):
+            raise ConfigError(
+                f"interval {interval.name!r} (--interval) has no effect: neither of its ends is "
+                "scored (--type, types=)"
+            )
 
 
 def _used(events: Events) -> set[str]:

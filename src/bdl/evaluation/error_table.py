@@ -5,8 +5,8 @@ one kind:
 
 - hit: matched within the tolerance;
 - duplicate: a further detection within the tolerance of an event that another one has taken;
-- early, late: beyond the tolerance but within ``reach`` of an event that no detection has hit; each
-  such event takes one detection, by the rules of matching;
+- early, late: beyond the tolerance but within three tolerances (``reach``) of an event that no
+  detection has hit; each such event takes one detection, by the rules of matching;
 - missed: any other event;
 - false: any other detection.
 
@@ -31,6 +31,7 @@ from bdl.text_tables import text_table
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
+REACH = 3  # tolerances within which a detection is called early or late
 KINDS = ("hit", "early", "late", "missed", "duplicate", "false")
 
 
@@ -140,7 +141,6 @@ def error_table(
     tolerance: float,
     *,
     threshold: float | None = None,
-    reach: float | None = None,
 ) -> ErrorTable:
     """The table of errors at one of the matched tolerances.
 
@@ -152,9 +152,6 @@ def error_table(
         One of the matched tolerances, in seconds.
     threshold
         Least score of the detections that count; by default each type's best-F1 threshold.
-    reach
-        How far off a detection may be and still be called early or late, in seconds; three
-        tolerances by default.
 
     Examples
     --------
@@ -167,9 +164,7 @@ def error_table(
     {'hit': 1, 'early': 0, 'late': 1, 'missed': 1, 'duplicate': 1, 'false': 1}
     """
     k = matches.tolerance_index(tolerance)
-    reach = 3 * tolerance if reach is None else float(reach)
-    if not reach >= tolerance:
-        raise ConfigError(f"reach {reach:g} must not be less than the tolerance {tolerance:g}")
+    reach = REACH * tolerance
     size = len(matches.recordings)
     best = matches.best_f1().threshold[:, k]
     counts = np.zeros((size, len(matches.types), len(KINDS)), np.int64)

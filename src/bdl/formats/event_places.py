@@ -54,10 +54,11 @@ def event_places(path: str | Path, format: str | EventFormat | None) -> list[Pat
 def _fetched(folder: Path, format: str | EventFormat | None) -> Path:
     """A local copy of the event files of a folder at an address.
 
-    EDF files hold recordings as well, so that they are fetched if nothing else has events.
+    Files of recordings are fetched if nothing else has events.
     """
-    ends = {end for kind in _formats(format) for end in (*kind.suffixes, kind.ending()) if end}
-    recordings = ends & {*RecordingFormat.kinds()["edf"].suffixes}
+    formats = _formats(format)
+    ends = {end for kind in formats for end in (*kind.suffixes, kind.ending()) if end}
+    recordings = {end for kind in formats if kind.in_recordings for end in kind.suffixes}
     light = sorted({*ends, *table_suffixes()} - recordings)
     try:
         return fetch_folder(folder, light)

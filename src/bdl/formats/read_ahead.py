@@ -9,10 +9,11 @@ from contextlib import closing
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+DEPTH = 4
 
 
-def read_ahead(flow: Generator[T], depth: int = 4) -> Generator[T]:
-    """The items of a generator, of which up to ``depth`` are computed before they are needed.
+def read_ahead(flow: Generator[T]) -> Generator[T]:
+    """The items of a generator, of which up to four are computed before they are needed.
 
     An error is raised after the same items as without reading ahead. The generator is closed when
     it is no longer needed.
@@ -24,7 +25,7 @@ def read_ahead(flow: Generator[T], depth: int = 4) -> Generator[T]:
     """
     end: Any = object()
     with closing(flow), ThreadPoolExecutor(1) as thread:
-        ahead = deque(thread.submit(next, flow, end) for _ in range(depth))
+        ahead = deque(thread.submit(next, flow, end) for _ in range(DEPTH))
         try:
             while (item := ahead.popleft().result()) is not end:
                 ahead.append(thread.submit(next, flow, end))

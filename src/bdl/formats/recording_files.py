@@ -18,9 +18,6 @@ from bdl.recording_batches import MOST
 from bdl.value_readers import ValueReader, Values
 from bdl.workers import WorkerDeath, Workers, run_all
 
-BIDS = "sub-*/**/*eeg.?df"  # recordings below a BIDS folder, also ieeg
-LEFT_OUT = "left out: "  # what the note of a file that could not be read begins with
-
 
 def read_recordings(
     path: str | Path,
@@ -66,8 +63,9 @@ def read_recordings(
     """
     place = known_path(path)
     kinds = RecordingFormat.kinds()
-    if pattern is None and format in (None, "edf") and _is_bids(place):
-        pattern = BIDS
+    if pattern is None and _is_bids(place):
+        named = kinds.values() if format is None else [RecordingFormat.parse(format)]
+        pattern = next((kind.in_bids for kind in named if kind.in_bids is not None), None)
     if format is not None:
         chosen = with_options(RecordingFormat.parse(format, "recording format"), options)
         if is_folder(place) and pattern is None and chosen.recognises(place):
@@ -181,7 +179,7 @@ def _joined(
     parts: list[Recordings] = []
     origin: dict[str, Path] = {}
     notes: dict[str, list[str]] = {}
-    left_out: list[str] = []
+    unread: list[InputError] = []
     for (file, _), part in zip(files, _opened(files, workers or Workers()), strict=True):
         if isinstance(part, InputError):
             if invalid == "error" and parts:
@@ -191,11 +189,11 @@ def _joined(
                 ) from part
             if invalid == "error":
                 raise part
-            left_out.append(f"{LEFT_OUT}{part}")
-            if len(left_out) == len(files) == opened:
-                others = len(left_out) - 1
+            unread.append(part)
+            if len(unread) == len(files) == opened:
+                others = len(unread) - 1
                 more = f" ({others} more files cannot be read either)" if others else ""
-                raise InputError(f"{left_out[0].removeprefix(LEFT_OUT)}{more}")
+                raise InputError(f"{unread[0]}{more}")
             continue
         for id in part.ids:
             if id in origin:
@@ -213,4 +211,5 @@ def _joined(
         same[0] if len(same) == 1 else f"{same[0]} (and in {len(same) - 1} more files)"
         for same in notes.values()
     ]
-    return replace(Recordings.concat(parts), notes=(*left_out, *shared))
+    left_out = tuple(f"left out: {error}" for error in unread)
+    return replace(Recordings.concat(parts), notes=(*left_out, *shared), left_out=left_out)

@@ -22,7 +22,6 @@ from bdl.formats.addresses import address_of, exists, remove, versions
 from bdl.formats.atomic_files import atomic
 from bdl.formats.files import file_identity, joined_hash, safe_name
 from bdl.formats.outputs import check_output
-from bdl.formats.recording_files import LEFT_OUT
 from bdl.formats.recordings.store import (
     MANIFEST,
     PARTIAL,
@@ -105,9 +104,9 @@ def prepare(
     parts = _parts(recordings, missing, identities.keys(), 1 if workers.here else MOST)
     for part, written in _written(writer, parts, workers):
         identities.update(written.identities)
-        failed |= {id: f"{LEFT_OUT}recording {id!r}: {why}" for id, why in written.failed.items()}
+        failed |= {id: f"recording {id!r}: {why}" for id, why in written.failed.items()}
         if failed and (invalid == "error" or len(failed) == len(recordings)):
-            raise InputError(next(iter(failed.values())).removeprefix(LEFT_OUT))
+            raise InputError(next(iter(failed.values())))
         done += sum(info.samples for info in part.recordings.infos)
         if progress is not None:
             progress(done, total)

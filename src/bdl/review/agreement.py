@@ -48,14 +48,6 @@ class Agreement(Tabular):
         """The columns of the table by name."""
         return {name: [row[name] for row in self.rows] for name in self.rows[0]}
 
-    def f1(self, first: str, second: str, event: str = "all") -> dict[float, float]:
-        """F1 of two tables by tolerance."""
-        return {
-            row["tolerance"]: row["F1"]
-            for row in self.rows
-            if {row["first"], row["second"]} == {first, second} and row["event"] == event
-        }
-
     def __repr__(self) -> str:
         lines = [
             f"{row['first']} and {row['second']}, {row['event']}, {row['tolerance']:g} s: "
@@ -79,8 +71,9 @@ def agreement(tables: Mapping[str, Events], tolerances: Sequence[float]) -> Agre
     --------
     >>> first = Events.of("a", "beat", [10.0, 20.0, 30.0])
     >>> second = Events.of("a", "beat", [10.5, 22.0])
-    >>> agreement({"A": first, "B": second}, [1.0, 5.0]).f1("A", "B")
-    {1.0: 0.4, 5.0: 0.8}
+    >>> rows = agreement({"A": first, "B": second}, [1.0, 5.0]).rows
+    >>> [(row["tolerance"], row["F1"]) for row in rows if row["event"] == "all"]
+    [(1.0, 0.4), (5.0, 0.8)]
     """
     if len(tables) < 2:
         raise ConfigError(f"agreement needs two or more tables, got {len(tables)}")

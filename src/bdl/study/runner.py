@@ -80,6 +80,11 @@ def run_study(
     """
     workers = workers or Workers()
     run = RunDirectory(out)
+    if verify and run.get("protocol.json") is None:
+        raise ConfigError(
+            f"{out}: verify (--verify) has no effect on a new run directory, as all data are "
+            "read and hashed; leave it out"
+        )
     with run.lock():
         run.tidy()
         binding.bind_protocol(run, protocol)

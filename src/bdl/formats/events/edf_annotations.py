@@ -44,6 +44,7 @@ class EdfAnnotations(UnscoredFormat, AnnotationFormat):
 
     kind: Literal["edf"] = "edf"
     suffixes: ClassVar[tuple[str, ...]] = (".edf", ".bdf")
+    in_recordings: ClassVar[bool] = True
 
     def annotations(self, path: Path) -> Iterator[Annotation]:
         """The annotations of a file, or of all files of a folder."""

@@ -50,6 +50,8 @@ class EventFormat(Variant):
     """Unit of the times in a file; steps are sample numbers."""
     scored: ClassVar[bool] = True
     """Whether a file keeps the scores of events."""
+    in_recordings: ClassVar[bool] = False
+    """Whether events are in the files of recordings, which are large."""
 
     @property
     def named_intervals(self) -> Sequence[IntervalType]:

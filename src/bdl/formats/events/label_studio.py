@@ -32,8 +32,10 @@ class LabelStudioTasks(AnnotationFormat):
     url
         Where Label Studio finds the file of a recording, with ``{recording}`` for its id; the
         task's data have it under ``csv``.
-    from_name, to_name
-        Names of the ``TimeSeriesLabels`` and the ``TimeSeries`` tag in the labelling configuration.
+    from_name
+        Name of the tag ``TimeSeriesLabels`` in the labelling configuration.
+    to_name
+        Name of the tag ``TimeSeries`` in the labelling configuration.
 
     Examples
     --------

@@ -60,6 +60,7 @@ class EdfRecordings(RecordingFormat):
 
     kind: Literal["edf"] = "edf"
     suffixes: ClassVar[tuple[str, ...]] = (".edf", ".bdf")
+    in_bids: ClassVar[str | None] = "sub-*/**/*eeg.?df"  # also ieeg
     channels: tuple[str, ...] | None = None
     aliases: dict[str, str] = Field(default_factory=dict)
     channel_units: dict[str, str] = Field(default_factory=dict)

@@ -45,6 +45,8 @@ class RecordingFormat(Variant):
     suffixes: ClassVar[tuple[str, ...]] = ()
     #: Whether `read` takes an address and reads by ranges; otherwise files are fetched first.
     by_range: ClassVar[bool] = False
+    #: Pattern of its files in a folder that is a data set in BIDS; None if it has no special one.
+    in_bids: ClassVar[str | None] = None
 
     @classmethod
     def recognises(cls, path: Path) -> bool:

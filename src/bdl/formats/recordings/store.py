@@ -81,12 +81,13 @@ class PreparedStore(RecordingFormat):
         with reading(path / MANIFEST, "the manifest of a store"):
             infos = tuple(map(_info_of, manifest["recordings"]))
             notes = tuple(map(str, manifest["notes"]))
+            left_out = tuple(map(str, manifest.get("left_out", ())))
         for info in infos:
             safe_name(info.id)
             if not info.channels:
                 raise InputError(f"{path / MANIFEST}: recording {info.id!r} has no channels")
         folder = path.resolve() if address_of(path) is None else path
-        return Recordings(infos, StoreReader(folder), notes)
+        return Recordings(infos, StoreReader(folder), notes, left_out)
 
 
 def open_store(path: str | Path) -> Recordings:
@@ -181,6 +182,7 @@ def manifest_of(recordings: Recordings) -> dict[str, Any]:
         "source": None,
         "infos": hashlib.sha256(json.dumps(rows).encode()).hexdigest(),
         "notes": [*recordings.notes],
+        "left_out": [*recordings.left_out],
         "recordings": rows,
     }
 
@@ -188,8 +190,9 @@ def manifest_of(recordings: Recordings) -> dict[str, Any]:
 def without(manifest: dict[str, Any], failed: Mapping[str, str]) -> dict[str, Any]:
     """A manifest without some recordings, each with a note that says why."""
     rows = [row for row in manifest["recordings"] if row["id"] not in failed]
-    notes = [failed[id] for id in sorted(failed)]
-    return {**manifest, "recordings": rows, "notes": [*manifest["notes"], *notes]}
+    notes = [f"left out: {failed[id]}" for id in sorted(failed)]
+    added = {name: [*manifest[name], *notes] for name in ("notes", "left_out")}
+    return {**manifest, "recordings": rows, **added}
 
 
 def _info_of(row: dict[str, Any]) -> RecordingInfo:
