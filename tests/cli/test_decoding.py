@@ -52,7 +52,8 @@ def test_decode_writes_what_the_library_decodes(
     )
     want = decode(saved[0], decoder, (SLEEP,))
     assert formats.read_events(out) == want
-    assert result["events"]["onset"] == int((want.event == "onset").sum())
+    counts = {name: int((want.event == name).sum()) for name in want.types}
+    assert (result["detections"], result["types"]) == (len(want), counts)
     table = pl.read_csv(tmp_path / "pairs.csv")
     assert table.columns == ["recording", "name", "start", "end", "score"]
     assert set(table["recording"]) == {"a", "b"}
@@ -62,8 +63,11 @@ def test_decode_without_a_decoder_uses_the_default(
     tmp_path: Path, saved: tuple[list[Density], Events]
 ) -> None:
     out = tmp_path / "detections.parquet"
-    call("decode", tmp_path / "densities", "--out", out, "--tolerance", 20, "--tolerance", 50)
-    assert formats.read_events(out) == decode(saved[0], ExpectedAP(tolerances=(20.0, 50.0)))
+    arguments = ("decode", tmp_path / "densities", "--out", out)
+    output = call(*arguments, "--tolerance", 20, "--tolerance", 50)
+    want = decode(saved[0], ExpectedAP(tolerances=(20.0, 50.0)))
+    assert formats.read_events(out) == want
+    assert output.startswith(f"{len(want):,} detections in 2 recordings: {out}\n")
 
 
 def test_calibrate_then_decode(tmp_path: Path, saved: tuple[list[Density], Events]) -> None:

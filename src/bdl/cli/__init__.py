@@ -37,7 +37,7 @@ COMMANDS = {
     "export": ("Write a trained model as an ONNX file, which needs no torch.", "export"),
     "live": ("Detect events in samples as they arrive.", "live"),
     "serve": ("Serve streams over WebSocket, all stepped together.", "live"),
-    "decode": ("Turn saved densities into ranked events.", "decoding"),
+    "decode": ("Turn saved densities into detections.", "decoding"),
     "calibrate": ("Choose the best decoder of a grid on calibration recordings.", "decoding"),
     "score": ("Score a table of detections against annotated events.", "scoring"),
     "compare": ("Compare systems on the same recordings, with paired intervals.", "scoring"),

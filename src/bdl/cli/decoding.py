@@ -1,4 +1,4 @@
-"""Commands from saved densities to events: ``decode`` and ``calibrate``."""
+"""Commands from saved densities to detections: ``decode`` and ``calibrate``."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Tolerances = Annotated[list[float] | None, TOLERANCES]
 @commands.command()
 def decode(
     densities: Densities,
-    out: Annotated[Path, Option(help="Event table to write (.csv or .parquet).")],
+    out: Annotated[Path, Option(help="Table of detections to write (.csv or .parquet).")],
     decoder: Annotated[
         str | None,
         Option(
@@ -57,11 +57,11 @@ def decode(
         float | None, Option(parser=SCORE, help="Lowest score, instead of the decoder's threshold.")
     ] = None,
     interval: Intervals = None,
-    to: Annotated[str, Option(help="Format of the event table.")] = "bdl",
+    to: Annotated[str, Option(help="Format of the table of detections.")] = "bdl",
     period: StepPeriod = None,
     pairs: Annotated[
         Path | None,
-        Option(help="Also pair events to intervals and write them here (.csv, .parquet)."),
+        Option(help="Also pair detections to intervals and write them here (.csv, .parquet)."),
     ] = None,
     min_duration: Annotated[
         float | None,
@@ -77,13 +77,14 @@ def decode(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Turn saved densities into ranked events."""
+    """Turn saved densities into detections."""
     from bdl import decoding, formats
     from bdl.formats.densities import read_densities, read_manifest
     from bdl.formats.events import EventFormat
     from bdl.formats.format_options import option_names
     from bdl.formats.outputs import check_output
     from bdl.formats.table_writing import check_table_output
+    from bdl.frames import counts_text
 
     intervals = interval_types(interval)
     options = {"min_duration": min_duration, "max_duration": max_duration, "min_gap": min_gap}
@@ -122,9 +123,11 @@ def decode(
         write_table(paired.to_frame("pyarrow"), pairs)
     if as_json:
         counts = {name: int((detections.event == name).sum()) for name in detections.types}
-        console.print_json({"recordings": len(entries), "events": counts, "out": str(out)})
+        summary = {"recordings": len(entries), "detections": len(detections), "types": counts}
+        console.print_json({**summary, "out": str(out)})
     else:
-        console.out.print(detections)
+        head = f"{len(detections):,} detections in {len(entries):,} recordings: {out}"
+        console.out.print(counts_text(head, detections.types, detections.type_code))
 
 
 @commands.command()
