@@ -40,7 +40,10 @@ COMMANDS = {
     "decode": ("Turn saved densities into detections.", "decoding"),
     "calibrate": ("Choose the best decoder of a grid on calibration recordings.", "decoding"),
     "score": ("Score a table of detections against annotated events.", "scoring"),
-    "compare": ("Compare systems on the same recordings, with paired intervals.", "scoring"),
+    "compare": (
+        "Compare systems on the same recordings, with paired confidence intervals.",
+        "scoring",
+    ),
     "report": ("Write a report: one HTML page that works offline.", "report"),
     "curve": ("Score by number of labelled recordings: would more labels help?", "curve"),
     "explore": ("Look at recordings, correct labels, work through a review queue.", "labels"),
