@@ -20,7 +20,7 @@ from calling import call, call_json
 
 SLEEP = IntervalType("sleep", "onset", "wakeup")
 DECODE = ("decode", "{}/densities", "--out", "{}/x.csv")
-CALIBRATE = ("calibrate", "{}/densities", "{}/truth.csv", "--out", "{}/x.json")
+CALIBRATE = ("calibrate", "{}/densities", "--events", "{}/truth.csv", "--out", "{}/x.json")
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_calibrate_then_decode(tmp_path: Path, saved: tuple[list[Density], Event
     grid = PeakGrid(smooths=(0.0, 10.0), separation=50.0, alternations=(False, True))
     (tmp_path / "grid.yaml").write_text(json.dumps(grid.model_dump(mode="json")))
     arguments = (
-        *("calibrate", tmp_path / "densities", tmp_path / "truth.csv"),
+        *("calibrate", tmp_path / "densities", "--events", tmp_path / "truth.csv"),
         *("--out", tmp_path / "best.json"),
         *("--grid", tmp_path / "grid.yaml", "--tolerance", 12, "--interval", "sleep=onset,wakeup"),
     )
@@ -107,7 +107,7 @@ def test_decoders_are_named_or_written_as_a_mapping(
 def test_grids_are_known_by_name(tmp_path: Path, saved: tuple[list[Density], Events]) -> None:
     for grid in ("expected-ap", "fraud", "{kind: peaks, smooths: [0, 5]}"):
         call(
-            *("calibrate", tmp_path / "densities", tmp_path / "truth.csv"),
+            *("calibrate", tmp_path / "densities", "--events", tmp_path / "truth.csv"),
             *("--out", tmp_path / "best.json"),
             *("--grid", grid, "--tolerance", 12),
         )

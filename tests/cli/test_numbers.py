@@ -37,7 +37,7 @@ WRONG = {
     f"{STRIDE} --duration": ("nan", "0", "-1"),
     f"{STRIDE} --probability": ("nan", "2"),
     f"{STRIDE} --stride": ("0",),
-    "audit s --dataset sleep --sigma": ("nan",),
+    "audit --data s --dataset sleep --sigma": ("nan",),
     "decode d --out e.csv --min-duration": ("nan", "-1"),
     "decode d --out e.csv --threshold": ("nan",),
     "prepare r.csv --out s --rate": ("nan", "0"),

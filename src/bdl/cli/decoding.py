@@ -134,7 +134,7 @@ def decode(
 @takes(event_options=EVENT_OPTIONS)
 def calibrate(
     densities: Densities,
-    events: Annotated[Path, Argument(help="Annotated events of these recordings.")],
+    events: Annotated[Path, Option(help="Table of annotated events of these recordings.")],
     out: Annotated[
         Path, Option(help="File to write (JSON): the chosen decoder and all tried settings.")
     ],
