@@ -100,8 +100,8 @@ class Detector(ModulePrediction, NestedParameters):
         Configuration of the fitted detector, with everything learned but the weights.
     module_ : torch.nn.Module
         The trained module.
-    history_ : list of Epoch
-        One row per epoch: loss, learning rate, seconds, validation score.
+    history_ : History
+        One row per epoch: loss, learning rate, seconds, validation score; also a table.
     best_epoch_ : int
         The epoch whose weights the detector has.
     rescorer_ : Rescorer or None
