@@ -96,9 +96,9 @@ def test_no_option_of_any_command_takes_what_is_no_number(value: str):
                 continue
             flag, asked = parameter.opts[0], asked + 1
             done = CliRunner().invoke(app, [*words, f"{flag}={value}"])
-            told = " ".join(done.output.split())
-            assert f"Invalid value for '{flag}'" in told, (words, flag, told)
-            assert f"expected, got {value}" in told, (words, flag, told)
+            message = " ".join(done.output.split())
+            assert f"Invalid value for '{flag}'" in message, (words, flag, message)
+            assert f"expected, got {value}" in message, (words, flag, message)
     assert asked > 150
 
 

@@ -108,12 +108,12 @@ def _result_classes() -> set[type[Tabular]]:
             "evaluation", "decoding", "detector", "quality", "review", "study",
         ):  # fmt: skip
             import_module(module.name)
-    found, todo = set(), [Tabular]
+    classes, todo = set(), [Tabular]
     while todo:
         kinds = todo.pop().__subclasses__()
         todo += kinds
-        found.update(kind for kind in kinds if kind.__module__.startswith("bdl."))
-    return found
+        classes.update(kind for kind in kinds if kind.__module__.startswith("bdl."))
+    return classes
 
 
 def test_every_class_of_results_is_tried_here() -> None:
@@ -215,14 +215,14 @@ def test_errors_and_comparisons_are_plotted() -> None:
 
 @pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table])
 def test_data_frames_are_scored_as_they_are(make: Any) -> None:
-    truth, found = (
+    truth, detections = (
         make({n: list(c) for n, c in table.columns().items()}) for table in (TRUTH, FOUND)
     )
     assert (
-        score(truth, found, tolerances=[9.0, 5.0]).to_dict()
+        score(truth, detections, tolerances=[9.0, 5.0]).to_dict()
         == score(TRUTH, FOUND, [9.0, 5.0]).to_dict()
     )
-    listed = compare(truth, {"a": found, "b": [found, found]}, [5.0], replicates=9)
+    listed = compare(truth, {"a": detections, "b": [detections, detections]}, [5.0], replicates=9)
     assert (
         listed.to_dict() == compare(TRUTH, {"a": FOUND, "b": FOUND}, [5.0], replicates=9).to_dict()
     )
