@@ -111,7 +111,7 @@ def densities(folder: Path) -> Path:
     return folder
 
 
-CALIBRATE = "calibrate d t.csv --out c.json"
+CALIBRATE = "calibrate d --events t.csv --out c.json"
 
 
 @pytest.mark.parametrize(
