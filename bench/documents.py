@@ -4,7 +4,8 @@
     python -m bench.documents readme     # run the demonstration, put its table into the README
     python -m bench.documents accuracy   # put the tables of kept runs into README and results
 
-Figures of trained models may differ on another processor; they stay within the printed intervals.
+Figures of trained models may differ on another processor; they stay within the printed confidence
+intervals.
 """
 
 from __future__ import annotations

@@ -95,7 +95,11 @@ def table(counts: dict[str, Counter[str]]) -> str:
 def _row(name: str, counter: Counter[str]) -> str:
     return (
         " | ".join(
-            [f"| {name}", f"{counter.total():,}", *(f"{counter[each]:,}" for each in OUTCOMES)]
+            [
+                f"| {name}",
+                f"{counter.total():,}",
+                *(f"{counter[outcome]:,}" for outcome in OUTCOMES),
+            ]
         )
         + " |"
     )

@@ -62,13 +62,13 @@ def attack(
             stderr=subprocess.DEVNULL,
             cwd=Path(__file__).parents[1],
         )
-        told = _lines(worker)
-        targets = _parsed(told.get(timeout=START))["ready"]
-        _parsed(told.get(timeout=START))  # every whole file was read
+        messages = _lines(worker)
+        targets = _parsed(messages.get(timeout=START))["ready"]
+        _parsed(messages.get(timeout=START))  # every whole file was read
         try:
             while first < last:
                 try:
-                    line = _parsed(_next(told, worker.pid, seconds))
+                    line = _parsed(_next(messages, worker.pid, seconds))
                 except (queue.Empty, EOFError) as ended:
                     outcome = "hang" if isinstance(ended, queue.Empty) else "crash"
                     yield Case(first, targets[first % len(targets)], outcome, str(worker.poll()))
@@ -116,5 +116,5 @@ def _processor_time(process: int) -> float:
 def _parsed(line: bytes) -> dict[str, Any]:
     if not line:
         raise EOFError("the worker has ended; `python -m fuzz.worker` tells why")
-    told: dict[str, Any] = json.loads(line)
-    return told
+    message: dict[str, Any] = json.loads(line)
+    return message

@@ -43,7 +43,7 @@ def targets() -> Iterator[Target]:
         damaged = tuple(file for file in files if file != "SIMULATED")
         yield Target(f"data set {name}", files, damaged, _reader(name.split()[0], **options))
     frame = _frame()
-    pickles = {f"protocol {each}": pickle.dumps(frame, each) for each in (2, 4, 5)}
+    pickles = {f"protocol {protocol}": pickle.dumps(frame, protocol) for protocol in (2, 4, 5)}
     pickles["pandas 1.5.3"] = GOLDEN.read_bytes()
     stamps = b"events\n2012-03-01 00:00:08\n2012-03-01 00:01:00\n"
     for name, content in pickles.items():

@@ -41,8 +41,10 @@ def targets() -> Iterator[Target]:
     detector = fitted(ENCODERS["gru"], recordings, events)
 
     def detect(folder: Path) -> list[Any]:
-        found: Events = detect_many(detector, recordings, folder / "run", densities=True).detections
-        return [found.recording.tolist(), found.event.tolist(), found.time.tolist()]
+        detections: Events = detect_many(
+            detector, recordings, folder / "run", densities=True
+        ).detections
+        return [detections.recording.tolist(), detections.event.tolist(), detections.time.tolist()]
 
     yield _equal("fit detections", detect)
     unread: Any = None  # the data is not measured again

@@ -65,8 +65,8 @@ def _fitted(decoder: dict[str, object]) -> Detector:
     values = rng.normal(size=(4, 200, 2))
     values[:, [50, 150]] += 20
     recordings = [
-        Recording.of(each, id=id, period=1.0, channels=["x", "y"])
-        for id, each in zip("abcd", values, strict=True)
+        Recording.of(samples, id=id, period=1.0, channels=["x", "y"])
+        for id, samples in zip("abcd", values, strict=True)
     ]
     detector = Detector(
         lag=20.0,
@@ -147,8 +147,8 @@ def _resealed(content: bytes, rng: np.random.Generator) -> bytes:
 
 
 def _odd(header: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    found = json.loads(mutate_json(json.dumps(header).encode(), rng) or b"{}")
-    return found if isinstance(found, dict) else {}
+    mutated = json.loads(mutate_json(json.dumps(header).encode(), rng) or b"{}")
+    return mutated if isinstance(mutated, dict) else {}
 
 
 def _frame(message: bytes) -> bytes:

@@ -93,7 +93,7 @@ def _resealed(content: bytes, rng: np.random.Generator) -> bytes:
     import onnx
 
     model = onnx.load_model_from_string(content)
-    [entry] = [each for each in model.metadata_props if each.key == "bdl"]
+    [entry] = [field for field in model.metadata_props if field.key == "bdl"]
     entry.value = mutate(entry.value.encode(), rng).decode("utf-8", "replace")
     del model.metadata_props[-1]  # the former digest
     return with_digest(model.SerializeToString())

@@ -77,7 +77,7 @@ def mutate_json(raw: bytes, rng: Generator) -> bytes:
                     del holder[key]
                 break
             holder = holder[key]
-    return b"\n".join(json.dumps(each).encode() for each in whole)
+    return b"\n".join(json.dumps(line).encode() for line in whole)
 
 
 def _changed(out: bytearray, rng: Generator) -> bytearray:
@@ -113,7 +113,7 @@ def _changed(out: bytearray, rng: Generator) -> bytearray:
 def _replace(
     out: bytearray, pattern: re.Pattern[bytes], by: tuple[bytes, ...], rng: Generator
 ) -> None:
-    found = [match.span() for match in pattern.finditer(bytes(out))]
-    if found:
-        first, last = found[int(rng.integers(0, len(found)))]
+    spans = [match.span() for match in pattern.finditer(bytes(out))]
+    if spans:
+        first, last = spans[int(rng.integers(0, len(spans)))]
         out[first:last] = by[int(rng.integers(0, len(by)))]

@@ -49,7 +49,7 @@ def _done(folder: Path) -> None:
 
 def _journal(folder: Path) -> None:
     for entry in Journal(folder / "journal.jsonl", table="t", digest="d").entries:
-        for label in (each for change in entry.changes for each in (change.before, change.after)):
+        for label in (side for change in entry.changes for side in (change.before, change.after)):
             if label is not None and not np.isfinite(label.time):
                 raise WrongError("a time that is not finite")
 
@@ -73,11 +73,11 @@ def _scanned(folder: Path) -> None:
     """What compiled code reads must be what the other reader does."""
     text = (folder / "lines").read_bytes()
     lines = text.split(b"\n")
-    _, found = scan([text], 2)
-    for place in np.flatnonzero(found.read).tolist():
+    _, scanned = scan([text], 2)
+    for place in np.flatnonzero(scanned.read).tolist():
         sample = LineReader(["x", "y"], "ndjson").sample(lines[place].decode())
         assert sample is not None
         time = np.nan if sample.time is None else sample.time
-        same = np.array_equal(found.values[place], np.float32(sample.values), equal_nan=True)
-        if not same or not np.array_equal(found.times[place], time, equal_nan=True):
-            raise WrongError(f"{lines[place]!r}: {found.values[place]} at {found.times[place]}")
+        same = np.array_equal(scanned.values[place], np.float32(sample.values), equal_nan=True)
+        if not same or not np.array_equal(scanned.times[place], time, equal_nan=True):
+            raise WrongError(f"{lines[place]!r}: {scanned.values[place]} at {scanned.times[place]}")

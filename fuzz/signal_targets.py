@@ -134,8 +134,8 @@ def _events(file: str, format: str | None = None) -> Callable[[Path], None]:
 
 
 def _write(folder: Path) -> None:
-    one = recording()
-    columns = {"time": np.arange(60) * 0.5, "x": one.values[:, 0], "y": one.values[:, 1]}
+    written = recording()
+    columns = {"time": np.arange(60) * 0.5, "x": written.values[:, 0], "y": written.values[:, 1]}
     frame = pl.DataFrame({"recording": ["a"] * 60, **columns})
     frame.write_csv(folder / "a.csv")
     frame.write_csv(folder / "a.tsv", separator="\t")
@@ -145,7 +145,7 @@ def _write(folder: Path) -> None:
 
     pq.write_table(frame.to_arrow(), folder / "a.parquet", write_page_checksum=True)
     about = {"channels": ["x", "y"], "period": 0.5, "group": "g"}
-    np.savez(folder / "a.npz", values=one.values, **about, start="2024-03-01T12:00:00+01:00")
+    np.savez(folder / "a.npz", values=written.values, **about, start="2024-03-01T12:00:00+01:00")
     np.savez_compressed(folder / "columns.npz", **columns)
     for name, text in (
         ("actigraph", ACTIGRAPH),
@@ -159,10 +159,10 @@ def _write(folder: Path) -> None:
         ("bdf", edfio.BdfSignal, edfio.Bdf),
     ):
         notes = [edfio.EdfAnnotation(1.0, 2.0, "spindle"), edfio.EdfAnnotation(3.0, None, "cough")]
-        signals = [signal(v, 4.0, label=n) for v, n in zip(one.values.T, "xy", strict=True)]
+        signals = [signal(v, 4.0, label=n) for v, n in zip(written.values.T, "xy", strict=True)]
         whole(signals, data_record_duration=1, annotations=notes).write(folder / f"a.{suffix}")
     place = str(folder)
-    values = one.values.astype(np.float64)
+    values = written.values.astype(np.float64)
     wfdb.wrsamp("a", 100, ["mV"] * 2, ["x", "y"], values, fmt=["212"] * 2, write_dir=place)
     wfdb.wrann("a", "atr", np.arange(1, 21) * 2, list("NV") * 10, fs=100, write_dir=place)
     (folder / "joined.hea").write_text("joined/2 2 100 120\na 60\na 60\n")
@@ -180,6 +180,6 @@ def _write(folder: Path) -> None:
     spans = "File;Start;End;Label\na;1,5;2,5;x\na;3;4;y\n"
     (folder / "spans.csv").write_text(spans)
     (folder / "utf16.csv").write_text(spans, encoding="utf-16")
-    prepare(Recordings.of([one]), folder / "store")
+    prepare(Recordings.of([written]), folder / "store")
     values32 = np.random.default_rng(1).random((6, 2), dtype=np.float32)
     write_densities(folder / "densities", [Density("a", values32, ("x", "y"), 0.5, 10, 60)])

@@ -64,10 +64,10 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-def check_recordings(found: Recordings, expected: Recordings | None = None) -> None:
+def check_recordings(recordings: Recordings, expected: Recordings | None = None) -> None:
     """Read all values; where the format has checksums, they must be those that were written."""
-    for info in found.infos:
-        values = found[info.id].values
+    for info in recordings.infos:
+        values = recordings[info.id].values
         if values.shape != (info.samples, len(info.channels)):
             raise WrongError(f"{info.id}: values of {values.shape}, as claimed {info.samples}")
         if np.isinf(values).any():

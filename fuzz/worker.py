@@ -47,13 +47,13 @@ def all_targets(names: Iterable[str] = ()) -> list[Target]:
     A module is imported, and its files are made, only if one of its targets is wanted.
     """
     wanted: tuple[str, ...] = tuple(names)
-    found: list[Target] = []
+    targets: list[Target] = []
     for module, kinds in MODULES.items():
         if (not wanted and module != "self_targets") or any(
             kind.startswith(name) or name.startswith(kind) for kind in kinds for name in wanted
         ):
-            found += import_module(f"fuzz.{module}").targets()
-    return [target for target in found if not wanted or target.name.startswith(wanted)]
+            targets += import_module(f"fuzz.{module}").targets()
+    return [target for target in targets if not wanted or target.name.startswith(wanted)]
 
 
 def work(names: list[str], seed: int, first: int, last: int, keep: str | None) -> None:
@@ -109,8 +109,8 @@ def _memory(what: str) -> int:
     return 0
 
 
-def _say(**told: Any) -> None:
-    print(json.dumps(told), flush=True)
+def _say(**message: Any) -> None:
+    print(json.dumps(message), flush=True)
 
 
 if __name__ == "__main__":

@@ -19,5 +19,5 @@ def call(*words: object, code: int = 0) -> str:
 
 def call_json(*words: object, code: int = 0) -> dict[str, Any]:
     """What a command prints for programs."""
-    told: dict[str, Any] = json.loads(call(*words, "--json", code=code))
-    return told
+    output: dict[str, Any] = json.loads(call(*words, "--json", code=code))
+    return output

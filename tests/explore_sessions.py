@@ -87,9 +87,9 @@ class Client:
         connection.request(method, path, data, given)
         answer = connection.getresponse()
         content = answer.read()
-        told = {name.lower(): value for name, value in answer.getheaders()}
+        answer_headers = {name.lower(): value for name, value in answer.getheaders()}
         connection.close()
-        return answer.status, told, content
+        return answer.status, answer_headers, content
 
     def get(self, path: str) -> Any:
         status, _, content = self.raw("GET", path)

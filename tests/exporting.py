@@ -29,15 +29,17 @@ def write_example(folder: Path) -> None:
 
     recordings, events = spikes(12)
     (folder / "signals").mkdir(parents=True)
-    for each in recordings:
-        frame = pl.DataFrame({"time": np.arange(len(each.values)), "x": each.values[:, 0]})
-        frame.write_csv(folder / "signals" / f"{each.id}.csv")
+    for recording in recordings:
+        frame = pl.DataFrame(
+            {"time": np.arange(len(recording.values)), "x": recording.values[:, 0]}
+        )
+        frame.write_csv(folder / "signals" / f"{recording.id}.csv")
     signals = read_recordings(folder / "signals")
     encoder = Ensemble(members=(Recurrent(width=8, blocks=1), TREES))
     detector = Detector(**quick(encoder=encoder, scaling="per-recording")).fit(signals, events)
     tables, detected = [], []
-    for each, (density, [candidates]) in zip(signals, detector.apply(signals), strict=True):
-        binned = features_of(each, detector.model_)
+    for recording, (density, [candidates]) in zip(signals, detector.apply(signals), strict=True):
+        binned = features_of(recording, detector.model_)
         tables.append(describe(density, candidates, binned, detector.model_))
         detected.append(candidates)
     shares = [(table[:, 0] > np.median(table[:, 0])).astype(float) for table in tables]
@@ -92,6 +94,6 @@ if __name__ == "__main__":
     if len(sys.argv) == 2:
         write_example(place)
     else:
-        found = read_events(sys.argv[2])
-        assert_same_events(found, read_events(place / "expected.csv"))
-        print(f"{len(found)} detections of the exported model are those of the original")
+        detections = read_events(sys.argv[2])
+        assert_same_events(detections, read_events(place / "expected.csv"))
+        print(f"{len(detections)} detections of the exported model are those of the original")

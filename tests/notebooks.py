@@ -31,17 +31,17 @@ def _outputs(source: str, names: dict[str, Any]) -> list[dict[str, Any]]:
     with contextlib.redirect_stdout(printed):
         exec(compile(tree, "<cell>", "exec"), names)
         value = eval(compile(ast.Expression(last.value), "<cell>", "eval"), names) if last else None
-    found: list[dict[str, Any]] = []
+    outputs: list[dict[str, Any]] = []
     if text := printed.getvalue().rstrip():
-        found.append({"output_type": "stream", "name": "stdout", "text": text})
+        outputs.append({"output_type": "stream", "name": "stdout", "text": text})
     if value is not None:
         data = {"text/plain": str(value)}
         if hasattr(value, "_repr_html_"):
             data["text/html"] = value._repr_html_()
-        found.append(
+        outputs.append(
             {"output_type": "execute_result", "data": data, "metadata": {}, "execution_count": None}
         )
-    return found
+    return outputs
 
 
 if __name__ == "__main__":

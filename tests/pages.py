@@ -33,7 +33,7 @@ class Block(NamedTuple):
 
 def blocks(page: Path) -> list[Block]:
     """Every code block of a page, in order."""
-    return [Block(*found) for found in FENCE.findall(page.read_text("utf-8"))]
+    return [Block(*fields) for fields in FENCE.findall(page.read_text("utf-8"))]
 
 
 def run_blocks(

@@ -41,12 +41,12 @@ class Family:
 
     def members(self) -> list[int]:
         """Processes of the family that are alive."""
-        found = []
+        ids = []
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 if (folder / "cwd").readlink() == self.folder:  # a zombie has none
-                    found.append(int(folder.name))
-        return found
+                    ids.append(int(folder.name))
+        return ids
 
     def workers(self) -> int:
         """Number of processes beside the command itself."""

@@ -35,7 +35,7 @@ def spikes(id: str, seed: int) -> tuple[Recording, NDArray[np.float64]]:
 def benchmark() -> Benchmark:
     """Eight recordings of four groups."""
     made = [spikes(id, seed) for seed, id in enumerate(IDS)]
-    events = Events.concat(Events.of(each.id, "spike", times) for each, times in made)
+    events = Events.concat(Events.of(recording.id, "spike", times) for recording, times in made)
     settings = Settings(
         types=SCORING.types,
         tolerances=SCORING.tolerances,
@@ -45,7 +45,9 @@ def benchmark() -> Benchmark:
         sigma=0.4,
         separation=1.0,
     )
-    return Benchmark("spikes", Recordings.of([each for each, _ in made]), events, (), settings)
+    return Benchmark(
+        "spikes", Recordings.of([recording for recording, _ in made]), events, (), settings
+    )
 
 
 @pytest.mark.parametrize("baseline", [pytest.param(boosting, marks=pytest.mark.slow), peaks])
@@ -69,8 +71,8 @@ def test_no_group_is_fitted_on_and_calibrated_on(benchmark):
 
 def test_the_threshold_has_the_highest_f1():
     truth = Events.of("a", "spike", [1.0, 5.0, 9.0])
-    found = Events.of("a", "spike", [1.0, 3.0, 5.0, 7.0, 9.0], [0.9, 0.2, 0.8, 0.1, 0.5])
-    assert best_threshold(SCORING.match(truth, found, ["a"])) == 0.5
+    detections = Events.of("a", "spike", [1.0, 3.0, 5.0, 7.0, 9.0], [0.9, 0.2, 0.8, 0.1, 0.5])
+    assert best_threshold(SCORING.match(truth, detections, ["a"])) == 0.5
 
 
 def test_a_table_comes_from_kept_files(benchmark, tmp_path):
@@ -81,8 +83,8 @@ def test_a_table_comes_from_kept_files(benchmark, tmp_path):
     for name, miss in (("best", 0.0), ("peaks", 0.5)):
         for fold, part in enumerate(parts):
             truth = benchmark.events.select(recordings=part.test)
-            found = truth._rows(rng.random(len(truth)) >= miss)
-            ranked = Events.of(found.recording, found.event, found.time, np.ones(len(found)))
+            kept = truth._rows(rng.random(len(truth)) >= miss)
+            ranked = Events.of(kept.recording, kept.event, kept.time, np.ones(len(kept)))
             file = run_file(tmp_path, name, 0, fold)
             write_run(file, Detected(ranked, ranked), {"cpu": 2.0})
             assert read_run(file)[0].reported == ranked

@@ -57,15 +57,15 @@ def test_what_is_outside_changes_nothing_that_is_learned(encoder: dict[str, obje
     recordings, events = made()
     false = Events.concat([events, Events.of(recordings.ids, "bump", [500.0] * 6)])
     annotated = recordings.annotate(SPANS)
-    one, other = (
+    expected, other = (
         detector(encoder).fit(annotated, table).density(recordings["r0"]).values
         for table in (events, false)
     )
-    np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(expected, other)
     # With the bumps of the second half as negatives the model doubts all of them.
     if encoder["kind"] == "trees":
         doubting = detector(encoder).fit(recordings, events).density(recordings["r0"]).values
-        assert one.sum() > 1.3 * doubting.sum()
+        assert expected.sum() > 1.3 * doubting.sum()
 
 
 def test_spacing_and_bins_follow_the_spans() -> None:
@@ -81,23 +81,25 @@ def test_spacing_and_bins_follow_the_spans() -> None:
 
 def test_detections_outside_are_not_scored() -> None:
     recordings, events = made()
-    found = Events.of("r0", "bump", [*events.times("r0", "bump"), 500.0], None)
-    scored = Events.of(found.recording, found.event, found.time, np.arange(len(found)) + 1.0)
-    one = events.select(recordings=["r0"])
+    detections = Events.of("r0", "bump", [*events.times("r0", "bump"), 500.0], None)
+    scored = Events.of(
+        detections.recording, detections.event, detections.time, np.arange(len(detections)) + 1.0
+    )
+    annotated = events.select(recordings=["r0"])
     regions = Regions.annotated(recordings.annotate(SPANS).infos)
     assert regions is not None
-    assert score(one, scored, [10.0]).mean_average_precision < 1.0
-    assert score(one, scored, [10.0], regions=regions).mean_average_precision == 1.0
+    assert score(annotated, scored, [10.0]).mean_average_precision < 1.0
+    assert score(annotated, scored, [10.0], regions=regions).mean_average_precision == 1.0
 
 
 def test_a_table_of_spans(tmp_path: Path) -> None:
     recordings, _ = made()
     file = tmp_path / "annotated.csv"
     file.write_text("Recording;Start;End;Label\nr0;0,5;10;night\nr0;20;30;nap\nr1;5;10;night\n")
-    found = read_annotated(file, recordings)
-    assert found.ids == ("r0", "r1")
-    assert found.info("r0").annotated == ((0.5, 10.0), (20.0, 30.0))
-    assert "4 of 6 recordings have no annotated span" in found.notes[-1]
+    annotated = read_annotated(file, recordings)
+    assert annotated.ids == ("r0", "r1")
+    assert annotated.info("r0").annotated == ((0.5, 10.0), (20.0, 30.0))
+    assert "4 of 6 recordings have no annotated span" in annotated.notes[-1]
     file.write_text("recording,start,end\nx,0,5\n")
     with pytest.raises(InputError, match=r"spans of x, which are not among the 6 .*--annotated"):
         read_annotated(file, recordings)

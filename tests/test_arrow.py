@@ -28,9 +28,9 @@ def test_numbers_equal_pyarrow_s_own(kind, values, cut):
     expected = array.to_numpy(zero_copy_only=False)
     if expected.dtype == object or array.null_count:
         expected = np.array([np.nan if v is None else v for v in array.to_pylist()], np.float64)
-    found = arrow.to_numpy(array)
-    assert found.dtype == expected.dtype
-    np.testing.assert_array_equal(found, expected)
+    ours = arrow.to_numpy(array)
+    assert ours.dtype == expected.dtype
+    np.testing.assert_array_equal(ours, expected)
     np.testing.assert_array_equal(arrow.to_numpy(pa.chunked_array([array, array])), [*expected] * 2)
 
 

@@ -135,7 +135,7 @@ def recordings(partners):
 def batch(data, **changes):
     batches = Batches(
         data,
-        BDL().resolve([each.labels for each in data], stride=2),
+        BDL().resolve([recording.labels for recording in data], stride=2),
         training=Training(batch=4, seed=1, augmentation=changes),
         features=Features(stride=2, statistics=("mean",), scaling="none"),
         window=60,
@@ -186,5 +186,7 @@ def test_a_detector_is_trained_on_changed_windows():
     for changes in ({}, {"gain": 0.2, "blanks": 0.1, "reversal": 0.5}):
         detector = Detector(**quick(epochs=1, augmentation=changes))
         detector.fit(recordings, events, intervals=(BOUT,))
-        weights.append(torch.cat([each.flatten() for each in detector.module_.parameters()]))
+        weights.append(
+            torch.cat([parameter.flatten() for parameter in detector.module_.parameters()])
+        )
     assert not torch.equal(*weights)

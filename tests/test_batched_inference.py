@@ -66,11 +66,11 @@ def test_a_recording_in_a_batch_is_as_it_is_alone(name: str, lengths: list[int],
 
 @given(st.lists(st.integers(0, 9000), max_size=60))
 def test_batches_keep_the_order_and_a_bound(lengths: list[int]) -> None:
-    found = [*inference_batches(lengths, built("gru"), int)]
-    assert [bins for batch in found for bins in batch] == lengths
-    assert all(len(batch) == 1 or len(batch) * max(batch) <= TOGETHER for batch in found)
-    if found and max(lengths) <= TOGETHER // 100:
-        assert len(found) == 1
+    batches = [*inference_batches(lengths, built("gru"), int)]
+    assert [bins for batch in batches for bins in batch] == lengths
+    assert all(len(batch) == 1 or len(batch) * max(batch) <= TOGETHER for batch in batches)
+    if batches and max(lengths) <= TOGETHER // 100:
+        assert len(batches) == 1
 
 
 def test_other_modules_see_one_recording_at_a_time() -> None:
@@ -104,9 +104,9 @@ def test_detections_of_many_are_those_of_each(fitted: Detector) -> None:
         Recording.of(rng.normal(size=(samples, 2)) * 8, id=f"r{samples}", period=1.0)
         for samples in lengths
     )
-    each = [fitted.detect(recording) for recording in recordings]
-    assert fitted.detect(recordings) == Events.concat(each)
-    assert len(Events.concat(each)) > 100
+    parts = [fitted.detect(recording) for recording in recordings]
+    assert fitted.detect(recordings) == Events.concat(parts)
+    assert len(Events.concat(parts)) > 100
     for recording, density_ in zip(recordings, fitted.densities(recordings), strict=True):
         assert np.array_equal(density_.values, fitted.density(recording).values)
 

@@ -45,10 +45,10 @@ def test_equal_to_lightgbm(missing, objective):
 def test_threads_change_no_bit(loss):
     pytest.importorskip("lightgbm")
     table, target, weight = data()
-    one, three = (
+    single, three = (
         fit_trees(table, target[:, None], weight, loss=loss, threads=n, **SETTINGS) for n in (1, 3)
     )
-    assert_equal(one[0], three[0])
+    assert_equal(single[0], three[0])
 
 
 def assert_equal(first, second):

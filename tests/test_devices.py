@@ -34,8 +34,8 @@ def fit(script: str, *arguments: object, model: Path) -> dict[str, Any]:
         timeout=240,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    told: dict[str, Any] = json.loads(Path(f"{model}.json").read_text())
-    return told
+    output: dict[str, Any] = json.loads(Path(f"{model}.json").read_text())
+    return output
 
 
 @pytest.fixture(scope="module")
@@ -45,21 +45,21 @@ def alone(tmp_path_factory) -> Path:
     return model
 
 
-def assert_same(alone: Path, told: dict[str, Any], model: Path) -> None:
-    assert told["processes"] == 2
+def assert_same(alone: Path, output: dict[str, Any], model: Path) -> None:
+    assert output["processes"] == 2
     losses = json.loads(Path(f"{alone}.json").read_text())["losses"]
-    np.testing.assert_allclose(told["losses"], losses, rtol=1e-5)
+    np.testing.assert_allclose(output["losses"], losses, rtol=1e-5)
     ours = Detector.load(model).module_.state_dict()
     for name, weight in Detector.load(alone).module_.state_dict().items():
         np.testing.assert_allclose(ours[name], weight, rtol=1e-3, atol=1e-5)
 
 
 def test_two_processes_learn_what_one_does(alone: Path, tmp_path: Path):
-    told = fit("fit_on_devices.py", 2, tmp_path / "m", model=tmp_path / "m")
-    assert_same(alone, told, tmp_path / "m")
+    output = fit("fit_on_devices.py", 2, tmp_path / "m", model=tmp_path / "m")
+    assert_same(alone, output, tmp_path / "m")
 
 
 def test_two_workers_of_ray_learn_what_one_process_does(alone: Path, tmp_path: Path):
     pytest.importorskip("ray.train")
-    told = fit("fit_through_ray.py", tmp_path / "m", tmp_path / "ray", model=tmp_path / "m")
-    assert_same(alone, told, tmp_path / "m")
+    output = fit("fit_through_ray.py", tmp_path / "m", tmp_path / "ray", model=tmp_path / "m")
+    assert_same(alone, output, tmp_path / "m")

@@ -75,7 +75,7 @@ def test_select_and_concat_agree_with_lists(
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"time": ["soon", "later"]}, "column 'time', row 0: a number expected, got 'soon'"),
         ({"time": [1.0, float("inf")]}, "row 1 has no finite time"),
@@ -84,9 +84,9 @@ def test_select_and_concat_agree_with_lists(
         ({"score": [1.0, float("nan")]}, "row 1 has no finite time or no score"),
     ],
 )
-def test_bad_rows_are_named(change: dict[str, list[Any]], told: str) -> None:
+def test_bad_rows_are_named(change: dict[str, list[Any]], message: str) -> None:
     data = {"recording": ["a", "b"], "event": ["x", "x"], "time": [1.0, 2.0]}
-    with pytest.raises(InputError, match=f"truth.csv: {told}"):
+    with pytest.raises(InputError, match=f"truth.csv: {message}"):
         Events.from_frame(pl.DataFrame({**data, **change}), source="truth.csv")
 
 
@@ -124,12 +124,12 @@ def test_it_prints_itself_for_a_person() -> None:
 
 
 def test_equality_follows_rows_and_scores() -> None:
-    one = Events.of("a", "x", [1.0], [0.5])
-    assert one == Events.of("a", "x", [1.0], [0.5])
-    assert one != Events.of("a", "x", [1.0], [0.6])
-    assert one != Events.of("a", "x", [1.0])
-    assert one != Events.of("b", "x", [1.0], [0.5])
-    assert one != "events"
+    events = Events.of("a", "x", [1.0], [0.5])
+    assert events == Events.of("a", "x", [1.0], [0.5])
+    assert events != Events.of("a", "x", [1.0], [0.6])
+    assert events != Events.of("a", "x", [1.0])
+    assert events != Events.of("b", "x", [1.0], [0.5])
+    assert events != "events"
     assert Events.empty() == Events.concat([])
     assert np.array_equal(Events.empty(scored=True).score, np.zeros(0))
 

@@ -124,7 +124,7 @@ def test_columns_of_any_layout_and_threads_give_the_same():
             ),
             range(8),
         )
-        assert all((one.values == plain).all() for one in made)
+        assert all((features.values == plain).all() for features in made)
 
 
 def test_one_channel_missing_is_zero_and_not_flagged():
@@ -141,8 +141,8 @@ def test_one_channel_missing_is_zero_and_not_flagged():
 def test_hours_are_local_through_daylight_saving():
     start = datetime(2018, 11, 4, 0, 30, tzinfo=timezone(timedelta(hours=-4)))
     # At 02:00 clocks go back to 01:00: 90 minutes after the start, sample 1080.
-    one = recording(np.zeros(2161), start=start, offset_changes=[(1080, -5 * 3600)])
-    ours = bin_features(one, Features(stride=360, calendar=True, scaling="none"))
+    night = recording(np.zeros(2161), start=start, offset_changes=[(1080, -5 * 3600)])
+    ours = bin_features(night, Features(stride=360, calendar=True, scaling="none"))
     assert ours.hour is not None
     assert ours.hour.tolist() == [0, 1, 1, 1, 1, 2, 2]
     assert ours.weekday is not None
@@ -212,16 +212,16 @@ def test_scaling_is_learned_from_what_is_given_and_only_if_robust():
 
 
 def test_bad_scaling_says_what_is_wrong():
-    one = recording(np.zeros((4, 2)))
+    flat = recording(np.zeros((4, 2)))
     with pytest.raises(ConfigError, match="call fit first"):
-        bin_features(one, Features(stride=2, scaling=Robust()))
+        bin_features(flat, Features(stride=2, scaling=Robust()))
     with pytest.raises(InputError, match="cannot be used on 2"):
-        bin_features(one, Features(stride=2, scaling=Robust(median=(0.0,), spread=(1.0,))))
+        bin_features(flat, Features(stride=2, scaling=Robust(median=(0.0,), spread=(1.0,))))
     with pytest.raises(InputError, match="at least one recording"):
         quartiles(Recordings.of([]))
     other = Recording.of(np.zeros(4), id="b", period=5.0, channels=["x"])
     with pytest.raises(InputError, match="'b' has channels x"):
-        quartiles(Recordings.of([one, other]))
+        quartiles(Recordings.of([flat, other]))
 
 
 def test_features_go_to_plain_data_and_back():

@@ -81,6 +81,6 @@ def test_streams_and_requests_in_a_process_of_their_own() -> None:
 @pytest.mark.slow
 def test_the_harness_tells_every_outcome() -> None:
     """Readers that crash, hang, take memory and so on, each on purpose."""
-    found = {case.target: case.outcome for case in attack(["self"], 3, 0, 7, seconds=2.0)}
-    assert found == {f"self {outcome}": outcome for outcome in found.values()}
-    assert len({*found.values()}) == 7
+    outcomes = {case.target: case.outcome for case in attack(["self"], 3, 0, 7, seconds=2.0)}
+    assert outcomes == {f"self {outcome}": outcome for outcome in outcomes.values()}
+    assert len({*outcomes.values()}) == 7

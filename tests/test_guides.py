@@ -274,8 +274,8 @@ def test_what_does_not_run_looks_like_it(page: Path) -> None:
         shell = block.language in ("sh", "") and re.search("^(bdl|make|pip) ", block.text, re.M)
         if shell and not block.title:
             for line in filter(None, block.text.splitlines()):
-                told = re.search(r"\b[A-Z]{3,}\b", line.partition("#")[0])
-                assert told or "study list" in line, f"neither run nor a fragment: {line}"
+                placeholder = re.search(r"\b[A-Z]{3,}\b", line.partition("#")[0])
+                assert placeholder or "study list" in line, f"neither run nor a fragment: {line}"
 
 
 def test_every_guide_is_a_page() -> None:

@@ -42,13 +42,13 @@ def whole(module: nn.Module, data: Binned) -> np.ndarray:
 def test_causal_encoders_carry_their_state(encoder, monkeypatch):
     module, data = built(encoder), binned(500)
     monkeypatch.setattr(inference, "CARRIED", 64)
-    found = logits(module, data, outputs=2)
-    np.testing.assert_allclose(found, whole(module, data), atol=2e-5)
+    ours = logits(module, data, outputs=2)
+    np.testing.assert_allclose(ours, whole(module, data), atol=2e-5)
     # The tile given makes no difference at all.
-    assert np.array_equal(found, logits(module, data, outputs=2, tile=16))
+    assert np.array_equal(ours, logits(module, data, outputs=2, tile=16))
     # And what comes later does not either: a prefix gives the prefix.
     shorter = Binned(data.values[:333], None, None, data.missing[:333])
-    np.testing.assert_allclose(logits(module, shorter, outputs=2), found[:333], atol=1e-6)
+    np.testing.assert_allclose(logits(module, shorter, outputs=2), ours[:333], atol=1e-6)
 
 
 @pytest.mark.parametrize("encoder", [Recurrent(width=8), UNet(channels=(4, 8, 8))])
@@ -64,24 +64,24 @@ def test_tiles_agree_with_the_whole_where_context_suffices():
     data = binned(1000)
     expected = whole(module, data)
     for tile in (256, 400):  # an eighth of it or more is context; multiples of 4 keep the pooling
-        found = logits(module, data, outputs=2, tile=tile)
-        assert np.abs(found - expected).max() < 1e-4
+        tiled = logits(module, data, outputs=2, tile=tile)
+        assert np.abs(tiled - expected).max() < 1e-4
 
 
 def test_recurrent_tiles_agree_with_the_whole_up_to_forgotten_context():
     module, data = built(Recurrent(width=8)), binned(2000)
     expected = whole(module, data)
     for tile in (500, 800):
-        found = logits(module, data, outputs=2, tile=tile)
-        assert np.abs(found - expected).max() < 1e-3
+        tiled = logits(module, data, outputs=2, tile=tile)
+        assert np.abs(tiled - expected).max() < 1e-3
 
 
 def test_fixed_encoders_tile_and_pad():
     module = built(UNet(channels=(4, 4, 4), attention=True, heads=1, bins=32))
     for bins in (1, 31, 32, 33, 200):
-        found = logits(module, binned(bins), outputs=2)
-        assert found.shape == (bins, 2)
-        assert np.isfinite(found).all()
+        ours = logits(module, binned(bins), outputs=2)
+        assert ours.shape == (bins, 2)
+        assert np.isfinite(ours).all()
     data = binned(32)
     assert np.array_equal(logits(module, data, outputs=2), whole(module, data))
 
@@ -116,11 +116,11 @@ def test_tilings_average_densities_over_shifted_borders():
         np.exp(logits(module, data, shift=shift, **options).astype(np.float64))
         for shift in (0, 6, 13)
     ]
-    found = density(module, data, link=torch.exp, tilings=3, **options)
-    np.testing.assert_allclose(found, np.mean(shifted, axis=0), rtol=1e-5)
+    averaged = density(module, data, link=torch.exp, tilings=3, **options)
+    np.testing.assert_allclose(averaged, np.mean(shifted, axis=0), rtol=1e-5)
     assert not np.allclose(shifted[0], shifted[1], rtol=1e-5)
-    one = density(module, data, link=torch.exp, **options)
-    assert np.array_equal(one, density(module, data, link=torch.exp, tilings=1, **options))
+    once = density(module, data, link=torch.exp, **options)
+    assert np.array_equal(once, density(module, data, link=torch.exp, tilings=1, **options))
     with pytest.raises(ConfigError, match="tilings"):
         density(module, data, link=torch.exp, tilings=0, **options)
 
@@ -128,7 +128,7 @@ def test_tilings_average_densities_over_shifted_borders():
 def test_one_tile_or_carried_state_have_one_tiling():
     for encoder, bins in ((UNet(channels=(4, 8, 8)), 40), (Recurrent(bidirectional=False), 200)):
         module, data = built(encoder), binned(bins)
-        found = [
+        densities = [
             density(module, data, outputs=2, link=torch.exp, tile=40, tilings=n) for n in (1, 4)
         ]
-        assert np.array_equal(*found)
+        assert np.array_equal(*densities)

@@ -41,8 +41,8 @@ def naive_adjacent(onsets: list[int], offsets: list[int]) -> tuple[list[list[flo
 @given(st.lists(st.integers(0, 20), max_size=14), st.lists(st.integers(0, 20), max_size=14))
 def test_adjacent_pairs_are_neighbours_in_time(onsets: list[int], offsets: list[int]) -> None:
     intervals = pair(table([*map(float, onsets)], [*map(float, offsets)]), SLEEP)
-    found = (intervals.of_recording("a").tolist(), intervals.unpaired)
-    assert found == naive_adjacent(onsets, offsets)
+    ours = (intervals.of_recording("a").tolist(), intervals.unpaired)
+    assert ours == naive_adjacent(onsets, offsets)
 
 
 def test_at_one_time_an_interval_closes_before_the_next_opens() -> None:

@@ -29,22 +29,22 @@ def test_intervals_open_at_an_edge_are_dropped():
 
 def test_an_unpaired_endpoint_is_still_an_event():
     table = Events.of("a", ["onset", "onset", "wakeup"], [10.0, 20.0, 30.0])
-    found = label(table, [info()], types=["onset", "wakeup"], intervals=[SLEEP])["a"]
-    assert [places.tolist() for places in found.events] == [[2, 4], [6]]
-    assert found.intervals[0].tolist() == [[4, 6]]
+    labels = label(table, [info()], types=["onset", "wakeup"], intervals=[SLEEP])["a"]
+    assert [places.tolist() for places in labels.events] == [[2, 4], [6]]
+    assert labels.intervals[0].tolist() == [[4, 6]]
 
 
 def test_events_stand_at_their_nearest_sample_and_outside_ones_are_counted():
     table = Events.of("a", "onset", [-2.6, -2.5, 0.0, 7.4, 7.5, 497.4, 497.5])
-    found = label(table, [info()], types=["onset"])["a"]
-    assert found.events[0].tolist() == [0, 0, 1, 2, 99]
-    assert found.outside == 2
+    labels = label(table, [info()], types=["onset"])["a"]
+    assert labels.events[0].tolist() == [0, 0, 1, 2, 99]
+    assert labels.outside == 2
 
 
 def test_an_interval_past_the_end_is_clipped_and_one_wholly_outside_disappears():
     table = Events.of("a", ["onset", "wakeup"] * 2, [450.0, 900.0, 1000.0, 1100.0])
-    found = label(table, [info()], types=[], intervals=[SLEEP])["a"]
-    assert found.intervals[0].tolist() == [[90, 100]]
+    labels = label(table, [info()], types=[], intervals=[SLEEP])["a"]
+    assert labels.intervals[0].tolist() == [[90, 100]]
 
 
 @settings(max_examples=200, deadline=None)
@@ -55,9 +55,9 @@ def test_each_recording_and_type_gets_its_own(rows):
         if rows
         else Events.empty()
     )
-    found = label(table, [info("b"), info("a")], types=["z", "x"])
-    assert [*found] == ["b", "a"]
-    for name, labels in found.items():
+    by_recording = label(table, [info("b"), info("a")], types=["z", "x"])
+    assert [*by_recording] == ["b", "a"]
+    for name, labels in by_recording.items():
         expected = [sorted(s for r, t, s in rows if (r, t) == (name, kind)) for kind in "zx"]
         assert [places.tolist() for places in labels.events] == expected
 

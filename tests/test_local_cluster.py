@@ -55,7 +55,7 @@ def test_a_cluster_that_dies_is_told() -> None:
         ):
             if number == 3:
                 [node] = [
-                    each for each in psutil.Process().children(True) if "raylet" in each.name()
+                    child for child in psutil.Process().children(True) if "raylet" in child.name()
                 ]
                 node.kill()
 

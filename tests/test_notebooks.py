@@ -24,8 +24,8 @@ def test_a_notebook_shows_what_it_has_kept(path: Path) -> None:
     assert any(kept)
     for before, now in zip(kept, run(path), strict=True):
         # Another version of a library may round differently, or style a table in another way.
-        shown = [each.get("text") or each["data"]["text/plain"] for each in now]
-        stored = [each.get("text") or each["data"]["text/plain"] for each in before]
+        shown = [output.get("text") or output["data"]["text/plain"] for output in now]
+        stored = [output.get("text") or output["data"]["text/plain"] for output in before]
         assert [NUMBER.sub("#", text) for text in shown] == [NUMBER.sub("#", t) for t in stored]
 
 

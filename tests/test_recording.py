@@ -48,7 +48,7 @@ def test_hours_without_a_start_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"id": ""}, "needs an id"),
         ({"period": 0.0}, "period must be a positive"),
@@ -61,9 +61,9 @@ def test_hours_without_a_start_are_refused() -> None:
         ({"offset_changes": ((5, 0), (3, 60))}, "out of order"),
     ],
 )
-def test_impossible_infos_are_refused(change: dict[str, object], told: str) -> None:
+def test_impossible_infos_are_refused(change: dict[str, object], message: str) -> None:
     fields = {"id": "a", "samples": 9, "channels": ("x",), "period": 1.0}
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         RecordingInfo(**{**fields, **change})  # type: ignore[arg-type]
 
 
@@ -169,6 +169,6 @@ def test_a_reader_that_gives_the_wrong_number_of_rows_is_an_error() -> None:
 
 
 def test_ids_are_unique_after_joining() -> None:
-    one = Recordings.of([Recording.of(np.zeros(3), id="a", period=1.0)])
+    recordings = Recordings.of([Recording.of(np.zeros(3), id="a", period=1.0)])
     with pytest.raises(InputError, match="two recordings have the id 'a'"):
-        Recordings.concat([one, one])
+        Recordings.concat([recordings, recordings])

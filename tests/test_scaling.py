@@ -34,9 +34,9 @@ def test_recordings_of_different_levels_are_scaled_one_by_one(gains, levels):
 
 def test_scaled_recordings_have_the_same_features_at_any_gain():
     features = Features(stride=4, scaling=PerRecording())
-    one = next(iter(recordings([1.0], [0.0])))
-    louder = Recording.of(100 + 7 * np.asarray(one.values, np.float64), id="x", period=1.0)
-    expected = bin_features(one, features).values
+    recording = next(iter(recordings([1.0], [0.0])))
+    louder = Recording.of(100 + 7 * np.asarray(recording.values, np.float64), id="x", period=1.0)
+    expected = bin_features(recording, features).values
     np.testing.assert_allclose(bin_features(louder, features).values, expected, atol=1e-4)
 
 
@@ -82,22 +82,22 @@ def test_the_logarithm_is_taken_of_heavy_tails_only(recordings, taken):
 
 
 def test_a_logarithm_does_not_change_with_the_unit_of_the_data():
-    (one,) = heavy(2.0)
-    other = Recording.of(1000 * np.asarray(one.values, np.float64), id="a", period=1.0)
+    (recording,) = heavy(2.0)
+    other = Recording.of(1000 * np.asarray(recording.values, np.float64), id="a", period=1.0)
     both = [
         bin_features(
-            each, Features(stride=1, scaling=AutomaticScaling().fit(Recordings.of([each])))
+            scaled, Features(stride=1, scaling=AutomaticScaling().fit(Recordings.of([scaled])))
         ).values
-        for each in (one, other)
+        for scaled in (recording, other)
     ]
     np.testing.assert_allclose(*both, rtol=1e-3, atol=1e-4)
 
 
 def test_each_recording_may_be_scaled_by_its_own_logarithms():
     parts = [
-        Recording.of(4.0**i * np.asarray(each.values, np.float64), id=str(i), period=1.0)
+        Recording.of(4.0**i * np.asarray(recording.values, np.float64), id=str(i), period=1.0)
         for i in range(6)
-        for each in heavy(2.0, seed=i)
+        for recording in heavy(2.0, seed=i)
     ]
     fitted = AutomaticScaling().fit(Recordings.of(parts))
     assert isinstance(fitted, PerRecording)

@@ -56,8 +56,8 @@ def test_largest_stride_is_the_largest():
 
 def test_no_stride_may_do():
     assert largest(period=1, spacing=1, probability=1e-6) == 0
-    (told,) = check(period=1, stride=1, spacing=1.0)
-    assert "1 samples or fewer come nearest" in told
+    (message,) = check(period=1, stride=1, spacing=1.0)
+    assert "1 samples or fewer come nearest" in message
 
 
 def test_check_tells_weak_from_conservative():
@@ -70,9 +70,9 @@ def test_check_tells_weak_from_conservative():
 
 
 def test_check_tells_collisions():
-    (told,) = check(period=5, stride=17_280, tolerances=[1e6], spacing=86400)
-    assert "share a bin" in told
-    assert "784 samples or fewer" in told
+    (message,) = check(period=5, stride=17_280, tolerances=[1e6], spacing=86400)
+    assert "share a bin" in message
+    assert "784 samples or fewer" in message
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def prepared(count: int = 7, seed: int = 0) -> list[TrainingRecording]:
 
 
 def objective(data: list[TrainingRecording]):
-    return BDL().resolve([one.labels for one in data], stride=STRIDE)
+    return BDL().resolve([recording.labels for recording in data], stride=STRIDE)
 
 
 def batches(data: list[TrainingRecording], epoch: int = 0, **changes) -> Batches:
@@ -122,14 +122,14 @@ def test_every_recording_gives_one_window_an_epoch():
     data = prepared()
     for epoch in range(3):
         made = [*batches(data, epoch)]
-        assert [len(one.values) for one in made] == [3, 3, 1]
-        assert sum(len(one.values) for one in made) == len(data)
+        assert [len(batch.values) for batch in made] == [3, 3, 1]
+        assert sum(len(batch.values) for batch in made) == len(data)
 
 
 def test_windows_are_slices_with_their_target_and_padding():
     data = prepared()
     chosen = objective(data)
-    found = set()
+    places = set()
     for batch in batches(data):
         length = batch.values.shape[1]
         assert length == batch.mask.sum(dim=1).max()
@@ -138,8 +138,8 @@ def test_windows_are_slices_with_their_target_and_padding():
             assert mask[:size].all()
             assert not values[size:].any()
             assert not target[size:].any()
-            for place, one in enumerate(data):  # noqa: B007
-                rows = one.binned.values
+            for place, recording in enumerate(data):  # noqa: B007
+                rows = recording.binned.values
                 starts = [
                     first
                     for first in range(len(rows) - size + 1)
@@ -148,19 +148,19 @@ def test_windows_are_slices_with_their_target_and_padding():
                 if starts:
                     break
             assert size == min(30, len(rows))
-            found.add(place)
+            places.add(place)
             begin = starts[0] * STRIDE
-            samples = min(size * STRIDE, one.labels.samples - begin)
-            expected = chosen.target(one.labels, Crop(begin, samples, STRIDE))
+            samples = min(size * STRIDE, recording.labels.samples - begin)
+            expected = chosen.target(recording.labels, Crop(begin, samples, STRIDE))
             np.testing.assert_array_equal(target[:size].numpy(), expected)
-    assert found == set(range(len(data)))
+    assert places == set(range(len(data)))
 
 
 def test_windows_follow_from_seed_epoch_and_recording():
     data = prepared()
-    same = [[one.values for one in batches(data, 2)] for _ in range(2)]
+    same = [[drawn.values for drawn in batches(data, 2)] for _ in range(2)]
     assert all(torch.equal(a, b) for a, b in zip(*same, strict=True))
-    other = [one.values for one in batches(data, 3)]
+    other = [drawn.values for drawn in batches(data, 3)]
     assert not all(
         a.shape == b.shape and torch.equal(a, b) for a, b in zip(same[0], other, strict=True)
     )
@@ -168,8 +168,8 @@ def test_windows_follow_from_seed_epoch_and_recording():
     by_size = []
     for batch in (1, 7):
         rows = {}
-        for one in batches(data, 2, batch=batch):
-            for values, mask in zip(one.values, one.mask, strict=True):
+        for drawn in batches(data, 2, batch=batch):
+            for values, mask in zip(drawn.values, drawn.mask, strict=True):
                 kept = values[mask].numpy()
                 rows[kept.tobytes()] = True
         by_size.append(set(rows))
@@ -178,7 +178,7 @@ def test_windows_follow_from_seed_epoch_and_recording():
 
 def test_fixed_windows_are_padded_to_their_length():
     made = [*batches(prepared(), window=100, fixed=True)]
-    assert {one.values.shape[1] for one in made} == {100}
+    assert {batch.values.shape[1] for batch in made} == {100}
 
 
 def test_the_next_batch_is_made_ahead_and_is_the_same():
@@ -240,23 +240,23 @@ def test_training_equals_a_plain_torch_loop():
 def test_the_same_seed_gives_the_same_bytes_and_leaves_the_generator_alone():
     data = prepared()
     dropout = Transformer(width=8, layers=1, heads=2, dropout=0.3)
-    found = []
+    digests = []
     for seed in (1, 1, 2):
         module = fresh(dropout)
         torch.manual_seed(99)
         before = torch.random.get_rng_state()
         go(module, data, seed=seed)
         assert torch.equal(before, torch.random.get_rng_state())
-        found.append(digest(module))
-    assert found[0] == found[1] != found[2]
+        digests.append(digest(module))
+    assert digests[0] == digests[1] != digests[2]
 
 
 def test_another_precision_trains_and_gives_back_float32():
     data = prepared()
-    one = data[0].binned
+    binned = data[0].binned
 
     def score(module: nn.Module) -> float:
-        return float(logits(module, one, outputs=1).sum())
+        return float(logits(module, binned, outputs=1).sum())
 
     modules = [fresh(), fresh()]
     double = go(modules[0], data, precision="64-true", epochs=2, validate=score)
@@ -264,7 +264,7 @@ def test_another_precision_trains_and_gives_back_float32():
     assert double.history[1].loss == pytest.approx(single.history[1].loss, rel=1e-4)
     assert double.history[1].score == pytest.approx(single.history[1].score, rel=1e-2)
     assert all(value.dtype == torch.float32 for value in double.checkpoints[2].values())
-    assert logits(modules[0], one, outputs=1).dtype == np.float32
+    assert logits(modules[0], binned, outputs=1).dtype == np.float32
 
 
 def test_history_and_best_epoch():
@@ -478,19 +478,19 @@ def test_weights_that_are_no_numbers_are_never_kept(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("output", "told"),
+    ("output", "message"),
     [
         (lambda values: values[..., :2], r"shape \(3, 30, 1\).*got \(3, 30, 2\)"),
         (lambda values: values.mean(dim=1), r"got \(3, 3\)"),
         (lambda values: None, "got NoneType"),
     ],
 )
-def test_a_module_of_the_wrong_shape_is_named(output, told):
+def test_a_module_of_the_wrong_shape_is_named(output, message):
     class Wrong(nn.Linear):
         def forward(self, values, hour, weekday, mask):
             return output(super().forward(values))
 
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=message):
         go(Wrong(3, 3), prepared())
 
 
@@ -526,7 +526,7 @@ def test_lightning_is_quiet(capfd, recwarn):
     go(fresh(), prepared(), epochs=1)
     out, err = capfd.readouterr()
     assert (out, err) == ("", "")
-    assert not [str(one.message) for one in recwarn if "lightning" in str(one.filename)]
+    assert not [str(warning.message) for warning in recwarn if "lightning" in str(warning.filename)]
 
 
 def test_a_progress_bar_is_on_standard_error_and_shows_the_loss(capfd):
@@ -553,7 +553,7 @@ def test_long_recordings_give_as_many_windows_as_fit():
     rows = [batch.values for batch in drawn]
     assert sum(len(values) for values in rows) == len(drawn.draws)
     again = [batch.values for batch in batches(data, window=10, per_length=True)]
-    assert all(torch.equal(one, other) for one, other in zip(rows, again, strict=True))
+    assert all(torch.equal(row, other) for row, other in zip(rows, again, strict=True))
 
 
 # Averaged weights
@@ -573,7 +573,7 @@ def test_averaged_weights_are_the_running_mean_of_the_steps(average, monkeypatch
     module = fresh()
     scored = []
     result = go(
-        module, data, average=average, validate=lambda each: scored.append(digest(each)) or 0
+        module, data, average=average, validate=lambda trained: scored.append(digest(trained)) or 0
     )
     assert scored == [digest(module)]
     horizon = max(1, average * len(steps))

@@ -83,10 +83,10 @@ def test_random_starts_are_uniform_and_reproducible():
 
 
 def test_a_short_recording_does_not_change_the_windows_after_it():
-    one, other = np.random.default_rng(3), np.random.default_rng(3)
-    random_start(5, 10, one)
+    first, other = np.random.default_rng(3), np.random.default_rng(3)
+    random_start(5, 10, first)
     random_start(500, 10, other)
-    assert random_start(5000, 10, one) == random_start(5000, 10, other)
+    assert random_start(5000, 10, first) == random_start(5000, 10, other)
 
 
 @given(st.integers(1, 30), st.integers(0, 10), st.integers(1, 10), st.integers(1, 7))

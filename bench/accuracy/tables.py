@@ -141,7 +141,8 @@ def table(folder: Path, rows: Sequence[str] | None, reference: str, replicates: 
         f"Folds {', '.join(map(str, folds))} of {len(truth.folds)}: {len(groups_by_id)} recordings "
         f"of {groups} groups. "
         f"Tolerances {', '.join(f'{t:g}' for t in truth.scoring.tolerances)} s. "
-        f"Differences with 95 % intervals of a paired bootstrap over groups, models held fixed."
+        "Differences with 95 % confidence intervals of a paired bootstrap over groups, models held "
+        "fixed."
     )
     return "\n".join([*lines, "", caption, ""])
 
@@ -210,7 +211,7 @@ def measured(
 
 
 def difference(result: BootstrapResult, name: str) -> str:
-    """The reference, which is the first system, minus a row, with its interval."""
+    """The reference, which is the first system, minus a row, with its confidence interval."""
     first = next(iter(result.systems))
     if name == first:
         return ""

@@ -151,10 +151,10 @@ def main() -> None:
     print("| first n entries | damage found | entries that show damage | at random |")
     print("|---|---|---|---|")
     for n in sorted({min(n, len(queue)) for n in ENTRIES}):
-        found = [d for d in damages if any(d.found_by(item) for item in queue[:n])]
+        errors = [d for d in damages if any(d.found_by(item) for item in queue[:n])]
         good = sum(any(d.found_by(item) for d in damages) for item in queue[:n])
         share = min(1.0, n / len(labels)) * visible
-        print(f"| {n} | {len(found) / len(damages):.2f} | {good / n:.2f} "
+        print(f"| {n} | {len(errors) / len(damages):.2f} | {good / n:.2f} "
               f"| {share:.2f} |")  # fmt: skip
     kinds = {"deleted": [d for d in damages if d.labelled is None],
              "shifted": [d for d in damages if None not in (d.true, d.labelled)],
@@ -165,8 +165,8 @@ def main() -> None:
     print("| labels of the training users | mAP in held-out users |\n|---|---|", flush=True)
     tables = {}
     for n in args.retrain:
-        found = [d for d in damages if any(d.found_by(item) for item in queue[:n])]
-        tables[f"after the first {n} entries"] = repaired(labels, found)
+        errors = [d for d in damages if any(d.found_by(item) for item in queue[:n])]
+        tables[f"after the first {n} entries"] = repaired(labels, errors)
     for name, table in {**tables, "as published": true}.items():
         model = trained(dataset, ids, table, args)
         scored = score(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from html import escape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -229,6 +230,22 @@ class Tabular:
 
     def _repr_html_(self) -> str:
         return html_table(self.columns())
+
+
+def columns_of(rows: Sequence[Any], kind: type) -> dict[str, list[Any]]:
+    """The columns of rows that are dataclasses of one kind; NaN where a field is None.
+
+    Examples
+    --------
+    >>> from bdl.intervals import IntervalType
+    >>> columns_of([IntervalType("sleep", "onset", "wakeup")], IntervalType)
+    {'name': ['sleep'], 'onset': ['onset'], 'offset': ['wakeup']}
+    """
+    values = {column.name: [getattr(row, column.name) for row in rows] for column in fields(kind)}
+    return {
+        name: [np.nan if value is None else value for value in column]
+        for name, column in values.items()
+    }
 
 
 def _arrow(column: Any) -> Any:

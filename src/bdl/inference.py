@@ -60,9 +60,9 @@ def density(
     >>> density(module, long, outputs=2, link=torch.exp, tile=20, tilings=3).shape
     (90, 2)
     """
-    able = capabilities(module)
-    shifts = tile_shifts(len(binned), size=able.fixed_bins or tile, tilings=tilings)
-    if able.carries_state:
+    module_capabilities = capabilities(module)
+    shifts = tile_shifts(len(binned), size=module_capabilities.fixed_bins or tile, tilings=tilings)
+    if module_capabilities.carries_state:
         shifts = [0]
     tiling = partial(logits, module, binned, outputs=outputs, tile=tile)
     total = reduce(add, (linked(module, tiling(shift=shift), link) for shift in shifts))
@@ -81,11 +81,11 @@ def logits(
         return np.zeros((0, outputs), dtype=np.float32)
     if tile < 2:
         raise ConfigError(f"tile: at least 2 bins expected, got {tile}")
-    able = capabilities(module)
+    module_capabilities = capabilities(module)
     with evaluating(module, bins):
-        if able.carries_state:
+        if module_capabilities.carries_state:
             return np.concatenate([*_carried(module, binned, outputs)])
-        size = able.fixed_bins or min(tile, bins)
+        size = module_capabilities.fixed_bins or min(tile, bins)
         cover = tiles(bins, size=size, overlap=size // 2, shift=shift)
         parts = (
             (part, batch_outputs(module, [binned[part.first : part.stop]], size, outputs)[0])

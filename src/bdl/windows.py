@@ -58,7 +58,7 @@ def window_bins(window: float, *, period: float, stride: int) -> int:
 
 
 def lag_bins(lag: float | None, *, period: float, stride: int) -> int:
-    """Return the whole bins of a lag, rounded down: no answer is later than the lag.
+    """Return the whole bins of a lag, rounded down: no density is later than the lag.
 
     Parameters
     ----------

@@ -52,8 +52,8 @@ COMPARE = "compare --truth t.csv --detections f.csv --tolerance 3"
 def test_a_message_names_the_option_that_helps(folder: Path, words: str, problem: str) -> None:
     done = CliRunner().invoke(app, words.split())
     assert done.exit_code != 0
-    told = str(done.exception) if isinstance(done.exception, BdlError) else done.output
-    assert re.search(problem, told), told
+    message = str(done.exception) if isinstance(done.exception, BdlError) else done.output
+    assert re.search(problem, message), message
 
 
 def test_a_text_where_a_number_belongs_is_told_in_our_words(folder: Path) -> None:
@@ -111,7 +111,7 @@ def densities(folder: Path) -> Path:
     return folder
 
 
-CALIBRATE = "calibrate d t.csv --out c.json"
+CALIBRATE = "calibrate d --events t.csv --out c.json"
 
 
 @pytest.mark.parametrize(
@@ -204,10 +204,10 @@ def test_detections_of_another_tool_are_scored_by_naming_their_columns(folder: P
     Path("tool.csv").write_text("file,kind,t,conf\na,onset,11,0.9\na,offset,21,0.8\n")
     names = {"event": "kind", "time": "t", "score": "conf"}
     columns = [f"--detection-column={role}={name}" for role, name in names.items()]
-    told = call_json(
+    output = call_json(
         "score", "--truth", "t.csv", "--detections", "tool.csv", "--tolerance", 3, *columns
     )
-    assert told["mAP"] == 1.0
+    assert output["mAP"] == 1.0
 
 
 @pytest.mark.parametrize("name", ["a" * 5000, "a" * 300])
@@ -230,7 +230,7 @@ def test_names_that_no_system_takes(
         with pytest.raises(SystemExit) as ended:
             main()
         assert ended.value.code == 2
-        told = capsys.readouterr().err
-        assert told.startswith("error: "), words
-        assert "Traceback" not in told
-        assert "too long" in told or "no such" in told.lower(), words
+        message = capsys.readouterr().err
+        assert message.startswith("error: "), words
+        assert "Traceback" not in message
+        assert "too long" in message or "no such" in message.lower(), words

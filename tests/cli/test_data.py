@@ -7,6 +7,8 @@ import pytest
 from bdl.errors import BdlError
 from calling import call, call_json
 
+AUDIT = ("audit", "--data", ".", "--dataset")
+
 
 def test_stride_reproduces_the_papers_table():
     rows = call_json("stride", "--period", 5, "--stride", 10, "--tolerance", 60,
@@ -36,26 +38,27 @@ def test_stride_combines_what_is_repeated():
 
 def test_simulate_then_audit(tmp_path):
     call("simulate", "sleep", "--out", tmp_path, "--recordings", 2, "--days", 4, "--seed", 3)
-    audited = call_json("audit", tmp_path, "--dataset", "sleep")
+    audited = call_json("audit", "--dataset", "sleep", "--data", tmp_path)
     assert audited["stride"] == 10
     assert audited["kernel"] == {"kind": "gaussian", "sigma": 250.0}
     for row in audited["types"]:
         assert row["mass"] == pytest.approx(row["placed"])
         assert row["largest_bin"] < 0.09
     assert any(note.startswith("licence") for note in audited["notes"])
-    shown = call("audit", tmp_path, "--dataset", "sleep", "--kernel", "hard", "--crop", 86400)
+    hard = ("audit", "--dataset", "sleep", "--data", tmp_path, "--kernel", "hard")
+    shown = call(*hard, "--window", 86400)
     assert "largest bin" in shown
     with pytest.raises(BdlError, match="--sigma: Hard: sigma"):
-        call("audit", tmp_path, "--dataset", "sleep", "--kernel", "hard", "--sigma", 60)
-    wide = call_json("audit", tmp_path, "--dataset", "sleep", "--sigma", 500)
+        call(*hard, "--sigma", 60)
+    wide = call_json("audit", "--dataset", "sleep", "--data", tmp_path, "--sigma", 500)
     assert wide["kernel"] == {"kind": "gaussian", "sigma": 500.0}
 
 
 def test_pickles_need_trust(tmp_path):
     call("simulate", "bowshock", "--out", tmp_path, "--recordings", 1)
     with pytest.raises(BdlError, match="--option trust=yes"):
-        call("audit", tmp_path, "--dataset", "bowshock")
-    words = ("audit", tmp_path, "--dataset", "bowshock", "--option", "trust=yes")
+        call("audit", "--dataset", "bowshock", "--data", tmp_path)
+    words = ("audit", "--dataset", "bowshock", "--data", tmp_path, "--option", "trust=yes")
     assert "crossing" in call(*words)
 
 
@@ -80,10 +83,10 @@ def test_list_shows_what_each_data_set_needs_and_its_options():
             ("simulate", "sleep", "--out", "x", "--option", "source=kaggle"),
             "its options are regular",
         ),
-        (("audit", "/no/such", "--dataset", "sleep"), "no such file or folder"),
-        (("audit", ".", "--dataset", "hapt", "--option", "task=running"), "'walking' or 'trans"),
-        (("audit", ".", "--dataset", "sleep", "--option", "task=beats"), "no option 'task'"),
-        (("audit", ".", "--dataset", "sleep", "--option", "task"), "key=value expected"),
+        (("audit", "--data", "/no/such", "--dataset", "sleep"), "no such file or folder"),
+        ((*AUDIT, "hapt", "--option", "task=running"), "'walking' or 'trans"),
+        ((*AUDIT, "sleep", "--option", "task=beats"), "no option 'task'"),
+        ((*AUDIT, "sleep", "--option", "task"), "key=value expected"),
         (("data", "fetch", "hapt", "--out", "x"), "hapt data cannot be downloaded"),
     ],
 )

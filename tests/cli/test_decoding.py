@@ -20,7 +20,7 @@ from calling import call, call_json
 
 SLEEP = IntervalType("sleep", "onset", "wakeup")
 DECODE = ("decode", "{}/densities", "--out", "{}/x.csv")
-CALIBRATE = ("calibrate", "{}/densities", "{}/truth.csv", "--out", "{}/x.json")
+CALIBRATE = ("calibrate", "{}/densities", "--events", "{}/truth.csv", "--out", "{}/x.json")
 
 
 @pytest.fixture
@@ -52,7 +52,8 @@ def test_decode_writes_what_the_library_decodes(
     )
     want = decode(saved[0], decoder, (SLEEP,))
     assert formats.read_events(out) == want
-    assert result["events"]["onset"] == int((want.event == "onset").sum())
+    counts = {name: int((want.event == name).sum()) for name in want.types}
+    assert (result["detections"], result["types"]) == (len(want), counts)
     table = pl.read_csv(tmp_path / "pairs.csv")
     assert table.columns == ["recording", "name", "start", "end", "score"]
     assert set(table["recording"]) == {"a", "b"}
@@ -62,15 +63,18 @@ def test_decode_without_a_decoder_uses_the_default(
     tmp_path: Path, saved: tuple[list[Density], Events]
 ) -> None:
     out = tmp_path / "detections.parquet"
-    call("decode", tmp_path / "densities", "--out", out, "--tolerance", 20, "--tolerance", 50)
-    assert formats.read_events(out) == decode(saved[0], ExpectedAP(tolerances=(20.0, 50.0)))
+    arguments = ("decode", tmp_path / "densities", "--out", out)
+    output = call(*arguments, "--tolerance", 20, "--tolerance", 50)
+    want = decode(saved[0], ExpectedAP(tolerances=(20.0, 50.0)))
+    assert formats.read_events(out) == want
+    assert output.startswith(f"{len(want):,} detections in 2 recordings: {out}\n")
 
 
 def test_calibrate_then_decode(tmp_path: Path, saved: tuple[list[Density], Events]) -> None:
     grid = PeakGrid(smooths=(0.0, 10.0), separation=50.0, alternations=(False, True))
     (tmp_path / "grid.yaml").write_text(json.dumps(grid.model_dump(mode="json")))
     arguments = (
-        *("calibrate", tmp_path / "densities", tmp_path / "truth.csv"),
+        *("calibrate", tmp_path / "densities", "--events", tmp_path / "truth.csv"),
         *("--out", tmp_path / "best.json"),
         *("--grid", tmp_path / "grid.yaml", "--tolerance", 12, "--interval", "sleep=onset,wakeup"),
     )
@@ -128,7 +132,7 @@ def test_detections_are_written_in_every_format(
 def test_grids_are_known_by_name(tmp_path: Path, saved: tuple[list[Density], Events]) -> None:
     for grid in ("expected-ap", "fraud", "{kind: peaks, smooths: [0, 5]}"):
         call(
-            *("calibrate", tmp_path / "densities", tmp_path / "truth.csv"),
+            *("calibrate", tmp_path / "densities", "--events", tmp_path / "truth.csv"),
             *("--out", tmp_path / "best.json"),
             *("--grid", grid, "--tolerance", 12),
         )

@@ -38,16 +38,16 @@ def project(fitted: Path, tmp_path: Path) -> Path:
 
 def test_the_model_has_its_cross_validated_score(fitted: Path) -> None:
     model = Detector.load(fitted / "model.safetensors").model_
-    told = call_json("evaluate", fitted, *FEW, *MORE)["rows"]["fast"]
+    scores = call_json("evaluate", fitted, *FEW, *MORE)["rows"]["fast"]
     assert model.cross_validation is not None
     assert (model.cross_validation.folds, model.cross_validation.groups) == (3, 3)
     for part, name in (("scores", "tuned"), ("chosen", "operating point")):
         stored = getattr(model.cross_validation, part)
-        assert stored.keys() == told[name].keys()
+        assert stored.keys() == scores[name].keys()
         for metric, score in stored.items():
-            assert score.estimate.to_dict() == told[name][metric]
+            assert score.estimate.to_dict() == scores[name][metric]
     card = call_json("show", fitted / "model.safetensors")
-    assert card["cross_validation"]["scores"]["mAP"]["value"] == told["tuned"]["mAP"]["value"]
+    assert card["cross_validation"]["scores"]["mAP"]["value"] == scores["tuned"]["mAP"]["value"]
     assert sum(band["detections"] for band in card["reliability"]) > 0
     text = call("show", fitted / "model.safetensors")
     assert "3 folds of 3 groups" in text
@@ -66,8 +66,8 @@ def test_a_score_of_anything_else_is_not_taken(project: Path, change: str) -> No
     else:
         shutil.rmtree(project / "evaluation")
     model = project / "other.safetensors"
-    told = call_json("fit", project, *words, "--quiet", "--out", model)
-    assert "cross-validated" not in told
+    output = call_json("fit", project, *words, "--quiet", "--out", model)
+    assert "cross-validated" not in output
     assert Detector.load(model).model_.cross_validation is None
     if change != "nothing evaluated":
         with pytest.raises(StudyError, match=r"other (settings|data)"):
@@ -82,19 +82,21 @@ def test_a_copy_of_the_same_files_has_the_same_score(project: Path) -> None:
 
 def test_a_row_is_an_interval_where_events_are_its_ends(fitted: Path, tmp_path: Path) -> None:
     model, signals = fitted / "model.safetensors", fitted.parent / "signals"
-    found = tmp_path / "found.csv"
-    told = call_json("detect", model, signals, "--out", found, "--quiet")
-    table = pl.read_csv(found)
+    out = tmp_path / "found.csv"
+    output = call_json("detect", model, signals, "--out", out, "--quiet")
+    table = pl.read_csv(out)
     assert table.columns == ["recording", "event", "start", "end", "duration", "score"]
-    assert told["intervals"] == len(table) > 0
+    assert output["intervals"] == len(table) > 0
     assert set(table["event"]) == {"bout"}
     np.testing.assert_allclose(table["duration"], table["end"] - table["start"])
     longest = Detector.load(model).model_.durations["bout"][1]
     assert table["duration"].max() <= 2 * longest
-    told = call_json("detect", model, signals, "--out", tmp_path / "e.csv", "--unpaired", "--quiet")
+    output = call_json(
+        "detect", model, signals, "--out", tmp_path / "e.csv", "--unpaired", "--quiet"
+    )
     events = pl.read_csv(tmp_path / "e.csv")
-    assert told["detections"] == len(events) >= 2 * len(table)
-    assert (events["score"] >= told["threshold"]).all()
+    assert output["detections"] == len(events) >= 2 * len(table)
+    assert (events["score"] >= output["threshold"]).all()
     call("detect", model, signals, "--out", tmp_path / "all.csv", "--all", "--quiet")
     ranking = pl.read_csv(tmp_path / "all.csv")
     assert ranking.columns == ["recording", "event", "time", "score"]
@@ -118,7 +120,7 @@ def test_operating_points_by_what_they_cost(fitted: Path, tmp_path: Path) -> Non
 
 
 def test_only_new_and_changed_files_are_processed(fitted: Path, tmp_path: Path) -> None:
-    new, found = tmp_path / "new", tmp_path / "found.csv"
+    new, out = tmp_path / "new", tmp_path / "found.csv"
     new.mkdir()
     files = sorted((fitted.parent / "signals").glob("*.csv"))
     words = ("detect", fitted / "model.safetensors", new, "--quiet")
@@ -126,7 +128,7 @@ def test_only_new_and_changed_files_are_processed(fitted: Path, tmp_path: Path) 
         shutil.copy(file, new)
 
     def update() -> int:
-        return int(call_json(*words, "--out", found, "--update")["recordings"])
+        return int(call_json(*words, "--out", out, "--update")["recordings"])
 
     def whole() -> pl.DataFrame:
         call(*words, "--out", tmp_path / "whole.csv")
@@ -134,27 +136,27 @@ def test_only_new_and_changed_files_are_processed(fitted: Path, tmp_path: Path) 
 
     assert update() == 2
     assert update() == 0
-    assert pl.read_csv(found).sort("recording", "start").equals(whole())
+    assert pl.read_csv(out).sort("recording", "start").equals(whole())
     shutil.copy(files[2], new)
     assert update() == 1
     (new / files[0].name).write_bytes(files[3].read_bytes())
     assert update() == 1
-    assert pl.read_csv(found).sort("recording", "start").equals(whole())
+    assert pl.read_csv(out).sort("recording", "start").equals(whole())
     (new / "damaged.csv").write_text("x\nnothing\n")
     shutil.copy(files[4], new)
     for number in (1, 0):  # the damaged file is tried each time, also where nothing else is new
-        again = [*map(str, words), "--out", str(found), "--update", "--json"]
+        again = [*map(str, words), "--out", str(out), "--update", "--json"]
         done = CliRunner().invoke(app, again)
         assert done.exit_code == INCOMPLETE
-        told = json.loads(done.stdout)
-        assert told["recordings"] == number
-        assert told["rows"] == len(pl.read_csv(found)) > 0
-        assert "damaged.csv" in told["left_out"][0]
+        output = json.loads(done.stdout)
+        assert output["recordings"] == number
+        assert output["rows"] == len(pl.read_csv(out)) > 0
+        assert "damaged.csv" in output["left_out"][0]
     (new / "damaged.csv").unlink()
     assert update() == 0
-    strict = call_json(*words, "--out", found, "--update", "--sensitivity", 0.01)
+    strict = call_json(*words, "--out", out, "--update", "--sensitivity", 0.01)
     assert strict["recordings"] == 4  # another threshold makes another table
-    found.unlink()
+    out.unlink()
     assert update() == 4
     (tmp_path / "found.csv.done.json").write_text("{")
     with pytest.raises(InputError, match=r"done\.json"):
@@ -163,14 +165,14 @@ def test_only_new_and_changed_files_are_processed(fitted: Path, tmp_path: Path) 
 
 def test_every_command_of_the_way_speaks_json(tmp_path: Path) -> None:
     project = write_project(tmp_path)
-    told = call_json(
+    output = call_json(
         "new", tmp_path / "other", "--recordings", tmp_path / "signals", "--period", 1,
         "--events", tmp_path / "events.csv",
     )  # fmt: skip
-    assert told["project"] == str(tmp_path / "other")
-    assert told["config"]["detector"]["tolerances"]
-    assert "apart on average" in told["reasons"]["tolerances"]
-    assert told["notes"] == []
+    assert output["project"] == str(tmp_path / "other")
+    assert output["config"]["detector"]["tolerances"]
+    assert "apart on average" in output["reasons"]["tolerances"]
+    assert output["notes"] == []
     assert call_json("inspect", tmp_path / "signals", "--period", 1)["recordings"]
     assert (
         json.loads(call("fit", project, "--quiet", "--json", "--selection-folds", 0))["recordings"]

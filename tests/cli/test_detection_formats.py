@@ -83,11 +83,14 @@ def test_intervals_are_intervals_in_every_format(eeg: Path, tmp_path: Path) -> N
     ):
         detect(eeg, tmp_path / out, "--to", kind)
         recordings = read_recordings(eeg / "data")
-        found = read_events(tmp_path / out, recordings=recordings)
+        written = read_events(tmp_path / out, recordings=recordings)
         for name in table.types:
             for id in recordings.ids:
                 np.testing.assert_allclose(
-                    found.times(id, name), table.times(id, name), atol=1e-9, err_msg=f"{kind} {id}"
+                    written.times(id, name),
+                    table.times(id, name),
+                    atol=1e-9,
+                    err_msg=f"{kind} {id}",
                 )
     annotations = edfio.read_edf(tmp_path / "edf" / "sub-00_eeg.edf").annotations
     assert {row.text for row in annotations} == {"seizure"}
@@ -101,10 +104,10 @@ def test_annotation_files_are_on_the_clock_of_the_samples(eeg: Path, tmp_path: P
     detect(eeg, tmp_path / "found.csv", "--unpaired")
     detect(eeg, tmp_path / "wfdb", "--to", "wfdb", "--extension", "det")
     events = read_events(tmp_path / "found.csv")
-    found = wfdb.rdann(str(tmp_path / "wfdb" / "sub-00_eeg"), "det")
-    assert found.fs == 4
+    annotations = wfdb.rdann(str(tmp_path / "wfdb" / "sub-00_eeg"), "det")
+    assert annotations.fs == 4
     times = events.select(recordings=["sub-00_eeg"]).time
-    away = np.abs(found.sample[:, None] / 4 - times).min(axis=1)
+    away = np.abs(annotations.sample[:, None] / 4 - times).min(axis=1)
     assert len(away) >= 2
     assert (away <= 0.125).all()  # half a sample
 
@@ -113,16 +116,16 @@ def test_points_are_points(tmp_path: Path) -> None:
     recordings, events = spikes(4)
     Detector(**quick()).fit(recordings, events).save(tmp_path / "model.safetensors")
     (tmp_path / "data").mkdir()
-    for each in recordings:
-        rows = "\n".join(",".join(f"{value}" for value in row) for row in each.values.tolist())
-        (tmp_path / "data" / f"{each.id}.csv").write_text(f"channel_0,channel_1\n{rows}\n")
+    for recording in recordings:
+        rows = "\n".join(",".join(f"{value}" for value in row) for row in recording.values.tolist())
+        (tmp_path / "data" / f"{recording.id}.csv").write_text(f"channel_0,channel_1\n{rows}\n")
     words = ("detect", tmp_path / "model.safetensors", tmp_path / "data", "--period", 1)
     call(*words, "--out", tmp_path / "found.csv", "--quiet")
     call(*words, "--out", tmp_path / "found", "--to", "audacity", "--quiet")
-    table, found = (read_events(tmp_path / name) for name in ("found.csv", "found"))
+    table, written = (read_events(tmp_path / name) for name in ("found.csv", "found"))
     for id in recordings.ids:
-        assert found.times(id, "spike").tolist() == table.times(id, "spike").tolist()
-    assert len(found) == len(table) > 0
+        assert written.times(id, "spike").tolist() == table.times(id, "spike").tolist()
+    assert len(written) == len(table) > 0
     call(*words, "--out", tmp_path / "kaggle.csv", "--to", "kaggle", "--quiet")
     steps = read_events(tmp_path / "kaggle.csv", period=1.0)
     np.testing.assert_allclose(steps.time, table.time, atol=0.5)
@@ -131,7 +134,7 @@ def test_points_are_points(tmp_path: Path) -> None:
 
 def test_what_contradicts_is_refused_before_any_work(eeg: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    for words, told in (
+    for words, message in (
         (("--to", "wfdb", "--update"), "--update has no effect with --to wfdb"),
         (("--to", "bids", "--partition", 2), "--partition has no effect"),
         (("--interval", "x"), "no effect without --to"),
@@ -139,7 +142,7 @@ def test_what_contradicts_is_refused_before_any_work(eeg: Path, tmp_path: Path) 
         (("--to", "word"), "is not known"),
         (("--to", "seizures", "--interval", "x=a,b"), "the model detects no such interval"),
     ):
-        with pytest.raises(ConfigError, match=told):
+        with pytest.raises(ConfigError, match=message):
             detect(eeg, out, *words)
     with pytest.raises(InputError, match="only intervals 'seizure', got 'fit'"):
         detect(eeg, out, "--to", "seizures", "--interval", "fit=seizure:onset,seizure:offset")

@@ -15,16 +15,16 @@ from calling import call, call_json
 
 
 def test_it_tells_versions_extras_and_the_machine() -> None:
-    found = call_json("doctor", "--sizes")
-    assert found["version"] == bdl.__version__
-    assert found["versions"]["numpy"] == installation.version("numpy")
-    assert found["cores"] >= 1
-    assert found["vector_bits"][-1] in (128, 256, 512)
-    assert found["free_memory"] > 1e6
-    assert found["free_disk"] > 0
-    assert "train" in found["extras"]
-    assert found["problems"] == []
-    assert found["sizes"]["numpy"] > 1e7
+    output = call_json("doctor", "--sizes")
+    assert output["version"] == bdl.__version__
+    assert output["versions"]["numpy"] == installation.version("numpy")
+    assert output["cores"] >= 1
+    assert output["vector_bits"][-1] in (128, 256, 512)
+    assert output["free_memory"] > 1e6
+    assert output["free_disk"] > 0
+    assert "train" in output["extras"]
+    assert output["problems"] == []
+    assert output["sizes"]["numpy"] > 1e7
     text = call("doctor")
     assert "no problems found" in text
     assert "extra train" in text
@@ -33,9 +33,9 @@ def test_it_tells_versions_extras_and_the_machine() -> None:
 
 def test_a_missing_library_of_the_base_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "requirements", lambda: {"": ("no-such",), "x": ("nor-this",)})
-    found = doctor.examine()
-    assert found.extras == {"x": ["nor-this"]}
-    assert found.problems == ["no-such is not installed: pip install bdl-events"]
+    examination = doctor.examine()
+    assert examination.extras == {"x": ["nor-this"]}
+    assert examination.problems == ["no-such is not installed: pip install bdl-events"]
 
 
 def test_torch_for_cuda_without_a_gpu_is_told_with_the_cure(
@@ -62,9 +62,9 @@ def test_caches_that_cannot_be_written_are_told(
 ) -> None:
     (tmp_path / "file").write_text("a file where a folder is needed")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file" / "below"))
-    found = doctor.examine()
-    assert found.caches == {str(tmp_path / "file" / "below"): False}
-    assert "set NUMBA_CACHE_DIR" in found.advice[0]
+    examination = doctor.examine()
+    assert examination.caches == {str(tmp_path / "file" / "below"): False}
+    assert "set NUMBA_CACHE_DIR" in examination.advice[0]
 
 
 def test_a_missing_module_names_its_smallest_extra() -> None:
@@ -95,10 +95,12 @@ def base(*words: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_base_scores_without_the_optional_libraries(tmp_path: Path) -> None:
-    truth, found = tmp_path / "truth.csv", tmp_path / "found.csv"
+    truth, detections = tmp_path / "truth.csv", tmp_path / "found.csv"
     truth.write_text("recording,event,time\na,on,10\na,off,20\nb,on,5\nb,off,9\n")
-    found.write_text("recording,event,time,score\na,on,11,0.9\na,off,21,0.8\nb,on,5,1\nb,off,9,1\n")
-    tables = ("score", "--truth", truth, "--detections", found)
+    detections.write_text(
+        "recording,event,time,score\na,on,11,0.9\na,off,21,0.8\nb,on,5,1\nb,off,9,1\n"
+    )
+    tables = ("score", "--truth", truth, "--detections", detections)
     for words in (
         (*tables, "--tolerance", 3, "--bootstrap", 20, "--json"),
         (*tables, "--collar", 3, "--interval", "x=on,off"),

@@ -39,12 +39,12 @@ def folder(tmp_path: Path) -> Path:
 
 def test_inspect_tells_what_is_there(folder: Path) -> None:
     words = ("inspect", folder / "data", "--events", folder / "events.csv")
-    told = call_json(*words, "--group-pattern", "(s[0-9])")
-    assert told["recordings"]["recordings"] == 3
-    assert told["recordings"]["groups"] == 2
-    assert told["recordings"]["missing"] == 0.0
-    assert told["events"]["outside"] == 1
-    assert told["events"]["closest_seconds"] == 4.0
+    output = call_json(*words, "--group-pattern", "(s[0-9])")
+    assert output["recordings"]["recordings"] == 3
+    assert output["recordings"]["groups"] == 2
+    assert output["recordings"]["missing"] == 0.0
+    assert output["events"]["outside"] == 1
+    assert output["events"]["closest_seconds"] == 4.0
     text = call(*words)
     for part in ("recordings", "every 0.5 s (2 Hz) x 3", "x, y", "walk:onset", "closest pair"):
         assert part in text
@@ -55,8 +55,8 @@ def test_convert_there_and_back(folder: Path) -> None:
     events = folder / "events.csv"
     call("convert", events, "--out", folder / "bids", "--to", "bids")
     call("convert", folder / "bids", "--out", folder / "d.tsv", "--to", "dcase")
-    told = call_json("convert", folder / "d.tsv", "--out", folder / "again.parquet")
-    assert told["events"] == 3
+    output = call_json("convert", folder / "d.tsv", "--out", folder / "again.parquet")
+    assert output["events"] == 3
     assert in_order(read_events(folder / "again.parquet")) == in_order(read_events(events))
     call("convert", events, "--out", folder / "k.csv", "--to", "kaggle", "--period", "0.5")
     assert (folder / "k.csv").read_text().splitlines()[1].split(",")[1] == "10"
@@ -75,8 +75,8 @@ def test_convert_names_intervals(folder: Path) -> None:
 
 def test_prepare_makes_a_store(folder: Path) -> None:
     words = ("prepare", folder / "data", "--out", folder / "store", "--group-pattern", "(s[0-9])")
-    told = call_json(*words)
-    assert (told["recordings"], told["samples"]) == (3, 300)
+    output = call_json(*words)
+    assert (output["recordings"], output["samples"]) == (3, 300)
     store = open_store(folder / "store")
     assert store.groups["s1_b"] == "s1"
     assert "3 recordings, 300 samples" in call(*words)
@@ -85,14 +85,14 @@ def test_prepare_makes_a_store(folder: Path) -> None:
 
 @pytest.mark.skipif(not MITDB.exists(), reason="the MIT-BIH records are not here")
 def test_inspect_a_data_set_by_name() -> None:
-    told = call_json("inspect", MITDB, "--dataset", "mitdb", "--quick")
-    assert told["recordings"]["recordings"] == 22
-    assert told["notes"]
+    output = call_json("inspect", MITDB, "--dataset", "mitdb", "--quick")
+    assert output["recordings"]["recordings"] == 22
+    assert output["notes"]
 
 
 def test_a_bad_call_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from bdl.cli import main; main()"]
-    for words, told in (
+    for words, message in (
         (["inspect", str(tmp_path / "[none]")], "no file matches this pattern"),
         (["inspect"], "recordings, --events, or both expected"),
         (["inspect", "--dataset", "sleep"], "needs the folder"),
@@ -100,7 +100,7 @@ def test_a_bad_call_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
         done = subprocess.run(command + words, capture_output=True, text=True, check=False)
         assert done.returncode == 2
         assert done.stderr.startswith("error: ")
-        assert told in done.stderr
+        assert message in done.stderr
         assert done.stderr.count("\n") == 1
         assert not done.stdout
 

@@ -35,9 +35,11 @@ def files(tmp_path: Path) -> Path:
     """A folder with one CSV a recording, and a table of events."""
     recordings, events = spikes(6)
     (tmp_path / "signals").mkdir()
-    for one in recordings:
-        frame = pl.DataFrame({"time": np.arange(len(one.values)), "x": one.values[:, 0]})
-        frame.write_csv(tmp_path / "signals" / f"{one.id}.csv")
+    for recording in recordings:
+        frame = pl.DataFrame(
+            {"time": np.arange(len(recording.values)), "x": recording.values[:, 0]}
+        )
+        frame.write_csv(tmp_path / "signals" / f"{recording.id}.csv")
     write_events(events, tmp_path / "events.csv")
     return tmp_path
 
@@ -73,9 +75,9 @@ def test_a_data_set_there_and_back(tmp_path):
     call(*words, "--densities", tmp_path / "den")
     call("detect", model, *source, "--out", tmp_path / "all.csv", "--all")
     assert len(read_events(tmp_path / "all.csv")) > len(read_events(tmp_path / "d.csv"))
-    found = read_events(tmp_path / "d.csv")
-    assert set(found.types) <= {"onset", "wakeup"}
-    assert len(found) > 0
+    detections = read_events(tmp_path / "d.csv")
+    assert set(detections.types) <= {"onset", "wakeup"}
+    assert len(detections) > 0
     assert (tmp_path / "den" / "manifest.json").exists()
     first = model.read_bytes()
     call("fit", *source, *options, "--stride", 60, "--out", model, "--quiet")
@@ -103,9 +105,9 @@ def test_a_yaml_file(files):
 def test_intervals_and_types_of_a_yaml_file(tmp_path):
     recordings, events = bouts(4)
     (tmp_path / "signals").mkdir()
-    for one in recordings:
-        frame = pl.DataFrame({"x": one.values[:, 0]})
-        frame.write_parquet(tmp_path / "signals" / f"{one.id}.parquet")
+    for recording in recordings:
+        frame = pl.DataFrame({"x": recording.values[:, 0]})
+        frame.write_parquet(tmp_path / "signals" / f"{recording.id}.parquet")
     write_events(events, tmp_path / "events.csv")
     path = config(
         tmp_path,
@@ -119,7 +121,7 @@ def test_intervals_and_types_of_a_yaml_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"colour": "red"}, "colour: unknown key; known are recordings"),
         ({"detector": {"features": {"stride": 4}, "strid": 4}}, "strid: unknown key; known are"),
@@ -133,9 +135,9 @@ def test_intervals_and_types_of_a_yaml_file(tmp_path):
         ({"types": ["spike", "beat"]}, "no events of type beat"),
     ],
 )
-def test_wrong_yaml_files(files, changes, told):
+def test_wrong_yaml_files(files, changes, message):
     model = files / "m.bdl"
-    with pytest.raises(BdlError, match=told):
+    with pytest.raises(BdlError, match=message):
         call("fit", "--config", config(files, **changes), "--out", model, "--quiet")
     assert not model.exists()
 
@@ -174,11 +176,11 @@ def test_wrong_options_are_errors(files, options, message):
 
 def test_files_that_are_no_configuration(files):
     path = files / "x.yaml"
-    for content, told in (("- a", "a mapping"), ("a: [", "not YAML"), (None, "cannot be read")):
+    for content, message in (("- a", "a mapping"), ("a: [", "not YAML"), (None, "cannot be read")):
         path.unlink(missing_ok=True)
         if content is not None:
             path.write_text(content)
-        with pytest.raises(ConfigError, match=told):
+        with pytest.raises(ConfigError, match=message):
             read_config(path)
 
 
@@ -291,9 +293,9 @@ def test_an_interrupted_command_goes_on_to_the_same_file(files):
         assert process.poll() is None, "it ended before it could be interrupted"
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGINT)
-    told = process.communicate()[1]
-    assert process.returncode == 130, told
-    assert "run the same command again" in told
+    message = process.communicate()[1]
+    assert process.returncode == 130, message
+    assert "run the same command again" in message
     assert not (files / "killed.bdl").exists()
     assert start("killed.bdl").wait() == 0
     assert (files / "killed.bdl").read_bytes() == (files / "whole.bdl").read_bytes()

@@ -20,6 +20,7 @@ COMPARE = (
 REPORT = "report found.csv --truth truth.csv --tolerance 3"
 REVIEW = "review --events truth.csv --events other.csv --tolerance 3"
 PEAKS = "decode densities --out out.csv --decoder peaks"
+CALIBRATE = "calibrate densities --events truth.csv --out c.json"
 
 NO_EFFECT = [
     (f"{SCORE} --seed 4", "--seed has no effect without --bootstrap"),
@@ -56,12 +57,11 @@ NO_EFFECT = [
         "interval 'sleep' .*: its end 'onset' is no event type of the densities, which have spike",
     ),
     (
-        "calibrate spikes spike.csv --out c.json --tolerance 9 --interval s=on,off",
+        "calibrate spikes --events spike.csv --out c.json --tolerance 9 --interval s=on,off",
         "interval 's' .*: its end 'on' is no event type of the densities",
     ),
     (
-        "calibrate densities truth.csv --out c.json --grid peaks --tolerance 9 "
-        "--interval s=onset,offset",
+        f"{CALIBRATE} --grid peaks --tolerance 9 --interval s=onset,offset",
         "--interval has no effect: the grid alternates no onsets",
     ),
     (
@@ -157,10 +157,10 @@ def test_an_option_without_effect_is_an_error(words: str, message: str) -> None:
         f"{SCORE} --interval s=onset,offset --recordings known.csv",
         f"{SCORE} --delay 3 --false-alarms-per-day 2 --recordings known.csv",
         "score --truth spans.csv --detections found.csv --tolerance 9 --interval s=onset,offset",
-        "calibrate densities truth.csv --out c.json --tolerance 9 --interval s=onset,offset",
-        "calibrate densities truth.csv --out c.json --tolerance 9 --interval s=onset,offset "
+        f"{CALIBRATE} --tolerance 9 --interval s=onset,offset",
+        f"{CALIBRATE} --tolerance 9 --interval s=onset,offset "
         "--grid {kind:\u00a0peaks,alternations:\u00a0[false,true]}",
-        "calibrate densities spans.csv --out c.json --grid peaks --tolerance 9 "
+        "calibrate densities --events spans.csv --out c.json --grid peaks --tolerance 9 "
         "--interval s=onset,offset",
         "decode densities --out out.csv --decoder {kind:\u00a0peaks,alternate:\u00a0true} "
         "--interval s=onset,offset",

@@ -37,7 +37,7 @@ WRONG = {
     f"{STRIDE} --duration": ("nan", "0", "-1"),
     f"{STRIDE} --probability": ("nan", "2"),
     f"{STRIDE} --stride": ("0",),
-    "audit s --dataset sleep --sigma": ("nan",),
+    "audit --data s --dataset sleep --sigma": ("nan",),
     "decode d --out e.csv --min-duration": ("nan", "-1"),
     "decode d --out e.csv --threshold": ("nan",),
     "prepare r.csv --out s --rate": ("nan", "0"),
@@ -96,9 +96,9 @@ def test_no_option_of_any_command_takes_what_is_no_number(value: str):
                 continue
             flag, asked = parameter.opts[0], asked + 1
             done = CliRunner().invoke(app, [*words, f"{flag}={value}"])
-            told = " ".join(done.output.split())
-            assert f"Invalid value for '{flag}'" in told, (words, flag, told)
-            assert f"expected, got {value}" in told, (words, flag, told)
+            message = " ".join(done.output.split())
+            assert f"Invalid value for '{flag}'" in message, (words, flag, message)
+            assert f"expected, got {value}" in message, (words, flag, message)
     assert asked > 150
 
 

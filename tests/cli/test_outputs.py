@@ -25,7 +25,7 @@ COMMANDS = {
     "prepare": "prepare gone.csv --out",
     "decode": "decode gone --decoder peaks --out",
     "pairs": "decode gone --decoder peaks --out a.csv --pairs",
-    "calibrate": "calibrate gone gone.csv --tolerance 5 --out",
+    "calibrate": "calibrate gone --events gone.csv --tolerance 5 --out",
     "report": "report gone.csv --out",
     "figures": "figures --out",
     "simulate": "simulate sleep --recordings 1 --out",

@@ -58,8 +58,8 @@ def test_events_that_cannot_be_learned_from_are_named(project: Path) -> None:
     table.with_columns(pl.col("time") * 1000).write_csv(events)
     with pytest.raises(InputError, match=r"all 72 events are outside .* --column sample=NAME"):
         call("new", project.parent / "ms", *words)
-    one = pl.DataFrame({"recording": ["a", "g"], "event": "spike", "time": [5000.0, 5.0]})
-    pl.concat([table, one]).write_csv(events)
+    unlearnable = pl.DataFrame({"recording": ["a", "g"], "event": "spike", "time": [5000.0, 5.0]})
+    pl.concat([table, unlearnable]).write_csv(events)
     notes = call_json("new", project.parent / "two", *words)["notes"]
     assert any("events of 1 recordings" in note and "(g)" in note for note in notes)
     assert any("1 of 74 events are outside" in note for note in notes)
@@ -87,7 +87,7 @@ def test_an_existing_project_is_not_overwritten(project: Path) -> None:
 
 @pytest.mark.slow
 def test_fit_runs_the_configuration(project: Path) -> None:
-    model, found = project / "model.safetensors", project / "found.csv"
+    model, out = project / "model.safetensors", project / "found.csv"
     call("fit", "--config", project / "bdl.yaml", "--out", model, "--epochs", 2)
-    call("detect", model, "--config", project / "bdl.yaml", "--out", found)
-    assert pl.read_csv(found).columns == ["recording", "event", "time", "score"]
+    call("detect", model, "--config", project / "bdl.yaml", "--out", out)
+    assert pl.read_csv(out).columns == ["recording", "event", "time", "score"]

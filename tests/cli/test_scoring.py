@@ -50,8 +50,8 @@ DRAWN = (*BOTH, "--bootstrap", 9, "--cluster", "group")
 
 
 def test_kaggle_tables_work_as_they_are(tables: tuple[Path, Path]) -> None:
-    truth, found = tables
-    result = call_json("score", "--truth", truth, "--detections", found, *BOTH)
+    truth, detections = tables
+    result = call_json("score", "--truth", truth, "--detections", detections, *BOTH)
     # By hand: of the onsets 0.95 misses, 0.9 hits (3 steps off), 0.7 is 30 off.
     assert result["AP"]["onset"] == {"10": 0.25, "50": pytest.approx(1 / 2 * 1 / 2 + 1 / 2 * 2 / 3)}
     assert result["AP"]["wakeup"] == {"10": 0.25, "50": 1.0}
@@ -61,13 +61,15 @@ def test_kaggle_tables_work_as_they_are(tables: tuple[Path, Path]) -> None:
 
 
 def test_steps_and_seconds_agree(tables: tuple[Path, Path], tmp_path: Path) -> None:
-    truth, found = tables
-    steps = call_json("score", "--truth", truth, "--detections", found, *BOTH, "--unit", "steps")
+    truth, detections = tables
+    steps = call_json(
+        "score", "--truth", truth, "--detections", detections, *BOTH, "--unit", "steps"
+    )
     wide = ("--tolerance", 50, "--tolerance", 250)
     seconds = [
         ("--truth", plain(tmp_path, "t", TRUTH), "--detections", plain(tmp_path, "d", FOUND)),
-        ("--truth", truth, "--detections", found, "--unit", "seconds", "--period", 5),
-        ("--truth", plain(tmp_path, "t", TRUTH), "--detections", found, "--period", 5),
+        ("--truth", truth, "--detections", detections, "--unit", "seconds", "--period", 5),
+        ("--truth", plain(tmp_path, "t", TRUTH), "--detections", detections, "--period", 5),
     ]
     for arguments in seconds:
         result = call_json("score", *arguments, *wide)
@@ -89,8 +91,8 @@ def test_the_rule_for_event_free_recordings_is_explicit_and_printed(
     tables: tuple[Path, Path], tmp_path: Path
 ) -> None:
     truth, _ = tables
-    found = kaggle(tmp_path, "more", [*FOUND, ("c", "wakeup", 5, 0.99)])
-    arguments = ["score", "--truth", truth, "--detections", found, "--tolerance", 50]
+    detections = kaggle(tmp_path, "more", [*FOUND, ("c", "wakeup", 5, 0.99)])
+    arguments = ["score", "--truth", truth, "--detections", detections, "--tolerance", 50]
     with pytest.raises(BdlError, match="'c'"):
         call(*arguments)
     ignored = call_json(*arguments, "--event-free", "ignore")
@@ -109,9 +111,11 @@ def test_the_rule_for_event_free_recordings_is_explicit_and_printed(
 def test_rows_without_score_or_time_are_dropped_counted_and_told(tmp_path: Path) -> None:
     truth = tmp_path / "truth.csv"
     truth.write_text("series_id,event,step\na,onset,100\nb,onset,\n")
-    found = tmp_path / "found.csv"
-    found.write_text("series_id,event,step,score\na,onset,100,0.5\na,onset,101,\na,onset,NaN,0.9\n")
-    arguments = ("score", "--truth", truth, "--detections", found, "--tolerance", 5)
+    detections = tmp_path / "found.csv"
+    detections.write_text(
+        "series_id,event,step,score\na,onset,100,0.5\na,onset,101,\na,onset,NaN,0.9\n"
+    )
+    arguments = ("score", "--truth", truth, "--detections", detections, "--tolerance", 5)
     result = call_json(*arguments)
     assert result["mAP"] == 1.0
     assert result["left_out"] == [
@@ -122,10 +126,11 @@ def test_rows_without_score_or_time_are_dropped_counted_and_told(tmp_path: Path)
 
 
 def test_bootstrap_clusters_and_durations(tables: tuple[Path, Path], tmp_path: Path) -> None:
-    truth, found = tables
+    truth, detections = tables
     about = tmp_path / "about.csv"
     about.write_text("recording,duration,group,fold\na,43200,p1,0\nb,43200,p2,1\n")
-    arguments = ["score", "--truth", truth, "--detections", found, *BOTH, "--recordings", about]
+    given = ("--truth", truth, "--detections", detections, "--recordings", about)
+    arguments = ["score", *given, *BOTH]
     result = call_json(*arguments, "--bootstrap", 200, "--cluster", "group")
     interval = result["bootstrap"]["systems"]["detections"]
     assert interval["value"] == pytest.approx(result["mAP"])
@@ -138,26 +143,26 @@ def test_bootstrap_clusters_and_durations(tables: tuple[Path, Path], tmp_path: P
 
 
 def test_groups_may_stand_in_the_truth_table(tables: tuple[Path, Path], tmp_path: Path) -> None:
-    _, found = tables
+    _, detections = tables
     rows = pl.DataFrame(TRUTH, schema=["series_id", "event", "step"], orient="row")
     truth = tmp_path / "grouped.csv"
     rows.with_columns(group=pl.lit("p")).write_csv(truth)
-    result = call_json("score", "--truth", truth, "--detections", found, *DRAWN)
+    result = call_json("score", "--truth", truth, "--detections", detections, *DRAWN)
     assert result["bootstrap"]["clusters"] == 1
 
 
 def test_groups_must_be_known(tables: tuple[Path, Path]) -> None:
-    truth, found = tables
+    truth, detections = tables
     with pytest.raises(BdlError, match="'group'"):
-        call("score", "--truth", truth, "--detections", found, *DRAWN)
+        call("score", "--truth", truth, "--detections", detections, *DRAWN)
 
 
 def test_regions_limit_what_counts(tables: tuple[Path, Path], tmp_path: Path) -> None:
-    truth, found = tables
+    truth, detections = tables
     regions = tmp_path / "regions.csv"
     regions.write_text("recording,start,end\na,0,300\nb,0,600\n")
     result = call_json(
-        "score", "--truth", truth, "--detections", found, *BOTH, "--regions", regions
+        "score", "--truth", truth, "--detections", detections, *BOTH, "--regions", regions
     )
     assert result["AP"]["onset"]["50"] == 1.0
     assert result["AP"]["wakeup"]["50"] is None
@@ -166,12 +171,12 @@ def test_regions_limit_what_counts(tables: tuple[Path, Path], tmp_path: Path) ->
 def test_compare_pairs_systems_and_averages_seeds(
     tables: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    truth, found = tables
+    truth, detections = tables
     exact = kaggle(tmp_path, "exact", [(*row, 0.5) for row in TRUTH])
     about = tmp_path / "about.csv"
     about.write_text("recording,fold\na,0\nb,1\n")
     arguments = ["compare", "--truth", truth, *BOTH, "--recordings", about, "--bootstrap", 100]
-    systems = ["--detections", f"old={found}", "--detections", f"old={found}"]
+    systems = ["--detections", f"old={detections}", "--detections", f"old={detections}"]
     systems += ["--detections", f"new={exact}"]
     result = call_json(*arguments, *systems)
     assert len(result["systems"]["old"]) == 2
@@ -182,17 +187,17 @@ def test_compare_pairs_systems_and_averages_seeds(
     text = call(*arguments, *systems)
     assert "new - old" in text
     assert "fold 1" in text
-    plainly = call(*arguments, "--detections", found, "--detections", exact)
+    plainly = call(*arguments, "--detections", detections, "--detections", exact)
     assert "exact - found" in plainly
 
 
 def test_compare_counts_false_alarms_on_the_same_recordings(
     tables: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    truth, found = tables
+    truth, detections = tables
     noisy = kaggle(tmp_path, "noisy", [*FOUND, ("z", "onset", 1, 0.99)])
     arguments = ["compare", "--truth", truth, *BOTH, "--bootstrap", 20, "--event-free", "count"]
-    result = call_json(*arguments, "--detections", found, "--detections", noisy)
+    result = call_json(*arguments, "--detections", detections, "--detections", noisy)
     assert result["systems"]["found"][0]["recordings"] == 3
     assert result["bootstrap"]["differences"]["noisy - found"]["value"] < 0
 
@@ -216,7 +221,8 @@ def test_detections_without_scores_are_counted_not_ranked(
     assert "there is no average precision" in text
     assert "mAP" not in text
     point = call_json(*words, "--tolerance", 5)["at_threshold"]["onset"]
-    assert {(each["hits"], each["false"], each["missed"]) for each in point.values()} == {(1, 1, 1)}
+    triples = {(counts["hits"], counts["false"], counts["missed"]) for counts in point.values()}
+    assert triples == {(1, 1, 1)}
     with pytest.raises(BdlError, match="--metric mF1"):
         call(*words, "--tolerance", 5, "--bootstrap", 10)
     compared = ("compare", *words[1:], "--detections", f"b={plain}", "--tolerance", 5)
@@ -232,20 +238,20 @@ def test_detections_without_scores_are_counted_not_ranked(
 
 
 def test_other_bad_input_is_told(tables: tuple[Path, Path], tmp_path: Path) -> None:
-    truth, found = tables
-    good = ("--truth", truth, "--detections", found)
+    truth, detections = tables
+    good = ("--truth", truth, "--detections", detections)
     with pytest.raises(BdlError, match="distinct"):
         call("score", *good, "--tolerance", 5, "--tolerance", 5)
     with pytest.raises(BdlError, match="absent"):
-        call("score", "--truth", tmp_path / "absent.csv", "--detections", found, *BOTH)
+        call("score", "--truth", tmp_path / "absent.csv", "--detections", detections, *BOTH)
     empty = tmp_path / "empty.csv"
     empty.write_text("series_id,event,step\n")
     with pytest.raises(BdlError, match="no events at all"):
-        call("score", "--truth", empty, "--detections", found, *BOTH)
+        call("score", "--truth", empty, "--detections", detections, *BOTH)
     with pytest.raises(BdlError, match="two systems"):
         call("compare", *good, *BOTH)
     with pytest.raises(BdlError, match="name them"):
-        call("compare", *good, "--detections", found, *BOTH)
+        call("compare", *good, "--detections", detections, *BOTH)
     twice = tmp_path / "twice.csv"
     twice.write_text("recording\na\na\n")
     with pytest.raises(BdlError, match="twice"):
@@ -253,8 +259,8 @@ def test_other_bad_input_is_told(tables: tuple[Path, Path], tmp_path: Path) -> N
 
 
 def test_figures_at_a_fixed_threshold(tables: tuple[Path, Path]) -> None:
-    truth, found = tables
-    arguments = ("score", "--truth", truth, "--detections", found, *BOTH, "--threshold", 0.75)
+    truth, detections = tables
+    arguments = ("score", "--truth", truth, "--detections", detections, *BOTH, "--threshold", 0.75)
     onset = call_json(*arguments)["at_threshold"]["onset"]
     assert {k: onset["10"][k] for k in ("recall", "precision", "F1", "false")} == {
         "recall": 0.5,
@@ -266,8 +272,8 @@ def test_figures_at_a_fixed_threshold(tables: tuple[Path, Path]) -> None:
 
 
 def test_the_printed_score_has_figures_and_errors(tables: tuple[Path, Path]) -> None:
-    truth, found = tables
-    text = call("score", "--truth", truth, "--detections", found, *BOTH, "--errors", 10)
+    truth, detections = tables
+    text = call("score", "--truth", truth, "--detections", detections, *BOTH, "--errors", 10)
     assert "mAP" in text
     assert "errors at tolerance 10" in text
     assert "missed" in text
@@ -291,8 +297,8 @@ HEARD = [
 
 
 def test_the_collar_score_of_events_and_of_intervals(tmp_path: Path) -> None:
-    truth, found = seconds(tmp_path, "truth", VOICE), seconds(tmp_path, "found", HEARD)
-    arguments = ("score", "--truth", truth, "--detections", found, "--collar", 0.5)
+    truth, detections = seconds(tmp_path, "truth", VOICE), seconds(tmp_path, "found", HEARD)
+    arguments = ("score", "--truth", truth, "--detections", detections, "--collar", 0.5)
     by_type = call_json(*arguments)["types"]
     assert by_type["on"] == {
         "hits": 2,
@@ -322,8 +328,8 @@ def test_the_seizure_scores(tmp_path: Path) -> None:
     ends = ("seizure:onset", "seizure:offset")
     truth = seconds(tmp_path, "truth", [("eeg", ends[0], 100.0), ("eeg", ends[1], 150.0)])
     rows = zip(ends * 2, [170.0, 200.0, 900.0, 950.0], [0.9, 0.9, 0.5, 0.5], strict=True)
-    found = seconds(tmp_path, "found", [("eeg", *row) for row in rows])
-    arguments = ["score", "--truth", truth, "--detections", found, "--scoring", "seizures"]
+    detections = seconds(tmp_path, "found", [("eeg", *row) for row in rows])
+    arguments = ["score", "--truth", truth, "--detections", detections, "--scoring", "seizures"]
     with pytest.raises(BdlError, match="give --recordings, a table with the columns"):
         call(*arguments)
     recordings = tmp_path / "recordings.csv"
@@ -352,10 +358,11 @@ def test_the_seizure_scores(tmp_path: Path) -> None:
 def test_screening_gives_sensitivity_at_false_alarms_per_day(
     tables: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    truth, found = tables
+    truth, detections = tables
     recordings = tmp_path / "recordings.csv"
     recordings.write_text("recording,duration\na,43200\nb,43200\n")
-    arguments = ("score", "--truth", truth, "--detections", found, *BOTH, "--scoring=screening")
+    given = ("--truth", truth, "--detections", detections)
+    arguments = ("score", *given, *BOTH, "--scoring=screening")
     with pytest.raises(BdlError, match="--recordings"):
         call(*arguments)
     timed = (*arguments, "--recordings", recordings)
@@ -383,14 +390,14 @@ def test_screening_gives_sensitivity_at_false_alarms_per_day(
 def test_options_of_another_scoring_are_refused(
     tables: tuple[Path, Path], options: tuple[Any, ...], problem: str
 ) -> None:
-    truth, found = tables
+    truth, detections = tables
     with pytest.raises(BdlError, match=problem):
-        call("score", "--truth", truth, "--detections", found, *options)
+        call("score", "--truth", truth, "--detections", detections, *options)
 
 
 def test_the_threshold_governs_the_error_table(tables: tuple[Path, Path]) -> None:
-    truth, found = tables
-    arguments = ("score", "--truth", truth, "--detections", found, *BOTH)
+    truth, detections = tables
+    arguments = ("score", "--truth", truth, "--detections", detections, *BOTH)
     best = call_json(*arguments)["errors"]
     high = call_json(*arguments, "--threshold", 0.85)["errors"]
     assert best["threshold"] == {"onset": 0.7, "wakeup": 0.6}
@@ -401,8 +408,8 @@ def test_the_threshold_governs_the_error_table(tables: tuple[Path, Path]) -> Non
 
 
 def test_a_metric_that_is_not_known_lists_those_that_are(tables: tuple[Path, Path]) -> None:
-    truth, found = tables
-    arguments = ("score", "--truth", truth, "--detections", found, *BOTH, "--bootstrap", 9)
+    truth, detections = tables
+    arguments = ("score", "--truth", truth, "--detections", detections, *BOTH, "--bootstrap", 9)
     with pytest.raises(BdlError, match="expected one of AP, mAP, F1, mF1"):
         call(*arguments, "--metric", "accuracy")
 
@@ -444,10 +451,10 @@ def test_unknown_recordings_are_refused_by_every_scoring(
 def test_every_table_states_its_cutoff_and_fits_a_terminal(
     tables: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    truth, found = tables
+    truth, detections = tables
     about = tmp_path / "about.csv"
     about.write_text("recording,duration\na,43200\nb,56160\n")
-    given = ("score", "--truth", truth, "--detections", found, "--recordings", about)
+    given = ("score", "--truth", truth, "--detections", detections, "--recordings", about)
     text = call(*given, *BOTH, "--threshold", 0.75, "--bootstrap", 20)
     assert "detections with score >= 0.75, in 27.6 h" in text
     assert "detections of at least this score: onset 0.75, wakeup 0.75" in text
@@ -464,24 +471,26 @@ def test_every_table_states_its_cutoff_and_fits_a_terminal(
 def test_a_table_of_intervals_is_scored_by_its_ends(tmp_path: Path, words: tuple[str, ...]) -> None:
     """As `bdl detect` writes it: one row per night, while the truth has one per end."""
     begin, end = ("asleep", "awake") if words else ("onset", "wakeup")
-    truth, found = tmp_path / "truth.csv", tmp_path / "found.csv"
+    truth, detections = tmp_path / "truth.csv", tmp_path / "found.csv"
     rows = f"a,{begin},100\na,{end},900\na,{begin},2000\na,{end},2800\n"
     truth.write_text(f"recording,event,time\n{rows}")
-    found.write_text("recording,event,start,end,duration,score\na,night,103,905,802,0.9\n")
-    told = call_json("score", "--truth", truth, "--detections", found, "--tolerance", 10, *words)
-    assert told["mAP"] == pytest.approx(0.5)
+    detections.write_text("recording,event,start,end,duration,score\na,night,103,905,802,0.9\n")
+    output = call_json(
+        "score", "--truth", truth, "--detections", detections, "--tolerance", 10, *words
+    )
+    assert output["mAP"] == pytest.approx(0.5)
     if words:
         with pytest.raises(BdlError, match=r"'night:offset', 'night:onset'; .*--interval NAME="):
-            call("score", "--truth", truth, "--detections", found, "--tolerance", 10)
+            call("score", "--truth", truth, "--detections", detections, "--tolerance", 10)
 
 
 def test_an_interval_is_one_false_alarm(tmp_path: Path) -> None:
     truth = seconds(tmp_path, "truth", [("a", "bed", 100.0), ("a", "rise", 900.0)])
     rows = [("a", "bed", 101.0), ("a", "rise", 901.0), ("a", "bed", 5000.0), ("a", "rise", 6000.0)]
-    found = seconds(tmp_path, "found", [(*row, 0.9) for row in rows])
+    detections = seconds(tmp_path, "found", [(*row, 0.9) for row in rows])
     about = tmp_path / "about.csv"
     about.write_text("recording,duration\na,86400\n")
-    arguments = ("score", "--truth", truth, "--detections", found, "--recordings", about)
+    arguments = ("score", "--truth", truth, "--detections", detections, "--recordings", about)
     arguments += ("--tolerance", 5, "--threshold", 0.5)
     ends = call_json(*arguments)["at_threshold"]["all"]["5"]
     assert ends["false_alarms_per_day"] == 2.0  # nothing says that these are ends of intervals
@@ -494,10 +503,10 @@ def test_an_interval_is_one_false_alarm(tmp_path: Path) -> None:
 def test_systems_are_compared_in_pairs_or_with_a_baseline(
     tables: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    truth, found = tables
+    truth, detections = tables
     exact = kaggle(tmp_path, "exact", [(*row, 0.5) for row in TRUTH])
     other = kaggle(tmp_path, "other", [*FOUND[1:], ("a", "onset", 120, 0.3)])
-    tables_ = [word for path in (found, exact, other) for word in ("--detections", path)]
+    tables_ = [word for path in (detections, exact, other) for word in ("--detections", path)]
     arguments = ("compare", "--truth", truth, *BOTH, "--bootstrap", 200, *tables_)
     every = call_json(*arguments)["bootstrap"]["differences"]
     assert [*every] == ["exact - found", "other - found", "other - exact"]
@@ -511,16 +520,17 @@ def test_systems_are_compared_in_pairs_or_with_a_baseline(
         call(*arguments, "--baseline", "best")
     bare = tmp_path / "bare.csv"
     bare.write_text("series_id,event,step\na,onset,100\nb,onset,200\n")
-    unscored = ("compare", "--truth", truth, *BOTH, "--detections", bare, "--detections", found)
+    given = ("--detections", bare, "--detections", detections)
+    unscored = ("compare", "--truth", truth, *BOTH, *given)
     assert call_json(*unscored, "--metric", "mF1", "--bootstrap", 9)["bootstrap"]["systems"]
 
 
 def test_a_report_on_a_data_set_scores_by_its_rules(tmp_path: Path) -> None:
     Fraud().simulate(tmp_path / "fraud", recordings=4)
     benchmark = Fraud().load(tmp_path / "fraud")
-    found = tmp_path / "found.csv"
-    write_events(replace(benchmark.events, score=np.ones(len(benchmark.events))), found)
-    words = ("report", found, "--dataset", "fraud", "--data", tmp_path / "fraud")
+    detections = tmp_path / "found.csv"
+    write_events(replace(benchmark.events, score=np.ones(len(benchmark.events))), detections)
+    words = ("report", detections, "--dataset", "fraud", "--data", tmp_path / "fraud")
     page = ("--bootstrap", 0, "--out", tmp_path / "page.html")
     for more, rule in (((), "counted as false alarms"), (("--event-free", "ignore"), "ignored")):
         call(*words, *more, *page)
@@ -529,7 +539,7 @@ def test_a_report_on_a_data_set_scores_by_its_rules(tmp_path: Path) -> None:
 
 
 def test_tables_speak_of_events(tables: tuple[Path, Path]) -> None:
-    truth, found = tables
-    lines = call("score", "--truth", truth, "--detections", found, "--collar", 10).splitlines()
+    truth, detections = tables
+    lines = call("score", "--truth", truth, "--detections", detections, "--collar", 10).splitlines()
     head = "type hits detections events precision recall F1"
     assert head in [" ".join(line.split()) for line in lines]

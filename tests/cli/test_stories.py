@@ -22,13 +22,13 @@ ZONE = ("--zone", "Europe/Berlin")
 def test_a_sleep_researcher_with_actigraph_exports_and_a_diary(tmp_path: Path) -> None:
     truth = write_actigraphy(tmp_path, participants=2)
     exports, diary = tmp_path / "exports", tmp_path / "diary.csv"
-    told = call_json("inspect", exports, *ZONE, "--events", diary)
-    assert told["recordings"]["recordings"] == told["recordings"]["with_start"] == 2
-    assert told["recordings"]["missing"] == 0.0
-    assert told["events"]["outside"] == 0
-    assert told["events"]["unknown_recordings"] == []
-    assert any("'Bedtime' is read as start" in note for note in told["notes"])
-    assert any("ActiGraph export" in note for note in told["recordings"]["notes"])
+    output = call_json("inspect", exports, *ZONE, "--events", diary)
+    assert output["recordings"]["recordings"] == output["recordings"]["with_start"] == 2
+    assert output["recordings"]["missing"] == 0.0
+    assert output["events"]["outside"] == 0
+    assert output["events"]["unknown_recordings"] == []
+    assert any("'Bedtime' is read as start" in note for note in output["notes"])
+    assert any("ActiGraph export" in note for note in output["recordings"]["notes"])
     out = tmp_path / "events.csv"
     call(
         "convert", diary, "--recordings", exports, *ZONE, "--interval", "sleep=onset,wakeup",
@@ -77,17 +77,17 @@ def test_a_clinical_engineer_with_edf_files(tmp_path: Path) -> None:
     write_clinic(tmp_path, files=3, seconds=60)
     clinic = tmp_path / "clinic"
     columns = ("--column", "start=Begin", "--code", "sz=seizure")
-    told = call_json("inspect", clinic, "--events", tmp_path / "seizures.csv", *columns)
-    assert told["recordings"]["recordings"] == 3
-    assert [*told["recordings"]["periods"]] == ["0.00390625", "0.005", "0.001953125"]
-    assert any("left out" in note and "pat99" in note for note in told["recordings"]["notes"])
-    assert told["events"]["types"] == {"seizure:offset": 3, "seizure:onset": 3}
-    assert told["events"]["outside"] == 0
+    output = call_json("inspect", clinic, "--events", tmp_path / "seizures.csv", *columns)
+    assert output["recordings"]["recordings"] == 3
+    assert [*output["recordings"]["periods"]] == ["0.00390625", "0.005", "0.001953125"]
+    assert any("left out" in note and "pat99" in note for note in output["recordings"]["notes"])
+    assert output["events"]["types"] == {"seizure:offset": 3, "seizure:onset": 3}
+    assert output["events"]["outside"] == 0
     (clinic / "pat99_night.edf").unlink()
     store = tmp_path / "store"
     words = ("prepare", clinic, "--out", store, "--channel", "Fp1", "--channel", "T7")
-    told = call_json(*words, "--rate", 100, "--group-pattern", r"(pat\d+)")
-    assert sum("resampled" in note for note in told["notes"]) == 3
+    output = call_json(*words, "--rate", 100, "--group-pattern", r"(pat\d+)")
+    assert sum("resampled" in note for note in output["notes"]) == 3
     prepared = open_store(store)
     assert {info.period for info in prepared.infos} == {0.01}
     assert {info.channels for info in prepared.infos} == {("Fp1", "T7")}
@@ -111,18 +111,18 @@ FEW = ("--folds", 3, "--bootstrap", 20, "--threads", 1, "--quiet")
 
 def from_project_to_answer(project: Path, new: object, *words: object) -> pl.DataFrame:
     """Evaluate, report, fit and detect; the detections."""
-    told = call_json("evaluate", project, *FEW, *QUICK)
-    low, high = told["rows"]["fast"]["tuned"]["mAP"]["interval"]
+    output = call_json("evaluate", project, *FEW, *QUICK)
+    low, high = output["rows"]["fast"]["tuned"]["mAP"]["interval"]
     assert 0 <= low <= high <= 1
     page = project / "report.html"
     call("report", project / "evaluation", "--out", page)
     assert page.stat().st_size > 1_000_000
     assert "cross-validated" in call_json("fit", project, *QUICK, "--quiet")
-    found = project / "found.csv"
-    detect = ("detect", project / "model.safetensors", new, "--out", found, "--quiet", *words)
+    out = project / "found.csv"
+    detect = ("detect", project / "model.safetensors", new, "--out", out, "--quiet", *words)
     assert call_json(*detect, "--update")["recordings"] > 0
     assert call_json(*detect, "--update")["recordings"] == 0
-    return pl.read_csv(found)
+    return pl.read_csv(out)
 
 
 @pytest.mark.slow
@@ -135,14 +135,14 @@ def test_the_sleep_researcher_gets_nights_with_local_times(tmp_path: Path) -> No
     sleep = ("--interval", "sleep=onset,wakeup")
     call("convert", tmp_path / "diary.csv", *words, *sleep, "--out", events)
     call("new", project, *words, "--events", events, "--annotated", tmp_path / "annotated.csv")
-    found = from_project_to_answer(project, exports, "--sensitivity", 0.3)
-    assert found.columns[-2:] == ["local_start", "local_end"]
-    clocks = {text[-6:] for text in found["local_start"]}
+    table = from_project_to_answer(project, exports, "--sensitivity", 0.3)
+    assert table.columns[-2:] == ["local_start", "local_end"]
+    clocks = {text[-6:] for text in table["local_start"]}
     assert clocks <= {"+02:00", "+01:00"}
-    first = datetime.fromisoformat(found["local_start"][0])
+    first = datetime.fromisoformat(table["local_start"][0])
     begin = datetime(2024, 10, 22, 12, tzinfo=ZoneInfo("Europe/Berlin"))
     passed = (first.astimezone(UTC) - begin.astimezone(UTC)).total_seconds()
-    assert passed == pytest.approx(found["start"][0], abs=1)
+    assert passed == pytest.approx(table["start"][0], abs=1)
 
 
 @pytest.mark.slow
@@ -158,9 +158,9 @@ def test_the_clinical_engineer_needs_only_the_new_files(tmp_path: Path) -> None:
     columns = ("--column", "start=Begin", "--code", "sz=seizure")
     call("new", project, "--recordings", store, "--events", tmp_path / "seizures.csv", *columns)
     # Raw files of three rates and spellings, read and resampled as the store was.
-    found = from_project_to_answer(project, clinic, "--sensitivity", 0.3)
-    assert {"start", "end", "duration", "local_start"} <= {*found.columns}
-    assert {*found["event"]} <= {"seizure"}
+    table = from_project_to_answer(project, clinic, "--sensitivity", 0.3)
+    assert {"start", "end", "duration", "local_start"} <= {*table.columns}
+    assert {*table["event"]} <= {"seizure"}
     call("detect", project / "model.safetensors", store, "--out", tmp_path / "s.csv", "--all")
     call("detect", project / "model.safetensors", clinic, "--out", tmp_path / "r.csv", "--all")
     stored, raw = (pl.read_csv(tmp_path / name) for name in ("s.csv", "r.csv"))
@@ -177,15 +177,15 @@ def test_the_industrial_engineer_goes_on_from_one_long_log(tmp_path: Path) -> No
                (("recording", "Machine"), ("event", "Fault"), ("time", "When"))]  # fmt: skip
     with pytest.raises(BdlError, match="--regular"):
         call("inspect", log, *layout)
-    told = call_json("inspect", log, *layout, "--regular", "--events", faults, *columns)
-    assert told["recordings"]["recordings"] == 6
-    assert 0 < told["recordings"]["missing"] < 0.02
-    assert told["events"]["outside"] == 0
+    output = call_json("inspect", log, *layout, "--regular", "--events", faults, *columns)
+    assert output["recordings"]["recordings"] == 6
+    assert 0 < output["recordings"]["missing"] < 0.02
+    assert output["events"]["outside"] == 0
     call("new", project, "--recordings", log, *layout, "--regular", "--events", faults, *columns)
-    found = from_project_to_answer(project, log, "--sensitivity", 1)
-    assert found.columns == ["recording", "event", "time", "score", "local_time"]
-    assert {*found["event"]} <= {"leak"}
-    assert set(found["recording"]) <= {f"M{n}" for n in range(1, 7)}
+    table = from_project_to_answer(project, log, "--sensitivity", 1)
+    assert table.columns == ["recording", "event", "time", "score", "local_time"]
+    assert {*table["event"]} <= {"leak"}
+    assert set(table["recording"]) <= {f"M{n}" for n in range(1, 7)}
 
 
 def test_a_person_who_only_scores(tmp_path: Path) -> None:

@@ -35,17 +35,17 @@ def test_the_papers_figures_for_sleep():
     "kernel",
     [Hard(), Gaussian(sigma=40), RightGaussian(sigma=40), Tolerance(tolerances=(20.0, 60.0))],
 )
-@pytest.mark.parametrize("crop", [None, 900.0])
-def test_against_the_definitions(kernel, crop):
+@pytest.mark.parametrize("window", [None, 900.0])
+def test_against_the_definitions(kernel, window):
     rng = np.random.default_rng(7)
     for stride in (1, 7, 10):
         samples = int(rng.integers(300, 700))
         info = RecordingInfo("a", samples, ("x",), 5.0)
         places = rng.integers(0, samples, size=12)
         table = Events.of("a", "x", [*(places * 5.0), samples * 5.0 + 100])
-        (row,) = audit(table, [info], types=["x"], kernel=kernel, stride=stride, crop=crop)
+        (row,) = audit(table, [info], types=["x"], kernel=kernel, stride=stride, window=window)
         offset, weights = kernel.weights(5.0)
-        size = samples if crop is None else max(stride, round(crop / 5))
+        size = samples if window is None else max(stride, round(window / 5))
         mass = lost = 0.0
         touched = collisions = 0
         peaks, bins = [0.0], [0.0]
@@ -83,8 +83,8 @@ def test_edges_cost_naive_construction():
     assert row.mass == pytest.approx(2)
 
 
-def test_no_events_and_bad_crop():
+def test_no_events_and_bad_window():
     (row,) = audit(Events.empty(), [WEEK], types=["onset"], kernel=Hard(), stride=10)
     assert (row.events, row.placed, row.mass) == (0, 0, 0)
     with pytest.raises(ConfigError):
-        audit(Events.empty(), [WEEK], types=["onset"], kernel=Hard(), stride=10, crop=0)
+        audit(Events.empty(), [WEEK], types=["onset"], kernel=Hard(), stride=10, window=0)

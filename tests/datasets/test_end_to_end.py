@@ -45,11 +45,13 @@ CASES = {
 }
 
 
-def at_random(found: Events, samples: dict[str, float], seed: int = 0) -> Events:
+def at_random(detections: Events, samples: dict[str, float], seed: int = 0) -> Events:
     """The same detections at random times of their recordings."""
     rng = np.random.default_rng(seed)
-    ends = np.array([samples[name] for name in found.recording])
-    return Events.of(found.recording, found.event, rng.random(len(found)) * ends, found.score)
+    ends = np.array([samples[name] for name in detections.recording])
+    return Events.of(
+        detections.recording, detections.event, rng.random(len(detections)) * ends, detections.score
+    )
 
 
 @pytest.mark.slow
@@ -58,9 +60,9 @@ def at_random(found: Events, samples: dict[str, float], seed: int = 0) -> Events
 def test_raw_files_to_score(dataset, tmp_path):
     size, changes = CASES[dataset]
     dataset.simulate(tmp_path, seed=12, **size)
-    found = dataset.load(tmp_path)
-    settings = found.settings
-    ids = found.recordings.ids
+    benchmark = dataset.load(tmp_path)
+    settings = benchmark.settings
+    ids = benchmark.recordings.ids
     train, test = ids[:-3], ids[-3:]
     features = {} if settings.scaling else {"scaling": "robust"}
     fields = merge({"features": features, "training": {"learning_rate": 1e-2}}, changes)
@@ -69,13 +71,13 @@ def test_raw_files_to_score(dataset, tmp_path):
     )
     detector = Detector(**dict(chosen))
     detector.fit(
-        found.recordings.select(train),
-        found.events.select(recordings=train),
-        intervals=found.intervals,
+        benchmark.recordings.select(train),
+        benchmark.events.select(recordings=train),
+        intervals=benchmark.intervals,
         types=settings.types,
     )
-    detections = detector.detect(found.recordings.select(test))
-    events = found.events.select(recordings=test)
+    detections = detector.detect(benchmark.recordings.select(test))
+    events = benchmark.events.select(recordings=test)
 
     def figure(guess: Events) -> float:
         return score(
@@ -89,7 +91,9 @@ def test_raw_files_to_score(dataset, tmp_path):
 
     chance = np.mean(
         [
-            figure(at_random(detections, {i.id: i.duration for i in found.recordings.infos}, seed))
+            figure(
+                at_random(detections, {i.id: i.duration for i in benchmark.recordings.infos}, seed)
+            )
             for seed in range(20)
         ]
     )

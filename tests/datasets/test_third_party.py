@@ -109,7 +109,7 @@ def test_commands(run):
     assert "Clicks in noise." in shown
     assert "Factor on the values." in shown
     run("simulate", "clicks", "--out", "clicks", "--recordings", 6)
-    audit = json.loads(run("audit", "clicks", "--dataset", "clicks", "--json"))
+    audit = json.loads(run("audit", "--dataset", "clicks", "--data", "clicks", "--json"))
     assert audit["types"][0]["placed"] == 48
     assert audit["notes"][-1] == "licence: public domain"
     summary = json.loads(

@@ -61,16 +61,16 @@ def in_parts(decoder: Decoder, density: Density, parts: list[int], *, save: bool
 
 
 def check_against_whole(decoder: Decoder, density: Density, parts: list[int], save: bool) -> None:
-    found = in_parts(decoder, density, parts, save=save)
+    from_parts = in_parts(decoder, density, parts, save=save)
     at_once = in_parts(decoder, density, [], save=False)
     whole = decoder.detect(density, intervals_of(density))
     for event in whole:
-        for ours, once in zip(found[event], at_once[event], strict=True):
+        for ours, once in zip(from_parts[event], at_once[event], strict=True):
             assert ours.tobytes() == once.tobytes()
-        order = np.lexsort((-found[event].score, found[event].time))
-        assert found[event].time[order].tobytes() == whole[event].time.tobytes()
-        assert found[event].score[order].tobytes() == whole[event].score.tobytes()
-        assert (np.diff(found[event].known) >= 0).all()
+        order = np.lexsort((-from_parts[event].score, from_parts[event].time))
+        assert from_parts[event].time[order].tobytes() == whole[event].time.tobytes()
+        assert from_parts[event].score[order].tobytes() == whole[event].score.tobytes()
+        assert (np.diff(from_parts[event].known) >= 0).all()
 
 
 @settings(max_examples=60, deadline=None)
@@ -107,16 +107,16 @@ def test_forward_mass_in_parts(density, parts, save, tolerances, ahead, separati
         tolerances=tolerances, look_ahead=ahead, separation=separation, unit=unit, threshold=0.01
     )
     check_against_whole(decoder, density, parts, save)
-    found = in_parts(decoder, density, parts, save=save)
+    ours = in_parts(decoder, density, parts, save=save)
     for column, event in enumerate(density.types):
         expected = forward_mass(
             density.values[:, column], period=density.period, stride=density.stride,
             samples=density.samples, tolerances=tolerances, look_ahead=ahead, threshold=0.01,
             separation=separation, unit=unit,
         )  # fmt: skip
-        assert found[event].time.tolist() == [density.times[b] for b, _, _ in expected]
-        assert found[event].score.tolist() == [score for _, score, _ in expected]
-        assert found[event].known.tolist() == [known for _, _, known in expected]
+        assert ours[event].time.tolist() == [density.times[b] for b, _, _ in expected]
+        assert ours[event].score.tolist() == [score for _, score, _ in expected]
+        assert ours[event].known.tolist() == [known for _, _, known in expected]
 
 
 @settings(max_examples=30, deadline=None)

@@ -90,7 +90,8 @@ def test_a_toy_decoder_works_on_the_command_line(tmp_path: Path) -> None:
     call("decode", tmp_path / "densities", "--out", out, "--decoder", "{kind: toy, count: 2}")
     assert formats.read_events(out).time.tolist() == [1.0, 3.0]
     result = call_json(
-        *("calibrate", tmp_path / "densities", tmp_path / "truth.csv", "--grid", "toy"),
+        *("calibrate", tmp_path / "densities", "--events", tmp_path / "truth.csv"),
+        *("--grid", "toy"),
         *("--out", tmp_path / "decoder.json", "--tolerance", 0.5),
     )
     assert result["decoder"]["count"] == 2

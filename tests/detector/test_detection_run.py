@@ -118,8 +118,8 @@ def test_the_command_writes_the_same_bytes_with_two_workers(detector: Detector, 
     for suffix in ("csv", "parquet"):
         call(*command, tmp_path / f"one.{suffix}")
         call(*command, tmp_path / f"two.{suffix}", "--jobs", 2)
-        one, two = ((tmp_path / f"{name}.{suffix}").read_bytes() for name in ("one", "two"))
-        assert one == two
+        single, two = ((tmp_path / f"{name}.{suffix}").read_bytes() for name in ("one", "two"))
+        assert single == two
     call(*command, tmp_path / "parts", "--jobs", 2, "--partition", 8)
     assert len([*(tmp_path / "parts").iterdir()]) == 3
     whole, parts = pl.read_parquet(tmp_path / "one.parquet"), pl.read_parquet(tmp_path / "parts")
@@ -141,9 +141,9 @@ def test_the_command_goes_on_past_damage_and_tries_it_again(detector: Detector, 
         "--out",
         tmp_path / "d.csv",
     )
-    told = call_json(*command, code=3)
-    assert told["recordings"] == 4
-    assert "n00003.npy" in told["left_out"][0]
+    output = call_json(*command, code=3)
+    assert output["recordings"] == 4
+    assert "n00003.npy" in output["left_out"][0]
     with pytest.raises(InputError, match=r"n00003\.npy"):
         call(*command, "--strict")
     array.write_bytes(whole)

@@ -51,8 +51,8 @@ class Own(nn.Module):
 
 def test_it_finds_events_in_recordings_it_has_not_seen(fitted):
     recordings, events = spikes(4, seed=1)
-    found = fitted.detect(recordings)
-    assert match(events, found, [8.0]).mean_average_precision() > 0.95
+    detections = fitted.detect(recordings)
+    assert match(events, detections, [8.0]).mean_average_precision() > 0.95
     assert fitted.history_[-1].loss < 0.5 * fitted.history_[0].loss
 
 
@@ -96,7 +96,10 @@ def test_calendar_features_are_learned_and_saved(tmp_path):
     recordings, events = spikes(4)
     start = datetime(2020, 1, 1, tzinfo=UTC)
     dated = Recordings.of(
-        [Recording(replace(one.info, start=start), one.values) for one in recordings]
+        [
+            Recording(replace(recording.info, start=start), recording.values)
+            for recording in recordings
+        ]
     )
     detector = Detector(**quick(calendar=True, epochs=1)).fit(dated, events)
     detector.save(tmp_path / "m.bdl")
@@ -113,19 +116,19 @@ def test_validation_scores_the_chosen_epochs_and_keeps_the_best():
     scores = {row.epoch: row.score for row in detector.history_ if row.score is not None}
     assert set(scores) == {1, 20, 30}
     assert scores[detector.best_epoch_] == max(scores.values()) > scores[1]
-    found = detector.detect(held[0])
-    assert match(held[1], found, [8.0]).mean_average_precision() == max(scores.values())
+    detections = detector.detect(held[0])
+    assert match(held[1], detections, [8.0]).mean_average_precision() == max(scores.values())
     first = detector.checkpoint(1)
-    found = first.detect(held[0])
-    assert match(held[1], found, [8.0]).mean_average_precision() == scores[1]
+    detections = first.detect(held[0])
+    assert match(held[1], detections, [8.0]).mean_average_precision() == scores[1]
     assert first.best_epoch_ == 1
 
 
 def test_checkpoints_are_kept_on_request(fitted):
     assert [*fitted.checkpoints_] == [1, 10, 30]
     recordings, _ = spikes(1, seed=3)
-    one, ten = (fitted.checkpoint(epoch).density(recordings["r0"]).values for epoch in (1, 10))
-    assert not np.array_equal(one, ten)
+    first, ten = (fitted.checkpoint(epoch).density(recordings["r0"]).values for epoch in (1, 10))
+    assert not np.array_equal(first, ten)
     with pytest.raises(ConfigError, match="no weights of epoch 5 were kept; kept are 1, 10, 30"):
         fitted.checkpoint(5)
 
@@ -137,8 +140,10 @@ def test_a_training_that_stops_early_is_on_the_same_way(fitted):
     assert (len(stopped.history_), stopped.best_epoch_) == (10, 10)
     assert [*stopped.checkpoints_] == [10]
     whole = fitted.checkpoint(10)
-    for one, other in zip(stopped.densities(recordings), whole.densities(recordings), strict=True):
-        assert np.array_equal(one.values, other.values)
+    for density, other in zip(
+        stopped.densities(recordings), whole.densities(recordings), strict=True
+    ):
+        assert np.array_equal(density.values, other.values)
     with pytest.raises(BdlError, match="stop_after 31 is beyond the 30 epochs"):
         Detector(**quick(epochs=30, stop_after=31)).fit(recordings, events)
 
@@ -149,8 +154,8 @@ def test_calibration_freezes_a_decoder(fitted, tmp_path):
     chosen = detector.calibrate(recordings, events, grid=PeakGrid(thresholds=5, separation=10.0))
     assert isinstance(chosen.decoder, Peaks)
     assert detector.model_.decoder == chosen.decoder
-    found = detector.detect(recordings)
-    assert match(events, found, [8.0]).mean_average_precision() == pytest.approx(chosen.score)
+    detections = detector.detect(recordings)
+    assert match(events, detections, [8.0]).mean_average_precision() == pytest.approx(chosen.score)
     detector.save(tmp_path / "m.bdl")
     assert Detector.load(tmp_path / "m.bdl").model_.decoder == chosen.decoder
     assert detector.calibrate(recordings, events).decoder.kind == "expected-ap"
@@ -305,8 +310,8 @@ def test_a_decoder_of_another_density_is_refused_after_fitting_too(fitted):
 
 def test_a_clone_of_a_fitted_or_loaded_detector_is_not_fitted(fitted, tmp_path):
     fitted.save(tmp_path / "m.bdl")
-    for one in (fitted, Detector.load(tmp_path / "m.bdl")):
-        again = clone(one)
+    for detector in (fitted, Detector.load(tmp_path / "m.bdl")):
+        again = clone(detector)
         with pytest.raises(ConfigError, match="not fitted yet"):
             again.detect([])
         again.set_params(training__checkpoint_epochs=(), training__epochs=1).fit(*spikes(4))
@@ -364,9 +369,9 @@ def test_short_recordings_one_sample_and_gaps(fitted):
 def test_a_detection_does_not_depend_on_its_company(fitted):
     recordings, _ = spikes(5, seed=2)
     together = [*fitted.densities(recordings)]
-    for one in together:
-        alone = fitted.density(recordings[one.recording])
-        assert np.array_equal(alone.values, one.values)
+    for density in together:
+        alone = fitted.density(recordings[density.recording])
+        assert np.array_equal(alone.values, density.values)
     assert len(fitted.detect([])) == 0
     assert len(fitted.detect(recordings["r1"])) > 0
 
@@ -467,18 +472,18 @@ def test_resampling_only_when_asked_for(fitted):
     recordings, events = spikes(3, seed=8)
     doubled = Recordings.of(
         [
-            Recording.of(np.repeat(one.values, 2, axis=0), id=one.id, period=0.5)
-            for one in recordings
+            Recording.of(np.repeat(recording.values, 2, axis=0), id=recording.id, period=0.5)
+            for recording in recordings
         ]
     )
     with pytest.raises(InputError, match="resample=True"):
         fitted.detect(doubled)
-    found = fitted.detect(doubled, resample=True)
-    assert match(events, found, [8.0]).mean_average_precision() > 0.9
+    detections = fitted.detect(doubled, resample=True)
+    assert match(events, detections, [8.0]).mean_average_precision() > 0.9
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ({"objective": "bdl-soft"}, "bdl-soft"),
         ({"encoder": "gpt"}, "gpt"),
@@ -496,8 +501,8 @@ def test_resampling_only_when_asked_for(fitted):
         ({"tensorboard": True}, "directory"),
     ],
 )
-def test_parameters_are_checked_when_fitting(wrong, told):
-    with pytest.raises(BdlError, match=told):
+def test_parameters_are_checked_when_fitting(wrong, message):
+    with pytest.raises(BdlError, match=message):
         Detector(**quick(**wrong)).fit(**some())
 
 

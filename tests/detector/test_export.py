@@ -53,7 +53,10 @@ def fitted(name: str, **changes: object) -> Detector:
     recordings, events = spikes(4)
     settings = quick(encoder=ENCODERS[name], calendar=True, missing=True, **changes)
     started = Recordings.of(
-        [Recording.of(each.values, id=each.id, period=1.0, start=START) for each in recordings]
+        [
+            Recording.of(recording.values, id=recording.id, period=1.0, start=START)
+            for recording in recordings
+        ]
     )
     return Detector(**settings).fit(started, events)
 
@@ -147,13 +150,13 @@ def test_the_graph_bins_samples_itself(tmp_path: Path):
     binned = bin_features(given, features)
     session = onnxruntime.InferenceSession(path)
     state = {
-        each.name: np.zeros([n if isinstance(n, int) else 1 for n in each.shape], kind)
-        for each in session.get_inputs()
-        if (kind := {"tensor(float)": np.float32, "tensor(double)": np.float64}.get(each.type))
-        and "." in each.name
+        node.name: np.zeros([n if isinstance(n, int) else 1 for n in node.shape], kind)
+        for node in session.get_inputs()
+        if (kind := {"tensor(float)": np.float32, "tensor(double)": np.float64}.get(node.type))
+        and "." in node.name
     }
     state["member1.seen"] = np.zeros(1, np.int64)
-    found = []
+    parts = []
     for first, stop in ((0, 7), (7, 8), (8, bins - 1)):  # in parts, one bin among them
         density, *after = session.run(
             ["density", *(f"{name}.next" for name in state)],
@@ -166,9 +169,9 @@ def test_the_graph_bins_samples_itself(tmp_path: Path):
             },
         )
         state = dict(zip(state, after, strict=True))
-        found.append(density[0])
+        parts.append(density[0])
     expected = detector.density(given).values[: bins - 1]
-    assert np.abs(np.concatenate(found) - expected).max() <= BOUND
+    assert np.abs(np.concatenate(parts) - expected).max() <= BOUND
 
 
 def test_what_cannot_be_exported_is_refused_with_a_reason(tmp_path: Path):
@@ -202,7 +205,7 @@ def test_deep_metadata_are_refused(default: Path, tmp_path: Path):
     import onnx
 
     model = onnx.load(default / "model.onnx")
-    [entry] = [each for each in model.metadata_props if each.key == "bdl"]
+    [entry] = [field for field in model.metadata_props if field.key == "bdl"]
     entry.value = "[" * 100_000
     del model.metadata_props[-1]  # the former digest
     (tmp_path / "deep.onnx").write_bytes(with_digest(model.SerializeToString()))
@@ -235,7 +238,7 @@ def test_a_stream_gives_the_density_of_the_finished_file(tmp_path: Path):
     expected = detector.density(given).values
     rng = np.random.default_rng(1)
     streams = [exported.stream(name, period=1.0, start=START) for name in "abc"]
-    found: list[list[np.ndarray]] = [[], [], []]
+    densities: list[list[np.ndarray]] = [[], [], []]
     place = [0, 0, 0]
     while min(place) < len(given.values):
         pushes = []
@@ -245,9 +248,9 @@ def test_a_stream_gives_the_density_of_the_finished_file(tmp_path: Path):
             place[i] += size
         push_many(pushes)
         for i, stream in enumerate(streams):
-            found[i].append(stream.density)
+            densities[i].append(stream.density)
         streams[0] = exported.resume(streams[0].save())
-    for stream, parts in zip(streams, found, strict=True):
+    for stream, parts in zip(streams, densities, strict=True):
         stream.finish()
         density = np.concatenate([*parts, stream.density])
         assert np.abs(density - expected).max() <= BOUND

@@ -106,9 +106,16 @@ def test_a_budget_of_a_whole_fit_is_refused(model: Detector) -> None:
 def test_the_page_scores_only_annotated_spans(model: Detector) -> None:
     recordings, events = data(3, count=5)
     spans = {id: [(0.0, 300.0)] for id in recordings.ids}
-    found = model.detect(recordings)
+    detections = model.detect(recordings)
     [expected, whole] = [
-        match(events, found, (10.0,), types=("spike",), recordings=recordings.ids, regions=regions)
+        match(
+            events,
+            detections,
+            (10.0,),
+            types=("spike",),
+            recordings=recordings.ids,
+            regions=regions,
+        )
         for regions in (Regions.of(spans), None)
     ]
     content = before_and_after(model, model, recordings.annotate(spans), events)
@@ -125,9 +132,9 @@ def test_the_command_writes_a_model_and_a_page(tmp_path: Path, model: Detector) 
     start, out = tmp_path / "first.safetensors", tmp_path / "second.safetensors"
     words = ("fit", "--from", start, "--recordings", tmp_path / "store",
              "--events", tmp_path / "events.csv", "--out", out)  # fmt: skip
-    told = json.loads(call(*words, "--page", tmp_path / "page.html", "--quiet", "--json"))
-    assert told["model"].endswith("second.safetensors")
-    assert told["recordings"] == 4  # a fifth of five is held out
+    output = json.loads(call(*words, "--page", tmp_path / "page.html", "--quiet", "--json"))
+    assert output["model"].endswith("second.safetensors")
+    assert output["recordings"] == 4  # a fifth of five is held out
     tuned = Detector.load(tmp_path / "second.safetensors")
     assert tuned.model_.settings.training.updates == 2
     page = (tmp_path / "page.html").read_text()

@@ -53,7 +53,7 @@ def test_targets_are_late_and_keep_their_mass() -> None:
     features = Features(stride=4, calendar=False, scaling="none", missing=True)
     prepared = preparation.prepare(recordings, events, features, types=("spike",), lag=lag)
     objective = Objective.parse("bdl-gaussian").complete(sigma=6.0)
-    objective = objective.resolve([each.labels for each in prepared], stride=4)
+    objective = objective.resolve([recording.labels for recording in prepared], stride=4)
     for window, reversal in ((31, 0.0), (12, 0.0), (12, 1.0)):
         augmentation = {"reversal": reversal, "symmetric": True} if reversal else {}
         training = Training(epochs=1, batch=3, seed=2, augmentation=augmentation)
@@ -172,7 +172,9 @@ def test_short_recordings_pass_together_as_alone() -> None:
         [Recording.of(recordings["r0"].values[:n], id=str(n), period=1.0) for n in (3, 9, 40)]
         + [recordings["r1"]]
     )
-    short = Recordings.of([Recording.of(each.values, id=each.id, period=1.0) for each in short])
+    short = Recordings.of(
+        [Recording.of(source.values, id=source.id, period=1.0) for source in short]
+    )
     together = [*detector.densities(short)]
     for recording, density in zip(short, together, strict=True):
         assert detector.density(recording).values.tobytes() == density.values.tobytes()
@@ -191,6 +193,6 @@ def test_the_command_writes_when_each_detection_could_be_told(tmp_path) -> None:
         "detect", tmp_path / "model.bdl", "--recordings", tmp_path, "--pattern", "*.csv",
         "--period", 1, "--out", tmp_path / "found.parquet",
     )  # fmt: skip
-    found = read_events(tmp_path / "found.parquet")
-    assert found.issued is not None
-    assert (found.issued >= found.time).all()
+    detections = read_events(tmp_path / "found.parquet")
+    assert detections.issued is not None
+    assert (detections.issued >= detections.time).all()

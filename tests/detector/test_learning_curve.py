@@ -89,9 +89,9 @@ def test_impossible_sizes_are_refused() -> None:
     recordings, events = data(3)
     with pytest.raises(ConfigError, match="from 1 to 4 recordings"):
         learning_curve(Oracle(events).train, recordings, events, tolerances=(5.0,), sizes=(99,))
-    one = recordings.select(["r00"])
+    single = recordings.select(["r00"])
     with pytest.raises(ConfigError, match="two or more groups"):
-        learning_curve(Oracle(events).train, one, events.select(recordings=["r00"]),
+        learning_curve(Oracle(events).train, single, events.select(recordings=["r00"]),
                        tolerances=(5.0,))  # fmt: skip
 
 
@@ -102,9 +102,9 @@ def test_the_command(tmp_path: Path) -> None:
     words = ("curve", "--recordings", tmp_path / "store", "--events", tmp_path / "events.csv",
              "--encoder", "gru", "--updates", 2, "--selection-folds", 0, "--tolerance", 10,
              "--stride", 5, "--size", 1, "--size", 4, "--bootstrap", 50, "--quiet")  # fmt: skip
-    told = json.loads(call(*words, "--out", tmp_path / "curve.csv", "--json"))
-    assert [row["recordings"] for row in told["curve"]] == [1, 4]
-    assert told["held_out"] == 2
+    output = json.loads(call(*words, "--out", tmp_path / "curve.csv", "--json"))
+    assert [row["recordings"] for row in output["curve"]] == [1, 4]
+    assert output["held_out"] == 2
     assert pl.read_csv(tmp_path / "curve.csv").columns == ["recordings", "mAP", "low", "high"]
 
 

@@ -45,10 +45,10 @@ def test_a_loaded_detector_says_the_same_bit_for_bit(saved, tmp_path):
     detector, path = saved
     recordings, _ = spikes(3, seed=9)
     loaded = Detector.load(path)
-    for one, other in zip(
+    for density, other in zip(
         detector.densities(recordings), loaded.densities(recordings), strict=True
     ):
-        assert np.array_equal(one.values, other.values)
+        assert np.array_equal(density.values, other.values)
     assert loaded.detect(recordings) == detector.detect(recordings)
     assert loaded.model_ == detector.model_
     loaded.save(tmp_path / "again.bdl")
@@ -119,7 +119,7 @@ def test_an_older_format_says_so(saved, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda h, m, w: m.update(colour="red"), "colour"),
         (lambda h, m, w: m["objective"].update(kind="magic"), "magic"),
@@ -137,9 +137,9 @@ def test_an_older_format_says_so(saved, tmp_path):
         (lambda h, m, w: w.update(extra=torch.zeros(2)), "weights do not fit the encoder"),
     ],
 )
-def test_what_is_not_known_is_refused(saved, tmp_path, change, told):
+def test_what_is_not_known_is_refused(saved, tmp_path, change, message):
     path = rewritten(saved[1], tmp_path / "m.bdl", change)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         Detector.load(path)
 
 
@@ -186,7 +186,7 @@ def _full(self: Path, content: bytes) -> int:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda h, m, w: m["settings"]["encoder"].update(width=10**9), "65536 or less"),
         (lambda h, m, w: m["settings"]["encoder"].update(width=60_000), "the file holds"),
@@ -195,9 +195,9 @@ def _full(self: Path, content: bytes) -> int:
         (lambda h, m, w: m.update(period=1e999), "not a finite number"),
     ],
 )
-def test_sizes_are_not_believed(saved, tmp_path, change, told):
+def test_sizes_are_not_believed(saved, tmp_path, change, message):
     """Nothing is allocated by what a configuration claims, and no number is infinite."""
-    with pytest.raises((InputError, ConfigError), match=told):
+    with pytest.raises((InputError, ConfigError), match=message):
         Detector.load(rewritten(saved[1], tmp_path / "odd.bdl", change))
 
 

@@ -40,19 +40,19 @@ def test_one_odd_recording_does_not_end_a_detect_over_many(fitted: Detector, tmp
     recordings, _ = spikes(6)
     signals = tmp_path / "signals"
     signals.mkdir()
-    for number, one in enumerate(recordings):
+    for number, recording in enumerate(recordings):
         factor = 1e9 if number == 2 else 1.0  # in other units
-        names = ("x", "y") if number == 3 else one.info.channels  # of other channels
-        times = np.arange(len(one.values)) * one.info.period
-        columns = dict(zip(names, one.values.T * factor, strict=True))
-        pl.DataFrame({"time": times, **columns}).write_csv(signals / f"{one.id}.csv")
+        names = ("x", "y") if number == 3 else recording.info.channels  # of other channels
+        times = np.arange(len(recording.values)) * recording.info.period
+        columns = dict(zip(names, recording.values.T * factor, strict=True))
+        pl.DataFrame({"time": times, **columns}).write_csv(signals / f"{recording.id}.csv")
     (signals / "odd.csv").write_text("time,channel_0,channel_1\n0,1,1\n1,what,1\n2,3,3\n3,4,4\n")
     (signals / "torn.csv").write_text("time,channel_0,channel_1\n0,1,1\n5,2,2\n1,3,3\n")
     fitted.save(tmp_path / "model")
     words = ["detect", tmp_path / "model", "--recordings", signals, "--out", tmp_path / "d.csv"]
     done = CliRunner().invoke(app, [*map(str, words), "--all"], catch_exceptions=False)
     assert done.exit_code == INCOMPLETE
-    ids = [one.id for one in recordings]
+    ids = [recording.id for recording in recordings]
     for name in (ids[2], ids[3], "odd", "torn"):
         assert f"left out: {'recording ' + repr(name) if name in ids else signals / name}" in (
             done.stderr
@@ -86,7 +86,9 @@ def test_detections_are_on_the_recording_s_own_clock(fitted: Detector):
     """A period that differs by less than a millionth counts as equal, and is used."""
     [first, *_] = spikes(6)[0]
     period = first.info.period * (1 + 9e-7)
-    ours, theirs = (fitted.detect(one) for one in (first, changed(first, period=period)))
+    ours, theirs = (
+        fitted.detect(recording) for recording in (first, changed(first, period=period))
+    )
     assert len(ours) == len(theirs) > 0
     np.testing.assert_allclose(theirs.time, ours.time * (1 + 9e-7), rtol=1e-12)
     assert (theirs.time > ours.time).all()

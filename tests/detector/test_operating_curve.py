@@ -26,10 +26,10 @@ def drawn(seed: int, count: int = 60) -> Matches:
     times = rng.integers(0, 500, (2, count)) * 1.0
     truth = Events.of(ids[0][:20], kinds[0][:20], times[0][:20])
     scores = rng.integers(1, 30, count) / 30
-    found = Events.of(ids[1], kinds[1], times[1], scores)
+    detections = Events.of(ids[1], kinds[1], times[1], scores)
     return match(
-        truth, found, [5.0, 20.0], types=("on", "off"), recordings=[*"abcd"], event_free="count",
-        durations=dict.fromkeys("abcd", 86400.0), intervals=(BOUT,),
+        truth, detections, [5.0, 20.0], types=("on", "off"), recordings=[*"abcd"],
+        event_free="count", durations=dict.fromkeys("abcd", 86400.0), intervals=(BOUT,),
     )  # fmt: skip
 
 
@@ -40,13 +40,13 @@ def test_rates_are_those_of_counting_at_each_threshold(seed: int) -> None:
     assert curve is not None
     rates = curve.false_alarms_per_day()
     older = OperatingCurve(**{k: v for k, v in curve.model_dump().items() if k != "alarms"})
-    once, each = older.false_alarms_per_day((BOUT,)), older.false_alarms_per_day()
+    once, separately = older.false_alarms_per_day((BOUT,)), older.false_alarms_per_day()
     for place, threshold in enumerate(curve.thresholds):
         points = operating_points(matches, threshold)
         assert rates[place] == points["all"][20.0].false_alarms_per_day
         false = [points[name][20.0].false for name in ("on", "off")]
         # A file of an older version has no alarms: of two ends that with more is counted.
-        assert each[place] == pytest.approx(sum(false) / DAYS)
+        assert separately[place] == pytest.approx(sum(false) / DAYS)
         assert once[place] == pytest.approx(max(false) / DAYS)
         known = [points[name] for name in ("on", "off") if points[name][20.0].truths]
         recall = np.mean([point[20.0].recall for point in known])
@@ -67,8 +67,8 @@ def test_rates_are_those_of_counting_at_each_threshold(seed: int) -> None:
 def test_false_alarms_are_those_of_the_score(events: list[tuple[str, float]], alarms: int) -> None:
     kinds, times = zip(*events, strict=True)
     truth = Events.of("a", ["on", "off"], [0.0, 100.0])
-    found = Events.of("a", kinds, times, [0.5] * len(events))
-    matches = match(truth, found, [5.0], intervals=(BOUT,), durations={"a": 86400.0})
+    detections = Events.of("a", kinds, times, [0.5] * len(events))
+    matches = match(truth, detections, [5.0], intervals=(BOUT,), durations={"a": 86400.0})
     curve = OperatingCurve.of(matches)
     assert curve is not None
     assert curve.false_alarms_per_day().tolist() == [alarms]
@@ -81,8 +81,8 @@ def test_held_out_intervals_of_any_names_are_one_alarm() -> None:
     held = HeldOut(
         truth, (5.0,), ("alpha", "omega"), (stay,), "ignore", 0.0, durations={"a": 86400.0}
     )
-    found = Events.of("a", ["alpha", "omega"], [500.0, 600.0], [0.5, 0.5])
-    curve = OperatingCurve.of(held.match(found, ["a"]))
+    detections = Events.of("a", ["alpha", "omega"], [500.0, 600.0], [0.5, 0.5])
+    curve = OperatingCurve.of(held.match(detections, ["a"]))
     assert curve is not None
     assert curve.false_alarms_per_day().tolist() == [1.0]
 
@@ -93,7 +93,7 @@ def test_the_threshold_that_is_asked_for_is_the_best_of_all(
 ) -> None:
     curve = OperatingCurve.of(drawn(seed))
     assert curve is not None
-    rates, found = curve.false_alarms_per_day(), curve.sensitivity()
+    rates, sensitivities = curve.false_alarms_per_day(), curve.sensitivity()
     most = per_day * (1 + 1e-9)
     allowed = [t for t, rate in zip(curve.thresholds, rates, strict=True) if rate <= most]
     if allowed:
@@ -101,7 +101,11 @@ def test_the_threshold_that_is_asked_for_is_the_best_of_all(
     else:
         with pytest.raises(ConfigError, match="allow at least as many"):
             curve.within_false_alarms(per_day)
-    enough = [t for t, value in zip(curve.thresholds, found, strict=True) if value >= share - 1e-12]
+    enough = [
+        t
+        for t, value in zip(curve.thresholds, sensitivities, strict=True)
+        if value >= share - 1e-12
+    ]
     if enough:
         assert curve.reaching_sensitivity(share) == max(enough)
     else:
@@ -124,10 +128,10 @@ def test_reliability_counts_every_detection_once(seed: int) -> None:
 
 def test_many_scores_are_kept_by_a_hundred_thresholds() -> None:
     scores = np.random.default_rng(0).uniform(size=5000)
-    found = Events.of("a", "beat", np.arange(5000.0), scores)
+    detections = Events.of("a", "beat", np.arange(5000.0), scores)
     truth = Events.of("a", "beat", [10.0, 20.0])
     curve = OperatingCurve.of(
-        match(truth, found, [1.0], durations={"a": 5000.0}), including=[scores[7]]
+        match(truth, detections, [1.0], durations={"a": 5000.0}), including=[scores[7]]
     )
     assert curve is not None
     assert len(curve.thresholds) <= 101

@@ -97,10 +97,10 @@ def test_a_module_that_declares_a_state_runs_bin_by_bin() -> None:
     detector = Detector(**quick(encoder=Sums(), lag=8.0, epochs=1)).fit(recordings, events)
     recording = recordings["r0"]
     stream = detector.stream("r0")
-    found = Events.concat([stream.push(recording.values), stream.finish()])
+    detections = Events.concat([stream.push(recording.values), stream.finish()])
     expected = detector.detect(recording)
     assert len(expected)
-    np.testing.assert_array_equal(np.sort(found.time), np.sort(expected.time))
+    np.testing.assert_array_equal(np.sort(detections.time), np.sort(expected.time))
 
 
 def test_a_causal_module_without_a_state_cannot_have_a_lag() -> None:

@@ -79,8 +79,10 @@ def test_the_model_is_the_one_trained_on_everything_with_what_was_chosen():
     assert (model.choices.groups, model.choices.recordings) == (4, 8)
     again = Detector(**dict(model.settings.replace(selection={"folds": 0}))).fit(*spikes(8))
     recordings, _ = spikes(2, seed=9)
-    for one, other in zip(detector.densities(recordings), again.densities(recordings), strict=True):
-        assert np.array_equal(one.values, other.values)
+    for density, other in zip(
+        detector.densities(recordings), again.densities(recordings), strict=True
+    ):
+        assert np.array_equal(density.values, other.values)
 
 
 def density(id, values):
@@ -105,7 +107,7 @@ def test_members_that_do_not_help_are_left_out(useful):
     assert dict(tried)[weights] == 1.0 > tried[0][1]
     chosen = with_weights(PAIR, weights)
     assert chosen.members == (PAIR.members[useful],)
-    same = [[each[useful]] * 2 for each in members]
+    same = [[member[useful]] * 2 for member in members]
     assert choose_weights(same, PAIR, ExpectedAP(tolerances=(1.5,)), held)[0] == (0.5, 0.5)
 
 
@@ -172,8 +174,8 @@ def test_the_operating_point_gives_fewer_and_better_detections(tmp_path):
 def test_the_best_threshold_is_that_of_a_search(times, detections):
     truth = Events.of("a", "x", [float(t) for t in times])
     scores = [score / 5 for _, score in detections]
-    found = Events.of("a", "x", [float(t) for t, _ in detections], score=scores)
-    matches = match(truth, found, [2.0, 5.0])
+    scored = Events.of("a", "x", [float(t) for t, _ in detections], score=scores)
+    matches = match(truth, scored, [2.0, 5.0])
     f1 = {score: float(matches.tally(score).f1.mean()) for score in scores}
     threshold, best = best_threshold(matches)
     assert best == max(f1.values(), default=0.0)
@@ -235,7 +237,10 @@ def test_a_second_stage_helps_a_weak_first_one_and_is_saved(tmp_path):
     plain = detector.checkpoint(detector.best_epoch_).set_decoder(detector.model_.decoder)
     first = plain.detect(recordings)
     assert np.array_equal(np.sort(first.time), np.sort(rescored.time))
-    scores = [match(events, found, [8.0]).mean_average_precision() for found in (first, rescored)]
+    scores = [
+        match(events, detections, [8.0]).mean_average_precision()
+        for detections in (first, rescored)
+    ]
     assert scores[1] > scores[0]
 
 
@@ -261,10 +266,10 @@ def test_the_second_stage_never_sees_labels_of_the_part_it_is_judged_on(monkeypa
             densities, detections.decoder, noisy_held, calibrated=True
         )
         noise = real(rescoring, parts, densities, learned, noisy_held, seed=seed)
-        for each in (stage, noise):
-            rows = np.isin(np.array(each.matches.recordings)[each.matches.recording], part)
-            order = np.lexsort((each.matches.time[rows], each.matches.recording[rows]))
-            seen.append(each.matches.score[rows][order])
+        for scored in (stage, noise):
+            rows = np.isin(np.array(scored.matches.recordings)[scored.matches.recording], part)
+            order = np.lexsort((scored.matches.time[rows], scored.matches.recording[rows]))
+            seen.append(scored.matches.score[rows][order])
         return stage
 
     monkeypatch.setattr(cross_fitting, "train_second_stage", watched)
@@ -381,7 +386,7 @@ def test_without_refit_the_detector_is_the_mean_of_the_models_of_all_parts(tmp_p
             member for fit in fits for member in member_densities(fit.module, fit.model, recording)
         ]
         mean = detector.density(recording)
-        expected = np.mean([each.values for each in densities], axis=0)
+        expected = np.mean([density.values for density in densities], axis=0)
         np.testing.assert_allclose(mean.values, expected, rtol=1e-5)
     detector.save(tmp_path / "m.bdl")
     assert Detector.load(tmp_path / "m.bdl").detect(recordings) == detector.detect(recordings)

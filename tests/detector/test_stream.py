@@ -53,7 +53,7 @@ def fitted(name: str) -> Detector:
 
     recordings, events = bouts(5)
     detector = Detector(**quick(epochs=2, stride=4, **SETTINGS[name]))
-    intervals = [IntervalType(*each) for each in INTERVALS]
+    intervals = [IntervalType(*names) for names in INTERVALS]
     detector.fit(starting(recordings), events, intervals=intervals)
     if name != "trees":  # a model may have a calibration of its scores or none
         calibration = ScoreCalibration(
@@ -131,10 +131,10 @@ def test_detections_are_told_in_time() -> None:
     stream = detector.stream("ward", start=START)
     seen = 0
     for sample, row in enumerate(values):
-        found = stream.push(row)
-        assert (found.issued == sample).all()
-        assert (found.issued - found.time >= 12.0 - 4.0).all()
-        seen += len(found)
+        detections = stream.push(row)
+        assert (detections.issued == sample).all()
+        assert (detections.issued - detections.time >= 12.0 - 4.0).all()
+        seen += len(detections)
     assert seen > 0
     last = stream.finish()
     assert (last.issued == 299.0).all()
@@ -152,8 +152,8 @@ def test_many_streams_step_together(name: str) -> None:
     parts: list[list[Events]] = [[] for _ in streams]
     for first in range(0, 300, 10):
         pushes = [(s, v[first : first + 10], None) for s, v in zip(streams, signals, strict=True)]
-        for part, found in zip(parts, push_many(pushes), strict=True):
-            part.append(found)
+        for part, detections in zip(parts, push_many(pushes), strict=True):
+            part.append(detections)
     for i, stream in enumerate(streams):
         assert Events.concat([*parts[i], stream.finish()]) == alone[i]
 
@@ -176,11 +176,11 @@ def test_streams_that_run_together_do_not_notice_each_other(name: str, data: st.
             times = np.flatnonzero(present(seed))[place : place + sizes[seed]]
             late = np.concatenate([times, times[:1]])  # once more, at the end
             pushes.append((stream, signal(400, seed)[late], late.astype(float)))
-        for seed, found in zip(sizes, push_many(pushes), strict=True):
+        for seed, detections in zip(sizes, push_many(pushes), strict=True):
             stream, place, parts = running[seed]
             if turn % 3 == 2:
                 stream = detector.resume(stream.save())
-            running[seed] = stream, place + sizes[seed], [*parts, found]
+            running[seed] = stream, place + sizes[seed], [*parts, detections]
         for seed in data.draw(st.sets(st.sampled_from(sorted(running) or [0]))) & {*running}:
             stream, place, parts = running.pop(seed)
             ended.append((seed, place, Events.concat([*parts, stream.finish()])))
@@ -211,7 +211,7 @@ def test_a_transformer_with_a_context_is_streamed_within_a_bound() -> None:
     values = signal(203, 2)
     expected = detector.density(Recording.of(values, id="ward", period=1.0)).values
     streams = [detector.stream(str(i)) for i in range(3)]
-    found: list[list[np.ndarray]] = [[], [], []]
+    densities_by_stream: list[list[np.ndarray]] = [[], [], []]
     sizes = (3, 7, 100)
     for turn in range(-(-len(values) // 3)):
         parts = [values[turn * size : (turn + 1) * size] for size in sizes]
@@ -220,10 +220,10 @@ def test_a_transformer_with_a_context_is_streamed_within_a_bound() -> None:
             early = len(streams[0].save())
             streams[0], density = detector.resume(streams[0].save()), streams[0].density
             streams[0].density = density
-        for stream, densities in zip(streams, found, strict=True):
+        for stream, densities in zip(streams, densities_by_stream, strict=True):
             densities.append(stream.density)
     assert len(streams[0].save()) < early + 300
-    for stream, densities in zip(streams, found, strict=True):
+    for stream, densities in zip(streams, densities_by_stream, strict=True):
         stream.finish()
         density = np.concatenate([*densities, stream.density])
         assert density.shape == expected.shape

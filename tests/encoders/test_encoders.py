@@ -229,7 +229,7 @@ def test_a_context_bounds_what_is_seen_and_carried() -> None:
             part, state = module.step(values[:, first : first + size], state)
             parts.append(part)
             first += size
-            shapes.add(tuple(each.shape for each in state))
+            shapes.add(tuple(tensor.shape for tensor in state))
     assert len(shapes) == 1
     assert torch.allclose(torch.cat(parts, dim=1), whole, atol=1e-6)
     # Streams of other ages beside it: each has its own start.

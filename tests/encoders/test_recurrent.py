@@ -140,9 +140,9 @@ def test_an_item_has_the_same_bits_among_many(cell: str) -> None:
     with torch.no_grad():
         out, last = ours(x, state, lengths=lengths)
         for item in (0, 3, 4, 37, 38, 39, 68, 69, 74):
-            one = slice(item, item + 1)
-            own = state[:, one] if cell == "gru" else tuple(part[:, one] for part in state)
-            alone, after = ours(x[one], own, lengths=lengths[one])
+            chosen = slice(item, item + 1)
+            own = state[:, chosen] if cell == "gru" else tuple(part[:, chosen] for part in state)
+            alone, after = ours(x[chosen], own, lengths=lengths[chosen])
             assert torch.equal(alone[0], out[item])
             for part, whole in zip(_flat(after), _flat(last), strict=True):
                 assert torch.equal(part[:, 0], whole[:, item])

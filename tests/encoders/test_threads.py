@@ -67,7 +67,7 @@ def test_recurrences(
     width: int,
     shape: tuple[int, int],
     bidirectional: bool,
-    one: tuple[int, int],
+    first: tuple[int, int],
     other: tuple[int, int],
     seed: int,
 ) -> None:
@@ -79,7 +79,7 @@ def test_recurrences(
     states = torch.randn(1 if cell == "gru" else 2, 1 + bidirectional, batch, width)
     lengths = torch.randint(0, bins + 1, (batch,)) if seed % 2 else None
     results = []
-    for threads, bits in (one, other):
+    for threads, bits in (first, other):
         with _machine(threads, bits):
             results.append(_gradients(module, x, *states, lengths=lengths))
     assert len(results[0]) >= (7 if cell == "gru" else 9)
@@ -106,7 +106,7 @@ ENCODERS = st.one_of(
 def test_trained_encoders(
     encoder: Encoder,
     shape: tuple[int, int],
-    one: tuple[int, int],
+    first: tuple[int, int],
     other: tuple[int, int],
     seed: int,
 ) -> None:
@@ -120,7 +120,7 @@ def test_trained_encoders(
     mask = torch.arange(bins) < torch.randint(1, bins + 1, (batch, 1))
     start = encoder.build(7, 2, False).state_dict()
     results = []
-    for threads, bits in (one, other):
+    for threads, bits in (first, other):
         with _machine(threads, bits):
             module = encoder.build(7, 2, False)
             module.load_state_dict(start)

@@ -67,11 +67,11 @@ def test_no_density_of_trees_is_above_the_most_events_of_a_bin():
     recordings, events = data()
     fitted = detector(encoder, objective="bdl-hard").fit(recordings, events)
     others, _ = data(seed=1)
-    densities = [fitted.density(each).values for each in others]
+    densities = [fitted.density(recording).values for recording in others]
     assert max(values.max() for values in densities) == 1.0
     weights = {k: v for k, v in fitted.module_.state_dict().items() if k != "largest"}
     fitted.module_.load_state_dict(weights)  # as files of older models have them
-    unlimited = [fitted.density(each).values for each in others]
+    unlimited = [fitted.density(recording).values for recording in others]
     assert max(values.max() for values in unlimited) > 1.0
     assert all(
         np.array_equal(np.minimum(free, 1.0), limited)
@@ -108,8 +108,8 @@ def test_an_ensemble_is_the_mean_of_its_members():
     both = detector(Ensemble(members=members, weights=(1.0, 1.0, 2.0))).fit(recordings, events)
     parts = []
     for j, member in enumerate(members):
-        one = detector(member).set_params(training__seed=3 + j).fit(recordings, events)
-        parts.append(one.density(recordings["r0"]).values)
+        fitted = detector(member).set_params(training__seed=3 + j).fit(recordings, events)
+        parts.append(fitted.density(recordings["r0"]).values)
     expected = 0.25 * parts[0] + 0.25 * parts[1] + 0.5 * parts[2]
     np.testing.assert_allclose(both.density(recordings["r0"]).values, expected, rtol=1e-5)
 
@@ -125,8 +125,8 @@ BOTH = Ensemble(members=(Recurrent(width=8, blocks=1), SMALL))
 def test_members_trained_in_worker_processes_have_the_same_bytes(tmp_path):
     recordings, events = data(count=3)
     for workers in (1, 2):
-        one = detector(BOTH).set_params(training__workers=workers)
-        one.fit(recordings, events).save(tmp_path / f"{workers}.safetensors")
+        ensemble = detector(BOTH).set_params(training__workers=workers)
+        ensemble.fit(recordings, events).save(tmp_path / f"{workers}.safetensors")
     first, second = (tmp_path / f"{workers}.safetensors" for workers in (1, 2))
     assert first.read_bytes() == second.read_bytes()
 
@@ -163,8 +163,8 @@ def test_an_encoder_of_somebody_else_may_train_itself():
 
         def train(self, module, task):
             result = task.start()
-            bins = sum(len(each.binned) for each in task.recordings)
-            events = sum(len(each.labels.events[0]) for each in task.recordings)
+            bins = sum(len(recording.binned) for recording in task.recordings)
+            events = sum(len(recording.labels.events[0]) for recording in task.recordings)
             module.rate.fill_(events / bins)
             for epoch in task.length.kept:
                 row = {

@@ -38,22 +38,22 @@ def events(beats: list[Beat], name: str = "r") -> Events:
 
 
 @settings(max_examples=300, deadline=None)
-@given(true=beat_lists, found=beat_lists, learning=st.sampled_from([0, 1, 60, 200]))
-@example(true=[(96, "N"), (160, "N")], found=[(128, "N"), (185, "N")], learning=0)
-@example(true=[], found=[(200, "N"), (201, "N")], learning=200)
+@given(true=beat_lists, detected=beat_lists, learning=st.sampled_from([0, 1, 60, 200]))
+@example(true=[(96, "N"), (160, "N")], detected=[(128, "N"), (185, "N")], learning=0)
+@example(true=[], detected=[(200, "N"), (201, "N")], learning=200)
 def test_counts_are_those_of_the_naive_version(
-    true: list[Beat], found: list[Beat], learning: int
+    true: list[Beat], detected: list[Beat], learning: int
 ) -> None:
-    result = beat_by_beat(events(true), events(found), learning=learning / RATE)
+    result = beat_by_beat(events(true), events(detected), learning=learning / RATE)
     assert result.recordings in ((), ("r",))  # a recording without beats is not listed
-    np.testing.assert_array_equal(result.counts.sum(0), counts(true, found, WINDOW, learning))
+    np.testing.assert_array_equal(result.counts.sum(0), counts(true, detected, WINDOW, learning))
 
 
 def test_a_case_by_hand() -> None:
     """One VEB found, one taken for N, one N for a VEB, one S found, a missed N, two false ones."""
     truth = Events.of("a", [*"VVNSN"], [301.0, 302.0, 303.0, 304.0, 305.0])
-    found = Events.of("a", [*"VNVSNV"], [301.0, 302.1, 303.0, 304.15, 304.5, 307.0])
-    result = beat_by_beat(truth, found)
+    detections = Events.of("a", [*"VNVSNV"], [301.0, 302.1, 303.0, 304.15, 304.5, 307.0])
+    result = beat_by_beat(truth, detections)
     assert result.gross == pytest.approx(
         {
             "QRS sensitivity": 4 / 5,
@@ -67,7 +67,7 @@ def test_a_case_by_hand() -> None:
     )
     other = beat_by_beat(
         Events.concat([truth, Events.of("b", "N", [400.0, 401.0])]),
-        Events.concat([found, Events.of("b", "N", [400.0])]),
+        Events.concat([detections, Events.of("b", "N", [400.0])]),
     )
     assert other.gross["QRS sensitivity"] == 5 / 7
     assert other.average["QRS sensitivity"] == (4 / 5 + 1 / 2) / 2
@@ -118,12 +118,14 @@ def test_beats_found_are_those_of_wfdb_where_pairs_cannot_be_doubtful() -> None:
         ]
         outside, flutter = without_flutter(listed)
         beats = [at for at, _ in outside]
-        found = disturbed(beats, rng)
-        ours = beat_by_beat(rows, Events.of(name, "N", found / RATE), learning=0.0).counts[0]
-        np.testing.assert_array_equal(ours, counts(listed, [(int(at), "N") for at in found], 54, 0))
+        detected = disturbed(beats, rng)
+        ours = beat_by_beat(rows, Events.of(name, "N", detected / RATE), learning=0.0).counts[0]
+        np.testing.assert_array_equal(
+            ours, counts(listed, [(int(at), "N") for at in detected], 54, 0)
+        )
         if np.diff(beats).min() <= 2 * WINDOW or flutter:
             continue
-        theirs = processing.Comparitor(np.array(beats), found, WINDOW + 1)  # nearer than that
+        theirs = processing.Comparitor(np.array(beats), detected, WINDOW + 1)  # nearer than that
         theirs.compare()
         assert (ours[:5, :5].sum(), ours[5].sum(), ours[:5, 5].sum()) == (
             theirs.tp,
@@ -143,9 +145,11 @@ def test_the_command_scores_annotation_files(tmp_path: Path) -> None:
     write_events(moved, tmp_path / "found", format="wfdb", period=1 / RATE)
     words = ("score", "--scoring", "aami", "--truth", tmp_path / "truth.csv")
     words += ("--detections", tmp_path / "found")
-    told = call_json(*words)
-    assert told["gross"]["QRS sensitivity"] == told["average"]["VEB positive predictivity"] == 1.0
-    assert told["counts"][5] == [0] * 6
+    output = call_json(*words)
+    assert (
+        output["gross"]["QRS sensitivity"] == output["average"]["VEB positive predictivity"] == 1.0
+    )
+    assert output["counts"][5] == [0] * 6
     text = call(*words)
     assert "match window 0.15 s, the first 300 s left out" in text
     assert "100.00" in text
@@ -154,13 +158,13 @@ def test_the_command_scores_annotation_files(tmp_path: Path) -> None:
 
 
 def test_the_command_names_beats_and_refuses_what_has_no_effect(tmp_path: Path) -> None:
-    truth, found = tmp_path / "truth.csv", tmp_path / "found.csv"
+    truth, detections = tmp_path / "truth.csv", tmp_path / "found.csv"
     truth.write_text("recording,event,time\na,N,301\na,+,301\na,V,302\n")
-    found.write_text("recording,event,time,score\na,beat,301,0.9\na,beat,302,0.2\n")
-    words = ("score", "--scoring", "aami", "--truth", truth, "--detections", found)
-    told = call_json(*words, "--beat", "beat=N")
-    assert told["gross"]["QRS sensitivity"] == 1.0
-    assert told["gross"]["VEB positive predictivity"] is None
+    detections.write_text("recording,event,time,score\na,beat,301,0.9\na,beat,302,0.2\n")
+    words = ("score", "--scoring", "aami", "--truth", truth, "--detections", detections)
+    output = call_json(*words, "--beat", "beat=N")
+    assert output["gross"]["QRS sensitivity"] == 1.0
+    assert output["gross"]["VEB positive predictivity"] is None
     assert call_json(*words, "--beat", "beat=N", "--threshold", 0.5)["counts"][2][5] == 1
     with pytest.raises(InputError, match="not an annotation symbol"):
         call(*words)
@@ -168,7 +172,7 @@ def test_the_command_names_beats_and_refuses_what_has_no_effect(tmp_path: Path) 
         with pytest.raises(ConfigError):
             call(*words, "--beat", "beat=N", *more)
     with pytest.raises(ConfigError, match="--beat belongs to --scoring aami"):
-        call("score", "--truth", truth, "--detections", found, "--beat", "beat=N")
-    found.write_text("recording,event,time,score\nother,N,301,0.9\n")
+        call("score", "--truth", truth, "--detections", detections, "--beat", "beat=N")
+    detections.write_text("recording,event,time,score\nother,N,301,0.9\n")
     with pytest.raises(BdlError, match="other"):
         call(*words)

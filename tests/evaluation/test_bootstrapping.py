@@ -54,12 +54,12 @@ def test_replicates_in_blocks_are_the_replicates_at_once(
 def naive_value(
     metric: str, case: cases.Case, detections: list[naive.Detection], drawn: list[list[str]]
 ) -> float:
-    truths, found = naive.resample(case.truths, detections, drawn)
+    truths, sampled = naive.resample(case.truths, detections, drawn)
     types = sorted({e for _, e, _ in case.truths})
-    found = [d for d in found if d[1] in types]
+    sampled = [d for d in sampled if d[1] in types]
     if not truths:
         return math.nan
-    ap, f1 = naive.figures(truths, found, types, case.tolerances, case.event_free)
+    ap, f1 = naive.figures(truths, sampled, types, case.tolerances, case.event_free)
     if metric == "mAP":
         return naive.mean(ap)
     if metric == "mF1":
@@ -104,10 +104,10 @@ def test_metrics_at_a_threshold_equal_rescoring_the_resampled_recordings(kind: A
     result = bootstrap({"only": kept}, replicates=9, seed=3, metric=metric)
     for b, clusters in enumerate(draw_clusters(len(kept.recordings), replicates=9, seed=3)):
         drawn = [[kept.recordings[c]] for c in clusters]
-        truths, found = naive.resample(case.truths, case.detections, drawn)
+        truths, sampled = naive.resample(case.truths, case.detections, drawn)
         hits = taken = 0
         for event in kept.types:
-            pooled, _ = naive.ranked_hits(truths, found, event, tolerance, "count")
+            pooled, _ = naive.ranked_hits(truths, sampled, event, tolerance, "count")
             hits += sum(hit for score, hit in pooled if score >= 0.25)
             taken += sum(score >= 0.25 for score, _ in pooled)
         days = sum(lengths[kept.recordings[c]] for c in clusters) / 86400
@@ -177,10 +177,10 @@ def _only(kept: Matches, folds: dict[str, str], fold: str) -> float:
         [r for r in folds if folds[r] == fold], "x", [10.0] * list(folds.values()).count(fold)
     )
     rows = [i for i, r in enumerate(kept.recording) if folds[kept.recordings[r]] == fold]
-    found = Events.of(
+    limited = Events.of(
         [kept.recordings[kept.recording[i]] for i in rows], "x", kept.time[rows], kept.score[rows]
     )
-    return match(truth, found, [5.0]).mean_average_precision()
+    return match(truth, limited, [5.0]).mean_average_precision()
 
 
 def test_systems_on_other_recordings_cannot_be_paired() -> None:

@@ -45,14 +45,14 @@ def test_only_what_is_in_annotated_spans_counts() -> None:
     part = Events.of(truth.recording[inside], "off", truth.time[inside])
     zeroed = [
         replace(
-            each,
+            density,
             values=np.where(
-                ((each.times < 300) | ((each.times >= 600) & (each.times < 800)))[:, None],
-                each.values,
+                ((density.times < 300) | ((density.times >= 600) & (density.times < 800)))[:, None],
+                density.values,
                 np.float32(0),
             ),
         )
-        for each in densities
+        for density in densities
     ]
     counts, naive = count_events(densities, truth, regions=regions), count_events(zeroed, part)
     assert counts.observed.tolist() == naive.observed.tolist()
@@ -98,15 +98,15 @@ def test_a_group_is_adapted_by_models_that_have_not_seen_it() -> None:
 def test_scores_are_rescaled_by_the_factor_of_their_recording() -> None:
     densities, truth, groups = simulated(2.0)
     rng = np.random.default_rng(2)
-    found = Events.of(truth.recording, "off", truth.time, rng.random(len(truth)))
+    detections = Events.of(truth.recording, "off", truth.time, rng.random(len(truth)))
     result = adapt(densities, truth, groups=groups)
     assert result.before.ratio > 1.8
     assert result.after.ratio == pytest.approx(1.0, abs=0.03)
-    scaled = result.rescale(found)
+    scaled = result.rescale(detections)
     assert scaled.score is not None
-    assert found.score is not None
-    i = result.before.recordings.index(str(found.recording[0]))
-    assert scaled.score[0] == pytest.approx(found.score[0] * result.factors[i, 0])
+    assert detections.score is not None
+    i = result.before.recordings.index(str(detections.recording[0]))
+    assert scaled.score[0] == pytest.approx(detections.score[0] * result.factors[i, 0])
 
 
 def test_bad_input_is_told() -> None:

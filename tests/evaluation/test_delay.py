@@ -19,16 +19,16 @@ from calling import call, call_json
 def tables(draw: st.DrawFn) -> tuple[Events, Events]:
     times = st.integers(0, 60)
     truths = draw(st.lists(st.tuples(st.sampled_from("ab"), times), min_size=1, max_size=12))
-    found = draw(
+    rows = draw(
         st.lists(
             st.tuples(st.sampled_from("ab"), times, st.integers(0, 5), st.integers(0, 40)),
             max_size=16,
         )
     )
     truth = Events.of([r for r, _ in truths], "x", [float(t) for _, t in truths])
-    columns = [*zip(*found, strict=True)] or [[]] * 4
+    columns = [*zip(*rows, strict=True)] or [[]] * 4
     detections = Events.of(
-        [*columns[0]], ["x"] * len(found), [float(t) for t in columns[1]],
+        [*columns[0]], ["x"] * len(rows), [float(t) for t in columns[1]],
         [s / 5 for s in columns[2]],
         [float(t + late) for t, late in zip(columns[1], columns[3], strict=True)],
     )  # fmt: skip
@@ -77,11 +77,11 @@ def test_late_hits_are_no_hits(pair, delay: float, rate: float) -> None:
 def test_a_draw_counts_recordings_as_often_as_it_has_them() -> None:
     """A replicate that draws a recording twice scores as a table with its copy."""
     rng = np.random.default_rng(3)
-    parts, found = {}, {}
+    parts, detected = {}, {}
     for id in "abc":
         times = np.sort(rng.uniform(0, 900, 8))
         parts[id] = times
-        found[id] = (times + rng.normal(size=8) * 3, rng.random(8), rng.uniform(0, 60, 8))
+        detected[id] = (times + rng.normal(size=8) * 3, rng.random(8), rng.uniform(0, 60, 8))
 
     def tables_of(ids: list[str]) -> tuple[Events, Events, dict[str, float]]:
         names = [f"{id}{i}" for i, id in enumerate(ids)]
@@ -90,7 +90,7 @@ def test_a_draw_counts_recordings_as_often_as_it_has_them() -> None:
         )
         detections = Events.concat(
             [
-                Events.of(n, "x", found[i][0], found[i][1], found[i][0] + found[i][2])
+                Events.of(n, "x", detected[i][0], detected[i][1], detected[i][0] + detected[i][2])
                 for n, i in zip(names, ids, strict=True)
             ]
         )
@@ -117,11 +117,11 @@ def test_a_draw_counts_recordings_as_often_as_it_has_them() -> None:
 def test_the_command_scores_delays(tmp_path) -> None:
     truth = Events.of([*"aabb"], "x", [100.0, 400.0, 50.0, 700.0])
     write_events(truth, tmp_path / "truth.csv")
-    found = Events.of(
+    detections = Events.of(
         [*"aabbb"], "x", [101.0, 402.0, 49.0, 700.0, 300.0], [0.9, 0.8, 0.7, 0.6, 0.5],
         [130.0, 700.0, 60.0, 790.0, 310.0],
     )  # fmt: skip
-    write_events(found, tmp_path / "found.csv")
+    write_events(detections, tmp_path / "found.csv")
     (tmp_path / "recordings.csv").write_text("recording,duration\na,43200\nb,43200\n")
     command = [
         "score", "--truth", tmp_path / "truth.csv", "--detections", tmp_path / "found.csv",
@@ -145,7 +145,7 @@ def test_the_command_scores_delays(tmp_path) -> None:
 
 
 def test_delays_must_be_numbers() -> None:
-    found = Events.of("a", "x", [1.0], [1.0], [2.0])
-    matches = match(Events.of("a", "x", [1.0]), found, [5.0])
+    detections = Events.of("a", "x", [1.0], [1.0], [2.0])
+    matches = match(Events.of("a", "x", [1.0]), detections, [5.0])
     with pytest.raises(ConfigError, match="0 seconds or more"):
         delay_table(matches, [-1.0])

@@ -127,10 +127,10 @@ def test_every_truth_and_detection_has_one_kind_of_error(case: cases.Case) -> No
     table = error_table(kept, case.tolerances[0], threshold=0.25)
     for j, event in enumerate(kept.types):
         kinds = table.totals[event]
-        found = kinds["hit"] + kinds["early"] + kinds["late"]
-        assert found + kinds["missed"] == kept.truths[:, j].sum()
+        paired = kinds["hit"] + kinds["early"] + kinds["late"]
+        assert paired + kinds["missed"] == kept.truths[:, j].sum()
         cut = kept.cuts([0.25])[0, j] - kept.start[j]
-        assert found + kinds["duplicate"] + kinds["false"] == cut
+        assert paired + kinds["duplicate"] + kinds["false"] == cut
         assert kinds["hit"] == kept.hits_before(kept.cuts([0.25])[0])[j, 0]
     assert (table.counts >= 0).all()
 

@@ -74,13 +74,13 @@ def test_equals_the_pandas_loop() -> None:
         case = cases.draw(rng, rows=30, step=1.0)
         kept = {r for r, _, _ in case.truths}
         truth = pd.DataFrame(case.truths, columns=["series_id", "event", "step"])
-        found = pd.DataFrame(case.detections, columns=["series_id", "event", "step", "score"])
-        loop = event_detection_ap(truth, found, case.tolerances)
+        detections = pd.DataFrame(case.detections, columns=["series_id", "event", "step", "score"])
+        loop = event_detection_ap(truth, detections, case.tolerances)
         matches = match(
             Events.from_frame(truth, recording="series_id", time="step"),
-            Events.from_frame(found, recording="series_id", time="step"),
+            Events.from_frame(detections, recording="series_id", time="step"),
             case.tolerances,
-            recordings=kept | set(found["series_id"]),
+            recordings=kept | set(detections["series_id"]),
         )
         ours = matches.average_precision()
         for j, event in enumerate(matches.types):
@@ -97,10 +97,10 @@ def test_steps_and_seconds_give_one_answer(period: float) -> None:
         for step, shift in ((1.0, 0.0), (1.0, late), (period, late * period)):
             case = cases.draw(np.random.default_rng(seed), rows=30, step=step)
             truths = [(r, e, t + shift) for r, e, t in case.truths]
-            found = [(r, e, t + shift, s) for r, e, t, s in case.detections]
+            shifted = [(r, e, t + shift, s) for r, e, t, s in case.detections]
             matches = match(
                 cases.table(truths, scored=False),
-                cases.table(found, scored=True),
+                cases.table(shifted, scored=True),
                 case.tolerances,
                 event_free="count",
                 recordings=case.recordings,
@@ -134,22 +134,22 @@ def test_monotone_scores_names_and_row_order_do_not_matter(seed: int) -> None:
 
 
 def test_a_hit_is_strictly_nearer_than_the_tolerance() -> None:
-    truth, found = Events.of("a", "x", [10.0]), Events.of("a", "x", [13.0], [1.0])
-    ap = match(truth, found, [3.0, 3.0001]).average_precision()
+    truth, detections = Events.of("a", "x", [10.0]), Events.of("a", "x", [13.0], [1.0])
+    ap = match(truth, detections, [3.0, 3.0001]).average_precision()
     assert ap.tolist() == [[0.0, 1.0]]
 
 
 def test_of_two_equally_near_the_earlier_is_taken() -> None:
     truth = Events.of("a", "x", [0.0, 10.0])
-    found = Events.of("a", "x", [5.0, 1.0], [0.9, 0.8])
-    matches = match(truth, found, [6.0])
+    detections = Events.of("a", "x", [5.0, 1.0], [0.9, 0.8])
+    matches = match(truth, detections, [6.0])
     assert matches.hits("x", 6.0)[1].tolist() == [0]  # truth 0 is gone, 10 is too far from 1
 
 
 def test_hits_are_not_nested_in_the_tolerance() -> None:
     truth = Events.of("a", "x", [0.0, 4.0])
-    found = Events.of("a", "x", [2.5, 3.9], [0.9, 0.8])
-    matches = match(truth, found, [1.0, 2.0])
+    detections = Events.of("a", "x", [2.5, 3.9], [0.9, 0.8])
+    matches = match(truth, detections, [1.0, 2.0])
     assert matches.hits("x", 1.0)[0].tolist() == [1]
     assert matches.hits("x", 2.0)[0].tolist() == [0]
 
@@ -166,14 +166,14 @@ def test_a_million_detections_in_one_recording() -> None:
 
 def test_infinite_scores_rank_first_and_last() -> None:
     truth = Events.of("a", "x", [0.0, 100.0])
-    found = Events.of("a", "x", [50.0, 0.0, 100.0], [-np.inf, 1.0, np.inf])
-    assert match(truth, found, [5.0]).mean_average_precision() == 1.0
+    detections = Events.of("a", "x", [50.0, 0.0, 100.0], [-np.inf, 1.0, np.inf])
+    assert match(truth, detections, [5.0]).mean_average_precision() == 1.0
 
 
 def test_negative_zero_ties_with_zero() -> None:
     truth = Events.of("a", "x", [0.0])
-    found = Events.of("a", "x", [0.0, 50.0], [-0.0, 0.0])
-    assert match(truth, found, [5.0]).mean_average_precision() == 0.5
+    detections = Events.of("a", "x", [0.0, 50.0], [-0.0, 0.0])
+    assert match(truth, detections, [5.0]).mean_average_precision() == 0.5
 
 
 @pytest.mark.parametrize("tolerances", [[], [0.0], [-1.0], [1.0, 1.0], [np.nan], [np.inf]])
@@ -208,8 +208,8 @@ def test_unknown_recordings_and_types_are_refused_unless_ignored() -> None:
         match(truth, stranger, [1.0])
     with pytest.raises(InputError, match=r"1 detections in 1 event types .* 'y'"):
         match(truth, odd, [1.0])
-    for found, reason in ((stranger, "unknown recordings"), (odd, "unknown types")):
-        ignoring = match(truth, found, [1.0], unknown="ignore")
+    for detections, reason in ((stranger, "unknown recordings"), (odd, "unknown types")):
+        ignoring = match(truth, detections, [1.0], unknown="ignore")
         assert ignoring.mean_average_precision() == 1.0
         assert any(reason in line for line in ignoring.left_out.lines())
     counted = match(truth, stranger, [1.0], unknown="event-free", event_free="count")
@@ -218,9 +218,9 @@ def test_unknown_recordings_and_types_are_refused_unless_ignored() -> None:
 
 def test_event_free_recordings_are_ignored_or_counted() -> None:
     truth = Events.of("a", "x", [0.0])
-    found = Events.of(["a", "b"], "x", [0.0, 0.0], [0.5, 0.9])
+    detections = Events.of(["a", "b"], "x", [0.0, 0.0], [0.5, 0.9])
     scores = {
-        rule: match(truth, found, [1.0], recordings=["a", "b"], event_free=rule)  # type: ignore[arg-type]
+        rule: match(truth, detections, [1.0], recordings=["a", "b"], event_free=rule)  # type: ignore[arg-type]
         for rule in ("ignore", "count")
     }
     assert scores["ignore"].mean_average_precision() == 1.0
@@ -231,8 +231,8 @@ def test_event_free_recordings_are_ignored_or_counted() -> None:
 def test_a_row_without_time_makes_its_recording_known() -> None:
     frame = pd.DataFrame({"recording": ["a", "b"], "event": "x", "time": [0.0, np.nan]})
     truth = Events.from_frame(frame, incomplete="drop")
-    found = Events.of(["a", "b"], "x", [0.0, 0.0], [0.5, 0.9])
-    matches = match(truth, found, [1.0], event_free="count")
+    detections = Events.of(["a", "b"], "x", [0.0, 0.0], [0.5, 0.9])
+    matches = match(truth, detections, [1.0], event_free="count")
     assert matches.mean_average_precision() == 0.5
     assert matches.left_out.truths_without_time == 1
 
@@ -243,7 +243,9 @@ def test_a_matcher_serves_many_sets_of_detections() -> None:
     truth = cases.table(case.truths, scored=False)
     matcher = Matcher(truth, case.tolerances, recordings=case.recordings, unknown="ignore")
     for _ in range(3):
-        found = cases.table(cases.draw(rng).detections, scored=True)
-        once = match(truth, found, case.tolerances, recordings=case.recordings, unknown="ignore")
-        again = matcher.match(found)
+        detections = cases.table(cases.draw(rng).detections, scored=True)
+        once = match(
+            truth, detections, case.tolerances, recordings=case.recordings, unknown="ignore"
+        )
+        again = matcher.match(detections)
         np.testing.assert_array_equal(again.average_precision(), once.average_precision())

@@ -38,12 +38,14 @@ def test_an_adjusted_interval_excludes_zero_where_a_difference_is_claimed(
     rng = np.random.default_rng(seed)
     centre = rng.normal(0, 2.5, number)
     draws = rng.normal(centre, 1.0, (4999, number))
-    for each in differences(centre, draws, 0.95):
-        excluded = not each.adjusted.low <= 0 <= each.adjusted.high
-        if abs(each.adjusted_p - 0.05) > 0.01:
-            assert excluded == (each.adjusted_p < 0.05)
-        assert each.adjusted.low <= each.low <= each.high <= each.adjusted.high
-        assert each.adjusted_p >= each.p
+    for difference in differences(centre, draws, 0.95):
+        excluded = not difference.adjusted.low <= 0 <= difference.adjusted.high
+        if abs(difference.adjusted_p - 0.05) > 0.01:
+            assert excluded == (difference.adjusted_p < 0.05)
+        assert (
+            difference.adjusted.low <= difference.low <= difference.high <= difference.adjusted.high
+        )
+        assert difference.adjusted_p >= difference.p
 
 
 def test_false_claims_among_true_zeros_are_as_rare_as_asked() -> None:
@@ -52,7 +54,7 @@ def test_false_claims_among_true_zeros_are_as_rare_as_asked() -> None:
     for _ in range(400):
         centre = rng.normal(0, 1, 5)
         draws = centre + rng.normal(0, 1, (499, 1)) * 0.5 + rng.normal(0, 0.866, (499, 5))
-        wrong += any(each.adjusted_p <= 0.1 for each in differences(centre, draws, 0.9))
+        wrong += any(difference.adjusted_p <= 0.1 for difference in differences(centre, draws, 0.9))
     assert wrong / 400 < 0.13
 
 

@@ -30,14 +30,17 @@ def tables(seed: int) -> tuple[Events, Events]:
 
 @pytest.mark.parametrize("seed", range(100))
 def test_counts_are_those_of_matching_what_is_kept(seed: int) -> None:
-    truth, found = tables(seed)
-    kept = match(truth, found, TOLERANCES, durations=dict.fromkeys("abc", 43200.0))
-    assert found.score is not None
+    truth, detections = tables(seed)
+    kept = match(truth, detections, TOLERANCES, durations=dict.fromkeys("abc", 43200.0))
+    assert detections.score is not None
     at_all = {t: false_alarms(kept, THRESHOLDS, t).sum(axis=1).tolist() for t in TOLERANCES}
     for place, threshold in enumerate(THRESHOLDS):
-        rows = found.score >= threshold
+        rows = detections.score >= threshold
         only = Events.of(
-            found.recording[rows], found.event[rows], found.time[rows], found.score[rows]
+            detections.recording[rows],
+            detections.event[rows],
+            detections.time[rows],
+            detections.score[rows],
         )
         again = match(truth, only, TOLERANCES)
         got = operating_points(kept, threshold)
@@ -66,13 +69,13 @@ def test_counts_are_those_of_matching_what_is_kept(seed: int) -> None:
 
 
 def test_the_command_counts_at_a_threshold(tmp_path) -> None:
-    truth, found = tables(1)
+    truth, detections = tables(1)
     write_events(truth, tmp_path / "truth.csv")
-    write_events(found, tmp_path / "found.csv")
+    write_events(detections, tmp_path / "found.csv")
     arguments = [f"--truth={tmp_path / 'truth.csv'}", f"--detections={tmp_path / 'found.csv'}"]
     arguments += ["--tolerance=2", "--tolerance=8", "--threshold=0.5"]
     at = call_json("score", *arguments)["at_threshold"]
-    expected = operating_points(match(truth, found, TOLERANCES), 0.5)
+    expected = operating_points(match(truth, detections, TOLERANCES), 0.5)
     assert at["threshold"] == 0.5
     assert at["all"]["8"] == expected["all"][8.0].to_dict()
     assert "detections with score >= 0.5" in call("score", *arguments)

@@ -33,11 +33,11 @@ def grid_times(rng: np.random.Generator, most: int) -> np.ndarray:
 @pytest.mark.parametrize("seed", range(60))
 def test_onset_f_equals_mir_eval(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    true, found = grid_times(rng, 25), grid_times(rng, 25)
+    true, detected = grid_times(rng, 25), grid_times(rng, 25)
     ours = collar_f(
-        Events.of("a", "on", true), Events.of("a", "on", found, np.ones(len(found))), 0.25
+        Events.of("a", "on", true), Events.of("a", "on", detected, np.ones(len(detected))), 0.25
     )["on"]
-    f, precision, recall = mir_eval.onset.f_measure(true, found, window=0.25)
+    f, precision, recall = mir_eval.onset.f_measure(true, detected, window=0.25)
     assert (ours.f1, ours.precision, ours.recall) == pytest.approx((f, precision, recall))
 
 
@@ -61,7 +61,7 @@ def several(spans: dict[str, np.ndarray]) -> Intervals:
 @pytest.mark.parametrize("share", [0.0, 0.5])
 def test_interval_f_equals_sed_eval(seed: int, share: float) -> None:
     rng = np.random.default_rng(seed)
-    true, found = random_spans(rng), random_spans(rng)
+    true, detected = random_spans(rng), random_spans(rng)
     metric = sed_eval.sound_event.EventBasedMetrics(
         event_label_list=["voice"], t_collar=1.0, percentage_of_length=share
     )
@@ -70,10 +70,10 @@ def test_interval_f_equals_sed_eval(seed: int, share: float) -> None:
         rows = spans.tolist()
         return [{"onset": a, "offset": b, "event_label": "voice", "file": "a"} for a, b in rows]
 
-    metric.evaluate(listed(true), listed(found))
+    metric.evaluate(listed(true), listed(detected))
     theirs = metric.results_overall_metrics()["f_measure"]
     ours = interval_collar_f(
-        intervals("a", true), intervals("a", found), collar=1.0, offset_share=share
+        intervals("a", true), intervals("a", detected), collar=1.0, offset_share=share
     )
     assert ours.f1 == pytest.approx(np.nan_to_num(theirs["f_measure"]))
     assert ours.precision == pytest.approx(theirs["precision"])
@@ -82,8 +82,8 @@ def test_interval_f_equals_sed_eval(seed: int, share: float) -> None:
 
 def test_types_recordings_and_threshold_are_kept_apart() -> None:
     truth = Events.of(["a", "b"], ["on", "off"], [1.0, 1.0])
-    found = Events.of(["a", "b", "a"], ["on", "on", "on"], [1.0, 1.0, 1.1], [0.9, 0.8, 0.1])
-    result = collar_f(truth, found, 0.5, threshold=0.5)
+    detections = Events.of(["a", "b", "a"], ["on", "on", "on"], [1.0, 1.0, 1.1], [0.9, 0.8, 0.1])
+    result = collar_f(truth, detections, 0.5, threshold=0.5)
     assert result["on"] == Tally(hits=1, detections=2, truths=1)
     assert result["off"] == Tally(hits=0, detections=0, truths=1)
     assert np.isnan(result["off"].precision)
@@ -107,11 +107,11 @@ RULES = [
 @pytest.mark.parametrize("seed", range(50))
 def test_event_scores_equal_timescoring(seed: int, rule: EventRule) -> None:
     rng = np.random.default_rng(seed)
-    true, found = seizure_spans(rng), seizure_spans(rng)
+    true, detected = seizure_spans(rng), seizure_spans(rng)
     rate, seconds = 256, 3600
     reference, guess = (
         Annotation([tuple(row) for row in spans.tolist()], rate, rate * seconds)
-        for spans in (true, found)
+        for spans in (true, detected)
     )
     theirs = timescoring.EventScoring(
         reference,
@@ -124,7 +124,9 @@ def test_event_scores_equal_timescoring(seed: int, rule: EventRule) -> None:
             minDurationBetweenEvents=rule.merge,
         ),
     )
-    ours = event_overlap(intervals("a", true), intervals("a", found), {"a": float(seconds)}, rule)
+    ours = event_overlap(
+        intervals("a", true), intervals("a", detected), {"a": float(seconds)}, rule
+    )
     assert (ours.hits, ours.truths, ours.false) == (theirs.tp, theirs.refTrue, theirs.fp)
     for mine, other in (
         (ours.recall, theirs.sensitivity),
@@ -134,7 +136,7 @@ def test_event_scores_equal_timescoring(seed: int, rule: EventRule) -> None:
     ):
         assert mine == pytest.approx(other, nan_ok=True)
     samples = timescoring.SampleScoring(reference, guess)
-    mine = sample_overlap(intervals("a", true), intervals("a", found), {"a": float(seconds)})
+    mine = sample_overlap(intervals("a", true), intervals("a", detected), {"a": float(seconds)})
     assert (mine.hits, mine.truths, mine.false) == (
         samples.tp,
         samples.refTrue,
@@ -145,20 +147,20 @@ def test_event_scores_equal_timescoring(seed: int, rule: EventRule) -> None:
 
 def test_recordings_add_up() -> None:
     rng = np.random.default_rng(9)
-    true, found = ({n: seizure_spans(rng) for n in "abc"} for _ in range(2))
+    true, detected = ({n: seizure_spans(rng) for n in "abc"} for _ in range(2))
     length = dict.fromkeys("abc", 3600.0)
-    whole = event_overlap(several(true), several(found), length)
+    whole = event_overlap(several(true), several(detected), length)
     parts = [
-        event_overlap(intervals(n, true[n]), intervals(n, found[n]), {n: 3600.0}) for n in "abc"
+        event_overlap(intervals(n, true[n]), intervals(n, detected[n]), {n: 3600.0}) for n in "abc"
     ]
     assert astuple(whole) == tuple(np.sum([astuple(part) for part in parts], axis=0))
 
 
 def test_the_same_table_serves_both_scores() -> None:
     events = Events.of("a", ["on", "off"], [10.0, 60.0])
-    found = Events.of("a", ["on", "off"], [12.0, 65.0], [0.9, 0.9])
-    assert collar_f(events, found, 3.0)["on"].f1 == 1.0
-    spans = pair(events, VOICE), pair(found, VOICE)
+    detections = Events.of("a", ["on", "off"], [12.0, 65.0], [0.9, 0.9])
+    assert collar_f(events, detections, 3.0)["on"].f1 == 1.0
+    spans = pair(events, VOICE), pair(detections, VOICE)
     assert event_overlap(*spans, {"a": 600.0}).recall == 1.0
 
 

@@ -61,9 +61,9 @@ def test_a_score_does_not_depend_on_the_size_of_the_table(monkeypatch: pytest.Mo
     names = np.array([*"abc"], dtype=object)
     truth = Events.of(names[rng.integers(0, 3, 90)], "x", rng.uniform(0, 900, 90))
     where = names[rng.integers(0, 3, 400)]
-    found = Events.of(where, "x", rng.uniform(0, 900, 400), rng.integers(0, 9, 400) / 9)
-    small = match(truth, found, [3.0, 9.0])
+    detections = Events.of(where, "x", rng.uniform(0, 900, 400), rng.integers(0, 9, 400) / 9)
+    small = match(truth, detections, [3.0, 9.0])
     monkeypatch.setattr(ranking, "_SMALL", 1)
-    large = match(truth, found, [3.0, 9.0])
+    large = match(truth, detections, [3.0, 9.0])
     np.testing.assert_array_equal(small.average_precision(), large.average_precision())
     np.testing.assert_array_equal(small.row, large.row)

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import bdl
+from bdl.datasets.audit import audit
 from bdl.decoding import PeakGrid, calibrate
 from bdl.density import Density
 from bdl.detector.cross_validation import CrossValidated, CrossValidation
@@ -30,21 +31,28 @@ from bdl.evaluation import (
     score,
     screening,
 )
+from bdl.evaluation.adapter import Adaptation
+from bdl.evaluation.collar import collar_f
 from bdl.evaluation.counts import Counts
+from bdl.evaluation.interval_overlap import event_overlap
 from bdl.events import Events
 from bdl.frames import Tabular
 from bdl.intervals import IntervalType
+from bdl.kernels import Hard
 from bdl.pairing import pair
 from bdl.quality import Quality
 from bdl.recording import Recording, Recordings
 from bdl.review import agreement, disagreements
 from bdl.study.results import Results, RowEstimate
+from bdl.training.history import Epoch, History
 
 TRUTH = Events.of([*"aabb"], ["on", "off"] * 2, [10.0, 20.0, 30.0, 40.0])
 TIMES = [11.0, 26.0, 12.0, 31.0, 39.0]
 FOUND = Events.of([*"aaabb"], ["on", "off", "on", "on", "off"], TIMES, [0.9, 0.8, 0.7, 0.6, 0.5])
 SCORE = score(TRUTH, FOUND, [9.0, 5.0], durations={"a": 43200.0, "b": 43200.0})
 ISSUED = Events.of([*"aaabb"], FOUND.event, TIMES, FOUND.score, [time + 9.0 for time in TIMES])
+BOUTS = pair(TRUTH, IntervalType("bout", "on", "off"))
+COUNTS = Counts(("a", "b"), ("x",), np.ones((2, 1)), np.zeros((2, 1)))
 BEATS = [301.0, 302.0]  # the first five minutes are not scored
 ESTIMATE = Estimate(0.5, 0.4, 0.7)
 CALIBRATION = calibrate(
@@ -64,14 +72,14 @@ CROSS_VALIDATION = CrossValidation(
 TABLES: dict[str, tuple[Tabular, int]] = {
     "events": (FOUND, 5),
     "annotations": (TRUTH, 4),
-    "intervals": (pair(TRUTH, IntervalType("bout", "on", "off")), 2),
+    "intervals": (BOUTS, 2),
     "score": (SCORE, 4),
     "errors": (SCORE.errors(), 12),
     "curve": (SCORE.matches.curve("on", 5.0), 3),
     "screening": (screening(SCORE.matches, "on", 5.0), 3),
     "bootstrap": (bootstrap({"one": SCORE.matches}, replicates=10), 1),
     "points": (operating_points(SCORE.matches, 0.6), 6),
-    "counts": (Counts(("a", "b"), ("x",), np.ones((2, 1)), np.zeros((2, 1))), 2),
+    "counts": (COUNTS, 2),
     "beats": (beat_by_beat(Events.of("a", "N", BEATS), Events.of("a", "N", BEATS)), 1),
     "delay": (delay_table(score(TRUTH, ISSUED, [9.0, 5.0]).matches, [30.0]), 4),
     "agreement": (agreement({"ann": TRUTH, "bob": FOUND}, [5.0]), 3),
@@ -84,6 +92,11 @@ TABLES: dict[str, tuple[Tabular, int]] = {
     "study": (Results((), estimates=(RowEstimate("a", "tuned", "mAP", 0.5, None, None),)), 1),
     "recordings": (RECORDINGS, 2),
     "stretches": (Quality(flat=1.0).of(RECORDINGS["a"]), 2),
+    "adaptation": (Adaptation(COUNTS, COUNTS, np.ones((2, 1))), 2),
+    "collar": (collar_f(TRUTH, FOUND, 5.0), 2),
+    "overlap": (event_overlap(BOUTS, BOUTS, {"a": 60.0, "b": 60.0}), 1),
+    "history": (History([Epoch(1, 9, 0.5, 1e-3, 2.0), Epoch(2, 18, 0.4, 1e-3, 2.0, 0.7)]), 2),
+    "audit": (audit(TRUTH, RECORDINGS.infos, types=["on", "off"], kernel=Hard(), stride=3), 2),
     "density": (Density("a", np.ones((3, 1), np.float32), ("on",), 1.0, stride=1, samples=3), 3),
 }
 
@@ -95,12 +108,12 @@ def _result_classes() -> set[type[Tabular]]:
             "evaluation", "decoding", "detector", "quality", "review", "study",
         ):  # fmt: skip
             import_module(module.name)
-    found, todo = set(), [Tabular]
+    classes, todo = set(), [Tabular]
     while todo:
         kinds = todo.pop().__subclasses__()
         todo += kinds
-        found.update(kind for kind in kinds if kind.__module__.startswith("bdl."))
-    return found
+        classes.update(kind for kind in kinds if kind.__module__.startswith("bdl."))
+    return classes
 
 
 def test_every_class_of_results_is_tried_here() -> None:
@@ -202,14 +215,14 @@ def test_errors_and_comparisons_are_plotted() -> None:
 
 @pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table])
 def test_data_frames_are_scored_as_they_are(make: Any) -> None:
-    truth, found = (
+    truth, detections = (
         make({n: list(c) for n, c in table.columns().items()}) for table in (TRUTH, FOUND)
     )
     assert (
-        score(truth, found, tolerances=[9.0, 5.0]).to_dict()
+        score(truth, detections, tolerances=[9.0, 5.0]).to_dict()
         == score(TRUTH, FOUND, [9.0, 5.0]).to_dict()
     )
-    listed = compare(truth, {"a": found, "b": [found, found]}, [5.0], replicates=9)
+    listed = compare(truth, {"a": detections, "b": [detections, detections]}, [5.0], replicates=9)
     assert (
         listed.to_dict() == compare(TRUTH, {"a": FOUND, "b": FOUND}, [5.0], replicates=9).to_dict()
     )

@@ -19,8 +19,8 @@ def test_every_way_to_ask_gives_the_same_sensitivity(seed: int, seconds: int, al
     rng = np.random.default_rng(seed)
     truth = Events.of("a", "x", rng.integers(0, 50, 5) * 20.0)
     scores = rng.integers(1, 6, 12) / 10
-    found = Events.of("a", "x", rng.integers(0, 50, 12) * 20.0, scores)
-    matches = match(truth, found, [5.0], durations={"a": float(seconds)})
+    detections = Events.of("a", "x", rng.integers(0, 50, 12) * 20.0, scores)
+    matches = match(truth, detections, [5.0], durations={"a": float(seconds)})
     rate = alarms / (seconds / 86400)
     hits = {*matches.hits("x", 5.0)[0].tolist()}
     rows = [(score, place in hits) for place, score in enumerate(matches.score.tolist())]

@@ -81,8 +81,8 @@ def test_the_recursion_follows_its_formula() -> None:
     for enter, leave in zip(1 - np.exp(-2 * on), 1 - np.exp(-2 * off), strict=True):
         p = p * (1 - leave) + (1 - p) * enter
         expected.append(p)
-    found = ExponentialRecursion(scale=2.0, initial=0.3).probabilities(density, SLEEP)
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    ours = ExponentialRecursion(scale=2.0, initial=0.3).probabilities(density, SLEEP)
+    np.testing.assert_allclose(ours, expected, atol=1e-12)
 
 
 def of(rows: list[list[float]]) -> Density:
@@ -104,8 +104,8 @@ def test_peak_fill_keeps_peaks_apart() -> None:
 
 def test_the_integrated_difference_is_cut_to_probabilities() -> None:
     rows = [[0, 0.7], [0, 0.7], [0.9, 0], [0.9, 0]]
-    found = IntegratedDifference(initial=0.0).probabilities(of(rows), SLEEP)
-    np.testing.assert_allclose(found, [0.7, 1.0, 0.5, 0.0], atol=1e-6)
+    ours = IntegratedDifference(initial=0.0).probabilities(of(rows), SLEEP)
+    np.testing.assert_allclose(ours, [0.7, 1.0, 0.5, 0.0], atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["exponential", "integrated", "peaks"])

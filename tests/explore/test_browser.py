@@ -293,9 +293,9 @@ def test_marks_and_signals_leave_the_names_free(
             Math.abs(data[i] - data[i + 1]), Math.abs(data[i + 1] - data[i + 2])) > 60;
         return [left, found];
     }"""
-    left, found = page.evaluate(coloured)
+    left, overlapping = page.evaluate(coloured)
     assert left > 30
-    assert found == 0
+    assert overlapping == 0
     assert page.problems == []
 
 
@@ -465,8 +465,8 @@ def test_channels_gain_and_filters(served: Callable[..., Client], browse: Opened
     page.fill("#high_pass", "900")
     page.keyboard.press("Enter")
     settle(page)
-    told = page.text_content("#filter-note")
-    assert told == "not used: high-pass, which must be below 128 Hz, half the sampling rate"
+    note = page.text_content("#filter-note")
+    assert note == "not used: high-pass, which must be below 128 Hz, half the sampling rate"
     assert page.evaluate(INK) == before  # drawn as it is
     assert page.evaluate("() => bdl.shown.length") == 11
 
@@ -658,10 +658,10 @@ def test_deleting_and_moving_are_told(served: Callable[..., Client], browse: Ope
     page = browse(served())
     page.keyboard.press("n")
     page.keyboard.press("w")
-    told = page.text_content("#status")
-    assert told.startswith("selected: walk:onset at ")
-    assert told.count("selected") == 1
-    assert "; walk:offset at " in told
+    status = page.text_content("#status")
+    assert status.startswith("selected: walk:onset at ")
+    assert status.count("selected") == 1
+    assert "; walk:offset at " in status
     page.keyboard.press("Delete")
     page.wait_for_function(
         "() => document.getElementById('status').textContent.startsWith('deleted: walk:onset at')"

@@ -161,6 +161,6 @@ def test_no_kill_loses_an_acknowledged_edit(tmp_path: Path) -> None:
     assert len(acknowledged) >= 100
     call("explore", "--recordings", tmp_path / "store", "--events", tmp_path / "events.csv",
          "--out", tmp_path / "all.csv")  # fmt: skip
-    found = read_events(tmp_path / "all.csv")
-    assert isinstance(found, Events)
-    assert {at for _, at in acknowledged} <= {*found.time.tolist()}
+    kept = read_events(tmp_path / "all.csv")
+    assert isinstance(kept, Events)
+    assert {at for _, at in acknowledged} <= {*kept.time.tolist()}

@@ -48,14 +48,16 @@ def test_a_zone_is_followed_over_its_changes(
 ) -> None:
     zone, begin = CHANGES[name]
     instants = [begin + timedelta(seconds=i * seconds) for i in range(10 * 3600 // seconds)]
-    found = read_recordings(local_table(tmp_path / "night.csv", zone, instants, form), zone=zone)
-    info = found.infos[0]
+    recordings = read_recordings(
+        local_table(tmp_path / "night.csv", zone, instants, form), zone=zone
+    )
+    info = recordings.infos[0]
     assert (info.start, info.samples, info.period) == (begin, len(instants), seconds)
     local = [at.astimezone(ZoneInfo(zone)) for at in instants]
     hours, days = info.local_time(np.arange(info.samples))
     assert hours.tolist() == [at.hour for at in local]
     assert days.tolist() == [at.weekday() for at in local]
-    np.testing.assert_array_equal(found["night"].values[:, 0], np.arange(len(instants)))
+    np.testing.assert_array_equal(recordings["night"].values[:, 0], np.arange(len(instants)))
 
 
 @settings(max_examples=60, deadline=None)
@@ -72,7 +74,7 @@ def test_order_tells_the_repeated_hour_apart_for_any_gaps(
     minutes = np.cumsum([first, *steps]).tolist()
     instants = [begin + timedelta(minutes=minute) for minute in minutes]
     file = local_table(tmp_path_factory.mktemp("gaps") / "a.csv", zone, instants, "%Y-%m-%d %H:%M")
-    found = read_recordings(file, zone=zone, period=60.0, regular=True)
+    recordings = read_recordings(file, zone=zone, period=60.0, regular=True)
     offsets = offsets_of(zone, instants)
     local = [at + timedelta(seconds=offset) for at, offset in zip(instants, offsets, strict=True)]
     seen_back = any(after < before for before, after in pairwise(local))
@@ -81,9 +83,9 @@ def test_order_tells_the_repeated_hour_apart_for_any_gaps(
     both = offsets_of(zone, [begin, begin + timedelta(hours=9)])
     if max(offsets) == min(both) < max(both):
         return  # it may begin in the repeated hour, after the step back
-    values = found["a"].values[:, 0]
+    values = recordings["a"].values[:, 0]
     assert np.flatnonzero(~np.isnan(values)).tolist() == [minute - minutes[0] for minute in minutes]
-    assert found.infos[0].start == instants[0]
+    assert recordings.infos[0].start == instants[0]
 
 
 def test_a_recording_that_begins_in_the_repeated_hour(tmp_path: Path) -> None:

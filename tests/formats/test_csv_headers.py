@@ -34,12 +34,12 @@ def test_the_table_is_found(tmp_path: Path, text: str) -> None:
         texts="".join(f"{t},{'asleep' if x > 9 else 'awake'},{x},{y},\n" for t, x, y in rows),
     )
     (tmp_path / "a.csv").write_text(filled)
-    found = read_recordings(tmp_path)
-    assert (found.infos[0].channels, found.infos[0].period) == (("x", "y"), 0.5)
-    np.testing.assert_array_equal(found["a"].values, np.array(rows, np.float32)[:, 1:])
+    recordings = read_recordings(tmp_path)
+    assert (recordings.infos[0].channels, recordings.infos[0].period) == (("x", "y"), 0.5)
+    np.testing.assert_array_equal(recordings["a"].values, np.array(rows, np.float32)[:, 1:])
     if "mg" in text:
-        assert found.infos[0].units == ("mg", "")
-    notes = "\n".join(found.notes)
+        assert recordings.infos[0].units == ("mg", "")
+    notes = "\n".join(recordings.notes)
     assert ("lines skipped before the rows" in notes) == (
         text[:4] not in ("time", "# ti") or "\ns," in text
     )
@@ -49,9 +49,9 @@ def test_the_table_is_found(tmp_path: Path, text: str) -> None:
 def test_a_table_without_names(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("0.5,1\n1.5,2\n2.5,3\n")
-    found = read_recordings(file, period=1.0)
-    assert found["a"].values.tolist() == [[0.5, 1.0], [1.5, 2.0], [2.5, 3.0]]
-    assert found.notes == (f"{file}: no line of names; columns are column_1, column_2",)
+    recordings = read_recordings(file, period=1.0)
+    assert recordings["a"].values.tolist() == [[0.5, 1.0], [1.5, 2.0], [2.5, 3.0]]
+    assert recordings.notes == (f"{file}: no line of names; columns are column_1, column_2",)
     file.write_text("2024-05-06 00:00:00,7\n2024-05-06 00:00:05,8\n")
     dated = read_recordings(file, zone="UTC")
     assert (dated.infos[0].period, dated.infos[0].channels) == (5.0, ("column_2",))
@@ -98,15 +98,17 @@ def test_numbers_since_1970_are_recognised(tmp_path: Path, unit: str, scale: int
     begin = 1_700_000_000
     rows = "".join(f"{(begin + 5 * i) * scale},{i}\n" for i in range(9))
     (tmp_path / "a.csv").write_text(f"timestamp,x\n{rows}")
-    found = read_recordings(tmp_path, zone="Asia/Kolkata")
-    info = found.infos[0]
+    recordings = read_recordings(tmp_path, zone="Asia/Kolkata")
+    info = recordings.infos[0]
     assert info.start is not None
     assert (info.period, info.start.timestamp()) == (5.0, begin)
     assert info.start.isoformat() == "2023-11-15T03:43:20+05:30"
-    assert any(f"taken as {unit} since 1970 (otherwise --clock" in note for note in found.notes)
+    assert any(
+        f"taken as {unit} since 1970 (otherwise --clock" in note for note in recordings.notes
+    )
     events = tmp_path / "faults.csv"
     events.write_text(f"recording,event,time\na,leak,{(begin + 12) * scale}\n")
-    placed = read_events(events, recordings=found)
+    placed = read_events(events, recordings=recordings)
     assert placed.time.tolist() == [12.0]
     assert placed.notes == (f"{events}: times are taken as {unit} since 1970",)
     assert read_events(events).time.tolist() == [(begin + 12) * scale]  # nothing to place it on

@@ -81,17 +81,17 @@ EXPORTS = {
 def test_an_export_is_read_as_it_is(tmp_path: Path, name: str) -> None:
     text, channels = EXPORTS[name]
     (tmp_path / "P7.csv").write_text(text + "\n")
-    found = read_recordings(tmp_path, zone="Europe/Berlin")
-    info = found.infos[0]
+    recordings = read_recordings(tmp_path, zone="Europe/Berlin")
+    info = recordings.infos[0]
     assert (info.id, info.channels, info.period, info.start) == ("P7", channels, 60.0, BEGIN)
     assert info.samples == len(MOMENTS)
     hours, _ = info.local_time(np.arange(info.samples))
     assert hours.tolist() == [at.hour for at in MOMENTS]
     column = channels.index("Activity") if "Activity" in channels else 0
-    np.testing.assert_array_equal(found["P7"].values[:, column], np.arange(len(MOMENTS)) % 7)
+    np.testing.assert_array_equal(recordings["P7"].values[:, column], np.arange(len(MOMENTS)) % 7)
     if name == "ActiGraph, semicolons":
-        assert (found["P7"].values[:, 1] == 0.5).all()
-    assert name.split(",")[0] in "\n".join(found.notes)
+        assert (recordings["P7"].values[:, 1] == 0.5).all()
+    assert name.split(",")[0] in "\n".join(recordings.notes)
 
 
 @pytest.mark.parametrize("name", [name for name in EXPORTS if "counts" not in name])

@@ -44,14 +44,14 @@ def make(
 def test_values_channels_and_clock(tmp_path: Path, suffix: str) -> None:
     values = np.random.default_rng(0).uniform(-400, 400, (40, 2))
     made = make(tmp_path / f"night{suffix}", values)
-    found = read_recordings(tmp_path / f"night{suffix}")
-    info = found.infos[0]
+    recordings = read_recordings(tmp_path / f"night{suffix}")
+    info = recordings.infos[0]
     assert (info.id, info.samples, info.channels) == ("night", 40, ("C3", "C4"))
     assert (info.period, info.start) == (0.125, datetime(2020, 10, 25, 1, 30, tzinfo=UTC))
     expected = np.stack([signal.data for signal in made.signals], axis=1)
-    np.testing.assert_allclose(found["night"].values, expected, rtol=1e-6, atol=1e-4)
-    chunks = [*found.chunks(info.id)]
-    np.testing.assert_array_equal(np.concatenate(chunks), found["night"].values)
+    np.testing.assert_allclose(recordings["night"].values, expected, rtol=1e-6, atol=1e-4)
+    chunks = [*recordings.chunks(info.id)]
+    np.testing.assert_array_equal(np.concatenate(chunks), recordings["night"].values)
 
 
 def test_the_start_is_kept_in_a_given_zone_through_daylight_saving(tmp_path: Path) -> None:
@@ -64,8 +64,8 @@ def test_the_start_is_kept_in_a_given_zone_through_daylight_saving(tmp_path: Pat
 def test_channels_are_chosen_by_name_and_repeated_labels_numbered(tmp_path: Path) -> None:
     values = np.stack([np.full(16, v) for v in (1.0, 2.0, 3.0)], axis=1)
     make(tmp_path / "a.edf", values, labels=("T8-P8", "C3", "T8-P8"))
-    found = read_recordings(tmp_path / "a.edf")
-    assert found.infos[0].channels == ("T8-P8", "C3", "T8-P8 (2)")
+    recordings = read_recordings(tmp_path / "a.edf")
+    assert recordings.infos[0].channels == ("T8-P8", "C3", "T8-P8 (2)")
     two = read_recordings(tmp_path / "a.edf", channels=("C3", "T8-P8"))["a"].values
     np.testing.assert_allclose(two[0], [2.0, 1.0], atol=0.02)
     with pytest.raises(InputError, match=r"channel 'X' is missing; it has T8-P8, C3"):
@@ -80,11 +80,11 @@ def test_slower_signals_repeat_their_samples(tmp_path: Path) -> None:
         edfio.Edf(signals, data_record_duration=1).write(tmp_path / "a.edf")
         return tmp_path / "a.edf"
 
-    found = read_recordings(write((8, 16)))
-    assert "slower than 16 Hz repeat their samples: at8 (8 Hz)" in found.notes[0]
-    assert found.infos[0].period == 1 / 16
-    np.testing.assert_allclose(found["a"].values[:, 0], np.repeat(np.arange(32), 2), atol=0.01)
-    np.testing.assert_allclose(found["a"].values[:, 1], np.arange(64), atol=0.01)
+    recordings = read_recordings(write((8, 16)))
+    assert "slower than 16 Hz repeat their samples: at8 (8 Hz)" in recordings.notes[0]
+    assert recordings.infos[0].period == 1 / 16
+    np.testing.assert_allclose(recordings["a"].values[:, 0], np.repeat(np.arange(32), 2), atol=0.01)
+    np.testing.assert_allclose(recordings["a"].values[:, 1], np.arange(64), atol=0.01)
     odd = read_recordings(write((6, 16)))  # each value of the fast clock is the last one there was
     np.testing.assert_allclose(odd["a"].values[:, 0], np.arange(64) * 6 // 16, atol=0.01)
     assert read_recordings(tmp_path / "a.edf", channels=("at16",)).infos[0].samples == 64
@@ -108,11 +108,11 @@ def test_annotations_there_and_back(
     notes = [edfio.EdfAnnotation(onset, length, text) for onset, length, text in kept]
     make(file, np.zeros((40, 2)), annotations=notes)
     events = read_events(file)
-    found = sorted(zip(events.event.tolist(), events.time.tolist(), strict=True))
+    annotated = sorted(zip(events.event.tolist(), events.time.tolist(), strict=True))
     points = [(text, onset) for onset, length, text in kept if length is None]
     starts = [(f"{text}:onset", onset) for onset, length, text in kept if length]
     ends = [(f"{text}:offset", onset + length) for onset, length, text in kept if length]
-    assert found == sorted(points + starts + ends)
+    assert annotated == sorted(points + starts + ends)
 
 
 def test_gaps_of_an_edf_plus_d_are_refused_or_filled(tmp_path: Path) -> None:
@@ -126,10 +126,10 @@ def test_gaps_of_an_edf_plus_d_are_refused_or_filled(tmp_path: Path) -> None:
     file.write_bytes(raw)
     with pytest.raises(InputError, match="16 missing samples in 1 gaps"):
         read_recordings(file)
-    found = read_recordings(file, regular=True)
-    values = found["a"].values[:, 0]
+    recordings = read_recordings(file, regular=True)
+    values = recordings["a"].values[:, 0]
     assert np.isnan(values).tolist() == [False] * 16 + [True] * 16 + [False] * 16
-    assert "filled" in found.notes[0]
+    assert "filled" in recordings.notes[0]
     file.write_bytes(raw.replace(b"+5\x14\x14", b"+1\x14\x14", 1))
     with pytest.raises(InputError, match="before the one before ends"):
         read_recordings(file, regular=True)

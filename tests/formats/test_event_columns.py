@@ -163,8 +163,8 @@ def test_local_times_agree_with_the_standard_library(
         {"recording": ["a"], "event": ["x"], "time": [local.strftime("%Y-%m-%d %H:%M:%S")]}
     )
     expected = local.replace(fold=0).astimezone(UTC) - start
-    found = read_events(frame, recordings=night(zone, start)).time[0]
-    assert timedelta(seconds=found) == expected
+    since_start = read_events(frame, recordings=night(zone, start)).time[0]
+    assert timedelta(seconds=since_start) == expected
 
 
 def test_data_frames_of_any_kind() -> None:
@@ -184,9 +184,9 @@ def test_data_frames_of_any_kind() -> None:
         assert type(events.to_frame()) is type(frame)
     renamed = pl.DataFrame({"Subject": ["a"], "Label": ["x"], "Seconds": [5.0]})
     assert Events.from_frame(renamed) == Events.of("a", "x", [5.0])
-    found = pd.DataFrame({"File": ["a"], "kind": ["x"], "t (ms)": [5000], "Confidence": [0.7]})
-    assert Events.from_frame(found) == Events.of("a", "x", [5.0], [0.7])
-    assert Events.from_frame(found, score=None) == Events.of("a", "x", [5.0])
+    table = pd.DataFrame({"File": ["a"], "kind": ["x"], "t (ms)": [5000], "Confidence": [0.7]})
+    assert Events.from_frame(table) == Events.of("a", "x", [5.0], [0.7])
+    assert Events.from_frame(table, score=None) == Events.of("a", "x", [5.0])
     odd = pl.DataFrame({"who": ["a"], "what": ["x"], "when": [5.0]})
     assert Events.from_frame(odd, recording="who", event="what", time="when").time.tolist() == [5.0]
     with pytest.raises(InputError, match=r"column 'recording' is missing; it has who.*recording="):
@@ -233,10 +233,10 @@ def test_an_unknown_role_lists_those_there_are() -> None:
 
 def test_a_fixed_offset_serves_too(tmp_path: Path) -> None:
     start = datetime(2024, 10, 26, 12, tzinfo=timezone(timedelta(hours=2)))
-    one = Recordings.of([Recording.of(np.zeros(60), id="a", period=60.0, start=start)])
+    recordings = Recordings.of([Recording.of(np.zeros(60), id="a", period=60.0, start=start)])
     file = tmp_path / "events.csv"
     file.write_text("recording,event,time\na,x,2024-10-26 12:30\n")
-    assert read_events(file, recordings=one).time.tolist() == [1800.0]
+    assert read_events(file, recordings=recordings).time.tolist() == [1800.0]
 
 
 def test_sample_numbers_take_the_periods_of_their_recordings(tmp_path: Path) -> None:

@@ -95,9 +95,9 @@ def test_seizures_there_and_back(
 
 def test_szcore_files_read_as_seizures(tmp_path: Path) -> None:
     head = "onset\tduration\teventType\tconfidence\tchannels\tdateTime\trecordingDuration\n"
-    one = tmp_path / "sub-01" / "sub-01_run-00_events.tsv"
-    one.parent.mkdir()
-    one.write_text(head + "10.5\t20\tsz_foc_ia\tn/a\tn/a\t2016-11-06 13:43:04\t3600\n")
+    file = tmp_path / "sub-01" / "sub-01_run-00_events.tsv"
+    file.parent.mkdir()
+    file.write_text(head + "10.5\t20\tsz_foc_ia\tn/a\tn/a\t2016-11-06 13:43:04\t3600\n")
     (tmp_path / "sub-02_run-00_events.tsv").write_text(
         head + "0.0\t3600\tbckg\tn/a\tn/a\t2016-11-06 13:43:04\t3600\n"
     )
@@ -124,8 +124,8 @@ def test_named_intervals_and_renamed_columns(tmp_path: Path) -> None:
     assert read_events(tmp_path / "d.tsv", intervals=sleep) == events
     (tmp_path / "own.csv").write_text("id,kind,at,p\n1,x,2.5,0.5\n")
     columns = {"recording": "id", "event": "kind", "time": "at", "score": "p"}
-    found = read_events(tmp_path / "own.csv", columns=columns)
-    assert (found.recordings, found.time.tolist(), found.score.tolist()) == (("1",), [2.5], [0.5])  # type: ignore[union-attr]
+    renamed = read_events(tmp_path / "own.csv", columns=columns)
+    assert renamed == Events.of("1", "x", [2.5], [0.5])
     with pytest.raises(ConfigError, match="'when'"):
         read_events(tmp_path / "own.csv", columns={"when": "at"})
 

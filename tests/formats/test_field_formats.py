@@ -30,11 +30,11 @@ wfdb_names = st.sampled_from(
 mitdb = Path(__file__).parents[2] / "../shared/data/mitdb"
 
 
-def same(found: Events, expected: Events) -> None:
+def same(events: Events, expected: Events) -> None:
     if not len(expected):
-        assert not len(found)
+        assert not len(events)
         return
-    assert in_order(found) == in_order(expected)
+    assert in_order(events) == in_order(expected)
 
 
 @settings(max_examples=60, deadline=None)
@@ -93,13 +93,17 @@ def test_wfdb_reads_our_annotations(tmp_path: Path) -> None:
     samples = [0, 10, 1033, 1034, 3000, 90_000, 10**8, 3 * 10**9]
     events = Events.of("100", types, np.array(samples) / RATE)
     write_events(events, tmp_path, format="wfdb", period=1 / RATE)
-    found = wfdb.rdann(str(tmp_path / "100"), "bdl")
-    assert found.sample.tolist() == samples
+    annotations = wfdb.rdann(str(tmp_path / "100"), "bdl")
+    assert annotations.sample.tolist() == samples
     names = dict(
-        zip(found.custom_labels["symbol"], found.custom_labels["description"], strict=True)
+        zip(
+            annotations.custom_labels["symbol"],
+            annotations.custom_labels["description"],
+            strict=True,
+        )
     )
-    assert [unquote(names.get(symbol, symbol)) for symbol in found.symbol] == types
-    assert found.fs == RATE
+    assert [unquote(names.get(symbol, symbol)) for symbol in annotations.symbol] == types
+    assert annotations.fs == RATE
     plain = Events.of("101", ["N", "/"], [1.0, 2.0])
     write_events(plain, tmp_path / "101.qrs", format="wfdb", period=1 / RATE, extension="qrs")
     assert wfdb.rdann(str(tmp_path / "101"), "qrs").symbol == ["N", "/"]
@@ -126,13 +130,13 @@ def test_edfio_reads_our_annotations(tmp_path: Path) -> None:
     recording = Recording.of(np.zeros(100), id="night", period=1.0, start=start)
     events = Events.of("night", ["sleep:onset", "sleep:offset", "über"], [10.25, 40.5, 3.0])
     write_events(events, tmp_path, format="edf", recordings=Recordings.of([recording]))
-    found = edfio.read_edf(tmp_path / "night.edf")
-    assert [tuple(row) for row in found.annotations] == [
+    edf = edfio.read_edf(tmp_path / "night.edf")
+    assert [tuple(row) for row in edf.annotations] == [
         (3.0, None, "über"),
         (10.25, 30.25, "sleep"),
     ]
-    assert found.startdatetime == start.replace(tzinfo=None)
-    assert found.num_signals == 0
+    assert edf.startdatetime == start.replace(tzinfo=None)
+    assert edf.num_signals == 0
 
 
 def test_recordings_without_events_have_files_too(tmp_path: Path) -> None:
@@ -155,11 +159,11 @@ def test_recordings_without_events_have_files_too(tmp_path: Path) -> None:
 
 def test_bids_names_go_without_the_modality(tmp_path: Path) -> None:
     id = "sub-01_task-szMonitoring_run-00_eeg"
-    one = Recordings.of([Recording.of(np.zeros(90), id=id, period=0.5)])
+    recordings = Recordings.of([Recording.of(np.zeros(90), id=id, period=0.5)])
     events = Events.of(id, ["seizure:onset", "seizure:offset"], [1.0, 4.0])
-    write_events(events, tmp_path, format="seizures", recordings=one)
+    write_events(events, tmp_path, format="seizures", recordings=recordings)
     assert [file.name for file in tmp_path.iterdir()] == [f"{id[:-4]}_events.tsv"]
-    same(read_events(tmp_path, recordings=one), events)
+    same(read_events(tmp_path, recordings=recordings), events)
     both = Events.of(["sub-1_eeg", "sub-1_ieeg"], "x", [1.0, 1.0])
     with pytest.raises(InputError, match="would both be written to"):
         write_events(both, tmp_path, format="bids")
@@ -199,9 +203,9 @@ def test_a_label_track_of_audacity_is_read(tmp_path: Path) -> None:
     (tmp_path / "call.txt").write_text(
         "2.150000\t2.150000\tpoint\r\n\\\t6928.4\t6928.4\r\n3.400000\t6.100000\tsong\r\n7.0\t7.0\t\r\n"
     )
-    found = read_events(tmp_path / "call.txt")
+    events = read_events(tmp_path / "call.txt")
     types = ["point", "song:onset", "song:offset", "event"]
-    same(found, Events.of("call", types, [2.15, 3.4, 6.1, 7.0]))
+    same(events, Events.of("call", types, [2.15, 3.4, 6.1, 7.0]))
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_two_runs_that_write_one_store_at_a_time_leave_it_whole(tmp_path: Path):
     prepare(data, tmp_path / "one")
     with ThreadPoolExecutor(2) as both:
         made = [both.submit(prepare, data, tmp_path / "two") for _ in range(2)]
-        assert [len(each.result()) for each in made] == [12, 12]
+        assert [len(future.result()) for future in made] == [12, 12]
     assert contents(tmp_path / "two") == contents(tmp_path / "one")
 
 
@@ -77,7 +77,7 @@ def test_runs_that_begin_and_end_at_any_moment_of_another_leave_a_store_whole(tm
     with ThreadPoolExecutor(3) as all_at_once:
         for number in range(150):
             made = [all_at_once.submit(prepare, data, tmp_path / str(number)) for _ in range(3)]
-            assert [each.result().ids for each in made] == [data.ids] * 3
+            assert [future.result().ids for future in made] == [data.ids] * 3
             assert contents(tmp_path / str(number)) == contents(tmp_path / "alone")
 
 

@@ -40,11 +40,11 @@ def test_one_electrode_has_one_name(tmp_path: Path) -> None:
     edf(tmp_path / "a.edf", ["EEG Fp1-REF", "EEG T3-REF", "ECG"])
     edf(tmp_path / "b.edf", ["T7", "FP1", "ECG"])
     edf(tmp_path / "c.edf", ["EEG 1", "eeg t3-le", "ECG"])
-    found = read_recordings(tmp_path, channels=("Fp1", "T7"), aliases={"EEG 1": "Fp1"})
-    assert {info.channels for info in found.infos} == {("Fp1", "T7")}
+    recordings = read_recordings(tmp_path, channels=("Fp1", "T7"), aliases={"EEG 1": "Fp1"})
+    assert {info.channels for info in recordings.infos} == {("Fp1", "T7")}
     for id, columns in (("a", (0, 1)), ("b", (1, 0)), ("c", (0, 1))):
         times = np.arange(2560) / 256
-        for values, column in zip(found[id].values.T, columns, strict=True):
+        for values, column in zip(recordings[id].values.T, columns, strict=True):
             np.testing.assert_allclose(
                 values, 50 * np.sin(2 * np.pi * (column + 1) * times), atol=0.01
             )
@@ -77,19 +77,19 @@ def test_slow_waves_keep_their_form_and_place(
 ) -> None:
     times = np.arange(old * 20) / old
     wave = np.sin(2 * np.pi * frequency * times) + level
-    found = on_one_clock(Recordings.of([Recording.of(wave, id="a", period=1 / old)]), new)["a"]
-    assert found.info.samples == -(-len(wave) * new // old)
-    later = np.arange(found.info.samples) / new
+    resampled = on_one_clock(Recordings.of([Recording.of(wave, id="a", period=1 / old)]), new)["a"]
+    assert resampled.info.samples == -(-len(wave) * new // old)
+    later = np.arange(resampled.info.samples) / new
     expected = np.sin(2 * np.pi * frequency * later) + level
     middle = slice(new, -new)
-    np.testing.assert_allclose(found.values[middle, 0], expected[middle], atol=0.005)
+    np.testing.assert_allclose(resampled.values[middle, 0], expected[middle], atol=0.005)
 
 
 def test_what_the_new_clock_cannot_hold_is_removed_not_aliased() -> None:
     times = np.arange(512 * 20) / 512
     wave = np.sin(2 * np.pi * 90 * times)  # at 100 Hz it would look like a wave of 10 Hz
-    found = on_one_clock(Recordings.of([Recording.of(wave, id="a", period=1 / 512)]), 100.0)
-    assert np.abs(found["a"].values[100:-100]).max() < 0.01
+    resampled = on_one_clock(Recordings.of([Recording.of(wave, id="a", period=1 / 512)]), 100.0)
+    assert np.abs(resampled["a"].values[100:-100]).max() < 0.01
 
 
 def test_gaps_stay_gaps_and_offsets_their_time() -> None:
@@ -99,16 +99,16 @@ def test_gaps_stay_gaps_and_offsets_their_time() -> None:
     source = Recording.of(
         values, id="a", period=0.01, start=start, offset_changes=[(500, 3600)], group="p"
     )
-    found = on_one_clock(Recordings.of([source]), 50.0)
-    info = found.infos[0]
+    resampled = on_one_clock(Recordings.of([source]), 50.0)
+    info = resampled.infos[0]
     assert (info.start, info.offset_changes, info.group) == (start, ((250, 3600),), "p")
-    assert np.flatnonzero(np.isnan(found["a"].values[:, 0])).tolist() == [*range(200, 300)]
-    assert "1 recordings resampled from 100 Hz to 50 Hz" in found.notes[0]
-    same = on_one_clock(found, 50.0)
+    assert np.flatnonzero(np.isnan(resampled["a"].values[:, 0])).tolist() == [*range(200, 300)]
+    assert "1 recordings resampled from 100 Hz to 50 Hz" in resampled.notes[0]
+    same = on_one_clock(resampled, 50.0)
     assert same["a"].values is not None
-    assert len(same.notes) == len(found.notes)
+    assert len(same.notes) == len(resampled.notes)
     with pytest.raises(ConfigError, match="--rate"):
-        on_one_clock(found, -1.0)
+        on_one_clock(resampled, -1.0)
 
 
 def test_one_odd_file_is_left_out_when_asked(tmp_path: Path) -> None:
@@ -116,14 +116,14 @@ def test_one_odd_file_is_left_out_when_asked(tmp_path: Path) -> None:
     (tmp_path / "b.edf").write_bytes(b"not an EDF file" * 100)
     with pytest.raises(InputError, match=r"b\.edf"):
         read_recordings(tmp_path)
-    found = read_recordings(tmp_path, invalid="skip")
-    assert found.ids == ("a",)
-    assert found.notes[0].startswith("left out: ")
-    assert found.left_out == found.notes[:1]
-    store = prepare(found, tmp_path / "store")
-    assert store.left_out == found.left_out
-    assert store.select(["a"]).left_out == found.left_out
-    other = replace(found, notes=("left out: nothing, this is free text",), left_out=())
+    recordings = read_recordings(tmp_path, invalid="skip")
+    assert recordings.ids == ("a",)
+    assert recordings.notes[0].startswith("left out: ")
+    assert recordings.left_out == recordings.notes[:1]
+    store = prepare(recordings, tmp_path / "store")
+    assert store.left_out == recordings.left_out
+    assert store.select(["a"]).left_out == recordings.left_out
+    other = replace(recordings, notes=("left out: nothing, this is free text",), left_out=())
     assert prepare(other, tmp_path / "other").left_out == ()
     (tmp_path / "a.edf").unlink()
     with pytest.raises(InputError, match=r"b\.edf"):

@@ -52,9 +52,9 @@ def collections(draw: st.DrawFn, *, shortest: int = 0) -> Recordings:
     return Recordings.of(made)
 
 
-def same_values(found: Recordings, expected: Recordings) -> None:
+def same_values(recordings: Recordings, expected: Recordings) -> None:
     for recording in expected:
-        np.testing.assert_array_equal(found[recording.id].values, recording.values)
+        np.testing.assert_array_equal(recordings[recording.id].values, recording.values)
 
 
 @settings(max_examples=40, deadline=None)
@@ -64,9 +64,9 @@ def test_archives_keep_everything(
 ) -> None:
     folder = tmp_path_factory.mktemp("tables")
     write_tables(data, folder, "npz")
-    found = read_recordings(folder)
-    assert {info.id: info for info in found.infos} == {info.id: info for info in data.infos}
-    same_values(found, data)
+    recordings = read_recordings(folder)
+    assert {info.id: info for info in recordings.infos} == {info.id: info for info in data.infos}
+    same_values(recordings, data)
 
 
 @settings(max_examples=40, deadline=None)
@@ -76,10 +76,10 @@ def test_tables_keep_values_and_times(
 ) -> None:
     folder = tmp_path_factory.mktemp("tables")
     write_tables(data, folder, kind)
-    found = read_recordings(folder)
-    same_values(found, data)
+    recordings = read_recordings(folder)
+    same_values(recordings, data)
     for info in data.infos:
-        again = found.info(info.id)
+        again = recordings.info(info.id)
         assert again.start == info.start
         assert again.offset_changes == info.offset_changes
         assert again.period == pytest.approx(info.period, rel=1e-4)
@@ -94,9 +94,9 @@ def test_a_store_keeps_everything(
 ) -> None:
     folder = tmp_path_factory.mktemp("store") / "s"
     prepare(data, folder)
-    found = open_store(folder)
-    assert found.infos == data.infos
-    same_values(found, data)
+    store = open_store(folder)
+    assert store.infos == data.infos
+    same_values(store, data)
     assert read_recordings(folder).infos == data.infos
 
 

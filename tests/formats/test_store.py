@@ -88,9 +88,9 @@ def test_another_or_changed_source_is_refused(tmp_path: Path) -> None:
 
 def test_notes_on_filled_gaps_stay_with_the_store(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("time,x\n0,1\n1,2\n3,4\n")
-    found = read_recordings(tmp_path / "a.csv", regular=True)
-    store = prepare(found, tmp_path / "s")
-    assert store.notes == found.notes != ()
+    recordings = read_recordings(tmp_path / "a.csv", regular=True)
+    store = prepare(recordings, tmp_path / "s")
+    assert store.notes == recordings.notes != ()
     np.testing.assert_array_equal(store["a"].values[:, 0], [1, 2, np.nan, 4])
 
 

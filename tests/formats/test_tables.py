@@ -63,15 +63,15 @@ def sleep_table(ids: list[str], rows: int, change: int | None = None) -> pa.Tabl
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".feather", ".npz"])
 def test_the_sleep_layout_in_every_format(tmp_path: Path, suffix: str) -> None:
     file = save(sleep_table(["x", "y"], 20, change=9), tmp_path / f"long{suffix}")
-    found = read_recordings(file, **SLEEP)
-    assert found.ids == ("x", "y")
-    info = found.info("y")
+    recordings = read_recordings(file, **SLEEP)
+    assert recordings.ids == ("x", "y")
+    info = recordings.info("y")
     assert (info.samples, info.period, info.channels) == (20, 5.0, ("anglez", "enmo"))
     assert info.start == datetime(2018, 11, 3, 19, 0, tzinfo=timezone(timedelta(hours=-4)))
     assert info.offset_changes == ((9, -5 * 3600),)
-    np.testing.assert_array_equal(found["y"].values[:, 0], np.arange(20, 40) / 8)
-    np.testing.assert_array_equal(found["x"].values[:, 1], np.arange(20) % 7)
-    assert not found.notes
+    np.testing.assert_array_equal(recordings["y"].values[:, 0], np.arange(20, 40) / 8)
+    np.testing.assert_array_equal(recordings["x"].values[:, 1], np.arange(20) % 7)
+    assert not recordings.notes
 
 
 @settings(max_examples=40, deadline=None)
@@ -104,38 +104,40 @@ def test_scattered_rows_and_offset_changes_agree_with_a_row_by_row_reader(
     pq.write_table(stored, parquet, row_group_size=data.draw(st.integers(1, 9)))
     expected = naive.read_long(csv, "id", "t", ["x", "y"])
     for file in (csv, parquet):
-        found = read_recordings(file, recording="id", time="t")
-        assert set(found.ids) == set(expected)
-        for id, one in expected.items():
-            info = found.info(id)
-            assert info.start == one.start
-            assert info.start.utcoffset() == one.start.utcoffset()  # type: ignore[union-attr]
-            assert [*info.offset_changes] == one.offset_changes
+        recordings = read_recordings(file, recording="id", time="t")
+        assert set(recordings.ids) == set(expected)
+        for id, plain in expected.items():
+            info = recordings.info(id)
+            assert info.start == plain.start
+            assert info.start.utcoffset() == plain.start.utcoffset()  # type: ignore[union-attr]
+            assert [*info.offset_changes] == plain.offset_changes
             assert info.period == period
-            np.testing.assert_array_equal(found[id].values, np.array(one.values, dtype=np.float32))
+            np.testing.assert_array_equal(
+                recordings[id].values, np.array(plain.values, dtype=np.float32)
+            )
 
 
 @pytest.mark.skipif(not HAPT.exists(), reason="the HAPT recordings are not here")
 def test_hapt_recordings_and_segments() -> None:
-    found = read_recordings(HAPT / "recordings", period=0.02, group_pattern="_(user[0-9]+)")
-    assert len(found) == 45
-    assert len(set(found.groups.values())) == 22
-    one = found["exp01_user01"]
+    recordings = read_recordings(HAPT / "recordings", period=0.02, group_pattern="_(user[0-9]+)")
+    assert len(recordings) == 45
+    assert len(set(recordings.groups.values())) == 22
+    recording = recordings["exp01_user01"]
     stored = pq.read_table(HAPT / "recordings/exp01_user01.parquet").to_pandas()
-    np.testing.assert_array_equal(one.values, stored.to_numpy(np.float32))
-    assert one.info.channels == tuple(stored.columns)
+    np.testing.assert_array_equal(recording.values, stored.to_numpy(np.float32))
+    assert recording.info.channels == tuple(stored.columns)
     segments = pacsv.read_csv(HAPT / "segments.csv")
     assert len(segments) == 894
     for row in segments.to_pylist():
         assert 1 <= row["start_sample"] < row["end_sample"]
-        assert row["end_sample"] <= found.info(row["recording"]).samples
+        assert row["end_sample"] <= recordings.info(row["recording"]).samples
 
 
 def test_values_stream_once_when_asked_for_in_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = save(sleep_table(["a", "b", "c"], 50), tmp_path / "long.parquet")
-    found = read_recordings(file, **SLEEP)
+    recordings = read_recordings(file, **SLEEP)
     opened = []
     plain = ParquetFile.batches
 
@@ -144,23 +146,23 @@ def test_values_stream_once_when_asked_for_in_order(
         return plain(self, columns, first)
 
     monkeypatch.setattr(ParquetFile, "batches", counted)
-    in_order = [recording.values.copy() for recording in found]
+    in_order = [recording.values.copy() for recording in recordings]
     assert opened == [0]
     for id, values in zip("cab", [in_order[2], in_order[0], in_order[1]], strict=True):
-        np.testing.assert_array_equal(found[id].values, values)
+        np.testing.assert_array_equal(recordings[id].values, values)
 
 
 def test_a_collection_can_be_sent_to_another_process(tmp_path: Path) -> None:
     file = save(sleep_table(["a", "b"], 20), tmp_path / "long.parquet")
-    found = read_recordings(file, **SLEEP)
-    again = pickle.loads(pickle.dumps(found))
-    np.testing.assert_array_equal(again["b"].values, found["b"].values)
+    recordings = read_recordings(file, **SLEEP)
+    again = pickle.loads(pickle.dumps(recordings))
+    np.testing.assert_array_equal(again["b"].values, recordings["b"].values)
 
 
 def test_two_readers_of_one_file_do_not_disturb_each_other(tmp_path: Path) -> None:
     file = save(sleep_table(["a", "b"], 40), tmp_path / "long.parquet")
-    found = read_recordings(file, **SLEEP)
-    chunks = [found.chunks(id) for id in "ab"]
+    recordings = read_recordings(file, **SLEEP)
+    chunks = [recordings.chunks(id) for id in "ab"]
     mixed: list[list[np.ndarray]] = [[], []]  # type: ignore[type-arg]
     alive = [True, True]
     while any(alive):
@@ -170,7 +172,7 @@ def test_two_readers_of_one_file_do_not_disturb_each_other(tmp_path: Path) -> No
             if part is not None:
                 mixed[i].append(part)
     for i, id in enumerate("ab"):
-        np.testing.assert_array_equal(np.concatenate(mixed[i]), found[id].values)
+        np.testing.assert_array_equal(np.concatenate(mixed[i]), recordings[id].values)
 
 
 # --- clocks ---------------------------------------------------------------------------------
@@ -186,10 +188,10 @@ def test_a_gap_is_an_error_and_filled_only_when_asked(tmp_path: Path) -> None:
     file = csv(tmp_path, "time,x\n0,1\n0.5,2\n2.0,5\n2.5,6\n")
     with pytest.raises(InputError, match=r"2 missing samples in 1 gaps, first 2 missing before"):
         read_recordings(file)
-    found = read_recordings(file, regular=True)
+    recordings = read_recordings(file, regular=True)
     expected = [1, 2, np.nan, np.nan, 5, 6]
-    np.testing.assert_array_equal(found["walk"].values[:, 0], expected)
-    assert "2 missing samples" in found.notes[0]
+    np.testing.assert_array_equal(recordings["walk"].values[:, 0], expected)
+    assert "2 missing samples" in recordings.notes[0]
 
 
 def test_missing_steps_are_an_error_and_filled_only_when_asked(tmp_path: Path) -> None:
@@ -197,12 +199,12 @@ def test_missing_steps_are_an_error_and_filled_only_when_asked(tmp_path: Path) -
     file = save(table, tmp_path / "long.parquet")
     with pytest.raises(InputError, match=r"recording 'a'.*2 missing samples in 1 gaps.*row 3"):
         read_recordings(file, **SLEEP)
-    found = read_recordings(file, **SLEEP, regular=True)
-    lost = np.flatnonzero(np.isnan(found["a"].values[:, 0])).tolist()
+    recordings = read_recordings(file, **SLEEP, regular=True)
+    lost = np.flatnonzero(np.isnan(recordings["a"].values[:, 0])).tolist()
     assert lost == [3, 4]
-    assert np.flatnonzero(np.isnan(found["b"].values[:, 1])).tolist() == [10]
-    assert found["b"].values[11, 0] == 31 / 8
-    assert len(found.notes) == 2
+    assert np.flatnonzero(np.isnan(recordings["b"].values[:, 1])).tolist() == [10]
+    assert recordings["b"].values[11, 0] == 31 / 8
+    assert len(recordings.notes) == 2
 
 
 def test_a_time_that_disagrees_with_its_step_is_found(tmp_path: Path) -> None:
@@ -325,12 +327,12 @@ def test_rows_of_one_time_follow_the_stated_rule(
     file = csv(tmp_path, "time,x,y\n0,1,1\n1,2,\n1,3,6\n1,4,8\n2,5,1\n")
     with pytest.raises(InputError, match=r"row 2: duplicated time.*--duplicates first"):
         read_recordings(file)
-    found = read_recordings(file, duplicates=rule)
-    np.testing.assert_array_equal(found["walk"].values[:, 0], expected)
-    assert found["walk"].values[1, 1] == {"last": 8, "mean": 7}.get(
+    recordings = read_recordings(file, duplicates=rule)
+    np.testing.assert_array_equal(recordings["walk"].values[:, 0], expected)
+    assert recordings["walk"].values[1, 1] == {"last": 8, "mean": 7}.get(
         rule, pytest.approx(np.nan, nan_ok=True)
     )
-    assert "2 rows share a sample with the row before, first row 2" in found.notes[0]
+    assert "2 rows share a sample with the row before, first row 2" in recordings.notes[0]
     unsorted = csv(tmp_path, "time,x\n0,1\n2,2\n1,3\n", "unsorted.csv")
     # Sorting a table of several recordings would mix them: the message asks first.
     with pytest.raises(InputError, match=r"unsorted time.*several.*--recording NAME; it has time"):
@@ -375,9 +377,9 @@ def test_a_text_deep_in_a_column_is_named_by_its_row(tmp_path: Path) -> None:
     rows = ["1.5"] * 300_000
     rows[290_001] = "oops"
     file = csv(tmp_path, "x\n" + "\n".join(rows) + "\n")
-    found = read_recordings(file, period=1.0)
+    recordings = read_recordings(file, period=1.0)
     with pytest.raises(InputError, match="column 'x', row 290001: a number expected, got 'oops'"):
-        found["walk"]
+        recordings["walk"]
 
 
 def test_two_recordings_with_one_id(tmp_path: Path) -> None:
@@ -444,8 +446,8 @@ def test_any_gaps_give_a_regular_clock_or_our_error(
     values = read_recordings(file, period=period, regular=True)["walk"].values[:, 0]
     np.testing.assert_array_equal(np.flatnonzero(~np.isnan(values)), places)
     np.testing.assert_array_equal(values[places], np.arange(len(places)))
-    found = read_recordings(file, regular=True)
-    assert len(found["walk"].values) == found.infos[0].samples
+    recordings = read_recordings(file, regular=True)
+    assert len(recordings["walk"].values) == recordings.infos[0].samples
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow"])

@@ -38,8 +38,8 @@ class ToyRecordings(RecordingFormat):
 
     def read(self, path: Path) -> Recordings:
         values = np.array(path.read_text().split(), np.float32)
-        one = Recording.of(values, id=path.stem, period=1 / self.rate)
-        return Recordings.of([one], files=[path])
+        recording = Recording.of(values, id=path.stem, period=1 / self.rate)
+        return Recordings.of([recording], files=[path])
 
 
 class ToyEvents(EventFormat):
@@ -84,8 +84,8 @@ def test_recordings_are_recognised_and_take_their_options(folder: Path) -> None:
 
 def test_a_named_format_reads_any_suffix(folder: Path) -> None:
     (folder / "walk.txt").write_text("x,y\n1,2\n")
-    found = read_recordings(folder / "walk.txt", format="csv", period=1.0)
-    assert found["walk"].values.tolist() == [[1, 2]]
+    recordings = read_recordings(folder / "walk.txt", format="csv", period=1.0)
+    assert recordings["walk"].values.tolist() == [[1, 2]]
     with pytest.raises(InputError, match=r"files of one format expected, got \.txt"):
         read_recordings(folder / "walk.txt", period=1.0)
 

@@ -209,14 +209,16 @@ def test_runs_of_one_offset(
     for number, step in enumerate(steps):
         at += timedelta(seconds=step)
         rows.append(at.astimezone(UTC) if number >= change else at)
-    texts = [spell(each, form) for each in rows]
+    texts = [spell(moment, form) for moment in rows]
     if invalid is not None and invalid < len(texts):
         texts[invalid] = texts[invalid][:17] + "6x" + texts[invalid][19:]
         with pytest.raises(InputError, match=f"row {invalid}: "):
             parse_times(pa.array(texts), PLACE)
         return
     times, offsets, _ = parse_times(pa.array(["", *texts])[1:], PLACE)
-    assert times.tolist() == [(each - EPOCH) // timedelta(microseconds=1) * 1000 for each in rows]
-    east = [int(each.utcoffset().total_seconds()) for each in rows]  # type: ignore[union-attr]
+    assert times.tolist() == [
+        (moment - EPOCH) // timedelta(microseconds=1) * 1000 for moment in rows
+    ]
+    east = [int(moment.utcoffset().total_seconds()) for moment in rows]  # type: ignore[union-attr]
     assert offsets is not None
     assert offsets.tolist() == east

@@ -71,13 +71,13 @@ def test_names_of_columns_tell_units(tmp_path: Path) -> None:
             mark.join([f"{i * step:g}", f"{x * scale:.6f}", "21"]) for i, x in enumerate(values)
         ]
         (tmp_path / f"{name}.csv").write_text("\n".join([head, *rows]) + "\n")
-    found = read_recordings(tmp_path)
-    assert [info.channels for info in found.infos] == [("Acc X", "Temp")] * 2
-    assert [info.units for info in found.infos] == [("mg", "°C"), ("g", "degC")]
-    assert {info.period for info in found.infos} == {0.02}
-    assert any("Acc X in mg, Temp in °C" in note for note in found.notes)
-    same = in_units(found, {"Acc X": "mg", "Temp": "°C"}, "the first")
-    np.testing.assert_allclose(same["b"].values, found["a"].values, atol=0.01)
+    recordings = read_recordings(tmp_path)
+    assert [info.channels for info in recordings.infos] == [("Acc X", "Temp")] * 2
+    assert [info.units for info in recordings.infos] == [("mg", "°C"), ("g", "degC")]
+    assert {info.period for info in recordings.infos} == {0.02}
+    assert any("Acc X in mg, Temp in °C" in note for note in recordings.notes)
+    same = in_units(recordings, {"Acc X": "mg", "Temp": "°C"}, "the first")
+    np.testing.assert_allclose(same["b"].values, recordings["a"].values, atol=0.01)
     # A channel is named with or without its unit, also with that of another file.
     for name in ("Acc X", "Acc X [mg]"):
         chosen = read_recordings(tmp_path, channels=(name,))
@@ -146,24 +146,24 @@ def test_a_model_remembers_units_and_converts_new_files(tmp_path: Path) -> None:
         call("fit", "--recordings", tmp_path / "old", "--events", events, "--out", model, *TINY)
     assert call_json("show", model)["units"] == ["uV"]
     assert "C3 (uV)" in call("show", model)
-    found = {}
+    lines = {}
     for name, unit, scale in (("same", "uV", 1.0), ("volts", "V", 1e-6), ("micro", "µV", 1.0)):
         edf(tmp_path / name / "n.edf", unit, scale)
         out = tmp_path / f"{name}.csv"
         output = call_json("detect", model, tmp_path / name, "--out", out)
         converted = [note for note in output["notes"] if "converted" in note]
         assert converted == (["C3: V converted to uV in 1 recording"] if name == "volts" else [])
-        found[name] = out.read_text().splitlines()
-    assert len(found["same"]) > 2
-    assert found["micro"] == found["same"]
-    times, volts = ([row.split(",")[2] for row in found[name][1:6]] for name in ("same", "volts"))
+        lines[name] = out.read_text().splitlines()
+    assert len(lines["same"]) > 2
+    assert lines["micro"] == lines["same"]
+    times, volts = ([row.split(",")[2] for row in lines[name][1:6]] for name in ("same", "volts"))
     assert times == volts
     edf(tmp_path / "warm" / "n.edf", "degC", 1.0)
     with pytest.raises(InputError, match=r"'C3' is in degC, .*in uV.*--channel-unit 'C3=uV'"):
         call("detect", model, tmp_path / "warm", "--out", tmp_path / "warm.csv")
     right = ("--channel-unit", "C3=uV", "--out", tmp_path / "right.csv")
     call("detect", model, tmp_path / "warm", *right)
-    assert (tmp_path / "right.csv").read_text().splitlines() == found["same"]
+    assert (tmp_path / "right.csv").read_text().splitlines() == lines["same"]
 
 
 def test_one_recording_of_another_quantity_is_left_out_by_itself(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_fine_tuning_converts_to_the_units_of_the_model() -> None:
     first = Detector(**settings, **few).fit(recordings(1.0, "g"), events)
     assert first.model_.units == ("g",)
     tuned = [
-        first.fine_tune(each, events, updates=2).history_[-1].loss
-        for each in (recordings(1.0, "g"), recordings(1000.0, "mg"))
+        first.fine_tune(data, events, updates=2).history_[-1].loss
+        for data in (recordings(1.0, "g"), recordings(1000.0, "mg"))
     ]
     assert tuned[0] == pytest.approx(tuned[1], rel=1e-4)

@@ -24,12 +24,12 @@ real = pytest.mark.skipif(not MITDB.exists(), reason="the MIT-BIH records are no
 
 @real
 def test_the_real_records_and_their_beats_by_symbol() -> None:
-    found = read_recordings(MITDB)
-    assert len(found) == 22
-    assert {info.samples for info in found.infos} == {650_000}
-    assert {info.period for info in found.infos} == {1 / 360}
+    recordings = read_recordings(MITDB)
+    assert len(recordings) == 22
+    assert {info.samples for info in recordings.infos} == {650_000}
+    assert {info.period for info in recordings.infos} == {1 / 360}
     events = read_events(MITDB)
-    for id in found.ids:
+    for id in recordings.ids:
         plain = wfdb.rdann(str(MITDB / id), "atr")
         mine = events.select(recordings=[id])
         assert Counter(mine.event.tolist()) == Counter(plain.symbol)
@@ -43,9 +43,9 @@ def test_the_real_records_and_their_beats_by_symbol() -> None:
 @pytest.mark.parametrize("id", ["101", "114"])
 def test_the_real_values_are_those_of_wfdb(id: str) -> None:
     plain = wfdb.rdrecord(str(MITDB / id))
-    found = read_recordings(MITDB / f"{id}.hea")
-    assert found.infos[0].channels == tuple(plain.sig_name)
-    np.testing.assert_array_equal(found[id].values, plain.p_signal.astype(np.float32))
+    recordings = read_recordings(MITDB / f"{id}.hea")
+    assert recordings.infos[0].channels == tuple(plain.sig_name)
+    np.testing.assert_array_equal(recordings[id].values, plain.p_signal.astype(np.float32))
 
 
 @real
@@ -93,10 +93,10 @@ def test_values_there_and_back(
     values[0] = np.nan
     values[-1] = [1.0 + i for i in range(count)]
     make(folder, "a", values, fmt)
-    found = read_recordings(folder)["a"]
+    recording = read_recordings(folder)["a"]
     resolution = 1e-2 if fmt == "212" else 1e-3
-    np.testing.assert_allclose(found.values, values, atol=resolution * 2)
-    assert found.info.period == 0.01
+    np.testing.assert_allclose(recording.values, values, atol=resolution * 2)
+    assert recording.info.period == 0.01
 
 
 @settings(max_examples=25, deadline=None)

@@ -49,18 +49,18 @@ def expected(line: str, channels: int) -> tuple[list[float], float] | None:
 
 def check(text: str, channels: int) -> np.ndarray:
     written = text.split("\n")
-    lines, found = scan([text.encode()], channels)
+    lines, scanned = scan([text.encode()], channels)
     assert lines.tolist() == [len(written)]
     for i, line in enumerate(written):
-        if not found.read[i]:
+        if not scanned.read[i]:
             continue
         known = expected(line, channels)
         assert known is not None
         with np.errstate(over="ignore"):
             values = np.array(known[0], np.float32)
-        assert found.values[i].tobytes() == values.tobytes()
-        assert np.array_equal(found.times[i], known[1], equal_nan=True)
-    return found.read
+        assert scanned.values[i].tobytes() == values.tobytes()
+        assert np.array_equal(scanned.times[i], known[1], equal_nan=True)
+    return scanned.read
 
 
 @settings(max_examples=300, deadline=None)

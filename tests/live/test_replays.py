@@ -54,8 +54,8 @@ def replay(tmp_path_factory) -> tuple[Path, Recording, list[dict]]:
     part = Recording.of(
         whole.values[:SAMPLES], id="live", period=whole.info.period, channels=whole.info.channels
     )
-    found = detector.detect(part)
-    rows = zip(found.event, found.time, found.score, found.issued, strict=True)
+    detections = detector.detect(part)
+    rows = zip(detections.event, detections.time, detections.score, detections.issued, strict=True)
     names = ("event", "time", "score", "issued")
     expected = [{"recording": "live", **dict(zip(names, row, strict=True))} for row in rows]
     end = (SAMPLES - 1) * part.info.period

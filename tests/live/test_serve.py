@@ -129,7 +129,7 @@ def test_many_clients_get_the_detections_of_the_file(exported: Path, connect: An
                 socket.send("\n".join(lines[first : first + 100]))
         sockets["c"].send("garbage")
         sockets["b"].close()
-        found: dict[str, list[dict[str, Any]]] = {name: [] for name in sockets}
+        received: dict[str, list[dict[str, Any]]] = {name: [] for name in sockets}
         again = connect(address, "b")  # it has confirmed nothing, and gets all of it again
         known = json.loads(again.recv(timeout=20))["samples"]  # what was on its way is lost
         again.send("\n".join(lines[known:half]))
@@ -138,8 +138,8 @@ def test_many_clients_get_the_detections_of_the_file(exported: Path, connect: An
             for socket in sockets.values():
                 socket.send("\n".join(lines[first : first + 100]))
         for name, socket in sockets.items():
-            found[name] = finish(socket)
-        for name, messages in found.items():
+            received[name] = finish(socket)
+        for name, messages in received.items():
             rows = [message for message in messages if "number" in message]
             assert [row["number"] for row in rows] == [*range(1, len(expected) + 1)]
             assert sorted(map(key, rows)) == expected

@@ -41,9 +41,9 @@ def counts(
     """Pairs by class of the truth and of the detection, 5 for none."""
     table = np.zeros((6, 6), dtype=np.int64)
     true, flutter = without_flutter(truths)
-    found, _ = without_flutter(detections)
-    late = [beat for beat in found if beat[0] >= learning]
-    early = [beat for beat in found if beat[0] < learning]
+    detected, _ = without_flutter(detections)
+    late = [beat for beat in detected if beat[0] >= learning]
+    early = [beat for beat in detected if beat[0] < learning]
     true = [beat for beat in true if beat[0] >= learning]
 
     def when(beats: list[Beat], place: int) -> int:

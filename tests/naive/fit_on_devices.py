@@ -17,11 +17,11 @@ def main(devices: int, model: str) -> None:
     if os.environ.get("LOCAL_RANK", "0") == "0":
         detector.save(model)
         together = torch.distributed.is_initialized()
-        told = {
+        output = {
             "losses": [epoch.loss for epoch in detector.history_],
             "processes": torch.distributed.get_world_size() if together else 1,
         }
-        Path(f"{model}.json").write_text(json.dumps(told))
+        Path(f"{model}.json").write_text(json.dumps(output))
 
 
 if __name__ == "__main__":

@@ -39,12 +39,12 @@ def forward_mass(
     def inside(k: int, b: int) -> list[tuple[int, int]]:
         """(bin, samples inside) of the window around a bin's centre."""
         doubled = begin[b] + end[b] - 1
-        found = []
+        counts = []
         for i in range(bins):
             count = sum(abs(2 * s - doubled) < windows[k] for s in range(begin[i], end[i]))
             if count:
-                found.append((i, count))
-        return found
+                counts.append((i, count))
+        return counts
 
     cover = [[inside(k, b) for b in range(bins)] for k in range(len(tolerances))]
 

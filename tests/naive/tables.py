@@ -19,21 +19,21 @@ class Naive:
 
 def read_long(path: Path, recording: str, time: str, channels: list[str]) -> dict[str, Naive]:
     """Recordings of a CSV with ISO times, rows in time order within each recording."""
-    found: dict[str, Naive] = {}
+    recordings: dict[str, Naive] = {}
     offset: dict[str, float] = {}
     with open(path, newline="") as stream:
         for row in csv.DictReader(stream):
             at = datetime.fromisoformat(row[time])
             east = at.utcoffset().total_seconds()  # type: ignore[union-attr]
             id = row[recording]
-            if id not in found:
-                found[id] = Naive([], at, [])
+            if id not in recordings:
+                recordings[id] = Naive([], at, [])
             elif east != offset[id]:
-                found[id].offset_changes.append((len(found[id].values), int(east)))
+                recordings[id].offset_changes.append((len(recordings[id].values), int(east)))
             offset[id] = east
             cells = [row[name] for name in channels]
-            found[id].values.append([float(cell) if cell else float("nan") for cell in cells])
-    return found
+            recordings[id].values.append([float(cell) if cell else float("nan") for cell in cells])
+    return recordings
 
 
 def bin_statistics(values: list[float], stride: int) -> list[tuple[float, float, float, float]]:

@@ -94,7 +94,7 @@ def test_all_work_on_the_command_line(data, tmp_path):
     model, detections = tmp_path / "model.safetensors", tmp_path / "detections.csv"
     source = ("--recordings", data, "--pattern", "*.numbers", "--events", data / "clicks.lines")
     assert call_json("inspect", data, *source[2:])["recordings"]["recordings"] == 6
-    call("audit", data, "--dataset", "clicks", "--kernel", "triangle")
+    call("audit", "--dataset", "clicks", "--data", data, "--kernel", "triangle")
     call(
         *("fit", "--dataset", "clicks", "--data", data, "--out", model, "--quiet"),
         *("--objective", "bdl-triangle", "--encoder", "{kind: per-bin, gain: 2}"),
@@ -114,7 +114,7 @@ def test_all_work_on_the_command_line(data, tmp_path):
     assert scored["bootstrap"]["metric"] == "detections-per-truth"
     (tmp_path / "grid.json").write_text(json.dumps({"kind": "largest", "counts": [6, 7]}))
     calibrated = call_json(
-        *("calibrate", tmp_path / "densities", data / "clicks.lines"),
+        *("calibrate", tmp_path / "densities", "--events", data / "clicks.lines"),
         *("--out", tmp_path / "calibration.json", "--grid", tmp_path / "grid.json"),
         *("--tolerance", 2, "--metric", "mAP"),
     )

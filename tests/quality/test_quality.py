@@ -57,7 +57,7 @@ def test_stretches_are_those_of_the_definitions_for_any_chunks(given_columns, pi
     recording = Recording.of(values, id="a", period=0.5)
     rule = NonWear(window=16.0, deviation=0.3137, range=2.5, channels=recording.info.channels)
     quality = Quality(flat=least * 0.5, clipped=0.1, repeated=1.0, non_wear=rule)
-    found = quality.find(recording.info, cut(recording.values, pieces))
+    stretches = quality.find(recording.info, cut(recording.values, pieces))
     expected = {
         "flat": [naive.flat(column, least) for column in values.T],
         "clipped": [naive.clipped(column, 3) for column in values.T],
@@ -67,15 +67,15 @@ def test_stretches_are_those_of_the_definitions_for_any_chunks(given_columns, pi
     missing = np.isnan(values)
     for kind, marks in expected.items():
         for channel, mark in enumerate(marks):
-            assert found.share(kind, channel) == (mark.mean() if length else 0)
+            assert stretches.share(kind, channel) == (mark.mean() if length else 0)
             marked = np.zeros(length, bool)
-            for first, stop in found.stretches[kind][channel]:
+            for first, stop in stretches.stretches[kind][channel]:
                 marked[first:stop] = True
             np.testing.assert_array_equal(marked, mark)
             missing[:, channel] |= mark
     cut_at = length // 3
     masked = np.concatenate(
-        [found.mask(values[:cut_at]), found.mask(values[cut_at:], first=cut_at)]
+        [stretches.mask(values[:cut_at]), stretches.mask(values[cut_at:], first=cut_at)]
     )
     np.testing.assert_array_equal(masked, np.where(missing, np.nan, values))
 
@@ -84,9 +84,9 @@ def test_the_longest_stretch_and_the_rules_of_length():
     values = np.random.default_rng(0).normal(size=1000)
     values[100:130], values[300:310] = 0.25, 0.75
     recording = Recording.of(values, id="a", period=0.1)
-    found = Quality(flat=1.0).of(recording)
-    assert found.longest("flat", 0) == pytest.approx(3.0)
-    assert found.share("flat", 0) == pytest.approx(0.04)
+    stretches = Quality(flat=1.0).of(recording)
+    assert stretches.longest("flat", 0) == pytest.approx(3.0)
+    assert stretches.share("flat", 0) == pytest.approx(0.04)
     assert Quality(flat=3.1).of(recording).longest("flat", 0) == 0
 
 
@@ -95,12 +95,12 @@ def test_the_longest_stretch_and_the_rules_of_length():
 def test_a_copy_is_found_up_to_ten_lengths_back(distance, first):
     values = np.random.default_rng(0).normal(size=400).astype(np.float32)
     values[first + distance : first + distance + LEAST] = values[first : first + LEAST]
-    found = (
+    repeats = (
         Quality(repeated=1.0).of(Recording.of(values, id="a", period=1.0)).stretches["repeated"][0]
     )
     begin = first + distance
     reached = distance == LOOK_BACK * LEAST
-    assert found.tolist() == ([[begin, begin + LEAST]] if reached else [])
+    assert repeats.tolist() == ([[begin, begin + LEAST]] if reached else [])
     np.testing.assert_array_equal(
         np.isin(np.arange(400), np.arange(begin, begin + LEAST)) & reached,
         naive.repeated(values, LEAST, LOOK_BACK * LEAST),
@@ -135,11 +135,11 @@ def still_night(id: str = "a", *, gap: bool = False) -> Recording:
 
 def test_an_accelerometer_on_a_table_is_not_worn():
     [stretches] = {
-        len(each) for each in [*Quality(non_wear={}).of(still_night()).stretches.values()]
+        len(spans) for spans in [*Quality(non_wear={}).of(still_night()).stretches.values()]
     }
     assert stretches == 3
-    found = Quality(non_wear=NonWear()).of(still_night()).stretches["non_wear"][0]
-    assert found.tolist() == [[3600, 9000]]
+    spans = Quality(non_wear=NonWear()).of(still_night()).stretches["non_wear"][0]
+    assert spans.tolist() == [[3600, 9000]]
     gaps = Quality(non_wear=NonWear()).of(still_night(gap=True)).stretches["non_wear"][0]
     assert gaps.tolist() == [[4500, 9000]]  # less than half of the first window is present
     two = NonWear(channels=("x", "y"))

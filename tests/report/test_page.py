@@ -131,7 +131,10 @@ def test_without_two_clusters_there_is_no_interval(make_content: Callable[..., C
     content = make_content(recordings=2)
     assert content.recordings is not None
     one_group = Recordings.of(
-        [replace(each, info=replace(each.info, group="g")) for each in content.recordings]
+        [
+            replace(recording, info=replace(recording.info, group="g"))
+            for recording in content.recordings
+        ]
     )
     row, other = summarise(replace(content, recordings=one_group))
     assert not row.ap["mAP"].has_interval

@@ -77,15 +77,15 @@ def test_ticks_stand_at_tolerances(values: list[float]) -> None:
 
 def test_sensitivity_is_the_highest_at_no_more_false_alarms() -> None:
     """A threshold between two others can find less: late hits are counted once only."""
-    alarms, found = np.array([0.0, 1.0, 2.0, 3.0, 8.0]), np.array([0.2, 0.2, 0.5, 0.4, 0.5])
-    figure = page_figures.sensitivity_over_alarms([("a", "on", alarms, found)], 1.0)
+    alarms, sensitivity = np.array([0.0, 1.0, 2.0, 3.0, 8.0]), np.array([0.2, 0.2, 0.5, 0.4, 0.5])
+    figure = page_figures.sensitivity_over_alarms([("a", "on", alarms, sensitivity)], 1.0)
     [trace] = figure["data"]
     assert trace["x"] == [0.5, 2.0, 8.0]  # none is drawn at half of the least rate
     assert trace["y"] == [0.2, 0.5, 0.5]
     low, high = figure["layout"]["xaxis"]["range"]
     assert 10**low == pytest.approx(0.5)
     assert 10**high == pytest.approx(8.0)
-    empty = page_figures.sensitivity_over_alarms([("a", "on", alarms[:0], found[:0])], 1.0)
+    empty = page_figures.sensitivity_over_alarms([("a", "on", alarms[:0], sensitivity[:0])], 1.0)
     assert empty["data"][0]["x"] == []
 
 

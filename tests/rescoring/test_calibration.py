@@ -115,11 +115,11 @@ def test_the_trees_correct_calibrated_scores():
 def test_detections_outside_annotated_spans_are_not_learned_from():
     """Their share is unknown, and each of the others has its own."""
     times = np.array([5.0, 15.0, 25.0, 35.0, 45.0])
-    found = {"beat": Candidates(times, np.array([0.9, 0.2, 0.8, 0.4, 0.6]))}
+    candidates = {"beat": Candidates(times, np.array([0.9, 0.2, 0.8, 0.4, 0.6]))}
     regions = Regions.of({"a": [(10.0, 30.0), (40.0, 50.0)]})
     truth = Events.of("a", "beat", [15.0, 25.3])
-    matches = match(truth, to_events([("a", found)]), [0.1, 1.0], regions=regions)
-    [shares] = hit_shares(matches, [("a", found)])
+    matches = match(truth, to_events([("a", candidates)]), [0.1, 1.0], regions=regions)
+    [shares] = hit_shares(matches, [("a", candidates)])
     assert np.array_equal(shares, [np.nan, 1.0, 0.5, np.nan, 0.0], equal_nan=True)
 
 

@@ -63,13 +63,13 @@ def test_disagreements_are_a_queue() -> None:
 
 
 def test_tables_without_a_common_recording_are_refused() -> None:
-    one, other = Events.of("a", "x", [1.0]), Events.of("b", "x", [1.0])
+    first, other = Events.of("a", "x", [1.0]), Events.of("b", "x", [1.0])
     with pytest.raises(InputError, match="no recording is named in both"):
-        agreement({"A": one, "B": other}, [1.0])
+        agreement({"A": first, "B": other}, [1.0])
     with pytest.raises(ConfigError, match="reach"):
-        disagreements(one, one, tolerance=1.0, reach=np.inf)
+        disagreements(first, first, tolerance=1.0, reach=np.inf)
     with pytest.raises(ConfigError, match="two or more"):
-        agreement({"A": one}, [1.0])
+        agreement({"A": first}, [1.0])
 
 
 def test_names_in_brackets_are_shown_as_they_are(tmp_path: Path) -> None:

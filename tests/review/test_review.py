@@ -90,8 +90,8 @@ def test_masses_are_those_of_adding_up(stride: int) -> None:
         labels = Events.of("a", "beat", [at])
         queue = review(labels, densities=[model], tolerance=6.0, threshold=2.0)
         wanted = mass(values[:, 0], stride, 100, at, 6.0)
-        found = next(item for item in queue if item.label == at)
-        assert found.expected == pytest.approx(1 - wanted, abs=0.01)
+        doubtful = next(item for item in queue if item.label == at)
+        assert doubtful.expected == pytest.approx(1 - wanted, abs=0.01)
 
 
 @settings(max_examples=60, deadline=None)
@@ -159,8 +159,10 @@ def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
 
 def test_what_is_near_the_threshold_depends_on_the_threshold() -> None:
     times, scores = [10.0, 20.0, 30.0, 40.0], [0.001, 0.03, 0.045, 0.06]
-    found = Events.of("a", "beat", times, scores)
-    queue = review(Events.empty(), detections=found, tolerance=1.0, threshold=0.05)
+    detections = Events.of("a", "beat", times, scores)
+    queue = review(Events.empty(), detections=detections, tolerance=1.0, threshold=0.05)
     assert [(i.kind, i.model) for i in queue] == [("unlabelled", 40.0), ("uncertain", 30.0)]
-    wider = review(Events.empty(), detections=found, tolerance=1.0, threshold=0.05, margin=0.025)
+    wider = review(
+        Events.empty(), detections=detections, tolerance=1.0, threshold=0.05, margin=0.025
+    )
     assert len(wider) == 3

@@ -123,17 +123,17 @@ def test_removing_what_the_message_names_gives_the_same_bytes(
 
 def test_a_finished_study_is_verified(copied: Path, sleep: Path, contents: Contents):
     before = contents(copied)
-    found = verify_study(str(copied))
-    assert (found.steps, found.recordings) == (13, 6)
-    assert found.files == sum(
+    verification = verify_study(str(copied))
+    assert (verification.steps, verification.recordings) == (13, 6)
+    assert verification.files == sum(
         file.name != "done.json" for file in (copied / "steps").rglob("*") if file.is_file()
     )
-    assert found.chain == json.loads((copied / "results.json").read_text())["chain"]
+    assert verification.chain == json.loads((copied / "results.json").read_text())["chain"]
     assert contents(copied) == before
     printed = CliRunner().invoke(app, ["study", "verify", str(copied)]).stdout
     assert "6 recordings, scored again with equal scores" in " ".join(printed.split())
-    told = json.loads(CliRunner().invoke(app, ["study", "verify", str(copied), "--json"]).stdout)
-    assert told["chain"] == found.chain
+    output = json.loads(CliRunner().invoke(app, ["study", "verify", str(copied), "--json"]).stdout)
+    assert output["chain"] == verification.chain
 
 
 def test_every_file_of_a_step_and_the_tables_are_verified(copied: Path):

@@ -33,8 +33,8 @@ def test_without_a_run_the_same_bytes_are_drawn_each_time(tmp_path: Path):
     first, second = (draw_figures(tmp_path / name, theme="light") for name in ("a", "b"))
     names = {file.name for file in first.files}
     assert names == {f"{n}.{s}" for n in ("overview", "targets") for s in ("svg", "pdf", "png")}
-    for one, other in zip(first.files, second.files, strict=True):
-        assert one.read_bytes() == other.read_bytes()
+    for drawn, other in zip(first.files, second.files, strict=True):
+        assert drawn.read_bytes() == other.read_bytes()
     assert any("need the run directory" in note for note in first.notes)
 
 

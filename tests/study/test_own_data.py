@@ -51,13 +51,13 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str,
 def test_one_command_gives_every_score_with_its_interval(
     evaluated: tuple[Path, dict[str, Any]],
 ) -> None:
-    project, told = evaluated
-    assert told["out"] == str(project / "evaluation")
-    assert {name: told[name] for name in ("recordings", "groups", "folds", "failed")} == {
+    project, output = evaluated
+    assert output["out"] == str(project / "evaluation")
+    assert {name: output[name] for name in ("recordings", "groups", "folds", "failed")} == {
         "recordings": 6, "groups": 3, "folds": 3, "failed": [],
     }  # fmt: skip
-    assert [*told["rows"]] == ["fast", "segmentation"]
-    for row in told["rows"].values():
+    assert [*output["rows"]] == ["fast", "segmentation"]
+    for row in output["rows"].values():
         assert [*row["tuned"]] == ["mAP", "AP@8", "AP@20", "mF1", "F1@20"]
         rates = row["operating point"]
         assert {name.split("@")[0] for name in rates} == {
@@ -66,8 +66,8 @@ def test_one_command_gives_every_score_with_its_interval(
         assert len(rates["F1@20>=0"]["interval"]) == 2
         low, high = row["tuned"]["mAP"]["interval"]
         assert 0 <= low <= row["tuned"]["mAP"]["value"] <= high <= 1
-    [difference] = [each for each in told["differences"] if each["metric"] == "mAP"]
-    values = [told["rows"][name]["tuned"]["mAP"]["value"] for name in ("fast", "segmentation")]
+    [difference] = [change for change in output["differences"] if change["metric"] == "mAP"]
+    values = [output["rows"][name]["tuned"]["mAP"]["value"] for name in ("fast", "segmentation")]
     assert difference["value"] == pytest.approx(values[0] - values[1])
     text = call("evaluate", project, *FEW, "--baseline", "segmentation")
     assert max(map(len, text.splitlines())) <= 80
@@ -77,25 +77,25 @@ def test_one_command_gives_every_score_with_its_interval(
 def test_the_report_has_the_scores_of_the_evaluation(
     evaluated: tuple[Path, dict[str, Any]],
 ) -> None:
-    project, told = evaluated
+    project, output = evaluated
     content = study_content(project / "evaluation")
     unknown = tuple(replace(system, scores={}, difference=None) for system in content.systems)
     # As stored, and computed again, as for an earlier run directory without intervals.
-    for each in (content, replace(content, systems=unknown)):
-        summaries = summarise(each)
+    for reported in (content, replace(content, systems=unknown)):
+        summaries = summarise(reported)
         for row in summaries:
-            scores = told["rows"][row.name]["tuned"]
+            scores = output["rows"][row.name]["tuned"]
             for metric in ("mAP", "AP@8", "AP@20"):
                 assert row.ap[metric].to_dict() == scores[metric]
             assert row.best_f1 == scores["mF1"]["value"]
         difference = summaries[1].difference
         assert difference is not None
-        [expected] = [pair for pair in told["differences"] if pair["metric"] == "mAP"]
+        [expected] = [pair for pair in output["differences"] if pair["metric"] == "mAP"]
         assert difference.value == expected["value"]
         assert [difference.low, difference.high] == expected["interval"]
     page = project / "report.html"
     call("report", project, "--out", page)
-    value, (low, high) = told["rows"]["fast"]["tuned"]["mAP"].values()
+    value, (low, high) = output["rows"]["fast"]["tuned"]["mAP"].values()
     shown = f'<td>{value:.3f} <span class="range">[{low:.3f}, {high:.3f}]</span></td>'
     assert shown in page.read_text()
     assert "20 bootstrap replicates over 3 groups, seed 0" in page.read_text()
@@ -132,9 +132,9 @@ def test_lost_steps_come_back_with_the_same_bytes(
     before = contents(run)
     shutil.rmtree(next(run.glob("steps/detector/00-fast/fold-1")))
     shutil.rmtree(next(run.glob("steps/score-*")))
-    told = call_json("evaluate", project, *FEW, "--baseline", "segmentation")
+    output = call_json("evaluate", project, *FEW, "--baseline", "segmentation")
     assert contents(run) == before
-    assert told["rows"] == evaluated[1]["rows"]
+    assert output["rows"] == evaluated[1]["rows"]
 
 
 def test_no_leak(tmp_path: Path, contents: Contents) -> None:
@@ -178,7 +178,7 @@ def test_nothing_is_scored_outside_the_annotated_spans(tmp_path: Path) -> None:
     names = sorted(file.stem for file in (tmp_path / "signals").glob("*.csv"))
     spans = "\n".join(f"{name},0,{200 + 20 * i}" for i, name in enumerate(names))
     (tmp_path / "annotated.csv").write_text(f"recording,start,end\n{spans}\n")
-    told = call_json("evaluate", project, *FEW)
+    output = call_json("evaluate", project, *FEW)
     study = StudyReader(project / "evaluation")
     benchmark = study.benchmark()
     regions = Regions.annotated(
@@ -187,17 +187,17 @@ def test_nothing_is_scored_outside_the_annotated_spans(tmp_path: Path) -> None:
     scores = [
         match(
             benchmark.events, study.detections("fast"), (8.0, 20.0), types=("on", "off"),
-            recordings=benchmark.recordings.ids, regions=each,
+            recordings=benchmark.recordings.ids, regions=limits,
         ).mean_average_precision()
-        for each in (regions, None)
+        for limits in (regions, None)
     ]  # fmt: skip
-    value = told["rows"]["fast"]["tuned"]["mAP"]["value"]
+    value = output["rows"]["fast"]["tuned"]["mAP"]["value"]
     assert value == pytest.approx(scores[0])
     assert value != pytest.approx(scores[1])
     content = study_content(project / "evaluation")
     assert content.matches[0].mean_average_precision() == pytest.approx(value)
     [summary] = summarise(content)
-    assert summary.ap["mAP"].to_dict() == told["rows"]["fast"]["tuned"]["mAP"]
+    assert summary.ap["mAP"].to_dict() == output["rows"]["fast"]["tuned"]["mAP"]
     assert content.days == pytest.approx(sum(200 + 20 * i for i in range(6)) / 86400)
 
 
@@ -231,7 +231,7 @@ def test_hapt_as_plain_tables_scores_as_the_data_set_does(
     quick = {"encoder": QUICK["encoder"], "training": {"updates": 5}}
     config["detector"] = {"tolerances": [*tolerances], **quick}  # the rest is chosen for the data
     (tmp_path / "mine" / "bdl.yaml").write_text(yaml.safe_dump(config))
-    told = call_json("evaluate", tmp_path / "mine", *FEW)
+    output = call_json("evaluate", tmp_path / "mine", *FEW)
     protocol = Protocol(
         name="published",
         data="hapt",
@@ -244,7 +244,7 @@ def test_hapt_as_plain_tables_scores_as_the_data_set_does(
     for metric in ("mAP", "mF1"):
         estimate = results.estimate("fast", "tuned", metric)
         assert estimate is not None
-        assert told["rows"]["fast"]["tuned"][metric] == estimate.to_dict()
+        assert output["rows"]["fast"]["tuned"][metric] == estimate.to_dict()
     ours = StudyReader(tmp_path / "mine" / "evaluation").detections("fast")
     assert ours == StudyReader(tmp_path / "run").detections("fast")
 

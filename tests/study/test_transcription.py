@@ -40,12 +40,12 @@ def printed_table(tex: str, label: str) -> list[str] | None:
 
     A line of standard deviations belongs to the line of means before it.
     """
-    found = re.search(
+    reference = re.search(
         rf"\\label\{{tab:{label} \}}[^&]*?\\input\{{results/generated/(\w+)\.tex \}}", tex
     )
-    if found is None:
+    if reference is None:
         return None
-    start = tex.find(f"%% file: results/generated/{found[1]}.tex")
+    start = tex.find(f"%% file: results/generated/{reference[1]}.tex")
     if start < 0:
         return None
     body = tex[start:].split(r"\midrule", 1)[1].split(r"\bottomrule")[0]

@@ -1,4 +1,4 @@
-"""Commands from saved densities to events: ``decode`` and ``calibrate``."""
+"""Commands from saved densities to detections: ``decode`` and ``calibrate``."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def decode(
     out: Annotated[
         Path,
         Option(
-            help="Event table to write (.csv or .parquet); with --to its file, or a folder if it "
-            "has one file per recording."
+            help="Table of detections to write (.csv or .parquet); with --to its file, or a "
+            "folder if it has one file per recording."
         ),
     ],
     decoder: Annotated[
@@ -84,7 +84,7 @@ def decode(
     period: StepPeriod = None,
     pairs: Annotated[
         Path | None,
-        Option(help="Also pair events to intervals and write them here (.csv, .parquet)."),
+        Option(help="Also pair detections to intervals and write them here (.csv, .parquet)."),
     ] = None,
     min_duration: Annotated[
         float | None,
@@ -102,11 +102,12 @@ def decode(
     *,
     format_options: dict[str, Any],
 ) -> None:
-    """Turn saved densities into ranked events."""
+    """Turn saved densities into detections."""
     from bdl import decoding, formats
     from bdl.formats.densities import read_densities, read_manifest
     from bdl.formats.format_options import option_names
     from bdl.formats.table_writing import check_table_output
+    from bdl.frames import counts_text
 
     intervals = interval_types(interval)
     options = {"min_duration": min_duration, "max_duration": max_duration, "min_gap": min_gap}
@@ -148,16 +149,18 @@ def decode(
         write_table(paired.to_frame("pyarrow"), pairs)
     if as_json:
         counts = {name: int((detections.event == name).sum()) for name in detections.types}
-        console.print_json({"recordings": len(entries), "events": counts, "out": str(out)})
+        summary = {"recordings": len(entries), "detections": len(detections), "types": counts}
+        console.print_json({**summary, "out": str(out)})
     else:
-        console.out.print(detections)
+        head = f"{len(detections):,} detections in {len(entries):,} recordings: {out}"
+        console.out.print(counts_text(head, detections.types, detections.type_code))
 
 
 @commands.command()
 @takes(event_options=EVENT_OPTIONS)
 def calibrate(
     densities: Densities,
-    events: Annotated[Path, Argument(help="Annotated events of these recordings.")],
+    events: Annotated[Path, Option(help="Table of annotated events of these recordings.")],
     out: Annotated[
         Path, Option(help="File to write (JSON): the chosen decoder and all tried settings.")
     ],

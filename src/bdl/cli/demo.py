@@ -48,14 +48,14 @@ def demo(
         return
     table = Table(*head, title="Held-out recordings, with 95 % confidence intervals")
     for row in rows:
-        # The interval below its value, so that the table fits a narrow terminal.
+        # The confidence interval below its value, so that the table fits a narrow terminal.
         table.add_row(*(cell.replace(" [", "\n[") for cell in row))
     out.print(table)
     out.print(f"Report: {result.page}")
 
 
 def _summary_rows(content: Content) -> list[list[str]]:
-    """Heading, and one row per system: scores with intervals, and the paired difference."""
+    """Heading, and one row per system: scores and paired difference, with confidence intervals."""
     from bdl.report.summary import summarise
 
     systems = summarise(content)

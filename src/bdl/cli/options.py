@@ -108,9 +108,9 @@ def takes(**groups: type[Value] | Callable[..., Any]) -> Callable[[Command], Com
         command_parameters = signature(command, eval_str=True).parameters
         taken, options = {*command_parameters}, {}
         for name, maker in makers.items():
-            found = parameters_of(maker)
-            options[name] = {key: found[key] for key in found if key not in taken}
-            taken |= {*found}
+            group_options = parameters_of(maker)
+            options[name] = {key: group_options[key] for key in group_options if key not in taken}
+            taken |= {*group_options}
 
         @wraps(command)
         def run(**arguments: Any) -> None:

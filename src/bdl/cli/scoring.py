@@ -153,7 +153,7 @@ def compare(
     draws: Draws,
     as_json: Json = False,
 ) -> None:
-    """Compare systems on the same recordings, with paired intervals."""
+    """Compare systems on the same recordings, with paired confidence intervals."""
     from bdl import evaluation
     from bdl.evaluation.coverage import undetected_text
     from bdl.evaluation.event_score import EVENT_FREE

@@ -37,7 +37,7 @@ class Draws:
         ),
     ] = "mAP"
     seed: BootstrapSeed = 0
-    level: Annotated[float, Option(parser=SHARE, help="Confidence level of the interval.")] = 0.95
+    level: Annotated[float, Option(parser=SHARE, help="Level of the confidence interval.")] = 0.95
 
     def arguments(self, setup: Setup, replicates: int) -> dict[str, Any]:
         """Arguments of `bdl.evaluation.bootstrap`."""

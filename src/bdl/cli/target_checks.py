@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Option, Typer
+from typer import Option, Typer
 
 from bdl.cli import console
 from bdl.cli.dataset_options import DATASET_HELP, DatasetOptions, dataset_names, named_dataset
@@ -19,8 +19,8 @@ commands = Typer()
 
 @commands.command()
 def audit(
-    folder: Annotated[Path, Argument(help="Folder of the data set.")],
     dataset: Annotated[str, Option(help=DATASET_HELP, autocompletion=dataset_names)],
+    data: Annotated[Path, Option(help="Folder of the data set, as it was published.")],
     option: DatasetOptions = None,
     kernel: Annotated[
         str, Option(help="Kernel of the targets: a name such as hard, or a YAML mapping.")
@@ -29,8 +29,9 @@ def audit(
         float | None, Option(parser=SECONDS, help="Width of the kernel in seconds.")
     ] = None,
     stride: Annotated[int | None, Option(parser=COUNT, help="Samples per bin.")] = None,
-    crop: Annotated[
-        float | None, Option(parser=SECONDS, help="Length of the crops in seconds.")
+    window: Annotated[
+        float | None,
+        Option(parser=SECONDS, help="Seconds per window. [default: whole recordings]"),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -47,7 +48,7 @@ def audit(
         if (own := dict(parsed).get("sigma")) is not None:
             raise ConfigError(f"--sigma {sigma:g}: --kernel has a sigma of {own:g}; leave one out")
         parsed = Kernel.parse({**parsed.model_dump(), "sigma": sigma}, "--sigma")
-    benchmark = named_dataset(dataset, option).load(folder)
+    benchmark = named_dataset(dataset, option).load(data)
     settings = benchmark.settings
     completed = parsed.complete(sigma=settings.sigma, tolerances=settings.tolerances)
     bins = settings.stride if stride is None else stride
@@ -57,13 +58,13 @@ def audit(
         types=settings.types,
         kernel=completed,
         stride=bins,
-        crop=crop,
+        window=window,
     )
     rows = [row.to_dict() for row in audits]
     if json:
         summary = {"dataset": dataset, "kernel": completed.model_dump(mode="json"), "stride": bins}
         notes = [*benchmark.notes]
-        console.print_json({**summary, "crop": crop, "types": rows, "notes": notes})
+        console.print_json({**summary, "window": window, "types": rows, "notes": notes})
         return
     from rich.table import Table
 

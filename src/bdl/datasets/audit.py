@@ -1,9 +1,9 @@
-"""Audit of training targets, as a kernel, a stride and crops make them from events.
+"""Audit of training targets, as a kernel, a stride and windows make them from events.
 
 Targets are built as for training: after cropping, with one unit of mass per visible event. For
 comparison the audit computes the mass that the naive construction, which cuts a kernel at an edge
-without renormalising it, would have lost. Crops tile each recording from its start; without a crop
-the whole recording is one crop.
+without renormalising it, would have lost. Windows tile each recording from its start; without a
+length of windows the whole recording is one.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 
 from bdl.errors import ConfigError
 from bdl.events import Events
+from bdl.frames import Tabular, columns_of
 from bdl.kernels import Kernel, cumulative
 from bdl.labels import label
 from bdl.recording import RecordingInfo
+from bdl.table_plots import Drawing
 from bdl.targets import Crop, Samples, event_targets
 
 
@@ -30,10 +32,10 @@ class Audit:
     type: str
     events: int
     outside: int  # number of events outside their recording, which have no target
-    placed: int  # number of events within a crop
+    placed: int  # number of events within a window
     mass: float  # total target mass in units of one event; equals ``placed``
-    worst: float  # largest deviation of the mass of a crop from its number of events
-    touched: int  # number of placed events whose kernel is cut by an edge of a crop
+    worst: float  # largest deviation of the mass of a window from its number of events
+    touched: int  # number of placed events whose kernel is cut by an edge of a window
     lost: float  # mass that the naive construction would have lost
     largest_sample: float  # largest target per sample, before binning
     largest_bin: float  # largest target per bin
@@ -45,6 +47,16 @@ class Audit:
         return asdict(self)
 
 
+class Audits(tuple[Audit, ...], Tabular):
+    """The audits of several event types, as a tuple and as a table."""
+
+    drawing = Drawing("type", "largest_bin", mode="markers")
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table by name: one row per event type."""
+        return columns_of(self, Audit)
+
+
 def audit(
     events: Events,
     infos: Iterable[RecordingInfo],
@@ -52,9 +64,9 @@ def audit(
     types: Iterable[str],
     kernel: Kernel,
     stride: int,
-    crop: float | None = None,
-) -> tuple[Audit, ...]:
-    """Audit the targets of each event type, in crops of this many seconds or whole recordings.
+    window: float | None = None,
+) -> Audits:
+    """Audit the targets of each event type, in windows of so many seconds or whole recordings.
 
     Examples
     --------
@@ -65,10 +77,10 @@ def audit(
     >>> onsets.placed, round(onsets.mass, 12), onsets.touched
     (1, 1.0, 0)
     """
-    if crop is not None and not crop > 0:
-        raise ConfigError(f"crop: a positive number of seconds expected, got {crop}")
+    if window is not None and not window > 0:
+        raise ConfigError(f"window: a positive number of seconds expected, got {window}")
     listed = [*infos]
-    return tuple(_audit(events, listed, type, kernel, stride, crop) for type in types)
+    return Audits(_audit(events, listed, type, kernel, stride, window) for type in types)
 
 
 def _audit(
@@ -77,14 +89,14 @@ def _audit(
     name: str,
     kernel: Kernel,
     stride: int,
-    crop: float | None,
+    window: float | None,
 ) -> Audit:
     labels = label(events, infos, types=[name])
     mass = worst = lost = largest_sample = largest_bin = 0.0
     placed = touched = collisions = above = 0
     for info in infos:
         places = labels[info.id].events[0]
-        size = info.samples if crop is None else max(stride, round(crop / info.period))
+        size = info.samples if window is None else max(stride, round(window / info.period))
         for first in range(0, info.samples, size):
             samples = min(size, info.samples - first)
             local = places[(places >= first) & (places < first + samples)] - first
@@ -126,7 +138,7 @@ def _targets(
 
 
 def _cut(local: Samples, kernel: Kernel, period: float, samples: int) -> NDArray[np.float64]:
-    """Mass of each event's kernel outside the crop."""
+    """Mass of each event's kernel outside the window."""
     offset, sums = cumulative(kernel, period)
     reach = len(sums) - 1
     low = np.clip(-(local + offset), 0, reach)

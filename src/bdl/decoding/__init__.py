@@ -1,4 +1,4 @@
-"""Decoding: from a density to ranked, timed events, calibrated on data that is not reported on.
+"""Decoding: from a density to ranked, timed detections, calibrated on data that is not reported on.
 
 Times and parameters are in seconds. Every decoder is one file of this package, with the grid of
 settings that a calibration tries: `Peaks` and `Transitions` are the paper's decoders; `ExpectedAP`

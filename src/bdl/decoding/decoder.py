@@ -25,7 +25,7 @@ from bdl.registry import Variant
 
 
 class Decoder(Variant):
-    """Turns the density of a recording into ranked, timed events.
+    """Turns the density of a recording into ranked, timed detections.
 
     A decoder implements `candidates`. The threshold and the alternation of onsets and offsets are
     applied here, in this order.
@@ -115,7 +115,7 @@ class Decoder(Variant):
         return alternate(detected, concerned) if self.alternate else detected
 
     def decode(self, density: Density, intervals: tuple[IntervalType, ...] = ()) -> Events:
-        """Scored events of one recording, by type, then by time."""
+        """Detections of one recording, by type, then by time."""
         return to_events([(density.recording, self.detect(density, intervals))])
 
     @classmethod
@@ -172,7 +172,7 @@ def decode(
     decoder: Decoder | str | Mapping[str, Any],
     intervals: Sequence[IntervalType] = (),
 ) -> Events:
-    """Scored events of many recordings, in their order, by type, then by time.
+    """Detections of many recordings, in their order, by type, then by time.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, model_validator
 
 from bdl.config import Value
 from bdl.decoding import Decoder, default_decoder
-from bdl.detector.forward import check_forward, with_forward_defaults
+from bdl.detector.lag import check_forward, with_forward_defaults
 from bdl.detector.presets import preset as preset_fields
 from bdl.detector.selection import Selection
 from bdl.encoders import Encoder
@@ -52,7 +52,7 @@ class DetectorSettings(Value):
         What is chosen on held-out recordings; see `bdl.detector.Selection`.
     lag
         Seconds by which detections may be late, on streams; by default whole recordings are read,
-        0 uses nothing later than the bin itself; see `bdl.detector.forward`.
+        0 uses nothing later than the bin itself; see `bdl.detector.lag`.
     tile
         Largest number of bins for inference at once; by default that of the encoder.
     tilings

@@ -78,7 +78,7 @@ class Detector(ModulePrediction, NestedParameters):
     selection
         How recordings are held out, and what is chosen on them; see `bdl.detector.Selection`.
     lag
-        Seconds by which answers may be late, for detectors that run on streams: the density of a
+        Seconds by which densities may be late, for detectors that run on streams: the density of a
         bin is computed from the bins up to ``lag`` later, rounded down to whole bins. 0 uses
         nothing later than the bin itself. None reads whole recordings. With a lag, the default
         encoder, scaling and decoder are replaced by their forward forms, and others that look
@@ -100,8 +100,8 @@ class Detector(ModulePrediction, NestedParameters):
         Configuration of the fitted detector, with everything learned but the weights.
     module_ : torch.nn.Module
         The trained module.
-    history_ : list of Epoch
-        One row per epoch: loss, learning rate, seconds, validation score.
+    history_ : History
+        One row per epoch: loss, learning rate, seconds, validation score; also a table.
     best_epoch_ : int
         The epoch whose weights the detector has.
     rescorer_ : Rescorer or None

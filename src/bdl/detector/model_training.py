@@ -41,7 +41,7 @@ class FittedModel:
     model: Model
     module: nn.Module
     rescorer: Rescorer | None = None
-    history: list[Epoch] = field(default_factory=list)
+    history: Sequence[Epoch] = ()
     checkpoints: dict[int, dict[str, Tensor]] = field(default_factory=dict)
 
 

@@ -19,7 +19,7 @@ from bdl.detector.modelfile import all_weights, model_digest, write_model
 from bdl.detector.onnx_export import export_model
 from bdl.detector.streaming import Streaming
 from bdl.errors import ConfigError
-from bdl.training.history import Epoch
+from bdl.training.history import History
 
 
 class ModulePrediction(Streaming):
@@ -28,7 +28,7 @@ class ModulePrediction(Streaming):
     suffix: ClassVar[str] = ".safetensors"
 
     module_: nn.Module
-    history_: list[Epoch]
+    history_: History
     best_epoch_: int
     checkpoints_: dict[int, dict[str, Tensor]]
 
@@ -67,7 +67,7 @@ class ModulePrediction(Streaming):
         self.model_ = trained.model
         self.module_ = trained.module
         self.rescorer_ = trained.rescorer
-        self.history_ = trained.history
+        self.history_ = History(trained.history)
         self.best_epoch_ = trained.model.epoch
         self.checkpoints_ = trained.checkpoints
         return self

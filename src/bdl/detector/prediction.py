@@ -78,9 +78,9 @@ class Prediction(ABC):
             Whether to return only detections above the threshold with the best F1 on held-out
             recordings, instead of a ranking of all candidates; or another operating point.
         """
-        many = [recordings] if isinstance(recordings, Recording) else recordings
+        listed = [recordings] if isinstance(recordings, Recording) else recordings
         point = self.operating_point() if operating_point is True else operating_point or None
-        applied = self.apply(many, resample=resample, points=(point,))
+        applied = self.apply(listed, resample=resample, points=(point,))
         return to_events((density.recording, candidates) for density, [candidates] in applied)
 
     def operating_point(self) -> OperatingPoint:

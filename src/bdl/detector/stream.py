@@ -125,7 +125,7 @@ class Stream:
         return self.rows.finish(self.row)
 
     def save(self) -> bytes:
-        """The whole state, from which `Detector.resume` continues with the same answers."""
+        """The whole state, from which `Detector.resume` continues with the same detections."""
         start = self.info.start
         header = {
             "model": self.digest,

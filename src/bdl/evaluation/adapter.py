@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from bdl.evaluation.bootstrapping import group_codes
 from bdl.evaluation.counts import Counts, count_events
 from bdl.evaluation.regions import Regions
 from bdl.events import Events
+from bdl.frames import Tabular
+from bdl.table_plots import Drawing
 
 _LEAST = 1e-6  # a density that sums to less than this says nothing about a count
 _FOLDS = 5
@@ -31,13 +34,20 @@ _PENALTY = 1.0  # of b and c
 
 
 @dataclass(frozen=True, eq=False)
-class Adaptation:
+class Adaptation(Tabular):
     """Counts before and after, and the factor of each recording and type."""
+
+    drawing = Drawing("observed", "adapted", by=("event",), mode="markers")
 
     # before, after: Counts of the summed density and of the adapted one.
     before: Counts
     after: Counts
     factors: Floats = field(repr=False)  # (recordings, types) adapted over summed
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table by name: one row per recording and event type."""
+        adapted, factors = self.after.predicted.ravel(), self.factors.ravel()
+        return {**self.before.columns(), "adapted": adapted, "factor": factors}
 
     def rescale(self, detections: Events) -> Events:
         """Detections with their scores multiplied by their recording's and type's factor."""

@@ -102,7 +102,7 @@ class BootstrapResult(Tabular):
             ]
             if number > 1:
                 lines.append(f"Holm: adjusted for {number} differences")
-                table["Holm interval"] = [
+                table["Holm CI"] = [
                     difference.adjusted.interval_text() for difference in self.differences.values()
                 ]
                 table["Holm p"] = [
@@ -124,7 +124,7 @@ class BootstrapResult(Tabular):
         return {
             head: [*rows],
             self.metric: [number_text(estimate.value, "z.4f") for estimate in rows.values()],
-            f"{self.level:.0%} interval": [estimate.interval_text() for estimate in rows.values()],
+            f"{self.level:.0%} CI": [estimate.interval_text() for estimate in rows.values()],
         }
 
     def plot(self) -> Figure:

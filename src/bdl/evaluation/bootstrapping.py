@@ -2,7 +2,7 @@
 
 A replicate draws as many clusters (recordings, or groups such as patients) as there are, with
 replacement, and pools them; each system is scored on the *same* draw, its seeds are averaged
-within the replicate, and the confidence interval is the percentile interval over replicates. It
+within the replicate, and the confidence interval is that of percentiles over replicates. It
 holds fitted models and splits fixed, so it does not replace differences per fold, which are given
 beside it.
 """
@@ -49,7 +49,7 @@ def bootstrap(
     metric
         A metric, or its name such as ``mAP`` or ``AP@60`` (see `bdl.evaluation.metrics`).
     level
-        Share of replicates inside the interval.
+        Share of replicates inside the confidence interval.
     folds
         Fold of each recording, for the differences per fold.
     baseline

@@ -10,6 +10,7 @@ collar and a share of the true length. Counts are pooled over recordings, per ty
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -19,12 +20,38 @@ from bdl.evaluation.largest_pairs import largest_pairs
 from bdl.evaluation.rounding import is_nearer
 from bdl.evaluation.tally import Tally
 from bdl.events import Events
+from bdl.frames import Tabular
 from bdl.intervals import Intervals
+from bdl.table_plots import Drawing
+
+
+class CollarScores(dict[str, Tally[float]], Tabular):
+    """Counts and F-measure by event type, as a dictionary and as a table.
+
+    Examples
+    --------
+    >>> CollarScores({"onset": Tally(2, 3, 2)}).to_polars()["F1"].to_list()
+    [0.8]
+    """
+
+    drawing = Drawing("event", "F1", mode="markers")
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table by name: one row per event type."""
+        return {
+            "event": [*self],
+            "detections": [tally.detections for tally in self.values()],
+            "truths": [tally.truths for tally in self.values()],
+            "hits": [tally.hits for tally in self.values()],
+            "precision": [tally.precision for tally in self.values()],
+            "recall": [tally.recall for tally in self.values()],
+            "F1": [tally.f1 for tally in self.values()],
+        }
 
 
 def collar_f(
     truth: Events, detections: Events, collar: float, *, threshold: float = -math.inf
-) -> dict[str, Tally[float]]:
+) -> CollarScores:
     """F-measure of event times, by type; a pair may be exactly ``collar`` seconds apart.
 
     Examples
@@ -38,7 +65,7 @@ def collar_f(
     _check(collar)
     detections = detections.above(threshold)
     recordings = sorted({*truth.recordings, *detections.recordings})
-    tallies = {}
+    tallies = CollarScores()
     for kind in sorted({*truth.event, *detections.event}):
         hits = truths = detected = 0
         for recording in recordings:

@@ -56,10 +56,10 @@ def compare(
     >>> good = Events.of(list("abcd"), "beat", [10.0] * 4, score=[1.0] * 4)
     >>> result = compare(truth, {"late": late, "good": good}, [5.0], replicates=200)
     >>> print("\\n".join(str(result).splitlines()[2:]))
-    system     mAP      95% interval
+    system     mAP            95% CI
     late    0.2500  [0.0000, 1.0000]
     good    1.0000  [1.0000, 1.0000]
-    difference      mAP      95% interval       p
+    difference      mAP            95% CI       p
     good - late  0.7500  [0.0000, 1.0000]  0.1393
     """
     if len(systems) < 2:

@@ -104,7 +104,7 @@ def delay_table(
     false_alarms_per_day
         Rates at which sensitivity is read; needs durations, and is left out without.
     replicates, seed, clusters, level
-        As in `bdl.evaluation.bootstrap`; 0 replicates give no intervals.
+        As in `bdl.evaluation.bootstrap`; 0 replicates give no confidence intervals.
 
     Examples
     --------

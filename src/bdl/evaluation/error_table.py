@@ -190,11 +190,11 @@ def _count_kinds(matches: Matches, j: int, k: int, cut: int, reach: float) -> Lo
     hit_rows, hit_truths = rows[rows < cut] - begin, truths[rows < cut] - bounds[0]
 
     recording, time = matches.recording[begin:cut], matches.time[begin:cut]
-    spare = np.ones(cut - begin, dtype=bool)
-    spare[hit_rows] = False
+    unmatched = np.ones(cut - begin, dtype=bool)
+    unmatched[hit_rows] = False
     near = _near_any(times, bounds - bounds[0], recording, time, matches.tolerances[k])
-    duplicate = spare & near
-    stray = np.flatnonzero(spare & ~near)
+    duplicate = unmatched & near
+    stray = np.flatnonzero(unmatched & ~near)
     open_truth = np.ones(len(times), dtype=bool)
     open_truth[hit_truths] = False
 
@@ -223,7 +223,7 @@ def _count_kinds(matches: Matches, j: int, k: int, cut: int, reach: float) -> Lo
         recording[duplicate],
         recording[false],
     )
-    return np.stack([np.bincount(who, minlength=size) for who in by_kind], axis=1)
+    return np.stack([np.bincount(codes, minlength=size) for codes in by_kind], axis=1)
 
 
 def _near_any(

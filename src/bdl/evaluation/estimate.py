@@ -37,7 +37,7 @@ class Estimate:
     def of_replicates(
         cls, value: float, replicates: NDArray[np.float64], level: float = 0.95
     ) -> Estimate:
-        """Percentile interval over bootstrap replicates; replicates that are NaN are left out.
+        """Percentile confidence interval over bootstrap replicates, without those that are NaN.
 
         ``replicates`` (n,) value of each replicate.
 

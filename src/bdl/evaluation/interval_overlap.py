@@ -23,7 +23,9 @@ from bdl.config import Value
 from bdl.errors import InputError
 from bdl.evaluation.estimate import plain
 from bdl.evaluation.tally import Tally
+from bdl.frames import Tabular
 from bdl.intervals import Intervals
+from bdl.table_plots import Drawing
 
 Span = tuple[float, float]
 _RATE = 10  # ticks per second
@@ -47,8 +49,10 @@ ANY_OVERLAP = EventRule(before=0.0, after=0.0, longest=None, merge=0.0)
 
 
 @dataclass(frozen=True)
-class Overlap(Tally[float]):
+class Overlap(Tally[float], Tabular):
     """Counts over all recordings; precision, recall and F1 follow from them."""
+
+    drawing = Drawing("false_positives_per_day", "sensitivity", mode="markers")
 
     seconds: float  # recorded seconds
 
@@ -68,6 +72,11 @@ class Overlap(Tally[float]):
             "F1": plain(self.f1),
             "false_positives_per_day": plain(self.false_positives_per_day),
         }
+
+    def columns(self) -> dict[str, list[float]]:
+        """The columns of the table by name: the counts and rates in one row."""
+        rates = self.to_dict().items()
+        return {name: [np.nan if value is None else value] for name, value in rates}
 
 
 def event_overlap(

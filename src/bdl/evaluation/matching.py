@@ -174,7 +174,7 @@ class Matcher:
             used = np.zeros(len(scored), dtype=bool)
             used[code] = True
             code = (np.cumsum(used) - 1)[code].astype(np.int32)
-            scored = tuple(name for name, has in zip(scored, used, strict=True) if has)
+            scored = tuple(name for name, kept in zip(scored, used, strict=True) if kept)
         self.recordings = scored
         group = kind.astype(np.int64) * len(scored) + code
         self.truth_start, self.truth_time = arrange(group, time, len(scored) * len(self.types))
@@ -184,7 +184,7 @@ class Matcher:
         score = np.ones(len(detections)) if detections.score is None else detections.score
         kind_of = _translate(detections.types, self.types)
         code_of = _translate(detections.recordings, self.recordings)
-        strangers = self._strangers(detections)
+        unknown_counts = self._unknown_counts(detections)
         code = code_of[detections.recording_code]
         kind = kind_of[detections.type_code]
         outside = 0
@@ -198,7 +198,7 @@ class Matcher:
         if skipped.any():
             scored = code_of[detections.recording_code] >= 0
             other_types = int((scored & skipped[detections.type_code]).sum())
-        lost = len(code) - len(order) - outside - sum(strangers) - other_types
+        lost = len(code) - len(order) - outside - sum(unknown_counts) - other_types
         recording, time = code[order], detections.time[order]
         count, row, truth = assign(
             start,
@@ -230,8 +230,8 @@ class Matcher:
             left_out=LeftOut(
                 truths_without_time=self.truths_without_time,
                 detections_without_time_or_score=detections.dropped,
-                detections_in_unknown_recordings=strangers[0],
-                detections_of_unknown_types=strangers[1],
+                detections_in_unknown_recordings=unknown_counts[0],
+                detections_of_unknown_types=unknown_counts[1],
                 detections_of_unscored_types=other_types,
                 detections_in_unscored_recordings=lost,
                 detections_outside_regions=outside,
@@ -239,40 +239,40 @@ class Matcher:
             ),
         )
 
-    def _strangers(self, detections: Events) -> tuple[int, int]:
+    def _unknown_counts(self, detections: Events) -> tuple[int, int]:
         """Number of detections in unknown recordings, and of unknown types in known ones."""
-        foreign = np.array([name not in self.known for name in detections.recordings], dtype=bool)
-        usual = {*self.types} | self.skipped_types
-        odd = np.array([name not in usual for name in detections.types], dtype=bool)
-        if not (foreign.any() or odd.any()):
+        unknown_ids = np.array([id not in self.known for id in detections.recordings], dtype=bool)
+        known_types = {*self.types} | self.skipped_types
+        unknown_types = np.array([name not in known_types for name in detections.types], dtype=bool)
+        if not (unknown_ids.any() or unknown_types.any()):
             return 0, 0
-        in_foreign = foreign[detections.recording_code]
-        of_odd = odd[detections.type_code] & ~in_foreign
+        in_unknown = unknown_ids[detections.recording_code]
+        of_unknown = unknown_types[detections.type_code] & ~in_unknown
         if self.unknown != "ignore":
             _refuse(
                 detections.recordings,
-                detections.recording_code[in_foreign],
+                detections.recording_code[in_unknown],
                 "recordings",
                 "name all scored recordings (--recordings), take them as event-free "
                 "(--event-free count), or ignore them (--unknown ignore)",
             )
             _refuse(
                 detections.types,
-                detections.type_code[of_odd],
+                detections.type_code[of_unknown],
                 "event types",
                 "name the scored types (--type), the ends of intervals (--interval "
                 "NAME=ONSET,OFFSET), or ignore the others (--unknown ignore)",
             )
-        return int(in_foreign.sum()), int(of_odd.sum())
+        return int(in_unknown.sum()), int(of_unknown.sum())
 
 
-def _refuse(names: tuple[str, ...], codes: Ints, what: str, cure: str) -> None:
+def _refuse(names: tuple[str, ...], codes: Ints, what: str, advice: str) -> None:
     """Raise an error if there are detections whose recordings or types are not known."""
     unknown = [names[code] for code in np.unique(codes)]
     if unknown:
         raise InputError(
             f"{len(codes):,} detections in {len(unknown)} {what} that the table of annotated "
-            f"events does not name: {some(map(repr, unknown))}; {cure}"
+            f"events does not name: {some(map(repr, unknown))}; {advice}"
         )
 
 

@@ -5,18 +5,18 @@ the smaller share of its B bootstrap replicates on one side of zero,
 
 .. math:: p = \min\Bigl(1,\ 2\,\frac{1 + \min(\#\{d^* \le 0\},\ \#\{d^* \ge 0\})}{B + 1}\Bigr),
 
-the smallest error rate at which its percentile interval excludes zero. Holm takes the m p-values in
-increasing order. The k-th is multiplied by m - k + 1, and no adjusted value is less than the one
-before. Differences with an adjusted p-value of at most alpha = 1 - level are claimed; the chance
-that any of them is really zero is at most alpha, however they depend on each other, as far as the
-bootstrap's own p-values hold.
+the smallest error rate at which its percentile confidence interval excludes zero. Holm takes the m
+p-values in increasing order. The k-th is multiplied by m - k + 1, and no adjusted value is less
+than the one before. Differences with an adjusted p-value of at most alpha = 1 - level are claimed;
+the chance that any of them is really zero is at most alpha, however they depend on each other, as
+far as the bootstrap's own p-values hold.
 
-The adjusted interval of a difference has the level of the step at which Holm judges it: 1 - alpha /
-(m - k + 1) for the k-th claimed one, and 1 - alpha / (m - c) for all that are not claimed, where c
-are. So an adjusted interval excludes zero where Holm claims a difference (up to the resolution of
-the replicates), and the widest is Bonferroni's. The chance that any interval without zero belongs
-to a difference of zero is at most alpha; that all intervals hold their differences at once is only
-promised by the widest level, alpha / m.
+The adjusted confidence interval of a difference has the level of the step at which Holm judges it:
+1 - alpha / (m - k + 1) for the k-th claimed one, and 1 - alpha / (m - c) for all that are not
+claimed, where c are. So it excludes zero where Holm claims a difference (up to the resolution of
+the replicates), and the widest is Bonferroni's. The chance that any of them excludes zero for a
+difference of zero is at most alpha; that all hold their differences at once is only promised by
+the widest level, alpha / m.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from bdl.evaluation.estimate import Estimate, plain
 
 @dataclass(frozen=True)
 class Difference(Estimate):
-    """A paired difference: its value, plain interval, and both adjusted for all that are compared.
+    """A paired difference: its value, its confidence interval, and both adjusted for all compared.
 
     Parameters
     ----------
     value, low, high
         The difference and its own confidence interval.
     adjusted
-        The same value with its interval at Holm's level.
+        The same value with its confidence interval at Holm's level.
     p, adjusted_p
         Two-sided p-value of the bootstrap, and Holm's adjusted one.
     """
@@ -60,7 +60,7 @@ class Difference(Estimate):
 
 
 def differences(values: Floats, replicates: Floats, level: float) -> list[Difference]:
-    """Each difference with its plain and its Holm-adjusted interval.
+    """Each difference with its confidence interval, plain and adjusted by Holm's method.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def differences(values: Floats, replicates: Floats, level: float) -> list[Differ
     replicates
         (B, m) differences of each bootstrap replicate; NaN ones are left out.
     level
-        Level of the intervals, such as 0.95.
+        Level of the confidence intervals, such as 0.95.
 
     Examples
     --------

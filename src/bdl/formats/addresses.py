@@ -105,7 +105,7 @@ def read_range(path: Path, start: int, stop: int) -> bytes:
             return stream.read(stop - start)
     with access(path) as (fs, name):
         content: bytes = fs.cat_file(name, start=start, end=stop)
-    # A plain web server may know no ranges and send the whole file.
+    # A plain web server may not support ranges and send the whole file.
     return content if len(content) <= stop - start else content[start:stop]
 
 

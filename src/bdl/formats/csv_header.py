@@ -77,11 +77,11 @@ def _first_line(lines: list[str], tabs: bool) -> int:
         delimiter = "\t" if tabs else _delimiter(line)
         names = _names(line, delimiter) if line.strip() else ()
         below = lines[number + 1 : number + 1 + _ALIKE]
-        alike = bool(names) and all(fields(line, delimiter) == len(names) for line in below)
-        if number == 0 and alike:
+        regular = bool(names) and all(fields(line, delimiter) == len(names) for line in below)
+        if number == 0 and regular:
             return 0
         named = len(names) > 1 and not any(map(_NUMBER.fullmatch, names))
-        if alike and named and below and re.search(r"\d", below[0]):
+        if regular and named and below and re.search(r"\d", below[0]):
             return number
     return 0
 

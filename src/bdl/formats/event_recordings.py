@@ -54,8 +54,8 @@ def of_recordings(
         plain.setdefault(id.strip().casefold(), []).append(id)
     for id in [id for id in names if id not in recordings]:
         stem = Path(id).stem
-        alike = plain.get(id.strip().casefold()) or plain.get(stem.strip().casefold(), [])
-        names[id] = stem if stem in recordings or len(alike) != 1 else alike[0]
+        similar_ids = plain.get(id.strip().casefold()) or plain.get(stem.strip().casefold(), [])
+        names[id] = stem if stem in recordings or len(similar_ids) != 1 else similar_ids[0]
     files = [id for id, name in names.items() if id != name and name in recordings]
     notes = [f"{source}: recording {files[0]!r} is taken as {names[files[0]]!r}"] if files else []
     known = [names[id] if id in files else id for id in ids]

@@ -166,7 +166,7 @@ class TableReader(ValueReader):
         if "recording" in self.columns.roles:
             return "sort the rows by time within each recording"
         return (
-            "if the table holds several recordings, name the column that tells them apart "
+            "if the table holds several recordings, name the column that distinguishes them "
             f"(--recording NAME; it has {', '.join(self.table.columns)}), otherwise sort the rows "
             "by time"
         )

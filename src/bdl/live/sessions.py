@@ -42,7 +42,7 @@ class Sessions:
         self.operating_point = operating_point
         self.known: dict[str, ClientSession] = {}
         self.busy: list[ClientSession] = []  # sessions whose inbox is not empty
-        self.news: set[ClientSession] = set()  # sessions with messages for their client
+        self.with_messages: set[ClientSession] = set()  # sessions with messages for their client
         self.swept = 0.0  # time at which `forget` was last called
         self.counts = dict.fromkeys(("samples", "detections", "refused", "steps"), 0)
         self.seconds = 0.0  # total duration of all steps
@@ -123,8 +123,8 @@ class Sessions:
                     self._read(busy[i], texts[i], part)
         counts = np.add.reduceat(scanned.read, starts, dtype=np.int64)
         self._push_lines(busy, counts, scanned)
-        news, self.news = self.news, set()
-        for session in news:
+        with_messages, self.with_messages = self.with_messages, set()
+        for session in with_messages:
             if session.ending and not session.stream.finished:
                 self._keep([session], session.stream.end().detections)
             if session.client is not None:
@@ -166,7 +166,7 @@ class Sessions:
             return False
         if content == {"finish": True}:
             session.ending = True
-            self.news.add(session)
+            self.with_messages.add(session)
             return True
         single = isinstance(content, dict) and len(content) == 1
         number = content.get("confirm") if single else None
@@ -232,7 +232,7 @@ class Sessions:
 
     def _problem(self, session: ClientSession, samples: int, reason: str) -> None:
         self.counts["refused"] += samples
-        self.news.add(session)
+        self.with_messages.add(session)
         if len(session.problems) < PROBLEMS:
             session.problems.append(short(reason))
 
@@ -240,7 +240,7 @@ class Sessions:
         """Store detections for the clients."""
         for place, type, *numbers in zip(*(column.tolist() for column in detections), strict=True):
             session = sessions[place]
-            self.news.add(session)
+            self.with_messages.add(session)
             session.last += 1
             row = {
                 "number": session.last,

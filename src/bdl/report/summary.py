@@ -163,6 +163,6 @@ def _bootstrap(
 
 
 def estimate_html(estimate: Estimate) -> str:
-    """Value and interval, the interval in its own element, which dense tables put below."""
+    """Value and confidence interval, the latter in an element that dense tables put below."""
     interval = estimate.interval_text(digits=3)
     return f'{Estimate(estimate.value).text(digits=3)} <span class="range">{interval}</span>'

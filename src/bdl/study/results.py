@@ -36,7 +36,7 @@ class ScoreRecord:
 
 @dataclass(frozen=True)
 class RowEstimate:
-    """A pooled score of a row, averaged over seeds, with its 95 % interval.
+    """A pooled score of a row, averaged over seeds, with its 95 % confidence interval.
 
     Examples
     --------
@@ -53,13 +53,13 @@ class RowEstimate:
 
     @property
     def estimate(self) -> Estimate:
-        """The number with its interval; NaN for what is undefined."""
+        """The number with its confidence interval; NaN for what is undefined."""
         return Estimate.of_plain(self.value, self.low, self.high)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowDifference(RowEstimate):
-    """A paired difference of two rows, ``row`` minus ``minus``, with its 95 % interval."""
+    """Paired difference of two rows, ``row`` minus ``minus``, with its 95 % confidence interval."""
 
     minus: str
 
@@ -114,7 +114,7 @@ class Results(Tabular):
     estimates: tuple[RowEstimate, ...] = ()
 
     def columns(self) -> dict[str, Any]:
-        """The columns of the table by name: one row per pooled score with its interval."""
+        """The columns of the table by name: a row per pooled score with its confidence interval."""
         estimates = [record.estimate for record in self.estimates]
         return {
             "row": [record.row for record in self.estimates],

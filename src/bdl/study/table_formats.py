@@ -152,7 +152,7 @@ def written(protocol: Protocol, results: Results) -> dict[str, str]:
 def markdown(filled: FilledTable) -> str:
     """The table in Markdown."""
     heads, lines = _texts(filled)
-    head = [filled.table.header, *(f"{name}, {whose}" for name, whose in heads)]
+    head = [filled.table.header, *(f"{name}, {origin}" for name, origin in heads)]
     rule = "|:--|" + "--:|" * len(heads)
     rows = [f"**{filled.table.caption}**", "", f"| {' | '.join(head)} |", rule]
     return "\n".join([*rows, *(f"| {' | '.join(line)} |" for line in lines)])
@@ -165,7 +165,7 @@ def latex(filled: FilledTable) -> str:
     ends = [*accumulate((n for _, n in groups), initial=1)]
     rules = "".join(rf"\cmidrule(lr){{{low + 1}-{high}}}" for low, high in pairwise(ends))
     top = ["", *(rf"\multicolumn{{{n}}}{{c}}{{{_tex(name)}}}" for name, n in groups)]
-    second = [filled.table.header, *(whose for _, whose in heads)]
+    second = [filled.table.header, *(origin for _, origin in heads)]
     return "\n".join(
         [
             rf"% {filled.table.caption}",

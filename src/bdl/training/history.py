@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from bdl.frames import Tabular, columns_of
+from bdl.table_plots import Drawing
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -50,6 +53,23 @@ class Epoch:
     score: float | None = None
 
 
+class History(tuple[Epoch, ...], Tabular):
+    """The epochs of a training in order, as a tuple and as a table.
+
+    Examples
+    --------
+    >>> history = History([Epoch(1, 10, 0.5, 3e-3, 1.5), Epoch(2, 20, 0.4, 3e-3, 1.5)])
+    >>> history[-1].loss, history.to_polars()["loss"].to_list()
+    (0.4, [0.5, 0.4])
+    """
+
+    drawing = Drawing("epoch", "loss")
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table by name: one row per epoch."""
+        return columns_of(self, Epoch)
+
+
 @dataclass
 class TrainingResult:
     """History of a training, and the weights of kept epochs by epoch.
@@ -77,7 +97,7 @@ class TrainingResult:
         return rows[-1].epoch if rows else None
 
 
-def history_csv(history: list[Epoch]) -> bytes:
+def history_csv(history: Sequence[Epoch]) -> bytes:
     """Return the history as a CSV table with a header.
 
     Examples

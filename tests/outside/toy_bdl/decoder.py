@@ -26,11 +26,11 @@ class Largest(Decoder):
     most: int = 20
 
     def candidates(self, density, intervals):
-        found = {}
+        candidates = {}
         for column, event in enumerate(density.types):
             bins = np.sort(np.argsort(-density.values[:, column], kind="stable")[: self.most])
-            found[event] = Candidates(density.times[bins], density.values[bins, column])
-        return found
+            candidates[event] = Candidates(density.times[bins], density.values[bins, column])
+        return candidates
 
 
 class LargestGrid(Grid):

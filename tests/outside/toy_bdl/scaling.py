@@ -12,7 +12,9 @@ class LargestValue(Scaling):
     by: float | None = None
 
     def fit(self, recordings):
-        return self.replace(by=max(float(np.abs(each.values).max()) for each in recordings))
+        return self.replace(
+            by=max(float(np.abs(recording.values).max()) for recording in recordings)
+        )
 
     def affine(self, recording):
         channels = len(recording.info.channels)
