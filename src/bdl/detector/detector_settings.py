@@ -198,8 +198,9 @@ class DetectorSettings(Value):
         data
             Settings of the benchmark: stride, window, tolerances, kernel width and so on.
         preset
-            With ``paper`` the settings are complete, with all numbers of the benchmark. ``fast``
-            and ``best`` take its tolerances, and choose the rest for the data.
+            With ``paper`` the settings are complete, with the numbers of the benchmark but for its
+            scaling and jitter, which only rows of studies without a preset take. ``fast`` and ``best`` take its tolerances,
+            and choose the rest for the data.
         **fields
             Fields that differ; of features and training only the given ones do.
 
@@ -212,14 +213,9 @@ class DetectorSettings(Value):
         >>> settings.objective.kernel.sigma, settings.features.stride, settings.training.seed
         (0.05, 6, 5)
         """
-        numbers: dict[str, Any] = {
-            "tolerances": data.tolerances,
-            "training": {"jitter": data.jitter},
-        }
+        numbers: dict[str, Any] = {"tolerances": data.tolerances}
         if preset == "paper":
             numbers["features"] = {"stride": data.stride, "calendar": data.calendar}
-            if data.scaling is not None:
-                numbers["features"]["scaling"] = data.scaling
             numbers["window"] = data.window
         base = merge(preset_fields(preset, lag=fields.get("lag")), numbers)
         settings = cls(**merge(base, fields))._checked(fields)

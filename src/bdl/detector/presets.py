@@ -37,7 +37,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "paper": {
         "objective": "bdl-hard",
         "encoder": "gru",
-        "features": {"scaling": "none"},
+        "features": {"scaling": "none", "missing": False},
         "training": {
             "epochs": 20,
             "checkpoints": 4,
