@@ -81,6 +81,7 @@ def test_missing_values_detect_nothing_and_say_so(fitted: Detector):
         ({}, 100, True),
         ({}, 3, False),  # no bin is without samples
         ({"features": {"stride": 4, "missing": False}}, 100, False),
+        ({"features": Features(stride=4, missing=False).replace(calendar=False)}, 100, False),
         ({"lag": 8.0, "features": Features(stride=4, missing=False)}, 100, False),
         ({"lag": 8.0}, 100, True),
     ],
@@ -100,7 +101,7 @@ def test_gaps_are_an_input_unless_the_user_says_otherwise(settings, gap, expecte
 
 
 def test_the_published_recipe_has_no_input_for_gaps():
-    assert "missing" in Detector.preset("paper").settings.features.given
+    assert "missing" in Detector.preset("paper").settings.features.model_fields_set
 
 
 def test_nothing_can_be_learned_from_missing_values():

@@ -45,7 +45,7 @@ def complete_settings(
         stride=features.stride or proposal.stride.value,
         calendar=proposal.calendar.value if features.calendar is None else features.calendar,
     )
-    if "missing" not in settings.features.given and not features.missing:
+    if "missing" not in settings.features.model_fields_set:  # a copy has set every field
         features = features.replace(missing=missing_share(data.recordings, features) > MISSING)
     if window is None and settings.encoder.fixed_bins is None:
         window = proposal.window.value
