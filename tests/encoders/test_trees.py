@@ -8,6 +8,7 @@ import torch
 from sklearn.base import clone
 
 from bdl import Detector, Events, Recording, Recordings, inference
+from bdl.boosting import fit_trees
 from bdl.encoders import Encoder, Ensemble, Recurrent, Trees
 from bdl.encoders.networks.module import EncoderModule
 from bdl.errors import ConfigError
@@ -77,6 +78,27 @@ def test_no_density_of_trees_is_above_the_most_events_of_a_bin():
         np.array_equal(np.minimum(free, 1.0), limited)
         for free, limited in zip(unlimited, densities, strict=True)
     )
+
+
+@pytest.mark.parametrize(("rows", "drawn"), [(50, True), (200, False)])
+def test_dense_events_do_not_exceed_the_rows_without_limit(rows, drawn, monkeypatch):
+    recordings = data()[0]
+    times = np.arange(50.0, 1980.0, 100.0)
+    events = Events.concat([Events.of(id, "step", times) for id in recordings.ids])
+    taken = []
+
+    def fit(table, target, weight, **options):
+        taken.append((len(table), float(weight @ target.sum(axis=1)), float(weight.sum())))
+        return fit_trees(table, target, weight, **options)
+
+    monkeypatch.setattr("bdl.encoders.networks.tree_fitting.fit_trees", fit)
+    detector(SMALL.replace(rows=rows)).fit(recordings, events)
+    [(count, mass, total)] = taken
+    bins = sum(recording.info.samples // 5 for recording in recordings)
+    # More than half of the bins have mass: all are taken up to 16 times the rows.
+    assert count < 0.4 * bins if drawn else count > 0.6 * bins
+    assert mass == pytest.approx(len(events), rel=0.05 if drawn else 1e-6)
+    assert total == pytest.approx(bins, rel=0.1)
 
 
 def test_objectives_without_a_loss_for_trees_are_refused():
