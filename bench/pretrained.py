@@ -119,7 +119,7 @@ def describe(detector: Detector, parts: Parts, scores: dict[str, CrossValidated]
 def estimate(matches: Matches, groups: dict[str, str], metric: str | Metric) -> CrossValidated:
     """A score with its 95 % confidence interval over groups."""
     result = bootstrap({"model": matches}, clusters=groups, metric=metric).systems["model"]
-    return CrossValidated(value=result.value, low=result.low, high=result.high)
+    return CrossValidated(**result.plain())
 
 
 def show(name: str, scores: dict[str, CrossValidated]) -> None:

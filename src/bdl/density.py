@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bdl.arrays import Floats, Longs, Singles
 from bdl.errors import DensityError, InputError, require
 from bdl.frames import Tabular, html_table
-from bdl.sampling import bin_count
+from bdl.sampling import bin_centres, bin_count
 
 if TYPE_CHECKING:
     from bdl.events import Events
@@ -95,9 +95,7 @@ class Density(Tabular):
     @property
     def times(self) -> Floats:
         """Centre of each bin in seconds, the mean time of its samples: (bins,)."""
-        edges = self.edges
-        centres: Floats = (edges[:-1] + edges[1:] - 1) / 2 * self.period
-        return centres
+        return bin_centres(np.arange(len(self.values)), self.stride, self.period, self.samples)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the columns of the table: time in seconds, then one per type."""

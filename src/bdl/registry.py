@@ -178,6 +178,20 @@ def exports(family: type[Variant]) -> tuple[Callable[[str], Any], Callable[[], l
     return get, lambda: sorted(classes())
 
 
+def known_name(variant: Variant) -> str | None:
+    """The name that stands for a variant with these fields, a shorthand before its kind.
+
+    Examples
+    --------
+    >>> from bdl.encoders import Encoder, Recurrent
+    >>> known_name(Encoder.parse("gru")), known_name(Recurrent(width=3))
+    ('gru', None)
+    """
+    family = _family(type(variant))
+    names = [name for name in family.names() if family.parse(name) == variant]
+    return names[-1] if names else None
+
+
 def singular(name: str) -> str:
     """The name of an option that may be repeated, from that of its field.
 

@@ -1,4 +1,4 @@
-"""The sample clock: the nearest sample of a time, and the number of bins of a recording.
+"""The sample clock: the nearest sample of a time, and the bins of a recording.
 
 Sample ``i`` is taken ``i * period`` seconds after the start. A time belongs to its nearest
 sample; a time half-way between two samples belongs to the later one. Bin ``b`` covers samples
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bdl.arrays import Longs
+from bdl.arrays import Floats, Longs
 from bdl.errors import ConfigError
 
 # Times further away than any recording reaches get this sample: they fit into an int64 and no
@@ -47,3 +47,21 @@ def bin_count(samples: int, stride: int) -> int:
     if samples < 0:
         raise ConfigError(f"0 or more samples expected, got {samples}")
     return -(-samples // stride)
+
+
+def bin_centres(bins: Longs, stride: int, period: float, samples: int | None = None) -> Floats:
+    """Centre of each of these bins in seconds: the mean time of its samples.
+
+    ``samples`` is the length of the recording, whose last bin may be partial; None if it is not
+    known yet.
+
+    Examples
+    --------
+    >>> bin_centres(np.arange(3), 4, 0.5, samples=10).tolist()
+    [0.75, 2.75, 4.25]
+    """
+    first, end = bins * stride, (bins + 1) * stride
+    if samples is not None:
+        end = np.minimum(end, samples)
+    centres: Floats = (first + end - 1) / 2 * period
+    return centres

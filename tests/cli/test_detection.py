@@ -215,7 +215,7 @@ def test_the_pattern_of_a_model_is_for_folders(tmp_path: Path) -> None:
 def test_the_card_of_a_model_fits_a_terminal_and_tells_two_f1_apart() -> None:
     from bdl.cli.model_card import _text
 
-    score = {"value": 0.5, "low": None, "high": 0.7}
+    score = {"value": 0.5, "low": -0.0001, "high": 0.7}
     card = {
         "model": "m", "events": ["on"], "intervals": [], "channels": ["x"], "units": ["g"],
         "period": 5.0, "encoder": "gru", "objective": "bdl", "scaling": "robust", "reading": None,
@@ -235,4 +235,4 @@ def test_the_card_of_a_model_fits_a_terminal_and_tells_two_f1_apart() -> None:
     starts = [line.split("  ")[1] for line in lines if line.startswith("  ")]
     assert starts[:2] == ["mean best F1", "best F1@3600"]
     assert "F1@3600" in starts[2:]
-    assert any("0.500 [–, 0.700]" in line for line in lines)
+    assert any("0.500 [0.000, 0.700]" in line for line in lines)

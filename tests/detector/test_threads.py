@@ -18,6 +18,7 @@ ENCODERS = {
     "wide": Recurrent(width=128, blocks=1),  # gradients larger than torch's grain of 32,768
     "unet": UNet(channels=(16, 16, 32)),
     "transformer": Transformer(width=16, layers=1, heads=2),
+    "context": Transformer(width=16, layers=1, heads=2, causal=True, context=64),
     "trees": Trees(trees=20, widths=(1, 4, 16)),
     "ensemble": Ensemble(members=(Recurrent(width=8, front=5), Trees(trees=20, causal=True))),
 }

@@ -93,7 +93,9 @@ ENCODERS = st.one_of(
             UNet(channels=(16, 20, 64)),
             UNet(channels=(16, 16, 32), attention=True, heads=1),
             Transformer(width=24, layers=2, heads=2),
+            Transformer(width=16, layers=1, heads=1),
             Transformer(width=16, layers=1, heads=2, causal=True, local_convolution=True),
+            Transformer(width=16, layers=1, heads=2, causal=True, context=64),
         )
     ),
 )

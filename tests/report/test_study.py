@@ -18,11 +18,13 @@ from typer.testing import CliRunner
 
 from bdl.cli import app
 from bdl.datasets import Sleep
+from bdl.report.study_content import study_content
 from bdl.runs.digest import digest
 from bdl.runs.run_directory import RunDirectory
 from bdl.study.protocol import BootstrapSettings, Protocol, Row
 from bdl.study.runner import run_study
 from bdl.study.splits import Folds
+from bdl.study.study_reader import StudyReader
 from bdl.training import Training
 from bdl.workers import Workers
 
@@ -33,20 +35,22 @@ Embedded = Callable[[str], dict[str, Any]]
 
 def protocol(regime: str) -> Protocol:
     """Two rows, two folds, two seeds; the second row's name sorts before the first's."""
+    calibration = {"calibration": 0.3, "calibration_seed": 5} if regime == "nested" else {}
+    selection = {"selection_seed": 6} if regime == "nested" else {}
     return Protocol(
         name=f"small-{regime}",
         data="sleep",
         regime=regime,
-        split=Folds(folds=2, seed=4, calibration=0.3, calibration_seed=5),
+        split=Folds(folds=2, seed=4, **calibration),
         rows=(
             Row(name="Density <b>", objective="bdl-hard", encoder=GRU, learning_rates=(3e-3, 0.1)),
             Row(name="Classes", objective="seg-ce", encoder=GRU),
         ),
         training=Training(epochs=3, checkpoint_epochs=(1, 3), batch=2, accelerator="cpu"),
         window=43200.0,
-        selection_seed=6,
+        **selection,
         seeds=(7, 8),
-        metrics=("mAP",),
+        metrics=("mAP", "F1@60"),
         bootstrap=BootstrapSettings(replicates=10, seed=9),
     )
 
@@ -151,7 +155,7 @@ def test_rows_of_a_method_are_one_curve_over_the_lag(
     assert len(figures["alarms"]["data"]) == 6  # three rows, onsets and wakeups
     assert lag_curves() == {"Density": ["0", "600", "offline"]}
     # Without a method, as in runs of earlier versions, it is the objective.
-    assert lag_curves(method="") == {"Density": ["0", "offline"], "bdl": ["600"]}
+    assert lag_curves(method="") == {"Density": ["0", "offline"], "bdl-hard": ["600"]}
     other = {"kind": "bdl", "kernel": {"kind": "gaussian", "sigma": 30.0}}
     assert [*lag_curves(objective=other).values()] == [["0", "offline"], ["600"]]
     # No score is hidden by another of the same method and lag.
@@ -222,13 +226,13 @@ def test_scores_are_means_over_seeds_with_their_spread(
         assert np.subtract(high, line["y"]) == pytest.approx(curve["sd"])
         assert np.subtract(line["y"], low) == pytest.approx(curve["sd"])
         assert "standard deviation over seeds" in band["name"]
-    records = json.loads((run / "results.json").read_text())["records"]
-    seeds = [
-        r["value"]
-        for r in records
-        if (r["row"], r["stage"], r["metric"], r["fold"]) == ("Classes", "tuned", "mAP", None)
-    ]
-    assert len(seeds) == 2
+    results = StudyReader(run).results
+    scores = study_content(run).systems[1].scores
+    for metric in ("mAP", "F1@60"):
+        seeds = [*results.values("Classes", "tuned", metric, seed=None, fold=None).values()]
+        assert len(seeds) == 2
+        assert scores[metric].value == pytest.approx(np.mean(seeds))
+    seeds = [*results.values("Classes", "tuned", "mAP", seed=None, fold=None).values()]
     assert f'{np.mean(seeds):.3f} <span class="range">± {np.std(seeds):.3f}</span>' in html
 
 

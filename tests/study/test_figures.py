@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,13 +15,14 @@ from bdl.cli import app
 from bdl.errors import StudyError
 from bdl.figures import draw_figures
 from bdl.figures.overview import draw_overview, draw_window, run_gains
-from bdl.figures.run_scores import backbones_of, curves_of
+from bdl.figures.run_scores import ScorePair, backbones_of, curves_of
 from bdl.figures.study_window import study_window
 from bdl.figures.style import DARK, LIGHT, themed
 from bdl.figures.tolerance_curves import draw_tolerances
 from bdl.runs.run_directory import RunDirectory
+from bdl.study.catalogue import load
 from bdl.study.protocol import Protocol
-from bdl.study.results import Results
+from bdl.study.results import Results, ScoreRecord
 from bdl.study.study_reader import StudyReader
 
 pytest.importorskip("matplotlib")
@@ -60,6 +63,20 @@ def test_curves_are_means_with_their_spread(finished: Finished, nested: Protocol
         assert line.get_label() == curve.row
         assert line.get_ydata() == pytest.approx(curve.mean)
     assert not backbones_of(StudyReader(finished[0]))  # one encoder only
+
+
+def test_backbones_have_the_names_of_their_encoders():
+    protocol = load("sleep-architectures")
+    records = tuple(
+        ScoreRecord(row.name, "tuned", "mAP", number / 10, seed=0)
+        for number, row in enumerate(protocol.rows)
+    )
+    study: Any = SimpleNamespace(protocol=protocol, results=Results(records))
+    assert backbones_of(study) == [
+        ScorePair("gru", state=0.1, events=0.0),
+        ScorePair("unet", state=0.3, events=0.2),
+        ScorePair("attention-unet", state=0.5, events=0.4),
+    ]
 
 
 def test_the_window_shows_density_and_transition_evidence(finished: Finished):

@@ -17,13 +17,14 @@ import yaml
 from bdl.datasets import Settings, Tables
 from bdl.detector import DetectorSettings
 from bdl.encoders import Encoder
-from bdl.errors import BdlError, ConfigError, InputError
+from bdl.errors import BdlError, ConfigError, InputError, StudyError
 from bdl.evaluation import Regions, bootstrap, match
 from bdl.evaluation.counts import count_events
 from bdl.formats import read_annotated
 from bdl.report.study_content import study_content
 from bdl.report.summary import summarise
 from bdl.study import catalogue, verify_study
+from bdl.study.known_score import known_score
 from bdl.study.own_data import project_protocol
 from bdl.study.protocol import BootstrapSettings, Protocol, Row, parse_protocol
 from bdl.study.runner import run_study
@@ -355,6 +356,25 @@ def test_the_seed_of_the_project_is_that_of_its_evaluation(tmp_path: Path) -> No
     protocol = StudyReader(project / "evaluation").protocol
     assert (protocol.seeds, protocol.split.seed) == ((7,), 7)
     call("evaluate", project, *FEW, "--selection-folds", 0, "--seed", 7)
+    assert protocol.rows[0].detector["training"] == QUICK["training"]
+
+
+def test_the_score_of_a_detector_with_a_budget_is_not_known(
+    evaluated: tuple[Path, dict[str, Any]],
+) -> None:
+    project = evaluated[0]
+    with pytest.raises(StudyError, match="with other settings, without a budget"):
+        known_score(
+            project / "evaluation", Tables(recordings="../signals"), project, preset="fast",
+            detector={**QUICK, "training": {"batch": 4, "budget": "10m"}}, settings={},
+        )  # fmt: skip
+
+
+def test_an_evaluation_has_no_budget(tmp_path: Path) -> None:
+    training = {**QUICK["training"], "updates": None, "budget": "10m"}
+    project = write_project(tmp_path, detector={**QUICK, "training": training})
+    with pytest.raises(ConfigError, match=r"budget \(--budget\): gives other models on another"):
+        call("evaluate", project, *FEW)
 
 
 def test_one_group_cannot_be_divided(tmp_path: Path) -> None:
@@ -399,6 +419,14 @@ def test_events_of_unknown_recordings_are_refused(tmp_path: Path) -> None:
         ),
         ({"preset": "fast", "lag": 3.0, "detector": {"lag": 4.0}}, "lag: given on the row and"),
         ({"preset": "fast", "lag": 3.0, "encoder": "gru"}, "reads later bins without a limit"),
+        (
+            {"preset": "fast", "detector": {"training": {"seed": 5}}},
+            "detector: training: seed: has no effect, because a study has its own; give seeds",
+        ),
+        (
+            {"preset": "fast", "detector": {"training": {"budget": 60}}},
+            "detector: training: budget: gives other models on another machine",
+        ),
     ],
 )
 def test_rows_that_contradict_themselves(row: dict[str, Any], message: str) -> None:
@@ -451,6 +479,17 @@ ONLY_PRESETS = {
         ({"window": 9.0, "selection_seed": 3}, "window, selection_seed"),
         ({"grid": "peaks"}, "grid"),
         (
+            {"settings": {"stride": 99, "scaling": "robust", "tolerances": [2.0]}},
+            "settings.stride, settings.scaling",
+        ),
+        (
+            {
+                "settings": {"stride": 99, "scaling": "robust", "jitter": 2},
+                "rows": [{"name": "Paper", "preset": "paper"}],
+            },
+            "yaml: settings.scaling, settings.jitter",
+        ),
+        (
             {"split": {"kind": "folds", "folds": 2, "seed": 0, "calibration": 0.3}},
             "split.calibration",
         ),
@@ -472,6 +511,12 @@ def test_keys_that_no_preset_uses_are_refused(
     parse_protocol({**ONLY_PRESETS, "split": split, **change, "rows": mixed}, "mixed.yaml")
 
 
+def test_the_preset_paper_takes_the_settings_of_the_data() -> None:
+    rows = [{"name": "Paper", "preset": "paper"}]
+    settings = {"settings": {"stride": 99}}
+    assert parse_protocol({**ONLY_PRESETS, "rows": rows, **settings}, "mine.yaml").settings
+
+
 def test_a_protocol_of_presets_has_the_device_and_what_it_extends(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     changes = {"rows": ONLY_PRESETS["rows"], "differences": [], "paper": {"tables": []}}
@@ -479,7 +524,8 @@ def test_a_protocol_of_presets_has_the_device_and_what_it_extends(tmp_path: Path
     file.write_text(yaml.safe_dump({"extends": "hapt-nested", **device, **changes}))
     protocol = catalogue.load(file)
     assert protocol.training.accelerator == "gpu"
-    assert protocol.split.seed == 20260718
+    assert (protocol.split.seed, protocol.split.calibration_seed) == (20260718, 0)
+    assert protocol.settings == {}
     assert protocol.learning_rates == Protocol.model_fields["learning_rates"].default
     stored = {**protocol.model_dump(mode="json"), "window": 9.0}  # of a version that took it
     assert parse_protocol(stored, "protocol.json").window == 9.0

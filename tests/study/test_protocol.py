@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -150,6 +151,15 @@ def test_the_method_of_a_row_changes_no_hash():
         ({"learning_rates": []}, "learning_rates"),
         ({"learning_rates": [-1.0]}, "learning_rates"),
         ({"differences": [["a", "b"]]}, "a difference names the row"),
+        ({"differences": [["BDL", "BDL"]]}, "a difference of the row 'BDL' with itself"),
+        (
+            {"differences": [["BDL", "Segmentation"]] * 2},
+            "the difference 'BDL' minus 'Segmentation' is given twice",
+        ),
+        (
+            {"rows": [{"name": "a", "objective": "bdl-hard", "decoder": "transitions"}]},
+            "rows.0: decoder 'transitions' reads densities of kind 'state', but objective 'bdl'",
+        ),
         ({"seeds": [1, 1]}, "seeds must be distinct"),
         (
             {"rows": [{"name": "a", "objective": "bdl-hard", "method": "b"}], "differences": []},
@@ -178,6 +188,114 @@ def test_a_wrong_protocol_is_refused_by_key(nested: Protocol, change: dict, mess
         parse_protocol(data, "mine.yaml")
     assert message in str(caught.value)
     assert str(caught.value).startswith("mine.yaml: ")
+
+
+MINE: dict[str, Any] = {
+    "name": "mine",
+    "data": "sleep",
+    "split": {"kind": "folds", "folds": 2, "seed": 0, "calibration": 0.3},
+    "rows": [{"name": "BDL", "objective": "bdl-hard"}],
+}
+STATE = {"rows": [{"name": "State", "objective": "seg-ce"}]}
+OWN = {"rows": [{"name": "BDL", "objective": "bdl-hard", "decoder": "expected-ap"}]}
+TREES = {"rows": [{"name": "Trees", "objective": "bdl-hard", "encoder": "trees"}]}
+VALIDATION = {"regime": "validation", "split": {"kind": "folds", "folds": 2, "seed": 0}}
+
+
+def own(**settings: object) -> dict[str, Any]:
+    return {"rows": [{"name": "BDL", "objective": "bdl-hard", **settings}]}
+
+
+def table(**cell: object) -> dict[str, Any]:
+    line = {"name": "line", "cells": [cell]}
+    return {"tables": [{"label": "mine", "caption": "Mine", "columns": ["a"], "lines": [line]}]}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"grid": "transitions"}, "grid: no effect, because it reads densities of kind 'state'"),
+        (
+            {"grid": "peaks", **STATE},
+            "because it reads densities of kind 'events'",
+        ),
+        ({"grid": "peaks", **OWN}, "grid: no effect, because every row has a decoder of its own"),
+        ({"alternatives": ["transitions"]}, "alternatives: transitions: no effect"),
+        ({"decoders": {"raw": PEAKS}, **STATE}, "decoders: raw: no effect"),
+        ({"analyses": ["counts"], **STATE}, "analyses: counts: no effect"),
+        (
+            {**VALIDATION, "split": {**MINE["split"], "calibration_seed": 4}},
+            "split.calibration: no effect in the regime validation, which has no calibration; "
+            "split.calibration_seed: no effect",
+        ),
+        ({**VALIDATION, "selection_seed": 0}, "selection_seed: no effect in the regime validation"),
+        (
+            {"learning_rates": [0.01], **own(learning_rates=[0.1])},
+            "learning_rates: no effect, because every row has its own",
+        ),
+        ({"seeds": [1], **own(seeds=[2])}, "seeds: no effect, because every row has its own"),
+        (
+            {"training": {"batch": 4}, **own(batch=2)},
+            "training.batch: no effect, because every row has its own",
+        ),
+        ({"learning_rates": [0.1, 0.2], **TREES}, "learning_rates: no effect"),
+        ({"training": {"clip": 1.0}, **TREES}, "training.clip: no effect"),
+        (own(encoder="trees", learning_rates=[0.1]), "learning_rates has no effect with the enc"),
+        (own(encoder="trees", batch=4), "rows.0: batch has no effect with the encoder 'trees'"),
+        ({"paper": table(of="NOPE")}, "line 'line': the study has no row 'NOPE'; expected one of"),
+        ({"paper": table(of="BDL", minus="NOPE")}, "the study has no row 'NOPE'"),
+        (
+            {"paper": table(of="BDL", metric="zzz")},
+            "the study has no metric 'zzz'; expected",
+        ),
+        ({"paper": table(of="BDL", metric="count ratio")}, "has no metric 'count ratio'"),
+        ({"paper": table(of="BDL", stage="zzz")}, "the study has no stage 'zzz'; expected one of"),
+    ],
+)
+def test_a_key_without_effect_is_refused(change: dict[str, Any], message: str):
+    assert parse_protocol(MINE, "mine.yaml").name == "mine"
+    with pytest.raises(ConfigError) as caught:
+        parse_protocol({**MINE, **change}, "mine.yaml")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"grid": "peaks", "rescored": {"strict": [1.0]}, **OWN},  # which searches the grid
+        {"grid": "transitions", "rows": [*MINE["rows"], *STATE["rows"]]},
+        {"learning_rates": [0.1, 0.2], "rows": [*MINE["rows"], *TREES["rows"]]},
+        {"training": {"epochs": 4, "accelerator": "cpu"}, **TREES},
+        {"analyses": ["counts"], "paper": table(of="BDL", metric="count ratio")},
+        {"analyses": ["states"], "paper": table(of="BDL", metric="state F1", stage="peak fill")},
+        {"paper": table(of="BDL", metric="epoch", stage="selection")},
+    ],
+)
+def test_a_key_with_effect_is_taken(change: dict[str, Any]):
+    protocol = parse_protocol({**MINE, **change}, "mine.yaml")
+    assert parse_protocol(protocol.model_dump(mode="json"), "stored") == protocol
+
+
+def test_a_stored_protocol_is_read_with_keys_that_have_no_effect():
+    plain = parse_protocol({**MINE, **TREES}, "mine.yaml").model_dump(mode="json")
+    stored = {**plain, "learning_rates": [0.1, 0.2], "paper": table(of="NOPE")}
+    assert parse_protocol(stored, "protocol.json").learning_rates == (0.1, 0.2)
+
+
+def test_trees_are_trained_once_for_all_learning_rates():
+    rows = {"rows": [*MINE["rows"], *TREES["rows"]]}
+    protocol = parse_protocol({**MINE, **rows, "learning_rates": [0.1, 0.2]}, "mine.yaml")
+    assert [protocol.rates_of(row) for row in protocol.rows] == [(0.1, 0.2), (0.1,)]
+
+
+def test_null_takes_the_default_of_a_key_that_is_extended(tmp_path: Path):
+    file = tmp_path / "mine.yaml"
+    rows = "rows: [{name: BDL, objective: bdl-hard, seeds: [1]}]\ndifferences: []\npaper: null\n"
+    file.write_text(f"extends: sleep-nested\n{rows}")
+    with pytest.raises(ConfigError, match=r"seeds: no effect.*null, if the protocol that is ext"):
+        catalogue.load(file)
+    file.write_text(f"extends: sleep-nested\n{rows}seeds: null\n")
+    assert catalogue.load(file).seeds == Protocol.model_fields["seeds"].default
 
 
 def test_a_yaml_file_of_ones_own_is_taken(tmp_path: Path, nested: Protocol):

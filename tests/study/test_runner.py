@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,11 +17,13 @@ from bdl.cli import app
 from bdl.detector.presets import PresetName
 from bdl.errors import ConfigError, StudyError
 from bdl.runs.run_directory import RunDirectory
+from bdl.study import catalogue
 from bdl.study.data_source import DataSource
 from bdl.study.protocol import Protocol, Row
 from bdl.study.results import Results
 from bdl.study.row_models import RowModel
 from bdl.study.runner import run_study
+from bdl.study.scale import scale_of
 from bdl.study.splits import Fold, ListedFolds
 from bdl.study.status import status_of
 from bdl.training import Training
@@ -187,6 +190,31 @@ def test_scaling_and_jitter_of_a_study_are_for_rows_without_a_preset(
     own = {None: "robust", "fast": "automatic", "best": "automatic", "paper": "none"}
     assert settings.features.scaling.kind == own[preset]
     assert settings.training.jitter == (3 if preset is None else 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"metrics": ("mAP", "AP@999")},
+            r"AP@999: the study has no tolerance of 999 s; it has 60, ",
+        ),
+        ({"metrics": ("AP@60:zzz",)}, r"no event type 'zzz'; its types are onset, wakeup"),
+    ],
+)
+def test_metrics_that_the_data_do_not_have_are_refused(
+    sleep: Path, nested: Protocol, tmp_path: Path, change: dict[str, Any], message: str
+):
+    with pytest.raises(ConfigError, match=message):
+        run_study(nested.replace(**change), tmp_path / "run", data=sleep, workers=ONE_THREAD)
+    assert not (tmp_path / "run/steps").exists()
+
+
+def test_states_need_intervals(nested: Protocol, tmp_path: Path):
+    scale = scale_of(catalogue.load("bowshock"), "tiny")
+    protocol = quick(nested, data="bowshock", analyses=("states",), metrics=("mAP",))
+    with pytest.raises(ConfigError, match="analyses: states: data set 'bowshock' has no interv"):
+        run_study(protocol, tmp_path / "run", scale=scale, workers=ONE_THREAD)
 
 
 def test_no_leak(sleep: Path, nested: Protocol, tmp_path: Path, contents: Contents):

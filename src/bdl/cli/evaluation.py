@@ -100,10 +100,11 @@ def summary(protocol: Protocol, benchmark: Benchmark, results: Results) -> dict[
     scores = reported(benchmark.settings.tolerances)
     rows: dict[str, dict[str, Any]] = {}
     for row in protocol.rows:
-        for metric, stage, _ in scores:
-            estimate = results.estimate(row.name, stage, metric)
+        for metric, stage, *_ in scores:
+            estimate = results.estimate(row.name, stage, metric.name)
             if estimate is not None:
-                rows.setdefault(row.name, {}).setdefault(stage, {})[metric] = estimate.to_dict()
+                by_stage = rows.setdefault(row.name, {}).setdefault(stage, {})
+                by_stage[metric.name] = estimate.to_dict()
     return {
         **_size(protocol, benchmark),
         "rows": rows,
@@ -111,7 +112,7 @@ def summary(protocol: Protocol, benchmark: Benchmark, results: Results) -> dict[
         "differences": [
             {"row": d.row, "minus": d.minus, "metric": d.metric, **d.estimate.to_dict()}
             for d in results.differences
-            if (d.metric, d.stage) in {(metric, stage) for metric, stage, _ in scores}
+            if (d.metric, d.stage) in {(score.metric.name, score.stage) for score in scores}
         ],
         "failed": [*results.failed],
     }
@@ -149,16 +150,18 @@ def _text(protocol: Protocol, benchmark: Benchmark, results: Results) -> str:
     ]
     for pair in (names[i : i + 2] for i in range(0, len(names), 2)):
         lines = [("", pair)]
-        for metric, stage, words in reported(tolerances):
-            estimates = [results.estimate(name, stage, metric) for name in pair]
-            if stage == OPERATING_POINT and any(estimates) and metric.startswith("F1"):
+        before = TUNED
+        for metric, stage, words, digits in reported(tolerances):
+            estimates = [results.estimate(name, stage, metric.name) for name in pair]
+            if not any(estimates):
+                continue
+            if stage == OPERATING_POINT != before:
                 lines.append((f"above the chosen threshold, within {max(tolerances):g} s:", []))
                 thresholds = [_thresholds(results, name) for name in pair]
                 ranges = [f"{min(t):.3g} to {max(t):.3g}" if t else "–" for t in thresholds]
                 lines.append(("thresholds of the folds", ranges))
-            if any(estimates):
-                digits = 1 if words.startswith("false alarms") else 3
-                lines.append((words, [e.text(digits) if e else "–" for e in estimates]))
+            lines.append((words, [e.text(digits) if e else "–" for e in estimates]))
+            before = stage
         blocks += [f"{words:<24}  " + "".join(f"{t:<26}" for t in texts) for words, texts in lines]
     for difference in results.differences:
         if (difference.metric, difference.stage) == ("mAP", TUNED):

@@ -8,7 +8,7 @@ from typer import Typer
 
 from bdl.cli.console import print_json
 from bdl.cli.options import FittedModel, Json
-from bdl.text_tables import WIDTH, number_text, text_table
+from bdl.text_tables import WIDTH, text_table
 
 if TYPE_CHECKING:
     from bdl.config import Value
@@ -109,11 +109,12 @@ def _origin(provenance: dict[str, Any] | None) -> list[tuple[str, str]]:
 
 
 def _scores(scores: dict[str, dict[str, float | None]]) -> list[tuple[str, str]]:
+    from bdl.evaluation import Estimate
+
     rows = []
     for name, score in scores.items():
-        values = (score[key] for key in ("value", "low", "high"))
-        value, low, high = (number_text(value, ".3f") for value in values)
-        rows.append((f"  {_score_name(name)}", f"{value} [{low}, {high}]"))
+        text = "–" if score["value"] is None else Estimate.of_plain(**score).text(3)
+        rows.append((f"  {_score_name(name)}", text))
     return rows
 
 

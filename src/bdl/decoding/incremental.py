@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bdl.sampling import bin_centres
+
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -56,11 +58,7 @@ class BinClock:
 
     def centres(self, bins: NDArray[np.int64], samples: int | None = None) -> NDArray[np.float64]:
         """Centres of bins in seconds; the last bin of ``samples`` samples may be partial."""
-        first, end = bins * self.stride, (bins + 1) * self.stride
-        if samples is not None:
-            end = np.minimum(end, samples)
-        centres: NDArray[np.float64] = (first + end - 1) / 2 * self.period
-        return centres
+        return bin_centres(bins, self.stride, self.period, samples)
 
 
 class IncrementalDecoder(ABC):

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PositiveFloat
 
+from bdl.arrays import Floats
 from bdl.config import Seconds
 from bdl.decoding.candidates import ByType, Candidates, steps
 from bdl.decoding.decoder import Decoder, of_outputs
@@ -222,8 +223,7 @@ def find_transitions(
 ) -> tuple[Candidates, Candidates]:
     """Onsets and offsets of one column, separated, before threshold and alternation."""
     step = density.period * (density.stride if decoder.clock == "bins" else 1)
-    window = min(max(1, round(decoder.known_window() / step)), max(1, len(occupied)))
-    rise = difference(occupied, window)
+    rise, scale = _scaled_scores(occupied, step, decoder)
     level = int(np.ceil(decoder.level * UNIT))
     sides = []
     for sign in (1, -1):
@@ -235,10 +235,34 @@ def find_transitions(
             first, last = local_maxima(score)
             place = (first + last) // 2
         place = place[score[place] > 0]
-        height = score[place] / (window * UNIT)
+        height = score[place] / scale
         rows = separate(place, height, steps(decoder.separation, step))
         sides.append(Candidates(place[rows] * step, height[rows]))
     return sides[0], sides[1]
+
+
+def transition_scores(density: Density, column: int, window: float) -> Floats:
+    """The transition score of one column at each bin, without smoothing: (bins,).
+
+    ``window`` is in seconds, as in `Transitions`.
+
+    Examples
+    --------
+    >>> values = np.array([[0.0], [0.0], [1.0], [1.0]], np.float32)
+    >>> density = Density("a", values, ("sleep",), 1.0, stride=10, samples=40, kind="state")
+    >>> transition_scores(density, 0, window=20.0).tolist()
+    [0.0, 0.5, 1.0, 0.5]
+    """
+    decoder = Transitions(window=window, clock="bins")
+    occupied = smoothed_occupancy(density, column, decoder)
+    rise, scale = _scaled_scores(occupied, density.period * density.stride, decoder)
+    return rise / scale
+
+
+def _scaled_scores(occupied: Fixed, step: float, decoder: Transitions) -> tuple[Fixed, int]:
+    """Exact transition scores at places ``step`` seconds apart, and what they are multiplied by."""
+    window = min(max(1, round(decoder.known_window() / step)), max(1, len(occupied)))
+    return difference(occupied, window), window * UNIT
 
 
 def difference(occupied: Fixed, window: int) -> Fixed:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import nan
 from typing import Any, ClassVar
 
 from pydantic import Field
@@ -23,8 +22,7 @@ class CrossValidated(Value):
     @property
     def estimate(self) -> Estimate:
         """The same for calculation; NaN for what is undefined."""
-        bounds = (self.value, self.low, self.high)
-        return Estimate(*(nan if bound is None else bound for bound in bounds))
+        return Estimate.of_plain(self.value, self.low, self.high)
 
 
 class CrossValidation(Tabular, Value):

@@ -88,14 +88,7 @@ class DetectorSettings(Value):
     def _consistent(self) -> Self:
         if self.lag is not None:
             check_forward(self.encoder, self.features, self.selection, self.decoder)
-        kind = self.objective.density_kind
-        if self.decoder is not None and self.decoder.reads != kind:
-            fitting = [name for name, variant in Decoder.kinds().items() if variant.reads == kind]
-            raise ValueError(
-                f"decoder {self.decoder.kind!r} reads densities of kind {self.decoder.reads!r}, "
-                f"but objective {self.objective.kind!r} gives kind {kind!r}; "
-                f"use {' or '.join(fitting)} (--decoder)"
-            )
+        check_reads(self.decoder, self.objective)
         for name, is_set, without_effect in (
             ("tile", self.tile is not None, self.encoder.causal or self.encoder.fixed_bins),
             ("tilings", self.tilings > 1, self.encoder.causal),
@@ -117,14 +110,14 @@ class DetectorSettings(Value):
         """
         if fields is None:
             fields = {"training": self.training, "selection": self.selection}
-        training = _given(fields.get("training", {}))
+        training = given_fields(fields.get("training", {}))
         for name in self._unused_training():
             if name in training:
                 raise ConfigError(
                     f"training: {name}: has no effect with the encoder {self.encoder.kind!r}, "
                     "which is not trained by gradient descent; leave it out"
                 )
-        selection = _given(fields.get("selection", {}))
+        selection = given_fields(fields.get("selection", {}))
         for name in ("weights", "calibrated"):
             if name in selection and getattr(self.selection, name) and not self.selection.folds:
                 raise ConfigError(
@@ -268,7 +261,18 @@ class DetectorSettings(Value):
         return self.replace(objective=objective, decoder=decoder)
 
 
-def _given(value: Value | Mapping[str, Any]) -> Collection[str]:
+def check_reads(decoder: Decoder | None, objective: Objective) -> None:
+    """Raise an error if a decoder reads densities of another kind than the objective gives."""
+    kind = objective.density_kind
+    if decoder is not None and decoder.reads != kind:
+        fitting = [name for name, variant in Decoder.kinds().items() if variant.reads == kind]
+        raise ValueError(
+            f"decoder {decoder.kind!r} reads densities of kind {decoder.reads!r}, but objective "
+            f"{objective.kind!r} gives kind {kind!r}; use {' or '.join(fitting)} (--decoder)"
+        )
+
+
+def given_fields(value: Value | Mapping[str, Any]) -> Collection[str]:
     """Names of the fields that were given of a value, or of a mapping."""
     return value.given if isinstance(value, Value) else value.keys()
 

@@ -52,6 +52,21 @@ class Estimate:
         low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
         return cls(float(value), float(low), float(high))
 
+    @classmethod
+    def of_plain(cls, value: float | None, low: float | None, high: float | None) -> Estimate:
+        """From numbers that are None where they are undefined, as in files; see `plain`."""
+        return cls(*(nan if number is None else number for number in (value, low, high)))
+
+    def plain(self) -> dict[str, float | None]:
+        """Value and bounds by name, None where they are undefined.
+
+        Examples
+        --------
+        >>> Estimate(0.7).plain()
+        {'value': 0.7, 'low': None, 'high': None}
+        """
+        return {"value": plain(self.value), "low": plain(self.low), "high": plain(self.high)}
+
     @property
     def has_interval(self) -> bool:
         """Whether there is a confidence interval."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import takewhile
 
 import numpy as np
 
 from bdl.arrays import Floats
+from bdl.encoders import Encoder
+from bdl.registry import known_name
 from bdl.study.cell_values import cell_value
 from bdl.study.paper_tables import TableCell
 from bdl.study.stages import TUNED
@@ -52,18 +53,15 @@ def curves_of(study: StudyReader) -> list[RowCurve]:
 
 def backbones_of(study: StudyReader) -> list[ScorePair]:
     """Best mAP of each backbone of a study that has several with both kinds of rows."""
-    groups: dict[str, list[tuple[str, str, float]]] = {}
+    scores: dict[Encoder, dict[str, list[float]]] = {}
     for row in study.protocol.rows:
         value = cell_value(study.results, TableCell(of=row.name)).value
         if value is not None:
-            key = row.encoder.model_dump_json()
-            groups.setdefault(key, []).append((row.name, row.objective.density_kind, value))
-    backbones = []
-    for rows in groups.values():
-        kinds = {kind: [v for _, k, v in rows if k == kind] for kind in ("events", "state")}
-        if all(kinds.values()):
-            columns = zip(*(name.split() for name, *_ in rows), strict=False)
-            common = [words[0] for words in takewhile(lambda words: len({*words}) == 1, columns)]
-            name = " ".join(common) or rows[0][0]
-            backbones.append(ScorePair(name, max(kinds["state"]), max(kinds["events"])))
+            kinds = scores.setdefault(row.encoder, {"events": [], "state": []})
+            kinds[row.objective.density_kind].append(value)
+    backbones = [
+        ScorePair(known_name(encoder) or encoder.kind, max(kinds["state"]), max(kinds["events"]))
+        for encoder, kinds in scores.items()
+        if all(kinds.values())
+    ]
     return backbones if len(backbones) > 1 else []

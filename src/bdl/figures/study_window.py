@@ -8,7 +8,7 @@ import numpy as np
 
 from bdl.arrays import Floats
 from bdl.datasets import Benchmark
-from bdl.decoding.transitions import difference
+from bdl.decoding.transitions import transition_scores
 from bdl.density import Density
 from bdl.errors import InputError
 from bdl.figures.window import RowOutput, Window, signal_means
@@ -71,11 +71,9 @@ def study_window(study: StudyReader, data: Path | None = None, *, trust: bool = 
 
 def _transition_evidence(density: Density, benchmark: Benchmark) -> dict[str, Floats]:
     """Rise and fall of the state probability at each bin, by the event type they stand for."""
-    seconds = density.period * density.stride
-    window = max(1, min(len(density.values), round(max(benchmark.settings.tolerances) / seconds)))
+    window = max(benchmark.settings.tolerances)
     evidence: dict[str, Floats] = {}
     for column, kind in enumerate(benchmark.intervals):
-        occupied = np.rint(density.values[:, column] * 2**30).astype(np.int64)
-        rise = difference(occupied, window) / (window * 2**30)
+        rise = transition_scores(density, column, window)
         evidence[kind.onset], evidence[kind.offset] = np.maximum(rise, 0), np.maximum(-rise, 0)
     return evidence

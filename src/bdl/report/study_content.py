@@ -16,7 +16,7 @@ import yaml
 
 from bdl.evaluation import Estimate
 from bdl.evaluation.metrics.metric import number
-from bdl.objectives import Objective
+from bdl.registry import known_name
 from bdl.report.content import Content, EpochCurve, SeedSpread, System
 from bdl.runs.digest import digest
 from bdl.study.protocol import Protocol
@@ -72,17 +72,17 @@ def study_content(
 
 
 def _scores(study: StudyReader, row: str) -> tuple[dict[str, Estimate], int]:
-    """Stored mAP, mF1 and AP at each tolerance, and the number of seeds that they are means of."""
+    """Stored metrics and AP at each tolerance, and the number of seeds that they are means of."""
     stage = study.outputs.rows[row].stage
     seeds = len(study.protocol.seeds_of(study.protocol.row(row)))
     if seeds == 1:
         estimates = study.results.estimates
         return {e.metric: e.estimate for e in estimates if (e.row, e.stage) == (row, stage)}, 1
     spreads: dict[str, Estimate] = {}
-    for metric in ("mAP", "mF1"):
-        values = [*study.results.values(row, stage, metric, seed=None, fold=None).values()]
+    for metric in study.protocol.metrics:
+        values = [*study.results.values(row, stage, metric.name, seed=None, fold=None).values()]
         if values:
-            spreads[metric] = SeedSpread.of(float(np.mean(values)), float(np.std(values)))
+            spreads[metric.name] = SeedSpread.of(float(np.mean(values)), float(np.std(values)))
     for curve in study.results.curves:
         if (curve.row, curve.stage) == (row, stage):
             for tolerance, mean, sd in zip(curve.tolerances, curve.mean, curve.sd, strict=True):
@@ -106,8 +106,7 @@ def _lags(rows: Sequence[Row]) -> dict[str, tuple[str, float]]:
 
 def _method(row: Row) -> str:
     """The method of a row, by default its objective: the name, or the value if it has none."""
-    names = (name for name in Objective.names() if Objective.parse(name) == row.objective)
-    return row.method or next(names, repr(row.objective))
+    return row.method or known_name(row.objective) or repr(row.objective)
 
 
 def _difference(study: StudyReader, first: str, row: str) -> Estimate | None:

@@ -24,6 +24,10 @@ from bdl.events import Events
 from bdl.study.results import ScoreRecord
 from bdl.study.stages import ADAPTED, TUNED
 
+# Names of their scores.
+_NO_STATE = StateScore(hits=0.0, detections=0.0, truths=0.0, squared=0.0, samples=0.0)
+STATES = tuple(f"state {name}" for name in _NO_STATE.to_dict())
+COUNTS = ("count MAE", "count relative MAE", "count ratio")
 DensityFolds = Sequence[Sequence[Density]]
 
 
@@ -53,8 +57,8 @@ def state_records(
             pooled = [density for fold in folds for density in fold]
             score = choose(pooled, truth, interval, candidates).score
         records += [
-            ScoreRecord(row, conversion.stage, f"state {name}", value, seed)
-            for name, value in score.to_dict().items()
+            ScoreRecord(row, conversion.stage, name, value, seed)
+            for name, value in zip(STATES, score.to_dict().values(), strict=True)
         ]
     return records
 
@@ -81,13 +85,9 @@ def count_records(
     rescaled = adaptation.rescale(detections.select(recordings=ids))
     adapted = benchmark.match(truth, rescaled, ids)
     records = [
-        ScoreRecord(row, stage, f"count {name}", plain(value), seed)
+        ScoreRecord(row, stage, name, plain(value), seed)
         for stage, counts in ((TUNED, adaptation.before), (ADAPTED, adaptation.after))
-        for name, value in (
-            ("MAE", counts.mae),
-            ("relative MAE", counts.relative_mae),
-            ("ratio", counts.ratio),
-        )
+        for name, value in zip(COUNTS, (counts.mae, counts.relative_mae, counts.ratio), strict=True)
     ]
     value = plain(adapted.mean_average_precision())
     return [*records, ScoreRecord(row, ADAPTED, "mAP", value, seed)]

@@ -1,8 +1,8 @@
 """The catalogue: every study of the paper as a preset, by name.
 
 A preset is a YAML file of this package. A file that ``extends`` a preset has its keys and
-replaces some; if all its rows are presets of the detector, keys that these do not use are left
-out. The path of a YAML file can be given instead of a name.
+replaces some, null by the default; if all its rows are presets of the detector, keys that these do
+not use are left out. The path of a YAML file can be given instead of a name.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 from bdl.config import read_yaml
 from bdl.errors import ConfigError
-from bdl.study.preset_keys import without_unused
 from bdl.study.protocol import Protocol, parse_protocol
+from bdl.study.unused_keys import without_unused
 
 
 def names() -> tuple[str, ...]:
@@ -64,7 +64,8 @@ def _extended(data: dict[str, Any], path: Path, depth: int = 0) -> dict[str, Any
         raise ConfigError(f"{path}: extends: expected one of {', '.join(names())}, got {base!r}")
     parent = _folder() / f"{base}.yaml"
     inherited = _extended(read_yaml(parent), parent, depth + 1)
-    return {**without_unused(inherited, data.get("rows")), **data}
+    merged = {**without_unused(inherited, data.get("rows")), **data}
+    return {key: value for key, value in merged.items() if value is not None}
 
 
 def _folder() -> Path:

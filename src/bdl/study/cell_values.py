@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bdl.evaluation import Estimate
 from bdl.study.paper_tables import TableCell
 from bdl.study.results import Results
 from bdl.study.stages import SELECTION
@@ -26,6 +27,8 @@ class CellValue:
     '0.705 ± 0.005'
     >>> CellValue(0.119, low=0.108, high=0.13, signed=True).text(3)
     '+0.119 [0.108, 0.130]'
+    >>> CellValue(-0.0001, low=-0.0002, high=0.13).text(3)
+    '0.000 [0.000, 0.130]'
     >>> CellValue(3.96, form="{:.1f}×").text(3)
     '4.0×'
     """
@@ -43,12 +46,11 @@ class CellValue:
             return "–"
         if self.form is not None:
             return self.form.format(self.value)
-        out = f"{self.value:{'+' if self.signed else ''}.{digits}f}"
+        out = f"{self.value:{'+' if self.signed else ''}z.{digits}f}"
         if self.sd is not None:
             out += f" ± {self.sd:.{digits}f}"
-        if self.low is not None and self.high is not None:
-            out += f" [{self.low:.{digits}f}, {self.high:.{digits}f}]"
-        return out
+        interval = Estimate.of_plain(self.value, self.low, self.high).interval_text(digits)
+        return f"{out} {interval}".rstrip()
 
 
 def cell_value(results: Results, cell: TableCell) -> CellValue:

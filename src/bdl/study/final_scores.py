@@ -15,7 +15,7 @@ import numpy as np
 
 from bdl.datasets import Benchmark
 from bdl.errors import StudyError
-from bdl.evaluation import BootstrapResult, Estimate, Matches, Metric, bootstrap
+from bdl.evaluation import BootstrapResult, Matches, Metric, bootstrap
 from bdl.evaluation.estimate import plain
 from bdl.runs.run_reader import RunReader
 from bdl.runs.step import StepOutput
@@ -23,8 +23,8 @@ from bdl.runs.step_files import common_stages, read_step_densities, read_step_de
 from bdl.study.analyses import count_records, state_records
 from bdl.study.label_vault import LabelVault
 from bdl.study.protocol import BootstrapSettings
-from bdl.study.regimes import RegimeField
 from bdl.study.results import Results, RowDifference, RowEstimate, ScoreRecord, ToleranceCurve
+from bdl.study.selection_regime import RegimeField
 from bdl.study.stages import TUNED
 from bdl.study.steps import RowRun, StepData, StudyStep
 from bdl.study.study_plan import StudyPlan
@@ -116,8 +116,8 @@ class ScoreStep(StudyStep):
                     systems = {row: [*matches[row, stage].values()] for row in (second, first)}
                     for metric in self._metrics(systems[first][0]):
                         result = self._bootstrap(systems, metric, benchmark)
-                        values = _interval(result.differences[f"{first} - {second}"])
-                        yield RowDifference(first, stage, metric.name, *values, minus=second)
+                        values = result.differences[f"{first} - {second}"].plain()
+                        yield RowDifference(first, stage, metric.name, **values, minus=second)
 
     def _estimates(self, matches: SeedMatches, benchmark: Benchmark) -> Iterable[RowEstimate]:
         """Every pooled score, its seeds averaged, with its confidence interval."""
@@ -125,7 +125,7 @@ class ScoreStep(StudyStep):
             systems = {row: [*seeds.values()]}
             for metric in self._metrics(systems[row][0]):
                 result = self._bootstrap(systems, metric, benchmark)
-                yield RowEstimate(row, stage, metric.name, *_interval(result.systems[row]))
+                yield RowEstimate(row, stage, metric.name, **result.systems[row].plain())
 
     def _bootstrap(
         self, systems: dict[str, list[Matches]], metric: Metric, benchmark: Benchmark
@@ -150,10 +150,6 @@ class ScoreStep(StudyStep):
             if "counts" in self.analyses and folds[0][0].kind == "events":
                 detections = read_step_detections(run, row_run.detections, TUNED)
                 yield from count_records(row, seed, folds, detections, benchmark)
-
-
-def _interval(estimate: Estimate) -> tuple[float | None, ...]:
-    return tuple(plain(value) for value in (estimate.value, estimate.low, estimate.high))
 
 
 def _curves(matches: SeedMatches) -> Iterable[ToleranceCurve]:

@@ -13,7 +13,7 @@ from bdl.errors import StudyError
 from bdl.formats.data_files import DataFiles
 from bdl.runs.file_stamps import file_stamps
 from bdl.study.fingerprint import DataFingerprint
-from bdl.study.own_data import reported
+from bdl.study.own_data import reported, without_seed
 from bdl.study.protocol import Row
 from bdl.study.stages import OPERATING_POINT
 from bdl.study.study_reader import StudyReader
@@ -49,17 +49,19 @@ def known_score(
     row = protocol.rows[0]
     if row.preset is None or not isinstance(protocol.data, Tables):
         raise StudyError(f"{run}: a study of another kind")
-    expected = Row.of_preset(row.name, preset, detector)
+    if dict(detector.get("training", {})).get("budget") is not None:
+        raise StudyError(f"{run}: an evaluation with other settings, without a budget")
+    expected = Row.of_preset(row.name, preset, without_seed(detector)[0])
     if _without_seed(row) != _without_seed(expected) or protocol.settings != dict(settings):
         raise StudyError(f"{run}: an evaluation with other settings")
     _check_data(study, protocol.data, data, folder)
     scores: dict[str, CrossValidated] = {}
     chosen: dict[str, CrossValidated] = {}
-    names = {(metric, stage) for metric, stage, _ in reported(protocol.data.tolerances)}
+    names = {(score.metric.name, score.stage) for score in reported(protocol.data.tolerances)}
     for record in results.estimates:
         if record.row == row.name and (record.metric, record.stage) in names:
-            cross_validated = CrossValidated(value=record.value, low=record.low, high=record.high)
-            (chosen if record.stage == OPERATING_POINT else scores)[record.metric] = cross_validated
+            group = chosen if record.stage == OPERATING_POINT else scores
+            group[record.metric] = CrossValidated(**record.estimate.plain())
     groups = study.benchmark(folder).recordings.groups
     tested = study.outputs.test
     return CrossValidation(

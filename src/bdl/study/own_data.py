@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bdl.datasets import Benchmark
 from bdl.datasets.tables import Tables
 from bdl.decoding import Decoder
 from bdl.detector.presets import PRESETS, PresetName
 from bdl.errors import ConfigError
-from bdl.evaluation.metrics.metric import number
+from bdl.evaluation.metrics import (
+    F1,
+    AveragePrecision,
+    FalseAlarmRate,
+    Metric,
+    Precision,
+    Sensitivity,
+)
 from bdl.objectives import Objective
 from bdl.study.data_source import DataSource
 from bdl.study.protocol import BootstrapSettings, Protocol, Row
@@ -75,8 +82,8 @@ def project_protocol(
             "--group-pattern of bdl new)?"
         )
     tolerances = benchmark.settings.tolerances
+    changes, configured = without_seed(changes)
     rows = [Row.of_preset(preset, preset, changes)]
-    configured = dict(changes.get("training", {})).get("seed")
     if None not in (seed, configured) and seed != configured:
         raise ConfigError(
             f"the seed {seed} (--seed) contradicts the seed {configured} of the detector "
@@ -93,15 +100,39 @@ def project_protocol(
         split=Folds(by="group", folds=folds, seed=chosen),
         rows=tuple(rows),
         seeds=(chosen,),
-        metrics=tuple(metric for metric, _, _ in reported(tolerances)),
+        metrics=tuple(score.metric for score in reported(tolerances)),
         differences=tuple((preset, row.name) for row in rows[1:]),
         bootstrap=BootstrapSettings(by="group", replicates=replicates),
     )
     return protocol, benchmark
 
 
-def reported(tolerances: Sequence[float]) -> list[tuple[str, str, str]]:
-    """Name, stage and description of each score of an evaluation.
+def without_seed(detector: Mapping[str, Any]) -> tuple[dict[str, Any], int | None]:
+    """Settings of a detector without the seed of its training, which a study sets; and the seed.
+
+    Examples
+    --------
+    >>> without_seed({"window": 9.0, "training": {"updates": 5, "seed": 1}})
+    ({'window': 9.0, 'training': {'updates': 5}}, 1)
+    """
+    training = detector.get("training")
+    if not isinstance(training, Mapping):
+        return dict(detector), None
+    others = {name: value for name, value in training.items() if name != "seed"}
+    return {**detector, "training": others}, training.get("seed")
+
+
+class ReportedScore(NamedTuple):
+    """A score of an evaluation: what is measured of which detections, and how it is shown."""
+
+    metric: Metric
+    stage: str
+    words: str
+    digits: int = 3
+
+
+def reported(tolerances: Sequence[float]) -> list[ReportedScore]:
+    """The scores of an evaluation, those of the ranking first.
 
     Rates at the operating point, whose threshold was chosen outside the test part of each fold, are
     those within the largest tolerance. The best F1 is reported there too, for comparison: its
@@ -109,19 +140,24 @@ def reported(tolerances: Sequence[float]) -> list[tuple[str, str, str]]:
 
     Examples
     --------
-    >>> [words for _, _, words in reported((60.0, 300.0))][:3]
+    >>> [score.words for score in reported((60.0, 300.0))][:3]
     ['mAP', 'AP within 60 s', 'AP within 300 s']
     """
-    widest = number(max(tolerances))
-    ranked = [("mAP", "mAP"), *((f"AP@{number(t)}", f"AP within {t:g} s") for t in tolerances)]
-    ranked.append(("mF1", "best F1"))
+    widest = max(tolerances)
+    scores = [ReportedScore(AveragePrecision(), TUNED, "mAP")]
+    for tolerance in tolerances:
+        words = f"AP within {tolerance:g} s"
+        scores.append(ReportedScore(AveragePrecision(tolerance=tolerance), TUNED, words))
+    scores.append(ReportedScore(F1(), TUNED, "best F1"))
     if len(tolerances) > 1:
-        ranked.append((f"F1@{widest}", f"best F1 within {max(tolerances):g} s"))
-    chosen = {"F1": "F1", "sensitivity": "sensitivity", "precision": "precision"}
-    chosen["false_alarms_per_day"] = "false alarms per day"
+        scores.append(ReportedScore(F1(tolerance=widest), TUNED, f"best F1 within {widest:g} s"))
+    at: dict[str, Any] = {"tolerance": widest, "threshold": 0.0}
     return [
-        *((metric, TUNED, words) for metric, words in ranked),
-        *((f"{metric}@{widest}>=0", OPERATING_POINT, words) for metric, words in chosen.items()),
+        *scores,
+        ReportedScore(F1(**at), OPERATING_POINT, "F1"),
+        ReportedScore(Sensitivity(**at), OPERATING_POINT, "sensitivity"),
+        ReportedScore(Precision(**at), OPERATING_POINT, "precision"),
+        ReportedScore(FalseAlarmRate(**at), OPERATING_POINT, "false alarms per day", digits=1),
     ]
 
 

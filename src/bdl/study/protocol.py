@@ -28,13 +28,14 @@ from bdl.datasets import Dataset, Settings
 from bdl.decoding import Decoder, Grid
 from bdl.evaluation.metrics import Metric
 from bdl.runs.digest import digest
+from bdl.study.cell_checks import check_cells
 from bdl.study.paper_tables import Paper
-from bdl.study.preset_keys import PUBLISHED, unused_by_presets
-from bdl.study.regimes import NESTED, RegimeField
-from bdl.study.row import LearningRates, Seeds
+from bdl.study.row import NO_BUDGET, LearningRates, Seeds
 from bdl.study.row import Row as Row  # a protocol is written with its rows
+from bdl.study.selection_regime import NESTED, RegimeField
 from bdl.study.splits import Fold, Folds, Holdout, Split, Unit, make_split
 from bdl.study.stages import RESERVED
+from bdl.study.unused_keys import PUBLISHED, check_keys
 from bdl.training import Training
 
 # Fields of `Training` that the study sets for each training, and the key that determines them.
@@ -158,15 +159,10 @@ class Protocol(Value):
     def _effective(self) -> Self:
         """Refuse keys that have no effect, if they were given; a stored protocol has all keys."""
         if "budget" in self.training.given and self.training.budget is not None:
-            raise ValueError(
-                "training.budget gives other models on another machine, and the models of a study "
-                "are the same on all; give training.epochs"
-            )
-        if all(row.preset for row in self.rows) and (unused := unused_by_presets(self)):
-            raise ValueError(
-                f"{', '.join(unused)}: no effect, because every row has a preset, which makes its "
-                "own choices; leave it out, or set the detector of the rows"
-            )
+            raise ValueError(f"training.budget {NO_BUDGET}; give training.epochs")
+        check_keys(self)
+        if "paper" in self.given:
+            check_cells(self)
         return self
 
     @model_validator(mode="after")
@@ -177,6 +173,11 @@ class Protocol(Value):
         for name in (name for pair in self.differences for name in pair):
             if name not in names:
                 raise ValueError(f"a difference names the row {name!r}; rows are {names}")
+        for first, second in self.differences:
+            if first == second:
+                raise ValueError(f"a difference of the row {first!r} with itself; name two rows")
+            if self.differences.count((first, second)) > 1:
+                raise ValueError(f"the difference {first!r} minus {second!r} is given twice")
         if any(row.method for row in self.rows) and all(row.lag is None for row in self.rows):
             raise ValueError("the method of a row has no effect in a study without a lag")
         if len(set(self.seeds)) != len(self.seeds):
@@ -232,8 +233,9 @@ class Protocol(Value):
         return next(row for row in self.rows if row.name == name)
 
     def rates_of(self, row: Row) -> tuple[float, ...]:
-        """Learning rates that are tried for a row."""
-        return row.learning_rates or self.learning_rates
+        """Learning rates that are tried for a row; one if its encoder is trained without them."""
+        rates = row.learning_rates or self.learning_rates
+        return rates if row.encoder.uses("learning_rate") else rates[:1]
 
     def seeds_of(self, row: Row) -> tuple[int, ...]:
         """Seeds with which the final models of a row are trained."""

@@ -8,7 +8,6 @@ as the paper prints it.
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -55,8 +54,7 @@ class RowEstimate:
     @property
     def estimate(self) -> Estimate:
         """The number with its interval; NaN for what is undefined."""
-        bounds = (self.value, self.low, self.high)
-        return Estimate(*(math.nan if bound is None else bound for bound in bounds))
+        return Estimate.of_plain(self.value, self.low, self.high)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_
 from bdl.config import Value
 from bdl.datasets import Settings
 from bdl.decoding import Decoder
-from bdl.detector.detector_settings import DetectorSettings, merge
+from bdl.detector.detector_settings import DetectorSettings, check_reads, given_fields, merge
 from bdl.detector.presets import PresetName
 from bdl.encoders import Encoder
 from bdl.objectives import Objective
@@ -18,6 +18,7 @@ from bdl.training import Training
 
 LearningRates = Annotated[tuple[PositiveFloat, ...], Field(min_length=1)]
 Seeds = Annotated[tuple[int, ...], Field(min_length=1)]
+NO_BUDGET = "gives other models on another machine, and the models of a study are the same on all"
 DEVICE = ("accelerator", "devices", "precision")  # fields of `Training` that every row uses
 
 
@@ -108,12 +109,31 @@ class Row(Value):
         for key in ("stride", "batch", "learning_rates", "decoder"):
             if self.preset is not None and getattr(self, key) is not None:
                 raise ValueError(f"{key} has no effect beside preset; give it in detector")
+        self._check_training()
+        if self.preset is None:
+            check_reads(self.decoder, self.objective)
         if self.lag is not None and self.decoder is not None and self.decoder.looks_ahead:
             raise ValueError(
                 f"a row with a lag needs a decoder with a bounded look-ahead, and {self.decoder!r} "
                 f"has none: {self.decoder.looks_ahead}"
             )
         return self
+
+    def _check_training(self) -> None:
+        """Refuse what the training of the row does not use, if it was given."""
+        for key, name in (("learning_rates", "learning_rate"), ("batch", "batch")):
+            if key in self.given and getattr(self, key) and not self.encoder.uses(name):
+                raise ValueError(
+                    f"{key} has no effect with the encoder {self.encoder.kind!r}, which is not "
+                    "trained by gradient descent; leave it out"
+                )
+        training = self.detector.get("training", {}) if "detector" in self.given else {}
+        for name, reason in (
+            ("seed", "has no effect, because a study has its own; give seeds"),
+            ("budget", f"{NO_BUDGET}; give epochs or updates"),
+        ):
+            if name in given_fields(training) and dict(training)[name] is not None:
+                raise ValueError(f"detector: training: {name}: {reason}")
 
     def detector_settings(self, data: Settings, training: Training) -> DetectorSettings:
         """Settings of the detector of a row with a preset, on data with these settings.

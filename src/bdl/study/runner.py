@@ -21,14 +21,15 @@ from bdl.runs.background import repeated
 from bdl.runs.run_directory import RunDirectory, timed
 from bdl.runs.run_reader import RunReader
 from bdl.study import binding
+from bdl.study.data_checks import check_data_keys
 from bdl.study.data_source import DataSource, simulate_data
 from bdl.study.final_scores import ScoreStep
 from bdl.study.nested import Nested
 from bdl.study.protocol import Protocol
 from bdl.study.publication import joined_results, publication
-from bdl.study.regimes import NESTED, VALIDATION, Regime
 from bdl.study.results import Results
 from bdl.study.row_models import RowModel
+from bdl.study.selection_regime import NESTED, VALIDATION, Regime
 from bdl.study.step_worker import StepWorker
 from bdl.study.steps import StudyStep
 from bdl.study.study_plan import Procedure, RunSteps, StudyPlan
@@ -86,6 +87,7 @@ def run_study(
         path = data or _simulated(run, protocol, scale, report)
         source = DataSource.of(protocol, Path(path), trust=trust or data is None)
         benchmark = source.load()
+        check_data_keys(protocol, benchmark)
         folds = binding.checked_folds(run, protocol, benchmark)
         models = RowModel.of_rows(protocol, benchmark)
         binding.bind_protocol(run, protocol)

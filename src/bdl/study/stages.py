@@ -16,4 +16,5 @@ ADAPTED = "adapted"  # scores of detections rescaled by the adapter of counts
 SELECTION = "selection"  # what was selected in each fold, and its score
 VALID = "valid"  # validation regime: the best checkpoint of each fold, with the untuned decoder
 
+SELECTED = ("mAP", "learning rate", "epoch", "threshold")  # what can be selected, as metrics
 RESERVED = (TUNED, DEFAULT, CROSS_FITTED, OPERATING_POINT, ADAPTED, SELECTION, VALID)

@@ -15,7 +15,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from itertools import groupby
 
 import torch
@@ -79,6 +79,20 @@ def run(jobs: Sequence[Job]) -> None:
         for future in waiting:
             if not future.cancel():
                 future.result()
+
+
+def run_torch(jobs: Sequence[Job]) -> None:
+    """As `run`, for jobs that call torch: each of them uses one of torch's own threads."""
+    threads = torch.get_num_threads()
+
+    def alone(work: Callable[[], object]) -> None:
+        torch.set_num_threads(1)
+        work()
+
+    try:
+        run([(operations, partial(alone, work)) for operations, work in jobs])
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _do_all(queue: Iterator[Callable[[], object]]) -> None:

@@ -21,6 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from bdl.encoders.fused.attention import attention
 from bdl.encoders.fused.convolution_layers import CausalDepthwise
 from bdl.encoders.fused.dense_layers import LayerNorm, Linear
 from bdl.encoders.networks.module import EncoderModule, State, valid_of
@@ -91,9 +92,9 @@ class TransformerLayer(nn.Module):
             k, v = torch.cat([none, k], dim=2), torch.cat([none, v], dim=2)
             attended = self.attend(q, k, v, torch.zeros(len(x), dtype=torch.long, device=x.device))
         elif self.causal or valid is None:  # padding is last: a causal layer never reads it
-            attended = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
+            attended = attention(q, k, v, causal=self.causal)
         else:
-            attended = F.scaled_dot_product_attention(q, k, v, attn_mask=valid[:, None, None])
+            attended = attention(q, k, v, valid[:, None, None])
         return self.finish(x, normed, attended, self.past(x.shape[0]))
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, known: Tensor) -> Tensor:
@@ -107,16 +108,16 @@ class TransformerLayer(nn.Module):
         for first in range(0, q.shape[2], STEP_QUERIES):
             part = q[:, :, first : first + STEP_QUERIES]
             stop = first + part.shape[2] + before
-            keys = torch.arange(first, stop, device=q.device)
-            away = torch.arange(first, stop - before, device=q.device)[:, None] + before - keys
-            outside = (away < 0) | (away > before)  # (queries, keys)
-            bias = self.distances[:, away.clamp(0, before)].masked_fill(outside, -torch.inf)
+            # Gathered by distance, gradients would be added in an order that no one knows.
+            spare = part.shape[2] - 1
+            by_distance = F.pad(self.distances.flip(1), (spare, spare), value=-torch.inf)
+            bias = by_distance.unfold(1, stop - first, 1).flip(1)  # (heads, queries, keys)
             if first < before:
+                keys = torch.arange(first, stop, device=q.device)
                 absent = keys < before - known[:, None]  # (batch, keys)
                 bias = bias.masked_fill(absent[:, None, None], -torch.inf)
             operands = (part, k[:, :, first:stop], v[:, :, first:stop])
-            mask = bias.to(q.dtype).expand(len(q), *bias.shape[-3:])
-            slices.append(F.scaled_dot_product_attention(*operands, attn_mask=mask))
+            slices.append(attention(*operands, bias.to(q.dtype).view(-1, *bias.shape[-3:])))
         return torch.cat(slices, dim=2)
 
     def step(self, x: Tensor, state: State, known: Tensor | None) -> tuple[Tensor, State]:
@@ -146,7 +147,7 @@ class TransformerLayer(nn.Module):
             part = q[:, :, first : first + STEP_QUERIES]
             rows = torch.arange(part.shape[2], device=q.device)[:, None] + (before + first)
             sees = torch.arange(total, device=q.device) <= rows
-            slices.append(F.scaled_dot_product_attention(part, k, v, attn_mask=sees))
+            slices.append(attention(part, k, v, sees[None, None]))
         return torch.cat(slices, dim=2)
 
 

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from bdl.encoders.fused.attention import attention
 from bdl.encoders.fused.batch_norm import BatchNormReLU
 from bdl.encoders.fused.convolution_layers import Conv1d
 from bdl.encoders.fused.dense_layers import Linear, linear
@@ -51,7 +52,7 @@ class ChannelAttention(nn.MultiheadAttention):
         batch, tokens, embedding = x.shape
         parts = linear(x, self.in_proj_weight, self.in_proj_bias)
         heads = parts.view(batch, tokens, 3, self.num_heads, -1).permute(2, 0, 3, 1, 4)
-        attended = F.scaled_dot_product_attention(*heads)
+        attended = attention(*heads)
         merged = attended.transpose(1, 2).reshape(batch, tokens, embedding)
         return linear(merged, self.out_proj.weight, self.out_proj.bias)
 
