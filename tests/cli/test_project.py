@@ -105,7 +105,8 @@ def test_a_project_has_the_kernel_width_and_the_separation_of_the_defaults(tmp_p
     table = pl.DataFrame(rows, schema=["recording", "event", "time"], orient="row")
     table.write_csv(tmp_path / "events.csv")
     words = ("--recordings", tmp_path / "data", "--events", tmp_path / "events.csv")
-    call("new", tmp_path / "mine", *words, "--period", 1)
+    told = call("new", tmp_path / "mine", *words, "--period", 1)
+    assert f"bdl evaluate {tmp_path / 'mine'} --folds 3, then" in " ".join(told.split())
     config = yaml.safe_load((tmp_path / "mine" / "bdl.yaml").read_text())["detector"]
     recordings = read_recordings(tmp_path / "data", period=1.0)
     events = read_events(tmp_path / "events.csv")

@@ -102,8 +102,30 @@ def test_dense_events_do_not_exceed_the_rows_without_limit(rows, drawn, monkeypa
 
 
 def test_objectives_without_a_loss_for_trees_are_refused():
-    with pytest.raises(ConfigError, match="no loss like"):
-        detector(SMALL, objective="mse-hard").fit(*data())
+    for given in (SMALL, "gru-and-trees", Ensemble(members=("gru", Ensemble(members=(SMALL,))))):
+        with pytest.raises(ConfigError, match=r"'mse' has no loss for .*--encoder gru"):
+            detector(given, objective="mse-hard").fit(*data())
+
+
+@pytest.mark.parametrize("objective", ["mse-hard", "seg-focal", {"kind": "mse"}])
+def test_defaults_have_no_trees_for_objectives_without_a_loss_for_them(objective):
+    def kinds(detector):
+        return [part.kind for part in detector.settings.encoder.parts]
+
+    assert kinds(Detector(objective=objective)) == ["recurrent"]
+    assert kinds(Detector().set_params(objective=objective)) == ["recurrent"]
+    assert kinds(Detector.preset("best", objective=objective)) == ["recurrent"] * 3
+    for default in (Detector(objective=objective, lag=2.0), Detector.preset("best", lag=2.0)):
+        assert default.settings.encoder.causal
+    assert kinds(Detector.preset("best", objective="bce-hard")) == ["recurrent"] * 3 + ["trees"]
+    own = Detector.preset("best", objective=objective, encoder="unet")
+    assert kinds(own) == ["unet"]
+
+
+def test_a_default_detector_learns_an_objective_without_trees():
+    tiny = {"features": {"stride": 5}, "window": 500.0, "training": {"updates": 1, "batch": 1}}
+    fitted = Detector(objective="mse-hard", tolerances=(20.0,), **tiny).fit(*data(count=3))
+    assert {part.kind for part in fitted.model_.settings.encoder.parts} == {"recurrent"}
 
 
 def test_checkpoints_are_the_first_trees():

@@ -33,7 +33,7 @@ def fit_tree_encoder(encoder: TreeEncoder, task: TrainingTask) -> TrainingResult
     loss = task.objective.tree_loss
     if loss is None:
         raise ConfigError(
-            f"boosted trees have no loss like that of {task.objective!r}; use bdl or bce"
+            f"boosted trees have no loss like that of {task.objective.kind!r}; use bdl or bce"
         )
     result = task.start()
     started = time.perf_counter()
