@@ -68,9 +68,9 @@ class AutomaticScaling(Scaling):
         assert common.median is not None
         assert common.spread is not None
         own = PerRecording(unit=unit)
-        shifts, scales = np.moveaxis([_affine(own, recording) for recording in recordings], 1, 0)
-        level = (shifts - common.median) / common.spread
-        gain = np.log(scales / common.spread)
+        affine = np.array([_affine(own, recording) for recording in recordings])
+        level = (affine[:, 0] - common.median) / common.spread
+        gain = np.log(affine[:, 1] / common.spread)
         # Over the recordings in which a channel has a signal; 0 for one that has none at all.
         spreads = [np.ma.masked_invalid(each).std(axis=0).filled(0.0) for each in (level, gain)]
         different = float(np.median(np.maximum(*spreads))) > DIFFERENT
