@@ -48,6 +48,22 @@ def test_no_window_is_longer_than_every_recording(samples: int) -> None:
     assert proposal.window.value >= 0.998 * recordings.infos[0].duration
 
 
+@pytest.mark.parametrize("rate", [1, 7, 32, 100, 128, 250, 360, 1000.001])
+@pytest.mark.parametrize("spacing", [0.7, 9.0, 500.0])
+def test_the_reason_of_the_stride_is_true(rate: float, spacing: float) -> None:
+    samples = int(max(600, 4 * spacing) * rate)
+    recordings = Recordings.of([Recording.of(np.zeros(samples), id="a", period=1 / rate)])
+    events = Events.of("a", "beat", np.arange(0.3, samples / rate, spacing))
+    proposal = propose(recordings, events)
+    finest, width = min(proposal.tolerances.value), proposal.stride.value / rate
+    assert finest >= 2 / rate * (1 - 1e-5)
+    assert width <= finest / 2 * (1 + 1e-5)
+    crowded = np.sqrt(2e-3) * spacing < width
+    assert ("two 'beat' events may share it" in proposal.stride.reason) == crowded
+    given = propose(recordings, events, (0.5 / rate, 100.0))
+    assert "it is more than half the finest tolerance of" in given.stride.reason
+
+
 def test_coarse_annotations_spread_the_target() -> None:
     quick = Recordings.of([Recording.of(np.zeros(60000), id="a", period=0.01)])
     coarse = propose(quick, Events.of("a", "beat", np.arange(1.0, 590.0, 1.0)))

@@ -32,6 +32,28 @@ def test_recordings_of_different_levels_are_scaled_one_by_one(gains, levels):
     assert isinstance(AutomaticScaling().fit(recordings(gains, levels)), PerRecording)
 
 
+@pytest.mark.parametrize("channels", [[0, 1], [1]])
+@pytest.mark.parametrize("silent", [np.nan, 0.0])
+def test_channels_without_a_signal_do_not_decide(silent, channels):
+    """A recording without samples, or of a sensor that was off, says nothing of the others."""
+
+    def silenced(info, values):
+        values = np.array(values)
+        if info.id == "3":
+            values[:, channels] = silent
+        return values
+
+    alike = recordings([5.0] * 8, [1000.0] * 8).change(silenced)
+    assert isinstance(AutomaticScaling().fit(alike), Robust)
+    different = recordings([5.0, 25.0] * 4, [1000.0] * 8).change(silenced)
+    assert isinstance(AutomaticScaling().fit(different), PerRecording)
+
+
+def test_a_channel_that_is_constant_everywhere_does_not_decide():
+    flat = recordings([1.0] * 8, [0.0] * 8).change(lambda info, v: np.full_like(v, float(info.id)))
+    assert isinstance(AutomaticScaling().fit(flat), Robust)
+
+
 def test_scaled_recordings_have_the_same_features_at_any_gain():
     features = Features(stride=4, scaling=PerRecording())
     recording = next(iter(recordings([1.0], [0.0])))

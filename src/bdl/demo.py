@@ -1,9 +1,10 @@
 """The demonstration: simulated wrist recordings, two detectors, scored on held-out recordings.
 
 The default detector and interval segmentation share recordings, encoders, scaling, budget and seed:
-both are the preset ``fast`` with a shorter training, and differ in the objective. Scores are those
-of recordings that neither training nor any choice has seen. Each step is kept in the folder, so
-that an interrupted demonstration resumes.
+both are the preset ``fast`` with a shorter training, the stride of the data set and windows of two
+days, and differ in the objective, which is not chosen: a Gaussian kernel, or the cross-entropy of
+states. Scores are those of recordings that neither training nor any choice has seen. Each step is
+kept in the folder, so that an interrupted demonstration resumes.
 """
 
 from __future__ import annotations

@@ -36,8 +36,9 @@ class Features(Value):
     scaling
         How channels are scaled: a value or a name of `bdl.scaling` (automatic, none, ...).
     missing
-        Whether a last column gives the share of missing samples, so that a model can
-        distinguish a gap from a signal at its usual level.
+        Whether a last column gives the share of missing samples, so that a model can distinguish a
+        gap from a signal at its usual level. If it is not given, a detector that is fitted adds the
+        column if more than 1 % of the training bins have no sample.
     quality
         Stretches whose samples are treated as missing, such as {flat: 60, non_wear: {}}; see
         `bdl.quality.Quality`. None takes all samples as they are.

@@ -6,9 +6,9 @@ All rules use the times of the annotated events and the clocks of the recordings
   type is used.
 - *gap*: the 5 % quantile of the distance between successive events of a type.
 - largest tolerance: a fifth of the gap, at most half an hour; finest tolerance: a thirtieth of the
-  largest, at least two samples; both rounded to 1, 1.5, 2, 3, 5 or 7 times a power of ten.
+  largest; both rounded to 1, 1.5, 2, 3, 5 or 7 times a power of ten that is at least two samples.
 - stride: the most samples whose bin is at most half the finest tolerance and rarely contains two
-  events.
+  events, at least one.
 - window: one and a half spacings, between 512 and 4,096 bins, at most the longest recording.
 - sigma of kernels: the finest tolerance, or half the step of a time grid that is coarser.
 - separation: half the gap, at most the largest tolerance.
@@ -93,11 +93,17 @@ def propose(recordings: Recordings, events: Events, tolerances: Sequence[float] 
     commonest = max(counts, key=lambda name: counts[name])
     spacing = seconds / counts[commonest]
     gap = _gap(annotated, spacing)
-    largest = max(tolerances, default=_round(max(min(gap / 5, 1800.0), 2 * period)))
-    finest = min(tolerances, default=min(_round(max(largest / 30, 2 * period)), largest))
-    most_for_tolerance = int(finest / 2 / period + 1e-9)
+    largest = max(tolerances, default=_round(min(gap / 5, 1800.0), 2 * period))
+    finest = min(tolerances, default=min(_round(largest / 30, 2 * period), largest))
+    most_for_tolerance = int(finest / 2 / period + 1e-6)
     most_for_spacing = int(np.sqrt(2 * COLLISION) * spacing / period)
     stride = max(1, min(most_for_tolerance, most_for_spacing))
+    bin_text = f"{stride} {'sample is' if stride == 1 else 'samples are'} "
+    bin_text += duration_text(stride * period)
+    half = f"half the finest tolerance of {duration_text(finest)}"
+    shared = f"two {commonest!r} events"
+    problems = [f"it is more than {half}"] if most_for_tolerance < 1 else []
+    problems += [f"{shared} may share it"] if most_for_spacing < 1 else []
     bins = np.clip(1.5 * spacing / (stride * period), MIN_BINS, MAX_BINS)
     window = _round_down(min(bins * stride * period, longest))
     hours = all(info.start is not None for info in recordings.infos)
@@ -109,10 +115,9 @@ def propose(recordings: Recordings, events: Events, tolerances: Sequence[float] 
         ),
         stride=Proposed(
             stride,
-            f"{stride} {'sample is' if stride == 1 else 'samples are'} "
-            f"{duration_text(stride * period)}, within half the finest "
-            f"tolerance of {duration_text(finest)}, and two {commonest!r} events rarely share a "
-            "bin",
+            f"{bin_text}, the shortest bin of these recordings, although {' and '.join(problems)}"
+            if problems
+            else f"{bin_text}, within {half}, and {shared} rarely share a bin",
         ),
         tolerances=Proposed(
             tuple(tolerances) or _between(finest, largest),
@@ -167,17 +172,19 @@ def _gap(events: Events, spacing: float) -> float:
     return float(np.quantile(steps, 0.05)) if len(steps) else spacing
 
 
-def _round(value: float) -> float:
-    """Return the nearest of 1, 1.5, 2, 3, 5, 7 times a power of ten.
+def _round(value: float, least: float = 0.0) -> float:
+    """Return the nearest of 1, 1.5, 2, 3, 5, 7 times a power of ten that is not below ``least``.
 
     Examples
     --------
-    >>> _round(1790.0), _round(0.021)
-    (2000.0, 0.02)
+    >>> _round(1790.0), _round(0.021), _round(0.001, least=0.021)
+    (2000.0, 0.02, 0.03)
     """
+    value = max(value, least)
     power = 10.0 ** np.floor(np.log10(value))
-    steps = np.array([1, 1.5, 2, 3, 5, 7, 10])
-    return float(f"{steps[np.argmin(np.abs(np.log(steps * power / value)))] * power:.3g}")
+    steps = power * np.array([1, 1.5, 2, 3, 5, 7, 10])
+    steps = steps[steps >= least * (1 - 1e-6)]  # periods of clocks that were read as text
+    return float(f"{steps[np.argmin(np.abs(np.log(steps / value)))]:.3g}")
 
 
 def _round_down(value: float) -> float:

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 import yaml
 
+from bdl import Detector, read_events, read_recordings
 from bdl.errors import ConfigError, InputError
 from calling import call, call_json
 
@@ -91,3 +92,34 @@ def test_fit_runs_the_configuration(project: Path) -> None:
     call("fit", "--config", project / "bdl.yaml", "--out", model, "--epochs", 2)
     call("detect", model, "--config", project / "bdl.yaml", "--out", out)
     assert pl.read_csv(out).columns == ["recording", "event", "time", "score"]
+
+
+def test_a_project_has_the_kernel_width_and_the_separation_of_the_defaults(tmp_path: Path) -> None:
+    """They are no lines of the configuration, so that they are chosen when it is fitted."""
+    rng, rows = np.random.default_rng(0), []
+    (tmp_path / "data").mkdir()
+    for name in "abc":
+        pl.DataFrame({"x": rng.normal(size=7200)}).write_csv(tmp_path / "data" / f"{name}.csv")
+        minutes = np.sort(rng.choice(np.arange(5, 115, 2), 12, replace=False))
+        rows += [(name, ("on", "off")[i % 2], 60.0 * minute) for i, minute in enumerate(minutes)]
+    table = pl.DataFrame(rows, schema=["recording", "event", "time"], orient="row")
+    table.write_csv(tmp_path / "events.csv")
+    words = ("--recordings", tmp_path / "data", "--events", tmp_path / "events.csv")
+    output = call("new", tmp_path / "mine", *words, "--period", 1)
+    assert f"bdl evaluate {tmp_path / 'mine'} --folds 3, then" in " ".join(output.split())
+    config = yaml.safe_load((tmp_path / "mine" / "bdl.yaml").read_text())["detector"]
+    recordings = read_recordings(tmp_path / "data", period=1.0)
+    events = read_events(tmp_path / "events.csv")
+    tiny = {
+        "encoder": {"kind": "recurrent", "width": 4, "blocks": 1},
+        "training": {"updates": 1, "batch": 1},
+        "selection": {"folds": 0},
+    }
+    chosen = []
+    for given in ({}, config):
+        kernel = Detector(**tiny, **given).fit(recordings, events)
+        classes = Detector(**tiny, **given, objective="seg-ce").fit(recordings, events)
+        chosen.append((kernel.model_.objective, classes.model_.decoder))
+    assert chosen[0] == chosen[1]
+    assert chosen[0][0].kernel.sigma == 30.0
+    assert chosen[0][1].separation > 0

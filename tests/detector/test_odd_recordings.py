@@ -14,7 +14,9 @@ from typer.testing import CliRunner
 from bdl import Detector, Recording, Recordings
 from bdl.cli import INCOMPLETE, app
 from bdl.errors import InputError
+from bdl.features import Features
 from bdl.formats import read_events
+from bdl.recording import RecordingInfo, Values
 from learning import spikes
 
 SETTINGS = {
@@ -71,6 +73,35 @@ def test_missing_values_detect_nothing_and_say_so(fitted: Detector):
     with pytest.warns(UserWarning, match="'empty': all its values are missing"):
         detections = fitted.detect(Recordings.of([first, empty]))
     assert detections.recordings == (first.id,)
+
+
+@pytest.mark.parametrize(
+    ("settings", "gap", "expected"),
+    [
+        ({}, 100, True),
+        ({}, 3, False),  # no bin is without samples
+        ({"features": {"stride": 4, "missing": False}}, 100, False),
+        ({"features": Features(stride=4, missing=False).replace(calendar=False)}, 100, False),
+        ({"lag": 8.0, "features": Features(stride=4, missing=False)}, 100, False),
+        ({"lag": 8.0}, 100, True),
+    ],
+)
+def test_gaps_are_an_input_unless_the_user_says_otherwise(settings, gap, expected):
+    recordings, events = spikes(3)
+    whole = {**SETTINGS, "selection": {"folds": 0}, "encoder": "forward-gru", **settings}
+
+    def gapped(info: RecordingInfo, values: Values) -> Values:
+        values = np.array(values)
+        values[40 : 40 + gap] = np.nan
+        return values
+
+    detector = Detector(**whole).fit(recordings.change(gapped), events)
+    assert detector.model_.features.missing is expected
+    assert Detector(**whole).fit(recordings, events).model_.features.missing is False
+
+
+def test_the_published_recipe_has_no_input_for_gaps():
+    assert "missing" in Detector.preset("paper").settings.features.model_fields_set
 
 
 def test_nothing_can_be_learned_from_missing_values():

@@ -8,6 +8,7 @@ import torch
 from sklearn.base import clone
 
 from bdl import Detector, Events, Recording, Recordings, inference
+from bdl.boosting import fit_trees
 from bdl.encoders import Encoder, Ensemble, Recurrent, Trees
 from bdl.encoders.networks.module import EncoderModule
 from bdl.errors import ConfigError
@@ -79,9 +80,52 @@ def test_no_density_of_trees_is_above_the_most_events_of_a_bin():
     )
 
 
+@pytest.mark.parametrize(("rows", "drawn"), [(50, True), (200, False)])
+def test_dense_events_do_not_exceed_the_rows_without_limit(rows, drawn, monkeypatch):
+    recordings = data()[0]
+    times = np.arange(50.0, 1980.0, 100.0)
+    events = Events.concat([Events.of(id, "step", times) for id in recordings.ids])
+    taken = []
+
+    def fit(table, target, weight, **options):
+        taken.append((len(table), float(weight @ target.sum(axis=1)), float(weight.sum())))
+        return fit_trees(table, target, weight, **options)
+
+    monkeypatch.setattr("bdl.encoders.networks.tree_fitting.fit_trees", fit)
+    detector(SMALL.replace(rows=rows)).fit(recordings, events)
+    [(count, mass, total)] = taken
+    bins = sum(recording.info.samples // 5 for recording in recordings)
+    # More than half of the bins have mass: all are taken up to 16 times the rows.
+    assert count < 0.4 * bins if drawn else count > 0.6 * bins
+    assert mass == pytest.approx(len(events), rel=0.05 if drawn else 1e-6)
+    assert total == pytest.approx(bins, rel=0.1)
+
+
 def test_objectives_without_a_loss_for_trees_are_refused():
-    with pytest.raises(ConfigError, match="no loss like"):
-        detector(SMALL, objective="mse-hard").fit(*data())
+    for given in (SMALL, "gru-and-trees", Ensemble(members=("gru", Ensemble(members=(SMALL,))))):
+        with pytest.raises(ConfigError, match=r"'mse' has no loss for .*--encoder gru"):
+            detector(given, objective="mse-hard").fit(*data())
+
+
+@pytest.mark.parametrize("objective", ["mse-hard", "seg-focal", {"kind": "mse"}])
+def test_defaults_have_no_trees_for_objectives_without_a_loss_for_them(objective):
+    def kinds(detector):
+        return [part.kind for part in detector.settings.encoder.parts]
+
+    assert kinds(Detector(objective=objective)) == ["recurrent"]
+    assert kinds(Detector().set_params(objective=objective)) == ["recurrent"]
+    assert kinds(Detector.preset("best", objective=objective)) == ["recurrent"] * 3
+    for default in (Detector(objective=objective, lag=2.0), Detector.preset("best", lag=2.0)):
+        assert default.settings.encoder.causal
+    assert kinds(Detector.preset("best", objective="bce-hard")) == ["recurrent"] * 3 + ["trees"]
+    own = Detector.preset("best", objective=objective, encoder="unet")
+    assert kinds(own) == ["unet"]
+
+
+def test_a_default_detector_learns_an_objective_without_trees():
+    tiny = {"features": {"stride": 5}, "window": 500.0, "training": {"updates": 1, "batch": 1}}
+    fitted = Detector(objective="mse-hard", tolerances=(20.0,), **tiny).fit(*data(count=3))
+    assert {part.kind for part in fitted.model_.settings.encoder.parts} == {"recurrent"}
 
 
 def test_checkpoints_are_the_first_trees():

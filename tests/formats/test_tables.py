@@ -311,6 +311,19 @@ def test_times_of_two_kinds_in_scattered_rows(tmp_path: Path) -> None:
             read_recordings(file, **options)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("after", [0, 1, 3])
+def test_an_empty_line_of_one_column_is_a_missing_sample(tmp_path: Path, end: str, after: int):
+    """Otherwise all later samples would move; empty lines after the table belong to no sample."""
+    lines = ["x", "0", "", "2", *map(str, range(3, 700_000)), *[""] * after]
+    (tmp_path / "a.csv").write_bytes("".join(line + end for line in lines).encode())
+    values = read_recordings(tmp_path / "a.csv", period=1.0)["a"].values[:, 0]
+    np.testing.assert_array_equal(values, [0, np.nan, *range(2, 700_000)])
+    pl.DataFrame({"x": [0.0, None, 2.0]}).write_csv(tmp_path / "b.csv")
+    values = read_recordings(tmp_path / "b.csv", period=1.0)["b"].values[:, 0]
+    np.testing.assert_array_equal(values, [0, np.nan, 2])
+
+
 def test_a_missing_timestamp_is_named(tmp_path: Path) -> None:
     stamps = pa.array([0, 10**9, None], pa.timestamp("ns", "UTC"))
     file = save(pa.table({"time": stamps, "x": np.zeros(3)}), tmp_path / "a.parquet")

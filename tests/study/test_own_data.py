@@ -318,6 +318,20 @@ def test_what_evaluate_refuses(tmp_path: Path, words: tuple[object, ...], messag
         call("evaluate", project, "--quiet", *words)
 
 
+def test_what_was_refused_can_be_mended_in_the_same_directory(tmp_path: Path) -> None:
+    project = write_project(tmp_path)
+    with pytest.raises(ConfigError, match=r"4 folds need .*--folds"):
+        call("evaluate", project, "--folds", 4, "--quiet")
+    table = pl.read_csv(tmp_path / "events.csv")
+    rare = pl.DataFrame({"recording": ["g0_r0"], "event": ["rare"], "time": [200.0]})
+    pl.concat([table, rare]).write_csv(tmp_path / "events.csv")
+    with pytest.raises(ConfigError, match=r"fold \d: no event 'rare' in the training part"):
+        call("evaluate", project, *FEW)
+    table.write_csv(tmp_path / "events.csv")
+    call("evaluate", project, *FEW, "--selection-folds", 0, "--threads", 1)
+    assert (project / "evaluation" / "results.json").exists()
+
+
 def test_any_objective_decoder_or_preset_is_a_baseline(tmp_path: Path) -> None:
     write_project(tmp_path)
     layout = {"period": 1.0}
@@ -467,6 +481,13 @@ ONLY_PRESETS = {
         (
             {"settings": {"stride": 99, "scaling": "robust", "tolerances": [2.0]}},
             "settings.stride, settings.scaling",
+        ),
+        (
+            {
+                "settings": {"stride": 99, "scaling": "robust", "jitter": 2},
+                "rows": [{"name": "Paper", "preset": "paper"}],
+            },
+            "yaml: settings.scaling, settings.jitter",
         ),
         (
             {"split": {"kind": "folds", "folds": 2, "seed": 0, "calibration": 0.3}},

@@ -14,11 +14,14 @@ import pytest
 from typer.testing import CliRunner
 
 from bdl.cli import app
+from bdl.detector.presets import PresetName
 from bdl.errors import ConfigError, StudyError
 from bdl.runs.run_directory import RunDirectory
 from bdl.study import catalogue
-from bdl.study.protocol import Protocol
+from bdl.study.data_source import DataSource
+from bdl.study.protocol import Protocol, Row
 from bdl.study.results import Results
+from bdl.study.row_models import RowModel
 from bdl.study.runner import run_study
 from bdl.study.scale import scale_of
 from bdl.study.splits import Fold, ListedFolds
@@ -171,6 +174,22 @@ def test_a_fold_without_events_to_choose_on_is_refused(
     protocol = nested.replace(split=ListedFolds(parts=(part,)))
     with pytest.raises(ConfigError, match="fold 0: no event 'onset' in the calibration part"):
         run_study(protocol, tmp_path / "run", data=folder, workers=ONE_THREAD)
+    assert not (tmp_path / "run" / "protocol.json").exists()
+
+
+@pytest.mark.parametrize("preset", [None, "fast", "best", "paper"])
+def test_scaling_and_jitter_of_a_study_are_for_rows_without_a_preset(
+    sleep: Path, nested: Protocol, preset: PresetName | None
+):
+    row = nested.rows[0] if preset is None else Row.of_preset("P", preset, {})
+    scaled = nested.replace(
+        settings={"scaling": "robust", "jitter": 3}, rows=(row,), differences=()
+    )
+    benchmark = DataSource.of(scaled, sleep, trust=False).load()
+    settings = RowModel.of(scaled, row, benchmark).settings
+    own = {None: "robust", "fast": "automatic", "best": "automatic", "paper": "none"}
+    assert settings.features.scaling.kind == own[preset]
+    assert settings.training.jitter == (3 if preset is None else 0)
 
 
 @pytest.mark.parametrize(
@@ -262,12 +281,20 @@ def test_the_command_line(copied: Path, sleep: Path):
     assert r"\toprule" in tex
 
 
-def test_options_of_the_data_set_reach_the_protocol(tmp_path: Path):
+def test_options_of_the_data_set_reach_the_protocol(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    protocols: list[Protocol] = []
+
+    def stop(protocol: Protocol, *_: object, **__: object):
+        protocols.append(protocol)
+        raise ConfigError("stopped")
+
+    monkeypatch.setattr("bdl.study.runner.run_study", stop)
     arguments = ["study", "run", "hapt-nested", "--out", str(tmp_path / "run")]
     result = CliRunner().invoke(app, [*arguments, "--option", "task=transitions"])
-    assert isinstance(result.exception, ConfigError)  # no data
-    bound = json.loads((tmp_path / "run/protocol.json").read_text())["protocol"]
-    assert bound["data"] == {"kind": "hapt", "task": "transitions"}
+    assert str(result.exception) == "stopped"
+    assert protocols[0].data.model_dump() == {"kind": "hapt", "task": "transitions"}
     result = CliRunner().invoke(app, [*arguments, "--option", "tasks=transitions"])
     assert "has no option 'tasks'" in str(result.exception)
 

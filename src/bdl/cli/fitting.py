@@ -191,15 +191,20 @@ def _open_settings(settings: DetectorSettings, source: FitSource) -> list[str]:
     """Return notes on the settings that are chosen for the data, with the reasons."""
     from bdl.proposal import propose
 
-    lag = []
+    kinds = " and ".join(dict.fromkeys(member.kind for member in settings.encoder.parts))
+    notes = []
+    if settings.objective.tree_loss is None:
+        notes.append(
+            f"objective {settings.objective.kind}: an encoder without boosted trees ({kinds}), "
+            "which have no loss like it"
+        )
     if settings.lag is not None:
-        kinds = " and ".join(dict.fromkeys(member.kind for member in settings.encoder.parts))
-        lag = [
+        notes.append(
             f"lag {settings.lag:g} s: a forward encoder ({kinds}), scaling that is learned from "
             "the training recordings, and a decoder with a bounded look-ahead"
-        ]
+        )
     if settings.is_complete:
-        return lag
+        return notes
     events = source.events.select(types=source.types) if source.types else source.events
     proposal = propose(source.recordings, events, settings.tolerances)
     is_open = {
@@ -209,7 +214,9 @@ def _open_settings(settings: DetectorSettings, source: FitSource) -> list[str]:
         "calendar": settings.features.calendar is None,
     }
     proposed = {name: getattr(proposal, name) for name, open_ in is_open.items() if open_}
-    return lag + [f"{name} {setting.value}: {setting.reason}" for name, setting in proposed.items()]
+    return notes + [
+        f"{name} {setting.value}: {setting.reason}" for name, setting in proposed.items()
+    ]
 
 
 def _summary(out: Path, model: Model, loss: float, recordings: int) -> dict[str, Any]:

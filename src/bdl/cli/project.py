@@ -102,7 +102,9 @@ def new(
         print_json({**summary, "notes": [*notes]})
         return
     out.print(target.read_text(encoding="utf-8"))
-    out.print(f"Next: bdl evaluate {project}, then bdl fit {project}")
+    groups = len({*opened.groups.values()})
+    folds = f" --folds {groups}" if 1 < groups < 5 else ""  # fewer than the default
+    out.print(f"Next: bdl evaluate {project}{folds}, then bdl fit {project}")
 
 
 def _doubts(events: Events, recordings: Recordings) -> list[str]:

@@ -62,12 +62,13 @@ class Settings(Value):
     calendar
         Whether local hour and weekday are inputs.
     scaling
-        How channels are scaled: a value or a name of `bdl.scaling`; None leaves it to the preset.
+        How channels are scaled in rows of studies without a preset: a value or a name of
+        `bdl.scaling`; None for no scaling.
     event_free
         Whether detections in recordings without events are false alarms (``count``) or are left
         out (``ignore``).
     jitter
-        Largest random shift of an event in training, in samples.
+        Largest random shift of an event in the training of such rows, in samples.
 
     Examples
     --------

@@ -9,9 +9,10 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, model_validator
 
 from bdl.config import Value
 from bdl.decoding import Decoder, default_decoder
-from bdl.detector.lag import check_forward, with_forward_defaults
+from bdl.detector.lag import check_forward
 from bdl.detector.presets import preset as preset_fields
 from bdl.detector.selection import Selection
+from bdl.detector.suitable_encoders import check_tree_loss, with_suitable_defaults
 from bdl.encoders import Encoder
 from bdl.encoders.ensemble import Ensemble
 from bdl.encoders.recurrent import Recurrent
@@ -79,16 +80,17 @@ class DetectorSettings(Value):
 
     @model_validator(mode="before")
     @classmethod
-    def _forward_defaults(cls, fields: Any) -> Any:
-        if not isinstance(fields, Mapping) or fields.get("lag") is None:
+    def _suitable_defaults(cls, fields: Any) -> Any:
+        if not isinstance(fields, Mapping):
             return fields
-        return with_forward_defaults(fields, default=cls.model_fields["encoder"].default)
+        return with_suitable_defaults(fields, cls.model_fields["encoder"].default)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.lag is not None:
             check_forward(self.encoder, self.features, self.selection, self.decoder)
         check_reads(self.decoder, self.objective)
+        check_tree_loss(self.encoder, self.objective)
         for name, is_set, without_effect in (
             ("tile", self.tile is not None, self.encoder.causal or self.encoder.fixed_bins),
             ("tilings", self.tilings > 1, self.encoder.causal),
@@ -186,8 +188,7 @@ class DetectorSettings(Value):
         >>> DetectorSettings.preset("best", selection={"folds": 5}).selection.rescoring.trees
         60
         """
-        settings = cls(**merge(preset_fields(name, lag=fields.get("lag")), fields))
-        return settings._checked(fields)
+        return cls(**merge(preset_fields(name, fields), fields))._checked(fields)
 
     @classmethod
     def of(cls, data: Settings, preset: str = "paper", **fields: Any) -> Self:
@@ -198,8 +199,8 @@ class DetectorSettings(Value):
         data
             Settings of the benchmark: stride, window, tolerances, kernel width and so on.
         preset
-            With ``paper`` the settings are complete, with all numbers of the benchmark. ``fast``
-            and ``best`` take its tolerances, and choose the rest for the data.
+            With ``paper`` the settings have all numbers of the benchmark but scaling and jitter,
+            which no preset takes; ``fast`` and ``best`` take its tolerances and choose the rest.
         **fields
             Fields that differ; of features and training only the given ones do.
 
@@ -212,16 +213,11 @@ class DetectorSettings(Value):
         >>> settings.objective.kernel.sigma, settings.features.stride, settings.training.seed
         (0.05, 6, 5)
         """
-        numbers: dict[str, Any] = {
-            "tolerances": data.tolerances,
-            "training": {"jitter": data.jitter},
-        }
+        numbers: dict[str, Any] = {"tolerances": data.tolerances}
         if preset == "paper":
             numbers["features"] = {"stride": data.stride, "calendar": data.calendar}
-            if data.scaling is not None:
-                numbers["features"]["scaling"] = data.scaling
             numbers["window"] = data.window
-        base = merge(preset_fields(preset, lag=fields.get("lag")), numbers)
+        base = merge(preset_fields(preset, fields), numbers)
         settings = cls(**merge(base, fields))._checked(fields)
         if preset != "paper":
             return settings

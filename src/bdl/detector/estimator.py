@@ -72,7 +72,7 @@ class Detector(ModulePrediction, NestedParameters):
         A value or a name of `bdl.decoding`; by default chosen on held-out recordings.
     tolerances
         Matching tolerances in seconds, for every choice and for kernels without a width of their
-        own (the finest tolerance); by default chosen from the data.
+        own (the finest, unless times are coarser); by default chosen from the data.
     training
         Optimizer, budget and device; see `bdl.training.Training`.
     selection

@@ -48,7 +48,8 @@ def with_forward_defaults(fields: Mapping[str, Any], default: Encoder) -> dict[s
         forward["encoder"] = default.forward()
     features = forward.get("features", Features())
     if isinstance(features, Features):
-        forward["features"] = features.replace(scaling=features.scaling.forward())
+        # A copy that keeps which fields were given.
+        forward["features"] = features.model_copy(update={"scaling": features.scaling.forward()})
     elif isinstance(features, Mapping):
         scaling = features.get("scaling", Features.model_fields["scaling"].default)
         if not isinstance(scaling, str | Mapping | Scaling):

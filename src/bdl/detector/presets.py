@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
+from bdl.detector.suitable_encoders import suitable_encoder
 from bdl.encoders import Encoder
 from bdl.errors import ConfigError
 
@@ -37,7 +38,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "paper": {
         "objective": "bdl-hard",
         "encoder": "gru",
-        "features": {"scaling": "none"},
+        "features": {"scaling": "none", "missing": False},
         "training": {
             "epochs": 20,
             "checkpoints": 4,
@@ -50,15 +51,17 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def preset(name: str, *, lag: float | None = None) -> dict[str, Any]:
+def preset(name: str, changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the fields of `bdl.detector.DetectorSettings` that a preset sets.
 
     Parameters
     ----------
     name
         ``fast``, ``best`` or ``paper``.
-    lag
-        Lag of the detector; given, its encoder is the forward form, and nothing is rescored.
+    changes
+        Fields that replace those of the preset, which suits them: with a ``lag`` its encoder is the
+        forward form and nothing is rescored; with an ``objective`` that boosted trees have no loss
+        for, its encoder has no trees.
 
     Examples
     --------
@@ -71,9 +74,12 @@ def preset(name: str, *, lag: float | None = None) -> dict[str, Any]:
     if name not in PRESETS:
         *others, last = get_args(PresetName)
         raise ConfigError(f"preset: {', '.join(others)} or {last} expected, got {name!r}")
-    fields = dict(PRESETS[name])
+    fields, changes = dict(PRESETS[name]), changes or {}
+    lag = changes.get("lag")
     if lag is not None and "encoder" in fields:
         fields["encoder"] = Encoder.parse(fields["encoder"]).forward()
+    if "encoder" in fields:
+        fields["encoder"] = suitable_encoder(fields["encoder"], changes.get("objective"))
     if lag is not None and "selection" in fields:
         fields["selection"] = {**fields["selection"], "rescoring": None}
     return fields

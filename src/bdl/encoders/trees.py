@@ -26,8 +26,8 @@ class Trees(Encoder):
 
     The trees are fitted by LightGBM on the objective's own targets: with a Poisson loss on event
     mass, with a Bernoulli loss where the density is a probability. No density is above the largest
-    target of a bin in training, or above one event if that is more. They see every bin near an
-    event and a weighted sample of the others. Checkpoints of a training with ``epochs`` epochs are
+    target of a bin in training, or above one event if that is more. They see bins near events
+    and a weighted sample of the others. Checkpoints of a training with ``epochs`` epochs are
     the first trees in proportion: after half of the epochs, half of the trees.
 
     Parameters
@@ -45,7 +45,8 @@ class Trees(Encoder):
     least_rows
         Smallest number of rows in a leaf.
     rows
-        Rows to fit on: bins near events, then a weighted sample of the others up to this number.
+        Rows to fit on: up to half of them bins near events, then a weighted sample of the others.
+        Bins with event mass are all taken, up to 16 times this number; of more there is a sample.
     causal
         Use windows that end at the bin itself.
     statistics

@@ -44,8 +44,9 @@ class Gaussian(SigmaKernel):
     Parameters
     ----------
     sigma
-        Standard deviation in seconds. None is completed with the finest matching tolerance by a
-        detector, and with the data set's setting by a study.
+        Standard deviation in seconds. None is completed by a detector with the finest matching
+        tolerance, or half the step of annotated times on a coarser grid; by a study with the data
+        set's setting.
 
     Examples
     --------

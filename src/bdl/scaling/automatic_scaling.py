@@ -24,6 +24,7 @@ class AutomaticScaling(Scaling):
     Fitting replaces it by `bdl.scaling.Robust` or `bdl.scaling.PerRecording`. Recordings differ
     much if, in the median channel, the standard deviation over recordings of the logarithm of the
     interquartile range, or of the median in units of the common interquartile range, exceeds 0.5.
+    Recordings in which a channel has no samples, or constant ones, do not count for that channel.
 
     The logarithm of channels with a heavy tail is taken first. A channel has a heavy tail if no
     training sample is negative, the 99th percentile is more than five interquartile ranges above
@@ -66,14 +67,23 @@ class AutomaticScaling(Scaling):
             return common
         assert common.median is not None
         assert common.spread is not None
-        per_recording = [PerRecording(unit=unit).affine(recording) for recording in recordings]
-        level = np.array(
-            [(shift - common.median) / common.spread for shift, _ in per_recording]
-        ).std(axis=0)
-        gain = np.log([scale / np.array(common.spread) for _, scale in per_recording]).std(axis=0)
-        different = float(np.median(np.maximum(level, gain))) > DIFFERENT
-        return PerRecording(unit=unit) if different else common
+        own = PerRecording(unit=unit)
+        affine = np.array([_affine(own, recording) for recording in recordings])
+        level = (affine[:, 0] - common.median) / common.spread
+        gain = np.log(affine[:, 1] / common.spread)
+        # Over the recordings in which a channel has a signal; 0 for one that has none at all.
+        spreads = [np.ma.masked_invalid(each).std(axis=0).filled(0.0) for each in (level, gain)]
+        different = float(np.median(np.maximum(*spreads))) > DIFFERENT
+        return own if different else common
 
     def affine(self, recording: Recording) -> Affine:
         """Raise an error: the choice is made by `fit`."""
         raise ConfigError("automatic scaling has not been chosen yet: call fit first")
+
+
+def _affine(scaling: PerRecording, recording: Recording) -> Affine:
+    """Return median and interquartile range of each channel, NaN for one without a signal."""
+    shift, scale = scaling.affine(recording)
+    values = np.asarray(recording.values)
+    silent = ~(np.fmax.reduce(values) > np.fmin.reduce(values))  # True for NaN, too
+    return np.where(silent, np.nan, shift), np.where(silent, np.nan, scale)

@@ -32,9 +32,15 @@ PACKAGES = ("torch", "numpy", "numba", "scipy")
 
 def bind_protocol(run: RunDirectory, protocol: Protocol) -> None:
     """Write the protocol, or raise an error if the directory holds another."""
+    check_protocol(run, protocol)
     content = {"digest": protocol.digest(), "protocol": protocol.model_dump(mode="json")}
-    bound = _bound(run, "protocol.json", content)
-    if bound["digest"] != protocol.digest():
+    _bound(run, "protocol.json", content)
+
+
+def check_protocol(run: RunReader, protocol: Protocol) -> None:
+    """Raise an error if the directory holds another protocol."""
+    bound = run.get_json("protocol.json")
+    if bound is not None and bound["digest"] != protocol.digest():
         old = parse_protocol(bound["protocol"], f"{run.url}/protocol.json").content()
         new = protocol.content()
         keys = [key for key in new if old[key] != new[key]] or ["its version"]
@@ -120,19 +126,26 @@ def _stamps(source: DataSource, benchmark: Benchmark) -> dict[str, list[int] | s
     return file_stamps({*source.dataset.files(folder), *read}, folder)
 
 
-def bind_split(run: RunDirectory, protocol: Protocol, benchmark: Benchmark) -> tuple[Fold, ...]:
-    """Split the data and write the split, or raise an error if the directory holds another."""
+def checked_folds(run: RunReader, protocol: Protocol, benchmark: Benchmark) -> tuple[Fold, ...]:
+    """Split the data; a split that is not bound yet is checked for events of every type.
+
+    Nothing is written: a directory is bound only to a protocol that can run on the data.
+    """
     folds = protocol.make_folds(benchmark.recordings.groups)
-    parts = [fold.model_dump(mode="json") for fold in folds]
     if run.get_json("split.json") is None:
         _check_labels(protocol, folds, benchmark)
+    return folds
+
+
+def bind_split(run: RunDirectory, folds: Sequence[Fold]) -> None:
+    """Write the split, or raise an error if the directory holds another."""
+    parts = [fold.model_dump(mode="json") for fold in folds]
     bound = _bound(run, "split.json", {"digest": digest(parts), "parts": parts})
     if bound["parts"] != parts or bound["digest"] != digest(bound["parts"]):
         raise StudyError(
             f"{run.url}: split.json is not the split of the protocol; was it edited? "
             "Give another split another --out"
         )
-    return folds
 
 
 def _bound(run: RunDirectory, name: str, content: dict[str, Any]) -> Any:

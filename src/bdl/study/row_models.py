@@ -43,11 +43,12 @@ class RowModel(Value):
         window = min(protocol.window or data.window, longest)
         bins = window_bins(window, period=infos[0].period, stride=stride)
         training = protocol.training
+        scaling = {} if data.scaling is None else {"scaling": data.scaling}
         settings = DetectorSettings.of(
             data,
             objective=row.objective,
             encoder=row.encoder.with_bins(bins),
-            features={"stride": stride},
+            features={"stride": stride, **scaling},
             window=window,
             lag=row.lag,
             selection=Selection(folds=0),  # a study selects in steps of its own

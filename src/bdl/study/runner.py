@@ -1,9 +1,9 @@
 """The runner: from a protocol, data and a directory to results; a stopped study is resumed.
 
-Order: bind the directory to protocol, environment, data and split; select and freeze; train the
-final models; open the test labels and score; write tables and figures. Everything except binding
-and publishing is a step in the run directory, so that a runner that was killed starts again from
-the beginning and skips finished steps.
+Order: check that the protocol fits the data; bind the directory to protocol, environment, data and
+split; select and freeze; train the final models; open the test labels and score; write tables and
+figures. Everything except binding and publishing is a step in the run directory, so that a runner
+that was killed starts again from the beginning and skips finished steps.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from bdl.datasets import Benchmark, Scale
@@ -87,13 +88,21 @@ def run_study(
         )
     with run.lock():
         run.tidy()
-        binding.bind_protocol(run, protocol)
-        workers = binding.bind_environment(run, workers)
+        binding.check_protocol(run, protocol)
         path = data or _simulated(run, protocol, scale, report)
         source = DataSource.of(protocol, Path(path), trust=trust or data is None)
         benchmark = source.load()
         check_data_keys(protocol, benchmark)
-        plan = _bound_plan(run, protocol, benchmark, source, report, verify=verify)
+        folds = binding.checked_folds(run, protocol, benchmark)
+        models = RowModel.of_rows(protocol, benchmark)
+        binding.bind_protocol(run, protocol)
+        workers = binding.bind_environment(run, workers)
+        hashed = partial(report, "hashing the data")
+        fingerprint = binding.bind_data(run, benchmark, source, hashed, verify=verify)
+        binding.bind_split(run, folds)
+        stored = {row: model.model_dump(mode="json") for row, model in models.items()}
+        run.put_json("models.json", stored)
+        plan = StudyPlan(protocol, folds, fingerprint, models)
         process = {"host": platform.node(), "process": os.getpid()}
         run.note("started", **process, workers=workers.model_dump(mode="json"))
         run_steps = _step_runner(run, source, workers, report)
@@ -110,7 +119,7 @@ def run_study(
 
 
 def _simulated(
-    run: RunReader, protocol: Protocol, scale: Scale | None, report: ReportProgress
+    run: RunDirectory, protocol: Protocol, scale: Scale | None, report: ReportProgress
 ) -> Path:
     """Folder of the simulated data in the run directory."""
     if scale is None:
@@ -124,33 +133,11 @@ def _simulated(
             "that every worker can read (--data)"
         )
     folder = Path(run.root) / "data"
+    binding.bind_protocol(run, protocol)  # which says what is simulated
     simulate_data(
         folder, protocol.data, scale, lambda done, total: report("simulating", done, total)
     )
     return folder
-
-
-def _bound_plan(
-    run: RunDirectory,
-    protocol: Protocol,
-    benchmark: Benchmark,
-    source: DataSource,
-    report: ReportProgress,
-    *,
-    verify: bool,
-) -> StudyPlan:
-    """The plan of a study, to which its directory is bound."""
-
-    def hashed(done: int, total: int) -> None:
-        report("hashing the data", done, total)
-
-    data = binding.bind_data(run, benchmark, source, hashed, verify=verify)
-    folds = binding.bind_split(run, protocol, benchmark)
-    models = RowModel.of_rows(protocol, benchmark)
-    run.put_json(
-        "models.json", {row: model.model_dump(mode="json") for row, model in models.items()}
-    )
-    return StudyPlan(protocol, folds, data, models)
 
 
 def _step_runner(

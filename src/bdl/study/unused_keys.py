@@ -38,8 +38,8 @@ _CHOSEN = (
     "sigma",
     "separation",
     "calendar",
-    "scaling",
 )
+_WITHOUT_PRESET = ("scaling", "jitter")  # settings of the data that no preset uses
 
 
 def check_keys(protocol: Protocol) -> None:
@@ -59,13 +59,19 @@ def _unused_by_presets(protocol: Protocol) -> list[str]:
     """Keys that only rows without a preset use."""
     given, training = protocol.given, protocol.training
     unused = [key for key in _UNUSED if key in given]
-    if "settings" in given and all(row.preset != "paper" for row in protocol.rows):
-        unused += [f"settings.{key}" for key in _CHOSEN if key in protocol.settings]
+    if "settings" in given:
+        settings = _unused_settings(row.preset for row in protocol.rows)
+        unused += [f"settings.{key}" for key in settings if key in protocol.settings]
     if "training" in given:
         names = sorted(training.given.difference(DEVICE))
         changed = [name for name in names if getattr(training, name) != PUBLISHED.get(name)]
         unused += [f"training.{name}" for name in changed]
     return unused + _calibration(protocol)
+
+
+def _unused_settings(presets: Iterable[str | None]) -> tuple[str, ...]:
+    """Settings of the data that rows with these presets do not use."""
+    return _WITHOUT_PRESET if "paper" in presets else (*_CHOSEN, *_WITHOUT_PRESET)
 
 
 def _calibration(protocol: Protocol) -> list[str]:
@@ -147,9 +153,9 @@ def without_unused(inherited: Mapping[str, Any], rows: object) -> dict[str, Any]
     ):
         return dict(inherited)
     kept = {key: inherited[key] for key in inherited if key not in (*_UNUSED, "training")}
-    if "settings" in kept and all(row["preset"] != "paper" for row in rows):
-        settings = kept["settings"]
-        kept["settings"] = {key: settings[key] for key in settings if key not in _CHOSEN}
+    if "settings" in kept:
+        settings, left_out = kept["settings"], _unused_settings(row["preset"] for row in rows)
+        kept["settings"] = {key: settings[key] for key in settings if key not in left_out}
     folds = kept["split"]["kind"] == "folds"
     unused = ("calibration", "calibration_seed") if folds else ("calibration",)
     split = {key: value for key, value in kept["split"].items() if key not in unused}

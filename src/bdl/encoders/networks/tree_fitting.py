@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Of the rows to fit on, at most this share are bins near events; the others are drawn.
 NEAR_SHARE = 0.5
+# Bins with mass are all taken up to this multiple of the rows; of more a sample is drawn.
+MOST_NEAR = 16
 
 
 def fit_tree_encoder(encoder: TreeEncoder, task: TrainingTask) -> TrainingResult:
@@ -31,7 +33,7 @@ def fit_tree_encoder(encoder: TreeEncoder, task: TrainingTask) -> TrainingResult
     loss = task.objective.tree_loss
     if loss is None:
         raise ConfigError(
-            f"boosted trees have no loss like that of {task.objective!r}; use bdl or bce"
+            f"boosted trees have no loss like that of {task.objective.kind!r}; use bdl or bce"
         )
     result = task.start()
     started = time.perf_counter()
@@ -76,9 +78,10 @@ def fit_tree_encoder(encoder: TreeEncoder, task: TrainingTask) -> TrainingResult
 def training_rows(encoder: TreeEncoder, task: TrainingTask) -> tuple[Singles, Floats, Floats]:
     """Return table, target and weight of the bins to fit on.
 
-    All bins with mass and their neighbours within the widest window are taken as far as they fill
-    at most half of the rows, the nearest first; of the others a random sample, weighted by the
-    inverse of its share, so that sums over rows estimate sums over all bins.
+    Bins with mass are all taken, even if they are more than the rows, up to 16 times as many; their
+    neighbours within the widest window as far as about half of the rows, the nearest first. Of the
+    others, and of more bins with mass, there is a random sample, weighted by the inverse of its
+    share, so that sums over rows estimate sums over all bins.
     """
     recordings, stride = task.recordings, task.features.bin_samples
     targets = [
@@ -92,12 +95,14 @@ def training_rows(encoder: TreeEncoder, task: TrainingTask) -> tuple[Singles, Fl
     nearest = np.sort(distance[distance <= reach])
     radius = nearest[min(near_rows, len(nearest)) - 1] if len(nearest) else -1
     others = int((distance > radius).sum())
+    near_share = min(1.0, MOST_NEAR * encoder.settings.rows / max(len(distance) - others, 1))
     share = min(1.0, max(encoder.settings.rows - near_rows, 1) / max(others, 1))
     rng = np.random.default_rng(task.training.seed)
     tables, chosen_targets, weights = [], [], []
     for recording, target, gap in zip(recordings, targets, distances, strict=True):
         near = gap <= radius
-        keep = near | (rng.random(len(gap)) < share)
+        drawn = np.where(near, near_share, share)  # share of the bins that are taken
+        keep = rng.random(len(gap)) < drawn
         if recording.annotated is not None:
             keep &= recording.annotated
         binned = recording.binned
@@ -109,7 +114,7 @@ def training_rows(encoder: TreeEncoder, task: TrainingTask) -> tuple[Singles, Fl
                 stop = min(begin + CHUNK, len(gap))
                 tables.append(rows(begin + recording.lag, stop + recording.lag)[keep[part]])
         chosen_targets.append(target[keep])
-        weights.append(np.where(near, 1.0, 1.0 / share)[keep])
+        weights.append(1.0 / drawn[keep])
     masses = np.concatenate(chosen_targets).astype(np.float64)
     return np.concatenate(tables), masses, np.concatenate(weights)
 

@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Literal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
@@ -56,7 +57,11 @@ class CsvFile(TableFile):
         self.header = header = read_csv_header(lines, path.suffix.lower() == ".tsv")
         rows = lines[header.skip :]
         self._empty = not rows
-        self._parsing = pacsv.ParseOptions(delimiter=header.delimiter)
+        # In a table of one column an empty line is a missing value.
+        self._one = len(header.names) == 1
+        self._parsing = pacsv.ParseOptions(
+            delimiter=header.delimiter, ignore_empty_lines=not self._one
+        )
         self._comma = header.delimiter != "," and any(re.search(r"\d,\d", row) for row in rows)
         super().__init__(path, header.names, about=header.about)
         self.left_out = (UNNAMED, "Line") if header.device else (UNNAMED,)
@@ -102,7 +107,8 @@ class CsvFile(TableFile):
                 convert_options=options,
             ) as reader,
         ):
-            for batch in skip_rows(reader, first):
+            batches = skip_rows(reader, first)
+            for batch in _without_end(batches) if self._one else batches:
                 yield self._points(batch) if self._comma else batch
 
     def _points(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -113,6 +119,27 @@ class CsvFile(TableFile):
             pc.replace_substring_regex(column, _DECIMAL_COMMA, r"\1.\2") for column in batch.columns
         ]
         return pa.record_batch(points, batch.schema.names)
+
+
+def _without_end(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The batches of one column without the missing values at their end: lines after the table.
+
+    Examples
+    --------
+    >>> batches = (pa.record_batch({"x": x}) for x in ([1, None], [None, 2, None], [None]))
+    >>> [batch["x"].to_pylist() for batch in _without_end(batches)]
+    [[1], [None], [None, 2]]
+    """
+    held: list[pa.RecordBatch] = []  # missing values that may be the last ones
+    for batch in batches:
+        present = np.flatnonzero(batch.column(0).is_valid())
+        if len(present):
+            yield from held
+            end = int(present[-1]) + 1
+            yield batch.slice(0, end)
+            held, batch = [], batch.slice(end)
+        if len(batch):
+            held.append(batch)
 
 
 def _encoding(path: Path) -> str:
