@@ -102,7 +102,7 @@ NO_EFFECT = [
     ("detect model.bdl r.csv --out o.csv --all --unpaired", "--unpaired has no effect with"),
     ("figures --out figures --data .", "--data has no effect without run directories"),
     (
-        "audit . --dataset sleep --kernel {kind:\u00a0gaussian,sigma:\u00a05} --sigma 3",
+        "audit --data . --dataset sleep --kernel {kind:\u00a0gaussian,sigma:\u00a05} --sigma 3",
         "--sigma 3: --kernel has a sigma of 5; leave one out",
     ),
     (

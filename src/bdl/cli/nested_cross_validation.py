@@ -146,7 +146,7 @@ def _text(protocol: Protocol, benchmark: Benchmark, results: Results) -> str:
     names = [row.name for row in protocol.rows]
     blocks = [
         f"{size['folds']} folds of {size['groups']} groups ({size['recordings']} recordings, "
-        f"{size['events']:,} events); 95 % confidence intervals over groups"
+        f"{size['events']:,} events); 95% CI over groups"
     ]
     for pair in (names[i : i + 2] for i in range(0, len(names), 2)):
         lines = [("", pair)]
