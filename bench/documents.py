@@ -28,6 +28,7 @@ KEPT_TABLE = re.compile(
     r"(<!-- python -m bench\.accuracy\.tables ([^>]*) -->\n)"
     r"\n?(?:\|[^\n]*\n)*(?:\nFolds [^\n]*\n)?\n*"
 )
+PAGES_OF_TABLES = (ROOT / "docs/results.md", ROOT / "README.md")
 COLUMNS = ("system", "mAP", "AP at 60 s", "F1", "median error", "mAP of Default minus")
 
 
@@ -93,15 +94,20 @@ def readme() -> None:
 
 def accuracy() -> None:
     """Replace the tables below each comment with a command of `bench.accuracy.tables`."""
-    for page in (ROOT / "docs/results.md", ROOT / "README.md"):
-
-        def replaced(block: re.Match[str]) -> str:
-            text = "\n".join(text for _, text in tables(shlex.split(block.group(2))))
-            return f"{block.group(1)}\n{text.strip()}\n\n"
-
-        text, count = KEPT_TABLE.subn(replaced, page.read_text("utf-8"))
+    for page in PAGES_OF_TABLES:
+        text, count = with_kept_tables(page.read_text("utf-8"))
         page.write_text(text, "utf-8")
         print(f"{page.name}: {count} tables")
+
+
+def with_kept_tables(page: str) -> tuple[str, int]:
+    """The text of a page with the tables of the kept runs, and how many tables it has."""
+
+    def replaced(block: re.Match[str]) -> str:
+        text = "\n".join(text for _, text in tables(shlex.split(block.group(2))))
+        return f"{block.group(1)}\n{text.strip()}\n\n"
+
+    return KEPT_TABLE.subn(replaced, page)
 
 
 if __name__ == "__main__":

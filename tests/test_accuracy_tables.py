@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from bench.accuracy.kept import read_run, read_truth, run_file, write_run, write_truth
@@ -10,6 +13,7 @@ from bench.accuracy.tables import table
 from bench.accuracy.tasks import Task
 from bench.baselines import Detected, Scoring, boosting, peaks
 from bench.baselines.choice import best_threshold, calibration_groups
+from bench.documents import PAGES_OF_TABLES, with_kept_tables
 from bench.experiments.common import group_folds
 from numpy.typing import NDArray
 
@@ -112,3 +116,15 @@ def test_every_row_has_valid_settings(benchmark, name):
     detector = find_row(name).detector(Task("spikes", "spikes"), benchmark, seed=3)
     assert detector.settings.training.seed == 3
     assert detector.settings.tolerances == SCORING.tolerances
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES_OF_TABLES, ids=lambda page: page.name)
+def test_the_documents_have_the_tables_of_the_kept_runs(page: Path) -> None:
+    text = page.read_text("utf-8")
+    made, count = with_kept_tables(text)
+    assert count > 0
+    number = re.compile(r"-?\d+\.\d+")
+    assert number.sub("#", made) == number.sub("#", text)
+    shown, now = (np.array(number.findall(each), float) for each in (text, made))
+    np.testing.assert_allclose(now, shown, atol=0.0011)  # another processor may round otherwise

@@ -141,8 +141,8 @@ def table(folder: Path, rows: Sequence[str] | None, reference: str, replicates: 
         f"Folds {', '.join(map(str, folds))} of {len(truth.folds)}: {len(groups_by_id)} recordings "
         f"of {groups} groups. "
         f"Tolerances {', '.join(f'{t:g}' for t in truth.scoring.tolerances)} s. "
-        "Differences with 95 % confidence intervals of a paired bootstrap over groups, models held "
-        "fixed."
+        "Scores are means over the seeds of a row, differences have 95 % confidence intervals of a "
+        "paired bootstrap over groups, models held fixed."
     )
     return "\n".join([*lines, "", caption, ""])
 

@@ -11,12 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option, Typer
 
 from bdl.cli import console
-from bdl.cli.detection_formats import (
-    WRITING_OPTIONS,
-    detection_format,
-    sample_periods,
-    write_decoded,
-)
+from bdl.cli.detection_formats import WRITING_OPTIONS as WRITING
+from bdl.cli.detection_formats import detection_format, sample_periods, write_decoded
 from bdl.cli.event_conversion import written_formats
 from bdl.cli.generated_options import Fields
 from bdl.cli.numbers import DURATION, SCORE
@@ -47,7 +43,7 @@ Densities = Annotated[
 ]
 Tolerances = Annotated[list[float] | None, TOLERANCES]
 # The command has an option --interval of its own, which serves the decoder as well.
-_WRITING = Fields(EventFormat, without=(*WRITING_OPTIONS.without, "intervals"))
+_WRITING = Fields(EventFormat, without=(*WRITING.without, "intervals"))
 
 
 @commands.command()
@@ -117,10 +113,9 @@ def decode(
         raise ConfigError(f"{flags}: limits of intervals have no effect without --pairs FILE")
     given_period = {} if period is None else {"period": period}
     event_format = detection_format(to, {**format_options, **given_period}, out)
-    if event_format is None:
-        check_table_output(out)
-    if pairs is not None:
-        check_table_output(pairs, flag="--pairs")
+    for file, flag in ((None if event_format else out, "--out"), (pairs, "--pairs")):
+        if file is not None:
+            check_table_output(file, flag=flag)
     entries = read_manifest(densities).recordings
     periods = sample_periods(event_format, entries, period)
     kind: DensityKind = entries[0].kind if entries else "events"

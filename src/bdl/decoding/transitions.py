@@ -99,22 +99,18 @@ class Transitions(Decoder):
     def default(cls, tolerances: Sequence[float], separation: float = 0.0) -> Self | None:
         """The default for state densities: the difference over the largest tolerance."""
         if not tolerances:
-            raise ConfigError(
-                "the default decoder of states needs the tolerances of the metric in seconds"
-            )
+            raise ConfigError("the default decoder of states needs tolerances in seconds")
         return cls(scorer="difference", separation=separation).complete(tolerances)
 
     def complete(self, tolerances: Sequence[float]) -> Self:
-        if self.window is None and tolerances:
-            return self.replace(window=max(tolerances))
-        return self
+        missing = self.window is None and tolerances
+        return self.replace(window=max(tolerances)) if missing else self
 
     def known_window(self) -> float:
         """The window in seconds; None is an error."""
         if self.window is None:
             raise ConfigError(
-                "the decoder transitions needs a window in seconds: set its window, or the "
-                "tolerances of the metric (--tolerance on the command line)"
+                "the decoder transitions needs a window, or tolerances (--tolerance), in seconds"
             )
         return self.window
 
@@ -137,10 +133,9 @@ class Transitions(Decoder):
     def candidates(self, density: Density, intervals: tuple[IntervalType, ...]) -> ByType:
         by_type = {}
         for column, interval in enumerate(intervals):
-            onsets, offsets = find_transitions(
-                smoothed_occupancy(density, column, self), density, self
-            )
-            by_type[interval.onset], by_type[interval.offset] = onsets, offsets
+            occupancy = smoothed_occupancy(density, column, self)
+            ends = find_transitions(occupancy, density, self)
+            by_type |= dict(zip((interval.onset, interval.offset), ends, strict=True))
         return by_type
 
 
