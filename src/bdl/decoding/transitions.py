@@ -131,7 +131,7 @@ class Transitions(Decoder):
         return IncrementalTransitions(self, clock, of_outputs(types, intervals, "the model"))
 
     def candidates(self, density: Density, intervals: tuple[IntervalType, ...]) -> ByType:
-        by_type = {}
+        by_type: ByType = {}
         for column, interval in enumerate(intervals):
             occupancy = smoothed_occupancy(density, column, self)
             ends = find_transitions(occupancy, density, self)
