@@ -1,4 +1,4 @@
-"""A stream gives the answers of the finished file, bit for bit, for any cutting into pushes."""
+"""A stream gives the detections of the finished file, bit for bit, for any cutting into pushes."""
 
 from __future__ import annotations
 
