@@ -8,7 +8,8 @@ from bdl.events import Events
 
 # Ids that can be file names; texts that a file of lines can hold in a quoted field.
 ids = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Zl", "Zp"]), min_size=1).map(
-    lambda text: "r" + text.replace("/", "_").replace("\\", "_")[:20]
+    # Spaces around names are ignored when tables are read.
+    lambda text: ("r" + text.replace("/", "_").replace("\\", "_")[:20]).strip()
 )
 labels = st.sampled_from(["sleep", "a,b", 'quo"te', "tab\there", "ütf", "n/a-not", "0"])
 times = st.one_of(

@@ -7,6 +7,7 @@ Rows are counted from 0, the header not included.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bdl.arrow import from_texts, to_numpy
+from bdl.column_names import TIME_UNITS
 from bdl.errors import InputError
 
 LARGEST = 2**53  # whole numbers up to here are exact in float64
@@ -133,6 +135,22 @@ def first_invalid(array: pa.Array, kind: pa.DataType) -> int:
         except pa.ArrowInvalid:
             high = middle - 1
     return low
+
+
+def epoch_unit(array: pa.Array, unit: str | None) -> str | None:
+    """The unit (``unit`` if given) in which the first number counts from 1970 to our time, if any.
+
+    Examples
+    --------
+    >>> epoch_unit(pa.array([1700000000000]), None), epoch_unit(pa.array([0.02]), "s")
+    ('ms', None)
+    """
+    with suppress(IndexError, TypeError, ValueError):
+        first = float(array.drop_null()[0].as_py())
+        for possible in (unit,) if unit else ("s", "ms", "us", "ns"):
+            if 631152000 <= first * TIME_UNITS[possible] < 4102444800:  # years 1990 to 2100
+                return possible
+    return None
 
 
 def integers(array: pa.Array, place: ColumnPlace) -> NDArray[np.int64]:

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from bdl.arrays import Floats, Longs
 from bdl.arrow import from_numpy
 from bdl.column_names import TIME_UNITS, time_unit
-from bdl.column_values import ColumnPlace, decoded, is_text, numbers
+from bdl.column_values import ColumnPlace, decoded, epoch_unit, is_text, numbers
 from bdl.errors import InputError
 from bdl.formats.date_forms import DateOrder
 from bdl.formats.time_zones import NANO, early_and_late, utc_offset
-from bdl.formats.timestamps import epoch_unit, parse_times
+from bdl.formats.timestamps import parse_times
 from bdl.recording import RecordingInfo, Recordings
 
 _DAY = 86400 * NANO

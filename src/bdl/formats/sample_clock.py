@@ -191,8 +191,7 @@ class SampleClock:
             advice = "is it another clock (--clock, --first-sample)?"
         elif step == 0:
             problem = problem.replace("unsorted", "duplicated")
-            advice = "say what counts (--duplicates first, last or mean), or leave out the times "
-            advice += "and give the period (--period)"
+            advice = "say what counts (--duplicates first, last or mean), or give only the --period"
         raise InputError(f"{self.where}: row {row[i]}: {problem}; {advice}")
 
     def _clock_set(self, seconds: float) -> str:
@@ -268,10 +267,7 @@ def _infer_period(times: Longs | None, samples: Longs | None, where: str) -> flo
     """Period in seconds: the mean of the steps near the median one, made round if it fits."""
     advice = "give the period in seconds (period=, --period)"
     if times is None:
-        raise InputError(
-            f"{where}: no period and no time column to infer it from; {advice} or name the column "
-            "of times (time=, --time)"
-        )
+        raise InputError(f"{where}: no period and no time column; {advice} or --time")
     steps = np.diff(times)
     counts = np.ones_like(steps) if samples is None else np.diff(samples)
     forward = (counts > 0) & (steps > 0)

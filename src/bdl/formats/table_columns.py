@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from bdl.column_names import find_columns, guess_notes, time_unit
-from bdl.column_values import ColumnPlace, integers, is_text
+from bdl.column_values import ColumnPlace, epoch_unit, integers, is_text
 from bdl.errors import InputError
 from bdl.formats.date_forms import DateOrder, find_date_order, joined_texts
 from bdl.formats.sample_clock import ClockRows
 from bdl.formats.table_file import TableFile
 from bdl.formats.time_zones import named_zone
-from bdl.formats.timestamps import epoch_unit, parse_times
+from bdl.formats.timestamps import parse_times
 from bdl.units import units_in_names
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ parses the first text, and compiled code counts the seconds from there to the ot
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
@@ -37,22 +36,6 @@ _CAUSE = (
     "known are also 14.8.2018 15:30, 8/14/2018 3:30 PM and 14 Aug 2018 15:30; is it not on the "
     "calendar, or its UTC offset none of any place?"
 )
-
-
-def epoch_unit(array: pa.Array, unit: str | None) -> str | None:
-    """The unit (``unit`` if given) in which the first number counts from 1970 to our time, if any.
-
-    Examples
-    --------
-    >>> epoch_unit(pa.array([1700000000000]), None), epoch_unit(pa.array([0.02]), "s")
-    ('ms', None)
-    """
-    with suppress(IndexError, TypeError, ValueError):
-        first = float(array.drop_null()[0].as_py())
-        for possible in (unit,) if unit else ("s", "ms", "us", "ns"):
-            if 631152000 <= first * TIME_UNITS[possible] < 4102444800:  # years 1990 to 2100
-                return possible
-    return None
 
 
 def parse_times(
@@ -132,12 +115,11 @@ def _parse_runs(array: pa.Array, place: ColumnPlace) -> ParsedTimes | None:
     count = _find_runs(np.frombuffer(data, np.uint8), ends, firsts, seconds)
     if count > len(firsts):
         return None
-    firsts = firsts[:count]
     try:
-        times, offsets, local = _parse_texts(array.take(from_numpy(firsts)), place, None)
+        times, offsets, local = _parse_texts(array.take(from_numpy(firsts[:count])), place, None)
     except InputError:
         return None
-    rows = np.diff(firsts, append=len(array))
+    rows = np.diff(firsts[:count], append=len(array))
     times = np.repeat(times, rows) + seconds * NANO
     return times, None if offsets is None else np.repeat(offsets, rows), local
 
