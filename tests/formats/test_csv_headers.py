@@ -58,7 +58,7 @@ def test_a_table_without_names(tmp_path: Path) -> None:
     file.write_text("0,1\n0.5,7\n1.5,8\n")  # as a data frame numbers its columns
     assert read_recordings(file, period=1.0).infos[0].channels == ("0", "1")
     file.write_text("0.5,1\n1.5,2\n")
-    with pytest.raises(InputError, match=r"no time column .*--period.*--time"):
+    with pytest.raises(InputError, match=r"no time column.*--period.*--time"):
         read_recordings(file)
 
 

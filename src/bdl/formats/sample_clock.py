@@ -267,7 +267,7 @@ def _infer_period(times: Longs | None, samples: Longs | None, where: str) -> flo
     """Period in seconds: the mean of the steps near the median one, made round if it fits."""
     advice = "give the period in seconds (period=, --period)"
     if times is None:
-        raise InputError(f"{where}: no period and no time column; {advice} or --time")
+        raise InputError(f"{where}: no period and no time column; {advice} or name one (--time)")
     steps = np.diff(times)
     counts = np.ones_like(steps) if samples is None else np.diff(samples)
     forward = (counts > 0) & (steps > 0)
