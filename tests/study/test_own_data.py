@@ -375,6 +375,10 @@ def test_an_evaluation_has_no_budget(tmp_path: Path) -> None:
     project = write_project(tmp_path, detector={**QUICK, "training": training})
     with pytest.raises(ConfigError, match=r"budget \(--budget\): gives other models on another"):
         call("evaluate", project, *FEW)
+    updates = ("--updates", QUICK["training"]["updates"])  # replace the budget of the file
+    call("evaluate", project, *FEW, "--selection-folds", 0, *updates)
+    training = StudyReader(project / "evaluation").protocol.rows[0].detector["training"]
+    assert "budget" not in training
 
 
 def test_one_group_cannot_be_divided(tmp_path: Path) -> None:

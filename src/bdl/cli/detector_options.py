@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Option
 
 from bdl.cli.generated_options import Fields, NestedFields
-from bdl.detector.detector_settings import DetectorSettings
+from bdl.detector.detector_settings import DetectorSettings, merge
 from bdl.detector.presets import PresetName
 from bdl.detector.selection import Selection
 from bdl.errors import ConfigError
 from bdl.features import Features
 from bdl.training import Training
+from bdl.training.hyperparameters import LENGTHS
 
 DETECTOR_OPTIONS = NestedFields(
     Fields(DetectorSettings, without=("features", "training", "selection")),
@@ -28,6 +29,21 @@ DETECTOR_OPTIONS = NestedFields(
 PresetOption = Annotated[
     PresetName | None, Option(help="Preset that the other options change. [default: fast]")
 ]
+
+
+def with_options(configured: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return configured settings with options; a length of the training replaces any other.
+
+    Examples
+    --------
+    >>> with_options({"training": {"budget": 60, "seed": 5}}, {"training": {"updates": 9}})
+    {'training': {'seed': 5, 'updates': 9}}
+    """
+    given = dict(options.get("training") or {})
+    training = dict(configured.get("training") or {})
+    if any(given.get(name) is not None for name in LENGTHS):
+        training = {name: value for name, value in training.items() if name not in LENGTHS}
+    return merge({**configured, **({"training": training} if training else {})}, options)
 
 
 @contextmanager

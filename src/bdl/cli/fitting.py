@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option, Typer
 
 from bdl.cli.console import err, print_json
-from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption
+from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption, with_options
 from bdl.cli.fit_config import find_config, written_config
 from bdl.cli.options import PROJECT, Json, Quiet, takes
 from bdl.cli.sources import TRAINING_OPTIONS, FitSource, TrainingOptions, find_training_source
 from bdl.detector.cross_validation import CrossValidation
-from bdl.detector.detector_settings import DetectorSettings, merge
+from bdl.detector.detector_settings import DetectorSettings
 from bdl.detector.model import Model
 from bdl.detector.presets import PresetName
 from bdl.errors import ConfigError, StudyError
@@ -177,7 +177,7 @@ def _known_score(
             project.tables(),
             config.parent,
             preset=preset or project.preset,
-            detector=merge(project.detector, options),
+            detector=with_options(project.detector, options),
             settings={"event_free": project.event_free},
         )
     except StudyError as error:

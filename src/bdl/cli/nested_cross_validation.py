@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option, Typer
 
 from bdl.cli import console
-from bdl.cli.detector_options import DETECTOR_OPTIONS, PresetOption, named_options
+from bdl.cli.detector_options import (
+    DETECTOR_OPTIONS,
+    PresetOption,
+    named_options,
+    with_options,
+)
 from bdl.cli.fit_config import find_config, written_config
 from bdl.cli.numbers import FOLDS, SEED
 from bdl.cli.options import PROJECT, Json, Quiet, Replicates, takes
@@ -59,7 +64,6 @@ def evaluate(
     decoder and threshold. Confidence intervals are over groups. After an interruption the same
     command resumes; `bdl report RUN` shows the detections.
     """
-    from bdl.detector.detector_settings import merge
     from bdl.formats.outputs import check_output
     from bdl.study.own_data import project_protocol
     from bdl.study.runner import run_study
@@ -74,7 +78,7 @@ def evaluate(
             config.tables(),
             path.parent,
             preset=preset or config.preset,
-            detector=merge(config.detector, detector),
+            detector=with_options(config.detector, detector),
             settings={"event_free": config.event_free},
             folds=folds,
             seed=seed,

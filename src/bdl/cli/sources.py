@@ -77,10 +77,10 @@ class FitSource:
 
     def detector_settings(self, preset: str | None, options: Plain) -> DetectorSettings:
         """Return settings; preset and options of the command line replace those of the source."""
-        from bdl.cli.detector_options import named_options
-        from bdl.detector.detector_settings import DetectorSettings, merge
+        from bdl.cli.detector_options import named_options, with_options
+        from bdl.detector.detector_settings import DetectorSettings
 
-        fields = merge(self.settings, options)
+        fields = with_options(self.settings, options)
         with named_options():
             if self.benchmark is not None:
                 settings = DetectorSettings.of(self.benchmark, preset or self.preset, **fields)

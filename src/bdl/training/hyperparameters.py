@@ -14,6 +14,7 @@ from bdl.training.augmentation import Augmentation
 
 SHORT = 600  # steps below which the learning rate is larger by default
 UPDATES = 800  # steps where neither epochs nor updates are given
+LENGTHS = ("epochs", "updates", "budget")  # one of them gives the length of a training
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ class Training(Value):
 
     @model_validator(mode="after")
     def _reachable(self) -> Self:
-        lengths = {name: getattr(self, name) for name in ("epochs", "updates", "budget")}
+        lengths = {name: getattr(self, name) for name in LENGTHS}
         texts = [f"{name} {value}" for name, value in lengths.items() if value is not None]
         if len(texts) > 1:
             raise ValueError(
