@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from bdl.binning import bin_features
 from bdl.detector.detector_settings import DetectorSettings
 from bdl.detector.model_training import TrainingData, choose_window
@@ -74,8 +72,12 @@ def missing_share(recordings: Recordings, features: Features) -> float:
     0.5
     """
     plain = features.replace(scaling="none", statistics=("mean",), calendar=False)
-    missing = [bin_features(recording, plain).missing for recording in recordings]
-    return float(np.concatenate(missing).mean())
+    missing = bins = 0
+    for recording in recordings:  # counted at once: all bins together may not fit the memory
+        binned = bin_features(recording, plain)
+        missing += int(binned.missing.sum())
+        bins += len(binned.missing)
+    return missing / max(1, bins)
 
 
 def with_length(training: Training, window: int) -> Training:
