@@ -135,7 +135,7 @@ def test_the_sleep_researcher_gets_nights_with_local_times(tmp_path: Path) -> No
     sleep = ("--interval", "sleep=onset,wakeup")
     call("convert", tmp_path / "diary.csv", *words, *sleep, "--out", events)
     call("new", project, *words, "--events", events, "--annotated", tmp_path / "annotated.csv")
-    table = from_project_to_answer(project, exports, "--sensitivity", 0.3)
+    table = from_project_to_answer(project, exports, "--sensitivity", 0.8)
     assert table.columns[-2:] == ["local_start", "local_end"]
     clocks = {text[-6:] for text in table["local_start"]}
     assert clocks <= {"+02:00", "+01:00"}
