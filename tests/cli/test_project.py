@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 import yaml
 
-from bdl import Detector, read_events, read_recordings
+from bdl import read_events, read_recordings
 from bdl.errors import ConfigError, InputError
 from calling import call, call_json
 
@@ -96,6 +96,9 @@ def test_fit_runs_the_configuration(project: Path) -> None:
 
 def test_a_project_has_the_kernel_width_and_the_separation_of_the_defaults(tmp_path: Path) -> None:
     """They are no lines of the configuration, so that they are chosen when it is fitted."""
+    pytest.importorskip("torch")
+    from bdl import Detector
+
     rng, rows = np.random.default_rng(0), []
     (tmp_path / "data").mkdir()
     for name in "abc":

@@ -526,6 +526,7 @@ def test_systems_are_compared_in_pairs_or_with_a_baseline(
 
 
 def test_a_report_on_a_data_set_scores_by_its_rules(tmp_path: Path) -> None:
+    pytest.importorskip("plotly")
     Fraud().simulate(tmp_path / "fraud", recordings=4)
     benchmark = Fraud().load(tmp_path / "fraud")
     detections = tmp_path / "found.csv"
