@@ -13,7 +13,7 @@ from typer import Argument, Option, Typer
 from bdl.cli import console
 from bdl.cli.detection_formats import WRITING_OPTIONS as WRITING
 from bdl.cli.detection_formats import detection_format, sample_periods, write_decoded
-from bdl.cli.event_conversion import written_formats
+from bdl.cli.event_conversion import WrittenFormat
 from bdl.cli.generated_options import Fields
 from bdl.cli.numbers import DURATION, SCORE
 from bdl.cli.options import (
@@ -70,13 +70,7 @@ def decode(
         float | None, Option(parser=SCORE, help="Lowest score, instead of the decoder's threshold.")
     ] = None,
     interval: Intervals = None,
-    to: Annotated[
-        str | None,
-        Option(
-            help=f"Format to write: {', '.join(written_formats())}. [default: bdl, our table]",
-            autocompletion=written_formats,
-        ),
-    ] = None,
+    to: WrittenFormat = None,
     period: StepPeriod = None,
     pairs: Annotated[
         Path | None,

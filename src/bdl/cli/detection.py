@@ -14,7 +14,7 @@ from bdl.cli import INCOMPLETE
 from bdl.cli.console import err, print_json, progress
 from bdl.cli.detection_formats import WRITING_OPTIONS, detection_format, write_detections
 from bdl.cli.detection_inputs import chosen_point, done_files, open_recordings
-from bdl.cli.event_conversion import written_formats
+from bdl.cli.event_conversion import WrittenFormat
 from bdl.cli.numbers import ALARMS, COUNT, SENSITIVITY
 from bdl.cli.options import Json, Quiet, Strict, WholeRanking, takes
 from bdl.cli.recording_options import recording_formats
@@ -49,13 +49,7 @@ def detect(
             "file per recording."
         ),
     ],
-    to: Annotated[
-        str | None,
-        Option(
-            help=f"Format to write: {', '.join(written_formats())}. [default: bdl, our table]",
-            autocompletion=written_formats,
-        ),
-    ] = None,
+    to: WrittenFormat = None,
     format: Annotated[
         str | None,
         Option(

@@ -24,6 +24,15 @@ def written_formats() -> list[str]:
     return [name for name, kind in EventFormat.kinds().items() if kind.writes()]
 
 
+WrittenFormat = Annotated[
+    str | None,
+    Option(
+        help=f"Format to write: {', '.join(written_formats())}. [default: bdl, our table]",
+        autocompletion=written_formats,
+    ),
+]
+
+
 def _folder_formats() -> str:
     """Names of the event formats with one file per recording."""
     formats = {name: EventFormat.parse(name) for name in EventFormat.kinds()}
